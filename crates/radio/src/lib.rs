@@ -34,6 +34,7 @@ mod rx;
 pub mod sigmf;
 mod stream;
 mod tune;
+mod tx;
 pub mod waveform;
 
 pub use error::RadioError;
@@ -43,3 +44,4 @@ pub use probe::{Probe, Rates, SideReport, Time, probe};
 pub use rx::{RxOptions, RxStats, RxStreamer};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};
+pub use tx::{TxOptions, TxStats, TxStreamer};

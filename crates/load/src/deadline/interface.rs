@@ -229,7 +229,7 @@ impl Sending {
         cell.burst(decided, &mut self.burst);
         let before = self.tx.stats().datagrams;
         let due = limit_tick(self.plan.begins(number));
-        self.tx.send_integers(&self.burst, Burst::at(due).ending(), WallClock.now() + PATIENCE)?;
+        self.tx.send_integers(&[&self.burst], Burst::at(due).ending(), WallClock.now() + PATIENCE)?;
         let sent = ns(WallClock.now());
         let halted = cell.halted() + clock.halted_since(&begun);
         let mut row = [0; stages::STAGES.len() + 1];

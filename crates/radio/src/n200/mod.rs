@@ -43,7 +43,6 @@ pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
 pub use time::ClockReading;
-pub use tx::{TxOptions, TxStats, TxStreamer};
 
 use self::anchor::Anchor;
 use self::claim::Claim;
@@ -51,6 +50,7 @@ use self::control::Control;
 use self::fifo::Fifo;
 use crate::board::{BoardKind, SideState};
 pub use crate::rx::{RxOptions, RxStats, RxStreamer};
+pub use crate::tx::{TxOptions, TxStats, TxStreamer};
 use crate::{Net, RadioError};
 
 /// The master clock of an N200.

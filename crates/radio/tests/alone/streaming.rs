@@ -57,7 +57,7 @@ fn streams_allocate_nothing(addr: Ipv4Addr, engine: EngineKind) -> Result<(), Ra
         let mut got = rx.recv(&mut [&mut a, &mut b], until)?.samples;
         got += rx.recv_integers(&mut [&mut c, &mut d], until)?.samples;
         tx.send(&[&a], Burst::GO_ON, until)?;
-        tx.send_integers(&c, Burst::END, until)?;
+        tx.send_integers(&[&c], Burst::END, until)?;
         while tx.event(net.now())?.is_some() {}
         counted += allocations::count() - before;
         samples += got;

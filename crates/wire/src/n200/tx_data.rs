@@ -117,7 +117,9 @@ impl TxHead {
         Self::prologue(self.tick.is_some())
     }
 
-    const fn prologue(timed: bool) -> usize {
+    /// Bytes before a payload: 8, or 16 if the packet carries a time.
+    #[must_use]
+    pub const fn prologue(timed: bool) -> usize {
         if timed { 16 } else { 8 }
     }
 

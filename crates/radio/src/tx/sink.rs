@@ -1,0 +1,70 @@
+//! What differs from radio to radio in a transmit stream: what stands around samples, how much may be on its way, and how the
+//! radio reports.
+
+use takt_base::MonoNs;
+use takt_packet::Engine;
+
+use crate::{RadioError, TxEvent};
+
+/// The radio's end of a transmit stream. Channels are those of the stream, counted from 0.
+pub(crate) trait Sink: Send {
+    /// Datagrams that the radio has room for now.
+    fn credit(&self, channel: usize) -> usize;
+
+    /// Datagrams that the radio has room for when it has played all.
+    fn window_datagrams(&self) -> u32;
+
+    /// Where samples begin in a datagram, bytes; `timed`: it carries a time.
+    fn payload_at(&self, timed: bool) -> usize;
+
+    /// Writes what stands around the samples; returns the datagram's bytes, or 0 if it does not fit.
+    fn frame(&self, channel: usize, place: &Place, frame: &mut [u8]) -> usize;
+
+    /// A datagram of so many bytes has left: the next in the order of numbers.
+    fn sent(&mut self, channel: usize, bytes: usize);
+
+    /// What came from the radio to a channel's port.
+    fn read(&mut self, channel: usize, bytes: &[u8]) -> Report;
+
+    /// All datagrams of one read of the socket have been given. `timed`: what was sent last carries a time, so that the radio
+    /// may rightly be waiting. Returns how many datagrams are given up.
+    ///
+    /// # Errors
+    /// The engine's own.
+    fn have_read(&mut self, engine: &mut dyn Engine, timed: bool) -> Result<u32, RadioError>;
+
+    /// Says that this host lives, if that is due.
+    fn touch(&self, now: MonoNs);
+
+    /// # Errors
+    /// The radio is gone, or somebody else's.
+    fn check(&self) -> Result<(), RadioError>;
+}
+
+/// Where a datagram stands in its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// So many datagrams come before it that have not left yet.
+    pub(crate) ahead: u32,
+    /// When its first sample shall leave.
+    pub(crate) tick: Option<u64>,
+    pub(crate) starts_burst: bool,
+    pub(crate) ends_burst: bool,
+    /// Its last word holds one sample of sc8.
+    pub(crate) odd: bool,
+    /// Bytes of its samples.
+    pub(crate) payload_bytes: usize,
+}
+
+/// What a radio reports of a transmit stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// It is one of this stream, or can be.
+    pub(crate) ours: bool,
+    /// `None`: how far the radio has come, or nothing.
+    pub(crate) event: Option<TxEvent>,
+}
+
+impl Report {
+    pub(crate) const FOREIGN: Report = Report { ours: false, event: None };
+}
