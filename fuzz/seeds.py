@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md and docs/reference/emulator.md.
+"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md, docs/reference/x310.md and docs/reference/emulator.md.
 
 Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
 """
@@ -174,6 +174,33 @@ SEEDS["dhcp"] = {
     "request": dhcp(1, 3, bytes([50, 4, 10, 0, 1, 2, 54, 4, 10, 0, 1, 1])),
     "ack": dhcp(2, 5, bytes([54, 4, 10, 0, 1, 1, 0, 0, 12, 3]) + b"box", 0x0A000102),
     "nak": dhcp(2, 6, bytes([54, 4, 10, 0, 1, 1])),
+}
+
+
+
+def le(*values):
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+# From the test vectors of docs/reference/x310.md, clause 17.
+SEEDS["chdr"] = {
+    "ask": le(0x280000, 0x0100000000020001, 0x401, 0x300, 0),
+    "answer": le(0x0000000400200001, 0x0100000000010001, 1, 0x1041C00200010500),
+    "set_up": le(0x1500600000, 0x0100000000040003, 0, 0x10200, 0x3000C0606, 0x2000000100605, 0x140604, 0xFFFFFF00180603, 0x1C0602, 0xB00080601, 0x300, 0),
+    "read": le(0x0080000100180002, 0x0000000101100000, 0x0000000002F00004),
+    "acknowledged": le(0x0080000000180001, 0x0000000281100000, 0x8010180402F00004),
+    "message": le(0x0080000000200001, 0x0000000240101004, 54661, 0x0000000301F00000),
+    "command": le(0x0040000000180003, 0x0000FFFFFF000002, 0x20000),
+    "status": le(0x0020000100280004, 0x0000400000000002, 0x42FFFFFF, 0x80C70, 0),
+    "timed": le(0x00E0000000180003, 0x180C34, 0x09C63DBB00003E80),
+    "last": le(0x02C00009000C0002)[:8] + b"\1\2\3\4",
+}
+SEEDS["x310"] = {
+    "hello": words(1, 0x6B8B4567, 0, 0),
+    "peek": words(9, 1, 0xA010, 0),
+    "poke": words(5, 2, 0xA210, 5),
+    "frame": words(1, 4004),
+    "motherboard": struct.pack("<HHHH", 11, 0x7862, 7, 0) + bytes(range(100)),
 }
 
 for target, seeds in SEEDS.items():

@@ -6,6 +6,7 @@
 
 use num_complex::{Complex, Complex32};
 
+use crate::chdr::{Control, Data, Header, Management, Packet, StreamCommand as Command, StreamStatus};
 use crate::lag::{LagReply, LagRequest};
 use crate::n200::eeprom::{Daughterboard, Motherboard};
 use crate::n200::rate::{Direction, Factor, RateWord, device_gain};
@@ -14,6 +15,7 @@ use crate::n200::{
     StreamCommand, TxData, TxPacket, TxReport, frequency,
 };
 use crate::sample::{ByteOrder, Simd, sc8, sc16};
+use crate::x310::{self, Firmware, FrameProbe};
 use crate::{WireError, words};
 
 /// Parses, writes, parses again: the same. Nothing is written beyond the length, a smaller buffer is refused, and no
@@ -106,6 +108,37 @@ pub fn n200_words(bytes: &[u8]) {
     assert!(below.is_none_or(|factor| factor.rate_sps() <= hz) && above.is_none_or(|factor| factor.rate_sps() >= hz));
 }
 
+/// Everything that CHDR carries.
+pub fn chdr(bytes: &[u8]) {
+    round_trip!(Management, bytes);
+    round_trip!(StreamStatus, bytes);
+    round_trip!(Command, bytes);
+    round_trip!(Control, bytes);
+    round_trip!(Data, bytes);
+    let Ok((header, body)) = Header::parse(bytes) else { return };
+    assert_eq!(Header::BYTES + body.len(), usize::from(header.length_bytes));
+    assert_eq!(Header::parse(&[&header.word().to_le_bytes(), body].concat()), Ok((header, body)));
+    match Packet::parse(bytes) {
+        Ok(Packet::Control(control)) => {
+            let ack = control.ack(2, control.status, 7);
+            assert!(ack.is_ack && (ack.data.first(), ack.destination) == (7, control.source));
+        }
+        Ok(Packet::Data(data)) => assert!(data.head.payload_at() + data.payload.len() <= bytes.len()),
+        _ => {}
+    }
+}
+
+/// What an X310 and its hosts say beside CHDR.
+pub fn x310(bytes: &[u8]) {
+    round_trip!(Firmware, bytes);
+    round_trip!(FrameProbe, bytes);
+    if let Ok(board) = x310::eeprom::Motherboard::parse(bytes) {
+        assert_eq!(x310::eeprom::Motherboard::parse(&board.image()), Ok(board));
+        let mirror: Vec<u8> = board.mirror().into_iter().flat_map(u32::to_be_bytes).collect();
+        assert_eq!(mirror, board.image());
+    }
+}
+
 /// How late an emulator was, both ways: whatever is asked, the reply is not longer.
 pub fn lag(bytes: &[u8]) {
     round_trip!(LagRequest, bytes);
@@ -175,8 +208,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: [fn(&[u8]); 9] =
-        [n200_control, n200_fifo, n200_rx, n200_tx, n200_report, n200_eeprom, n200_words, lag, samples];
+    const ALL: [fn(&[u8]); 11] =
+        [n200_control, n200_fifo, n200_rx, n200_tx, n200_report, n200_eeprom, n200_words, lag, samples, chdr, x310];
 
     /// A packet of every kind, from which the damaged ones are made.
     fn good() -> impl Strategy<Value = Vec<u8>> {
@@ -196,7 +229,22 @@ mod tests {
         let body = prop::collection::vec(any::<u8>(), 0..200);
         let lag = (0u32..3, prop::collection::vec(any::<u8>(), 60), 0u32..30, prop::collection::vec(0u8..2, 0..520));
         let small = prop::collection::vec(0u8..24, 24);
+        // A CHDR header of any type whose length is nearly right, and words of which many are small.
+        let chdr =
+            (0u64..8, 0u64..3, 0u64..90, prop::collection::vec(prop_oneof![0u64..0x4_0000, any::<u64>()], 0..10));
+        let chdr = chdr.prop_map(|(kind, metadata, cut, words)| {
+            let length = (8 + 8 * words.len() as u64).saturating_sub(cut.saturating_sub(80));
+            let header = 7 | length << 16 | metadata << 48 | kind << 53;
+            // Management of protocol 1.0 stands often enough where it belongs.
+            let words = words.into_iter().enumerate().map(move |(n, word)| match (n, kind) {
+                (0, 0) => 0x0100_0000_0000_0000 | word & 0x3_FFFF,
+                (_, 0) => word & 0xFFFF_FFFF_FFFF_FF03,
+                _ => word,
+            });
+            [header].into_iter().chain(words).flat_map(u64::to_le_bytes).collect()
+        });
         prop_oneof![
+            chdr,
             (header, body.clone()).prop_map(|(word, body)| [&word.to_be_bytes(), body.as_slice()].concat()),
             (any::<u32>(), after_number, body.clone()).prop_map(|(number, word, body)| [
                 &number.to_be_bytes(),

@@ -7,13 +7,16 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | [`chdr`] | CHDR of RFNoC radios: management, control, credits, samples |
 //! | [`lag`] | how late an emulated radio was itself, asked over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |
+//! | [`x310`] | USRP X310 beside CHDR: registers of its board, frame size probe, EEPROM |
 
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
+pub mod chdr;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
@@ -21,6 +24,7 @@ pub mod lag;
 pub mod n200;
 pub mod sample;
 mod words;
+pub mod x310;
 
 pub use error::WireError;
 

@@ -237,6 +237,11 @@ impl<const N: usize> Text<N> {
         Self(text)
     }
 
+    /// The text with its padding.
+    pub(crate) fn field(&self) -> &[u8; N] {
+        &self.0
+    }
+
     /// The text without its padding.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -11,7 +11,7 @@ pub fn hex(text: &str) -> Vec<u8> {
 
 /// What the writer leaves in a buffer prefilled with 0xa5, so that a forgotten byte shows; and it writes no more.
 pub fn written(write: impl Fn(&mut [u8]) -> Result<usize, takt_wire::WireError>) -> Vec<u8> {
-    let mut buffer = vec![0xa5; 4096];
+    let mut buffer = vec![0xa5; 9000];
     let bytes = write(&mut buffer).expect("a frame and its like have room enough");
     assert!(buffer[bytes..].iter().all(|&byte| byte == 0xa5), "wrote beyond its length");
     let mut exact = vec![0x5a; bytes];
