@@ -14,6 +14,7 @@ pub mod loopback;
 pub mod n200;
 pub mod policy;
 mod sample_ring;
+mod shared;
 pub mod signals;
 pub mod sink;
 pub mod source;

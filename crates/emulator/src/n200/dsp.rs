@@ -8,10 +8,7 @@ use takt_wire::sample::Format;
 
 use super::front_end::FrontEnd;
 use super::options::OverflowPolicy;
-use super::time::Timekeeper;
-
-/// Full scale of a float on the wire: what hosts divide by.
-pub(super) const FULL_SCALE: f32 = 32_767.0;
+use crate::shared::Timekeeper;
 
 /// The rest of the device, as a DSP needs it.
 pub(super) struct Surroundings<'a> {

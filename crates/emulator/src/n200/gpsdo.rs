@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use takt_base::{Tick, Ticks, Utc};
 use takt_wire::n200::ports;
 
-use super::time::PPS_TICKS;
+use super::PPS_TICKS;
 use crate::device::fill_with;
 use crate::{Outbox, Port};
 

@@ -8,14 +8,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use takt_base::{Tick, Ticks};
 
-use super::report::HostReport;
-use super::time::PPS_TICKS;
+use super::PPS_TICKS;
 use crate::policy::Destinations;
+use crate::shared::{HostReport, Permits};
 
 /// Silence after which a host counts as gone.
 const PATIENCE: Ticks = Ticks(3 * PPS_TICKS);
-/// Refused addresses that the report names.
-const NAMED: usize = 16;
 
 /// A port that remembers a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,28 +45,22 @@ struct Peer {
 }
 
 pub(super) struct Hosts {
-    rule: Destinations,
+    permits: Permits,
     peers: [Option<Peer>; 5],
-    pub(super) report: HostReport,
 }
 
 impl Hosts {
     pub(super) fn new(rule: Destinations) -> Hosts {
-        let report = HostReport { refused_addresses: Vec::with_capacity(NAMED), ..HostReport::default() };
-        Hosts { rule, peers: [None; 5], report }
+        Hosts { permits: Permits::new(rule), peers: [None; 5] }
     }
 
     /// Whether `ip` may be sent something, or be heard; if not, it is counted.
     pub(super) fn permit(&mut self, ip: IpAddr) -> bool {
-        let permitted = self.rule.permits(ip);
-        if !permitted {
-            self.report.refused_destinations += 1;
-            let known = &mut self.report.refused_addresses;
-            if known.len() < NAMED && !known.contains(&ip) {
-                known.push(ip);
-            }
-        }
-        permitted
+        self.permits.permit(ip)
+    }
+
+    pub(super) fn report(&self) -> HostReport {
+        self.permits.report.clone()
     }
 
     /// A datagram came from `ip`: whoever set something up from there lives.
@@ -99,7 +91,7 @@ impl Hosts {
     /// Forgets the destination of a line whose host is gone.
     pub(super) fn lose(&mut self, line: Line) {
         self.peers[line.index()] = None;
-        self.report.lost += 1;
+        self.permits.report.lost += 1;
     }
 
     pub(super) fn clear(&mut self) {

@@ -19,7 +19,6 @@ mod control;
 mod converter;
 mod dsp;
 mod eeprom;
-mod fifo;
 mod front_end;
 mod gpsdo;
 mod hosts;
@@ -29,7 +28,6 @@ mod report;
 mod rx;
 mod spi;
 mod synthesiser;
-mod time;
 mod tx;
 
 use std::net::{IpAddr, SocketAddr};
@@ -39,26 +37,33 @@ use takt_wire::n200::registers::firmware;
 use takt_wire::n200::{Destination, DestinationAnswer, FifoCommand, MASTER_CLOCK_HZ, TxPacket, ports};
 
 use crate::fault::PowerCycle;
+use crate::shared::{Pps, TimedQueue, Timekeeper};
 use crate::{Device, Outbox, Port};
 use dsp::Surroundings;
 use eeprom::Eeproms;
-use fifo::CommandQueue;
 use front_end::FrontEnd;
 use gpsdo::Gpsdo;
 use hosts::{Hosts, Line};
 use rx::RxDsp;
 use spi::SpiBus;
-use time::Timekeeper;
 use tx::TxDsp;
 
+pub use crate::shared::{HostReport, RxReport, TxReport};
 pub use board::{Board, BoardError};
 pub use eeprom::EepromImages;
 pub use options::{Options, OptionsError, OverflowPolicy, OverflowPolicyError, Signals};
-pub use report::{ControlReport, HostReport, N200Report, RxReport, Tuning, TxReport};
+pub use report::{ControlReport, N200Report, Tuning};
 pub use spi::SpiWrite;
 
 /// The master clock: 100 MHz.
 pub const CLOCK: TickRate = TickRate::from_hz(MASTER_CLOCK_HZ).unwrap();
+
+/// Ticks between two PPS edges.
+const PPS_TICKS: u64 = MASTER_CLOCK_HZ as u64;
+/// Edges are whole seconds of the free-running counter.
+const PPS: Pps = Pps::new(Tick(0), PPS_TICKS, 1);
+/// Commands the register FIFO holds; hosts keep at most 63 in flight.
+const FIFO_COMMANDS: usize = 64;
 
 /// Serial lines, of which the GPSDO has the third.
 const UARTS: std::ops::RangeInclusive<u16> = 49170..=49173;
@@ -84,7 +89,8 @@ pub struct N200 {
     settings: [u32; 256],
     firmware: [u32; firmware::COUNT as usize],
     eeproms: Eeproms,
-    fifo: CommandQueue,
+    /// Behind port 49159.
+    fifo: TimedQueue<FifoCommand>,
     spi: SpiBus,
     front_end: FrontEnd,
     rx: [RxDsp; 2],
@@ -104,11 +110,11 @@ impl N200 {
         let [first, second] = signals.sources;
         Ok(N200 {
             now: born,
-            time: Timekeeper::power_up(born),
+            time: Timekeeper::power_up(born, PPS),
             settings: [0; 256],
             firmware: fresh_cells(&options),
             eeproms: Eeproms::new(options.images()?),
-            fifo: CommandQueue::new(),
+            fifo: TimedQueue::new(FIFO_COMMANDS),
             spi: SpiBus::new(),
             front_end: FrontEnd::new(options.board),
             rx: [RxDsp::new(born, 0, first), RxDsp::new(born, 1, second)],
@@ -133,7 +139,7 @@ impl N200 {
             rx: self.rx.each_ref().map(RxDsp::report),
             tx: self.tx.report,
             control: ControlReport { spi_writes: self.spi.count, eeprom_writes: self.eeproms.written, ..self.report },
-            hosts: self.hosts.report.clone(),
+            hosts: self.hosts.report(),
             tuning: Tuning {
                 rx_hz: self.rx.each_ref().map(RxDsp::centre_hz),
                 tx_hz: self.tx.centre_hz(),
@@ -292,7 +298,7 @@ impl N200 {
             Ok(command) => {
                 self.report.commands += 1;
                 self.report.timed_commands += u64::from(command.tick.is_some());
-                self.report.dropped_commands += u64::from(!self.fifo.push(now, command));
+                self.report.dropped_commands += u64::from(!self.fifo.push(now, command.tick, command));
             }
             Err(_) => self.report.malformed_datagrams += 1,
         }
@@ -359,7 +365,7 @@ impl PowerCycle for N200 {
     fn power_cycle(&mut self, now: Tick) {
         let now = self.now.max(now);
         self.now = now;
-        self.time = Timekeeper::power_up(now);
+        self.time = Timekeeper::power_up(now, PPS);
         self.settings = [0; 256];
         self.firmware = fresh_cells(&self.options);
         self.fifo.clear();

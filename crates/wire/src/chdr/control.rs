@@ -1,6 +1,6 @@
 //! Register accesses on control ports, their acknowledgements, and messages of a radio, which have the same form.
 //!
-//! x310.md 6.5 and 9. UHD sends writes and reads of one word only; more words are laid out as two a 64-bit word [R].
+//! x310.md 6.5 and 9. UHD sends writes and reads of one word only; more words are laid out as two a 64-bit word (only read about).
 
 use super::header::{Header, PacketType, length_field};
 use super::words::{self, bits};

@@ -1,7 +1,7 @@
 //! CHDR, the packets of RFNoC radios over UDP, one a datagram: management, control, credits, samples.
 //!
 //! CHDR of 64 bits, protocol 1.0, as an X310 and UHD 4.3 speak it. All words are little-endian. The `length` of a packet
-//! counts bytes and is not padded to words; a datagram may be longer. Clauses and tags ([P] proved against UHD 4.3, [R] read)
+//! counts bytes and is not padded to words; a datagram may be longer. Clauses and tags (P proved against UHD 4.3, R read)
 //! are those of `docs/reference/x310.md`.
 //!
 //! | type | packet | from |

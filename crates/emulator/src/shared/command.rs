@@ -1,6 +1,6 @@
 //! The command engine of a receive DSP: when it samples, and where packets begin and end.
 //!
-//! Pure bookkeeping in ticks; no sample is touched here. Commands wait in a queue of 16. What follows from them is a
+//! Pure bookkeeping in ticks; no sample is touched here. Commands wait in a queue. What follows from them is a
 //! list of [`Item`]s: packets whose last sample has been taken, and messages, in the order in which they leave.
 //!
 //! | situation | what happens |
@@ -17,23 +17,56 @@
 use std::collections::VecDeque;
 
 use takt_base::{Tick, Ticks};
-use takt_wire::n200::{RxEvent, StreamAction, StreamCommand};
 
-use super::super::time::Timekeeper;
+use super::time::Timekeeper;
 
-const QUEUE: usize = 16;
 /// Items that may wait to leave: as many one-sample packets as the longest look-ahead of a source holds. Beyond it the
 /// oldest leaves early.
 const ITEMS: usize = 8192;
-/// A packet a host can receive takes longer than the smallest Ethernet frame does: 84 bytes at 1 Gb/s, in ticks.
-const SHORTEST_PACKET_TICKS: u64 = 67;
+
+/// What differs from radio to radio.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Commands that may wait.
+    pub(crate) queue: usize,
+    /// A packet a host can receive takes longer than the smallest Ethernet frame does.
+    pub(crate) shortest_packet_ticks: u64,
+}
+
+/// What a host wants of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) action: Action,
+    /// Device time; `None`: now.
+    pub(crate) tick: Option<u64>,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Item {
+pub(crate) enum Action {
+    Stop,
+    /// Until another command comes.
+    Start,
+    /// So many, and done.
+    Samples(u64),
+    /// So many, and then the next command without a gap.
+    SamplesAndMore(u64),
+}
+
+/// What a host may want to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Overflow,
+    Late,
+    BrokenChain,
+    StopWhileIdle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
     Packet(Packet),
     /// An event and the device time at which it happened; `at` on the free-running counter.
     Message {
-        event: RxEvent,
+        event: Event,
         time: u64,
         at: Tick,
     },
@@ -41,30 +74,30 @@ pub(super) enum Item {
 
 /// A packet whose last sample has been taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     /// Its first sample, free-running.
-    pub(super) first: Tick,
+    pub(crate) first: Tick,
     /// Its first sample, device time.
-    pub(super) time: u64,
-    pub(super) samples: u32,
-    pub(super) step: u32,
-    pub(super) end_of_burst: bool,
+    pub(crate) time: u64,
+    pub(crate) samples: u32,
+    pub(crate) step: u32,
+    pub(crate) end_of_burst: bool,
 }
 
 impl Packet {
     /// When the last sample was taken.
-    pub(super) fn last(&self) -> Tick {
+    pub(crate) fn last(&self) -> Tick {
         self.first + Ticks(u64::from(self.samples.saturating_sub(1)) * u64::from(self.step))
     }
 }
 
 /// How samples fall into packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Ticks between samples, at least 1.
-    pub(super) step: u32,
+    pub(crate) step: u32,
     /// Samples per packet, at least 1.
-    pub(super) samples: u32,
+    pub(crate) samples: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +107,7 @@ enum State {
     /// The first sample will carry this device time.
     Waiting {
         time: u64,
-        action: StreamAction,
+        action: Action,
     },
     Running(Run),
 }
@@ -101,50 +134,52 @@ impl Run {
     }
 }
 
-pub(super) struct CommandEngine {
-    queue: VecDeque<StreamCommand>,
+pub(crate) struct CommandEngine {
+    limits: Limits,
+    queue: VecDeque<Command>,
     state: State,
     items: VecDeque<Item>,
     /// Commands that found the queue full, or asked for no samples.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
 }
 
 impl CommandEngine {
-    pub(super) fn new(now: Tick) -> CommandEngine {
+    pub(crate) fn new(now: Tick, limits: Limits) -> CommandEngine {
         CommandEngine {
-            queue: VecDeque::with_capacity(QUEUE),
+            limits,
+            queue: VecDeque::with_capacity(limits.queue),
             state: State::Idle(now),
             items: VecDeque::with_capacity(ITEMS + 2),
             refused: 0,
         }
     }
 
-    pub(super) fn running(&self) -> bool {
+    pub(crate) fn running(&self) -> bool {
         matches!(self.state, State::Running(_))
     }
 
     /// Whether nothing is going on, waiting or left to send.
-    pub(super) fn idle(&self) -> bool {
+    pub(crate) fn idle(&self) -> bool {
         matches!(self.state, State::Idle(_)) && self.queue.is_empty() && self.items.is_empty()
     }
 
     /// Drops commands, state and whatever has not left.
-    pub(super) fn clear(&mut self, now: Tick) {
+    pub(crate) fn clear(&mut self, now: Tick) {
         self.queue.clear();
         self.items.clear();
         self.state = State::Idle(now);
     }
 
     /// Stops as hardware does when its output is blocked: what has not left is lost, queued commands stay.
-    pub(super) fn overflow(&mut self, now: Tick, time: &Timekeeper) {
+    pub(crate) fn overflow(&mut self, now: Tick, time: &Timekeeper) {
         self.items.clear();
         self.state = State::Idle(now);
-        self.say(RxEvent::Overflow, now, time);
+        self.say(Event::Overflow, now, time);
     }
 
-    pub(super) fn push(&mut self, now: Tick, command: StreamCommand) {
-        let empty = matches!(command.action, StreamAction::Samples(0) | StreamAction::SamplesAndMore(0));
-        if empty || self.queue.len() == QUEUE {
+    pub(crate) fn push(&mut self, now: Tick, command: Command) {
+        let empty = matches!(command.action, Action::Samples(0) | Action::SamplesAndMore(0));
+        if empty || self.queue.len() >= self.limits.queue {
             self.refused += 1;
             return;
         }
@@ -156,22 +191,22 @@ impl CommandEngine {
     }
 
     /// What leaves next, if anything waits to.
-    pub(super) fn front(&self) -> Option<&Item> {
+    pub(crate) fn front(&self) -> Option<&Item> {
         self.items.front()
     }
 
-    pub(super) fn pop(&mut self) -> Option<Item> {
+    pub(crate) fn pop(&mut self) -> Option<Item> {
         self.items.pop_front()
     }
 
     /// Loses the packet that could not leave, says why, and goes on: not what hardware does.
-    pub(super) fn interrupt(&mut self, event: RxEvent, at: Tick, time: &Timekeeper) {
+    pub(crate) fn interrupt(&mut self, event: Event, at: Tick, time: &Timekeeper) {
         self.items.pop_front();
         self.items.push_front(Item::Message { event, time: time.at(at), at });
     }
 
     /// Loses all packets that wait; returns their samples.
-    pub(super) fn drop_packets(&mut self) -> u64 {
+    pub(crate) fn drop_packets(&mut self) -> u64 {
         let mut lost = 0;
         self.items.retain(|item| match item {
             Item::Message { .. } => true,
@@ -184,16 +219,16 @@ impl CommandEngine {
     }
 
     /// Whether so many items wait that the oldest must leave.
-    pub(super) fn crowded(&self) -> bool {
+    pub(crate) fn crowded(&self) -> bool {
         self.items.len() > ITEMS
     }
 
-    fn say(&mut self, event: RxEvent, at: Tick, time: &Timekeeper) {
+    fn say(&mut self, event: Event, at: Tick, time: &Timekeeper) {
         self.items.push_back(Item::Message { event, time: time.at(at), at });
     }
 
     /// When [`act`](Self::act) is due; may be in the past.
-    pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
+    pub(crate) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
         match self.state {
             State::Idle(from) => self.queue.front().map(|_| from),
             State::Waiting { time: start, .. } => Some(time.when(now, start).unwrap_or(now)),
@@ -201,7 +236,7 @@ impl CommandEngine {
         }
     }
 
-    pub(super) fn act(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
+    pub(crate) fn act(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
         while self.next_event(now, time).is_some_and(|at| at <= now) {
             match self.state {
                 State::Idle(_) => self.begin(now, time, shape),
@@ -215,24 +250,24 @@ impl CommandEngine {
     fn begin(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
         let Some(command) = self.queue.pop_front() else { return };
         match (command.action, command.tick) {
-            (StreamAction::Stop, _) => self.say(RxEvent::StopWhileIdle, now, time),
+            (Action::Stop, _) => self.say(Event::StopWhileIdle, now, time),
             (action, None) => self.start(now, time, shape, action),
             (action, Some(start)) => self.start_at(now, time, shape, start, action),
         }
     }
 
-    fn start_at(&mut self, now: Tick, time: &Timekeeper, shape: Shape, start: u64, action: StreamAction) {
+    fn start_at(&mut self, now: Tick, time: &Timekeeper, shape: Shape, start: u64, action: Action) {
         match time.when(now, start) {
             None => {
                 self.state = State::Idle(now);
-                self.say(RxEvent::LateCommand, now, time);
+                self.say(Event::Late, now, time);
             }
             Some(at) if at <= now => self.start(now, time, shape, action),
             Some(_) => self.state = State::Waiting { time: start, action },
         }
     }
 
-    fn start(&mut self, now: Tick, time: &Timekeeper, shape: Shape, action: StreamAction) {
+    fn start(&mut self, now: Tick, time: &Timekeeper, shape: Shape, action: Action) {
         let mut run = Run { packet: now, shape, left: None, chain: false };
         run.extend(action, self.queue.is_empty());
         self.run(run, now, time);
@@ -240,7 +275,7 @@ impl CommandEngine {
 
     /// Runs, unless the wire could not carry so many packets: then the output blocks at once.
     fn run(&mut self, run: Run, now: Tick, time: &Timekeeper) {
-        let short = u64::from(run.shape.samples) * u64::from(run.shape.step) < SHORTEST_PACKET_TICKS;
+        let short = u64::from(run.shape.samples) * u64::from(run.shape.step) < self.limits.shortest_packet_ticks;
         if short && run.left.is_none_or(|left| left > run.shape.samples.into()) {
             self.overflow(now, time);
         } else {
@@ -254,13 +289,13 @@ impl CommandEngine {
         let at = run.tick_of(count - 1);
         if run.left == Some(count) {
             match (run.chain, self.queue.pop_front()) {
-                (true, Some(StreamCommand { action: StreamAction::Stop, .. })) => {
+                (true, Some(Command { action: Action::Stop, .. })) => {
                     return self.end(run, count, true, time);
                 }
                 (true, Some(next)) => run.extend(next.action, self.queue.is_empty()),
                 (true, None) => {
                     self.end(run, count, false, time);
-                    return self.say(RxEvent::BrokenChain, at, time);
+                    return self.say(Event::BrokenChain, at, time);
                 }
                 (false, next) => {
                     // Not part of this burst: it is looked at when this one is over.
@@ -294,13 +329,13 @@ impl CommandEngine {
 
 impl Run {
     /// Goes on with a command. With another one queued behind it, a continuous one lasts for a single sample.
-    fn extend(&mut self, action: StreamAction, last_in_queue: bool) {
+    fn extend(&mut self, action: Action, last_in_queue: bool) {
         let done = self.left.unwrap_or(0);
         (self.left, self.chain) = match action {
-            StreamAction::Samples(count) => (Some(done + u64::from(count)), false),
-            StreamAction::SamplesAndMore(count) => (Some(done + u64::from(count)), true),
-            StreamAction::Start if last_in_queue => (None, true),
-            StreamAction::Start | StreamAction::Stop => (Some(done + 1), true),
+            Action::Samples(count) => (Some(done.saturating_add(count)), false),
+            Action::SamplesAndMore(count) => (Some(done.saturating_add(count)), true),
+            Action::Start if last_in_queue => (None, true),
+            Action::Start | Action::Stop => (Some(done + 1), true),
         };
     }
 }

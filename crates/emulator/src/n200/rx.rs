@@ -1,26 +1,26 @@
 //! A receive DSP: registers, command engine, and the packets that leave.
 
-mod command;
-
 use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{RX_VRT_HEADER, rx_control};
-use takt_wire::n200::{RxEvent, RxHead, RxMessage, RxPacking, StreamCommand, ports};
+use takt_wire::n200::{RxEvent, RxHead, RxMessage, RxPacking, StreamAction, StreamCommand, ports};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
-use super::dsp::{DspBlock, FULL_SCALE, Surroundings, format_of};
+use super::dsp::{DspBlock, Surroundings, format_of};
 use super::front_end::FrontEnd;
 use super::options::OverflowPolicy;
-use super::report::RxReport;
-use super::time::Timekeeper;
+use crate::shared::{
+    Action, Command, CommandEngine, Event, FULL_SCALE, Item, Limits, Packet, RxReport, Shape, Timekeeper,
+};
 use crate::source::Source;
 use crate::{Outbox, Port, Sent};
-use command::{CommandEngine, Item, Packet, Shape};
 
 /// Largest datagram the device sends, bytes.
 const FRAME_BYTES: usize = 9000;
 /// Most samples a packet can hold: sc8.
 const MAX_SAMPLES: usize = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / sc8::BYTES;
+/// 16 commands may wait; the smallest frame is 84 bytes at 1 Gb/s.
+const LIMITS: Limits = Limits { queue: 16, shortest_packet_ticks: 67 };
 /// How soon a message that found the output blocked is tried again: 10 us.
 const RETRY: Ticks = Ticks(1000);
 
@@ -54,7 +54,7 @@ impl RxDsp {
         RxDsp {
             port: Port(ports::RX[index]),
             registers: Registers::default(),
-            engine: CommandEngine::new(now),
+            engine: CommandEngine::new(now, LIMITS),
             source,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
@@ -77,7 +77,8 @@ impl RxDsp {
             rx_control::TIME_HIGH => registers.time_high = data,
             rx_control::TIME_LOW => {
                 self.report.commands += 1;
-                self.engine.push(now, StreamCommand::from_words([registers.command, registers.time_high, data]));
+                let words = [registers.command, registers.time_high, data];
+                self.engine.push(now, command_of(StreamCommand::from_words(words)));
             }
             rx_control::FORMAT => registers.format = format_of(data),
             rx_control::VRT_HEADER => registers.header = data,
@@ -189,7 +190,7 @@ impl RxDsp {
             OverflowPolicy::Hardware => self.engine.overflow(now, around.time),
             OverflowPolicy::Continue => {
                 self.report.overflow_lost_samples += u64::from(packet.samples);
-                self.engine.interrupt(RxEvent::Overflow, now, around.time);
+                self.engine.interrupt(Event::Overflow, now, around.time);
             }
         }
         self.retry = Some(now + RETRY);
@@ -229,13 +230,14 @@ impl RxDsp {
     fn send_message(
         &mut self,
         now: Tick,
-        event: RxEvent,
+        event: Event,
         time: u64,
         at: Tick,
         around: &Surroundings<'_>,
         out: &mut dyn Outbox,
     ) {
-        let message = RxMessage { count: self.count, stream_id: self.registers.stream_id, tick: time, event };
+        let message =
+            RxMessage { count: self.count, stream_id: self.registers.stream_id, tick: time, event: event_of(event) };
         let due = if self.retry.is_some() { now } else { at };
         let sent = match around.to {
             Some(to) => out.send(due, self.port, to, &mut |frame| message.write(frame).unwrap_or(0)),
@@ -254,5 +256,24 @@ impl RxDsp {
                 }
             }
         }
+    }
+}
+
+fn command_of(command: StreamCommand) -> Command {
+    let action = match command.action {
+        StreamAction::Stop => Action::Stop,
+        StreamAction::Start => Action::Start,
+        StreamAction::Samples(count) => Action::Samples(count.into()),
+        StreamAction::SamplesAndMore(count) => Action::SamplesAndMore(count.into()),
+    };
+    Command { action, tick: command.tick }
+}
+
+fn event_of(event: Event) -> RxEvent {
+    match event {
+        Event::Overflow => RxEvent::Overflow,
+        Event::Late => RxEvent::LateCommand,
+        Event::BrokenChain => RxEvent::BrokenChain,
+        Event::StopWhileIdle => RxEvent::StopWhileIdle,
     }
 }

@@ -15,24 +15,24 @@
 //! All instants are those of the play head and of arrival. When the driver gets round to calling is without influence: a
 //! packet that arrived in time plays in time.
 
-mod buffer;
-
 use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{UPDATE_ENABLE, settings, tx_policy};
-use takt_wire::n200::{TxData, TxEvent, TxReport as Report, ports};
+use takt_wire::n200::{TX_BUFFER_BYTES, TxData, TxEvent, TxHead, TxReport as Report, ports};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
-use super::dsp::{DspBlock, FULL_SCALE, Surroundings, format_of};
+use super::dsp::{DspBlock, Surroundings, format_of};
 use super::front_end::FrontEnd;
-use super::report::TxReport;
-use super::time::Timekeeper;
+use crate::shared::{Buffer, FULL_SCALE, Timekeeper, TxReport};
 use crate::sink::{BurstEdges, Sink};
 use crate::{Outbox, Port};
-use buffer::{Buffer, Queued};
+
+type Queued = crate::shared::Queued<TxHead>;
 
 /// Flow-control messages are never closer than this, whatever the register says: 10 us.
 const SHORTEST_UPDATE_TICKS: u64 = 1000;
+/// Shortest packet: sequence number, header, trailer.
+const SHORTEST_BYTES: usize = 12;
 /// Most samples of one packet: sc8.
 const MAX_SAMPLES: usize = (1 << 16) / sc8::BYTES;
 /// A burst without a start time plays from its first packet on; so long it lives from hand to mouth.
@@ -61,7 +61,8 @@ pub(super) struct Registers {
 
 pub(super) struct TxDsp {
     pub(super) registers: Registers,
-    buffer: Buffer,
+    /// 1 MiB. Hardware keeps whole packets in its memory; so a packet takes its length here.
+    buffer: Buffer<TxHead>,
     state: State,
     /// Number the next packet must have.
     expected: u32,
@@ -83,7 +84,7 @@ impl TxDsp {
     pub(super) fn new(now: Tick, sink: Box<dyn Sink>) -> TxDsp {
         TxDsp {
             registers: Registers { policy: tx_policy::NEXT_PACKET, ..Registers::default() },
-            buffer: Buffer::new(),
+            buffer: Buffer::new(TX_BUFFER_BYTES, SHORTEST_BYTES),
             state: State::Idle(now),
             expected: 0,
             taken: u32::MAX,
@@ -161,9 +162,10 @@ impl TxDsp {
 
     pub(super) fn packet(&mut self, now: Tick, packet: &TxData<'_>) {
         self.report.packets += 1;
+        let bytes = packet.head.payload_at() + packet.payload.len() + 4;
         if self.registers.flushing {
             self.report.flushed_packets += 1;
-        } else if !self.buffer.push(now, packet, self.sink.wants_samples()) {
+        } else if !self.buffer.push(now, packet.head, packet.payload, bytes, self.sink.wants_samples()) {
             self.report.overrun_packets += 1;
         }
     }
