@@ -19,5 +19,6 @@ pub mod signals;
 pub mod sink;
 pub mod source;
 mod text;
+pub mod x310;
 
 pub use device::{Device, Outbox, Port, Sent};

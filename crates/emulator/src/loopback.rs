@@ -116,6 +116,10 @@ impl Clone for LoopbackSource {
 }
 
 impl Source for LoopbackSource {
+    fn clocked(&mut self, _from: Tick, clock: TickRate) {
+        self.clock_hz = f64::from(clock.hz());
+    }
+
     fn tuned(&mut self, _from: Tick, centre_hz: f64) {
         self.centre_hz = centre_hz;
     }

@@ -48,10 +48,11 @@ use rx::RxDsp;
 use spi::SpiBus;
 use tx::TxDsp;
 
-pub use crate::shared::{HostReport, RxReport, TxReport};
+pub use crate::shared::{HostReport, OptionsError, RxReport, TxReport};
+pub use crate::signals::Signals;
 pub use board::{Board, BoardError};
 pub use eeprom::EepromImages;
-pub use options::{Options, OptionsError, OverflowPolicy, OverflowPolicyError, Signals};
+pub use options::{Options, OverflowPolicy, OverflowPolicyError};
 pub use report::{ControlReport, N200Report, Tuning};
 pub use spi::SpiWrite;
 

@@ -6,15 +6,13 @@ use std::str::FromStr;
 use serde::de::{self, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 use takt_base::Tick;
-use takt_wire::WireError;
 use takt_wire::n200::eeprom::{Motherboard, Text, hardware};
 use takt_wire::n200::registers::version;
 
 use super::board::Board;
 use super::eeprom::EepromImages;
 use crate::policy::Destinations;
-use crate::sink::Sink;
-use crate::source::Source;
+use crate::shared::OptionsError;
 
 /// Identity, versions and habits. [`Options::default`] is an N200r4 with an SBX that UHD 4.3 accepts.
 #[derive(Clone, Debug)]
@@ -69,16 +67,6 @@ impl Default for Options {
     }
 }
 
-/// What an option holds that a radio can't have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} `{got}`")]
-pub struct OptionsError {
-    pub what: &'static str,
-    pub got: String,
-    #[source]
-    pub source: WireError,
-}
-
 impl Options {
     /// EEPROM contents: those given, or fresh ones.
     pub(super) fn images(&self) -> Result<EepromImages, OptionsError> {
@@ -130,11 +118,4 @@ impl FromStr for OverflowPolicy {
         let policy = OverflowPolicy::deserialize(text.into_deserializer());
         policy.map_err(|_: de::value::Error| OverflowPolicyError { got: text.to_owned() })
     }
-}
-
-/// What a radio hears and where its signal goes.
-pub struct Signals {
-    /// For each receive DSP: what its antenna hears.
-    pub sources: [Box<dyn Source>; 2],
-    pub sink: Box<dyn Sink>,
 }

@@ -177,6 +177,16 @@ impl CommandEngine {
         self.say(Event::Overflow, now, time);
     }
 
+    /// Stops when samples have waited too long: of what has not left only the first packet stays, which ends the burst.
+    pub(crate) fn break_off(&mut self, now: Tick) {
+        let first = self.items.front().copied();
+        self.items.clear();
+        if let Some(Item::Packet(packet)) = first {
+            self.items.push_back(Item::Packet(Packet { end_of_burst: true, ..packet }));
+        }
+        self.state = State::Idle(now);
+    }
+
     pub(crate) fn push(&mut self, now: Tick, command: Command) {
         let empty = matches!(command.action, Action::Samples(0) | Action::SamplesAndMore(0));
         if empty || self.queue.len() >= self.limits.queue {

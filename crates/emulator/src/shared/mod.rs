@@ -6,6 +6,7 @@
 mod buffer;
 mod command;
 mod hosts;
+mod identity;
 mod queue;
 mod report;
 mod time;
@@ -13,6 +14,7 @@ mod time;
 pub(crate) use buffer::{Buffer, Queued};
 pub(crate) use command::{Action, Command, CommandEngine, Event, Item, Limits, Packet, Shape};
 pub(crate) use hosts::Permits;
+pub use identity::OptionsError;
 pub(crate) use queue::TimedQueue;
 pub use report::{HostReport, RxReport, TxReport};
 pub(crate) use time::{Pps, Timekeeper};

@@ -23,7 +23,6 @@ use takt_dsp::file::{FileError, SampleReader};
 use takt_dsp::sigmf;
 
 use crate::loopback;
-use crate::n200::Signals;
 use crate::sink::{self, BurstEdges, Null, Recording, Sink};
 use crate::source::playback::{Origin, Playback};
 use crate::source::read_ahead::{ReadAhead, Shared};
@@ -31,6 +30,13 @@ use crate::source::store::{Loaded, Store};
 use crate::source::{self, Counter, Noise, Silence, Source, Tone};
 
 pub use crate::text::SpecError;
+
+/// What a transmitter and its receivers are connected to.
+pub struct Signals {
+    /// For each of two receivers: what its antenna hears.
+    pub sources: [Box<dyn Source>; 2],
+    pub sink: Box<dyn Sink>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {

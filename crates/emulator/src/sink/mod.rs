@@ -4,7 +4,7 @@ mod output;
 mod recorder;
 mod spec;
 
-use takt_base::{Complex32, Tick};
+use takt_base::{Complex32, Tick, TickRate};
 
 pub(crate) use recorder::{Counts, Recording, start};
 pub use spec::Spec;
@@ -20,6 +20,9 @@ pub struct BurstEdges {
 
 /// What leaves the DAC: contiguous samples of a running burst, `step` ticks each.
 pub trait Sink: Send {
+    /// From tick `from` on the clock that counts ticks has another rate.
+    fn clocked(&mut self, _from: Tick, _clock: TickRate) {}
+
     /// The radio frequency at which 0 Hz of the samples leaves from tick `from` on, in Hz (oscillator, DAC shift and DUC
     /// word together).
     fn tuned(&mut self, _from: Tick, _centre_hz: f64) {}

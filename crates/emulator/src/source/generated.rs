@@ -17,6 +17,7 @@ impl Source for Silence {
 #[derive(Clone, Copy, Debug)]
 pub struct Tone {
     rotation: Rotation,
+    offset_hz: f64,
     amplitude: f32,
 }
 
@@ -24,11 +25,15 @@ impl Tone {
     /// `offset_hz` from the tuned centre, `amplitude` of full scale 1.0.
     #[must_use]
     pub fn new(clock: TickRate, offset_hz: f64, amplitude: f64) -> Tone {
-        Tone { rotation: Rotation::from_hz(offset_hz, clock), amplitude: amplitude as f32 }
+        Tone { rotation: Rotation::from_hz(offset_hz, clock), offset_hz, amplitude: amplitude as f32 }
     }
 }
 
 impl Source for Tone {
+    fn clocked(&mut self, _from: Tick, clock: TickRate) {
+        self.rotation = Rotation::from_hz(self.offset_hz, clock);
+    }
+
     fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
         tone(self.rotation, self.amplitude, first, step, out);
     }

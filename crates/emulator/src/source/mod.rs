@@ -6,7 +6,7 @@ pub(crate) mod read_ahead;
 mod spec;
 pub(crate) mod store;
 
-use takt_base::{Complex32, Tick, Ticks};
+use takt_base::{Complex32, Tick, TickRate, Ticks};
 
 pub use generated::{Counter, Noise, Silence, Tone};
 pub use spec::Spec;
@@ -18,6 +18,10 @@ pub trait Source: Send {
     fn raw(&self) -> bool {
         false
     }
+
+    /// From tick `from` on the clock that counts ticks has another rate. What is computed from ticks alone, or comes from a
+    /// file, goes on as it was.
+    fn clocked(&mut self, _from: Tick, _clock: TickRate) {}
 
     /// The radio frequency that is 0 Hz in `out` from tick `from` on, in Hz (oscillator and DDC word together). Sources
     /// that stand alone give signals relative to the tuned centre and ignore it.

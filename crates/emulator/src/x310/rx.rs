@@ -1,0 +1,238 @@
+//! A receive channel: from the commands of its radio to sample packets that leave by its endpoint.
+//!
+//! What is taken waits for credit. If it waits too long it is an overrun: the stream ends with the packet that waits first,
+//! the host is told, and the radio is idle (x310.md 9 and 10.2).
+
+use takt_base::{Complex32, Tick, Ticks};
+use takt_wire::chdr::DataHead;
+use takt_wire::sample::{ByteOrder, sc16};
+use takt_wire::x310::registers::{message, radio};
+
+use super::graph::MTU_BYTES;
+use super::messages::{Around, Messenger};
+use super::output::Output;
+use super::registers::Registers;
+use crate::shared::{
+    Action, Command, CommandEngine, Event, FULL_SCALE, Item, Limits, Packet, RxReport, Shape, Timekeeper,
+};
+use crate::source::Source;
+use crate::{Outbox, Sent};
+
+/// Most samples of a packet that blocks pass on.
+const MAX_SAMPLES: usize = (MTU_BYTES - DataHead::MAX_BYTES) / sc16::BYTES;
+/// 32 commands may wait (x310.md 8.3); the smallest frame is 84 bytes at 10 Gb/s.
+const LIMITS: Limits = Limits { queue: 32, shortest_packet_ticks: 14 };
+/// How long samples wait for credit, in ticks: 20 ms. Hardware has microseconds, but its host is no program beside it (15,
+/// trap 15).
+const PATIENCE: Ticks = Ticks(4_000_000);
+/// Largest decimation; UHD sets 1020 at most. What a host may write beyond is no rate.
+const MAX_STEP: u32 = 1 << 16;
+
+pub(super) struct Receiver {
+    engine: CommandEngine,
+    source: Box<dyn Source>,
+    samples: Box<[Complex32]>,
+    centre_hz: f64,
+    /// After an overrun, while the packet that ends the stream has not left.
+    ending: bool,
+    report: RxReport,
+}
+
+/// A channel's surroundings within its slot and endpoint.
+pub(super) struct Channel<'a> {
+    pub(super) radio: &'a Registers,
+    /// Address of its first register.
+    pub(super) base: u32,
+    pub(super) decimation: u32,
+    pub(super) output: &'a mut Output,
+    /// Id of its endpoint.
+    pub(super) endpoint: u16,
+    pub(super) messenger: &'a mut Messenger,
+}
+
+impl Channel<'_> {
+    fn step(&self) -> u32 {
+        self.decimation.clamp(1, MAX_STEP)
+    }
+
+    fn shape(&self) -> Shape {
+        let samples = self.radio.get(self.base + radio::RX_SAMPLES_PER_PACKET);
+        Shape { step: self.step(), samples: samples.clamp(1, MAX_SAMPLES as u32) }
+    }
+
+    /// A count or a time in two registers, low word first.
+    fn wide(&self, registers: [u32; 2]) -> u64 {
+        let [low, high] = registers.map(|at| u64::from(self.radio.get(self.base + at)));
+        high << 32 | low
+    }
+
+    /// The command that a write to the command register starts; `None` for one without meaning.
+    fn command(&self, word: u32) -> Option<Command> {
+        let action = match word & 3 {
+            0 => Action::Stop,
+            // Counted before decimation.
+            1 => Action::Samples((self.wide(radio::RX_COUNT) & ((1 << 48) - 1)) / u64::from(self.step())),
+            2 => Action::Start,
+            _ => return None,
+        };
+        let tick = (word & radio::RX_TIMED != 0).then(|| self.wide(radio::RX_TIME));
+        Some(Command { action, tick })
+    }
+}
+
+impl Receiver {
+    pub(super) fn new(now: Tick, source: Box<dyn Source>) -> Receiver {
+        Receiver {
+            engine: CommandEngine::new(now, LIMITS),
+            source,
+            samples: vec![Complex32::default(); MAX_SAMPLES].into(),
+            centre_hz: 0.0,
+            ending: false,
+            report: RxReport::default(),
+        }
+    }
+
+    pub(super) fn source(&mut self) -> &mut dyn Source {
+        &mut *self.source
+    }
+
+    /// Drops commands, and what has not left.
+    pub(super) fn clear(&mut self, now: Tick) {
+        self.engine.clear(now);
+        self.ending = false;
+    }
+
+    pub(super) fn running(&self) -> bool {
+        self.engine.running()
+    }
+
+    pub(super) fn report(&self) -> RxReport {
+        RxReport { refused_commands: self.engine.refused, ..self.report }
+    }
+
+    /// Tells the source which frequency is 0 Hz, if that has changed.
+    pub(super) fn retune(&mut self, now: Tick, centre_hz: f64) {
+        if centre_hz.to_bits() != self.centre_hz.to_bits() {
+            self.centre_hz = centre_hz;
+            self.source.tuned(now, centre_hz);
+        }
+    }
+
+    /// The command register was written.
+    pub(super) fn command(&mut self, now: Tick, word: u32, channel: &Channel<'_>) {
+        self.report.commands += 1;
+        match channel.command(word) {
+            Some(command) => self.engine.push(now, command),
+            None => self.engine.refused += 1,
+        }
+    }
+
+    pub(super) fn next_event(&self, now: Tick, time: &Timekeeper, output: &Output) -> Option<Tick> {
+        [self.engine.next_event(now, time), self.next_departure(output)].into_iter().flatten().min()
+    }
+
+    /// When the first thing that waits leaves, or is given up; `None`: only credit matters.
+    fn next_departure(&self, output: &Output) -> Option<Tick> {
+        let packet = match self.engine.front()? {
+            Item::Message { at, .. } => return Some(*at),
+            Item::Packet(packet) => packet,
+        };
+        // One too many behind it: it leaves with what its source knows by now.
+        let due = if self.engine.crowded() { packet.last() } else { self.due(packet) };
+        if !output.is_open() || output.has_credit() {
+            Some(due)
+        } else if self.ending {
+            None
+        } else if self.engine.crowded() {
+            Some(due)
+        } else {
+            Some(due + PATIENCE)
+        }
+    }
+
+    fn due(&self, packet: &Packet) -> Tick {
+        packet.last() + self.source.lookahead(packet.first, packet.step)
+    }
+
+    pub(super) fn act(&mut self, now: Tick, mut channel: Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
+        self.engine.act(now, around.time, channel.shape());
+        while self.next_departure(channel.output).is_some_and(|at| at <= now) {
+            let Some(item) = self.engine.front().copied() else { return };
+            match item {
+                Item::Message { event, at, .. } => self.tell(event, at, &mut channel, around, out),
+                Item::Packet(packet) if !channel.output.is_open() => self.drop_packet(packet),
+                Item::Packet(_) if !channel.output.has_credit() => self.overrun(now, &mut channel, around, out),
+                Item::Packet(packet) => self.send(now, packet, &mut channel, around, out),
+            }
+        }
+    }
+
+    /// The stream was never set up: its packets go nowhere.
+    fn drop_packet(&mut self, _: Packet) {
+        self.engine.pop();
+        self.report.undirected_packets += 1;
+    }
+
+    fn send(
+        &mut self,
+        now: Tick,
+        packet: Packet,
+        channel: &mut Channel<'_>,
+        around: &Around<'_>,
+        out: &mut dyn Outbox,
+    ) {
+        let head = DataHead {
+            destination: channel.output.destination,
+            sequence: channel.output.sequence(),
+            tick: Some(packet.time),
+            end_of_burst: packet.end_of_burst,
+            end_of_vector: false,
+        };
+        let mut length = 0;
+        let sent = around.send(self.due(&packet), head.destination, out, &mut |frame| {
+            length = self.write(&head, packet, frame);
+            length
+        });
+        match sent {
+            None => self.drop_packet(packet),
+            Some((_, Sent::NoRoom)) => self.overrun(now, channel, around, out),
+            Some((_, Sent::Taken)) => {
+                self.engine.pop();
+                self.ending = false;
+                self.report.packets += 1;
+                self.report.samples += u64::from(packet.samples);
+                if let Some(resync) = channel.output.sent(length, channel.endpoint) {
+                    let _ = around.send(now, resync.destination, out, &mut |frame| resync.write(frame).unwrap_or(0));
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, head: &DataHead, packet: Packet, frame: &mut [u8]) -> usize {
+        let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
+        self.source.fill(packet.first, packet.step, samples);
+        let scale = if self.source.raw() { 32_768.0 } else { FULL_SCALE };
+        let Some(room) = frame.get_mut(head.payload_at()..) else { return 0 };
+        let bytes = sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Little, scale, room);
+        head.frame(bytes, frame).unwrap_or(0)
+    }
+
+    /// What waits could not leave in time, or the wire is blocked.
+    fn overrun(&mut self, now: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
+        self.report.overflows += 1;
+        self.ending = true;
+        self.engine.break_off(now);
+        let remote = radio::RX_REMOTE.map(|at| channel.base + at);
+        channel.messenger.tell(message::RX_OVERRUN, now, channel.radio, remote, around, out);
+    }
+
+    /// Of what the engine has to say, hosts are told that a command was late (x310.md 9).
+    fn tell(&mut self, event: Event, at: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
+        self.engine.pop();
+        self.report.note(event);
+        if event == Event::Late {
+            let remote = radio::RX_REMOTE.map(|at| channel.base + at);
+            channel.messenger.tell(message::RX_LATE, at, channel.radio, remote, around, out);
+        }
+    }
+}
