@@ -4,9 +4,12 @@ use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 
+use serde::Serialize;
 use takt_base::shown::{count, duration, time_ns};
 use takt_emulator::drive::wall::Waiting;
-use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
+use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Model, Options, Summary};
+use takt_emulator::n200::{self, N200, N200Report};
+use takt_emulator::x310::{X310, X310Report};
 use takt_packet::EngineError;
 
 use crate::policy::priority_is_policy;
@@ -22,25 +25,40 @@ Examples:
   takt emulate n200
   takt emulate n200 --addr 127.0.0.1 --addr 127.0.0.2 --source tone:offset=100k
   takt emulate n200 --source loopback --sink sigmf:sent --fault lose:rx,every=1000 --json
+  takt emulate x310 --addr 127.0.0.31 --source loopback
 
 Prints `ready MODEL ADDR` when it listens, runs until Ctrl-C, ends with a summary.")]
 pub struct Args {
     /// Which radio.
-    #[arg(value_parser = ["n200"])]
-    model: String,
+    model: Radio,
     #[command(flatten)]
     options: Options,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
 }
 
+/// The models, as users write them.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Radio {
+    /// USRP N200, with an SBX unless told otherwise.
+    N200,
+    /// USRP X310, with two UBX-160 unless told otherwise.
+    X310,
+}
+
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    match args.model {
+        Radio::N200 => run_model::<N200>(&args.options, output),
+        Radio::X310 => run_model::<X310>(&args.options, output),
+    }
+}
+
+fn run_model<M: Model<Report: Described>>(options: &Options, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let model = args.model.clone();
-    let mut ready = |addr| output.line(format!("ready {model} {addr}"));
-    let summary = emulate::run(&args.options, &mut ready, &stop).map_err(problem)?;
+    let mut ready = |addr| output.line(format!("ready {} {addr}", M::NAME));
+    let summary = emulate::run_model::<M>(options, &mut ready, &stop).map_err(problem)?;
     for device in &summary.devices {
-        if let Some(first) = device.radio.hosts.refused_addresses.first() {
+        if let Some(first) = device.radio.hosts().refused_addresses.first() {
             output.note(format!(
                 "radio {} did not send to {first}: only loopback and networks named with --allow are permitted",
                 device.addr
@@ -80,15 +98,16 @@ fn fix(error: &EmulateError) -> Option<String> {
         EmulateError::Signals { source, .. } => source.fix(),
         EmulateError::SharedSink { .. } => "one --sink for each --addr, each with its own file".to_owned(),
         EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
+        EmulateError::Unfit { model, option } => format!("leave {option} away, or another radio than {model}"),
         EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
         _ => return None,
     })
 }
 
-fn text(summary: &Summary) -> String {
+fn text<R: Described + Serialize>(summary: &Summary<R>) -> String {
     let mut out = String::new();
     for device in &summary.devices {
-        describe(&mut out, device, summary.duration_s);
+        describe(&mut out, &summary.model, device, summary.duration_s);
     }
     let lag = &summary.lag;
     let _ = writeln!(
@@ -125,32 +144,92 @@ fn waits(waiting: &Waiting) -> String {
     )
 }
 
-fn describe(out: &mut String, device: &DeviceSummary, duration_s: f64) {
+/// What a report says that depends on the model.
+trait Described {
+    fn hosts(&self) -> &n200::HostReport;
+    /// Each receiver, and what it is called.
+    fn receivers(&self) -> Vec<(String, &n200::RxReport)>;
+    fn transmitters(&self) -> Vec<(String, &n200::TxReport)>;
+    /// In a line: requests and commands.
+    fn control(&self) -> String;
+}
+
+impl Described for N200Report {
+    fn hosts(&self) -> &n200::HostReport {
+        &self.hosts
+    }
+
+    fn receivers(&self) -> Vec<(String, &n200::RxReport)> {
+        self.rx.iter().enumerate().map(|(n, rx)| (format!("receive {n}"), rx)).collect()
+    }
+
+    fn transmitters(&self) -> Vec<(String, &n200::TxReport)> {
+        vec![("transmit".to_owned(), &self.tx)]
+    }
+
+    fn control(&self) -> String {
+        let control = &self.control;
+        format!(
+            "{} requests, {} commands, {} not understood, {} malformed datagrams",
+            control.requests, control.commands, control.not_understood, control.malformed_datagrams
+        )
+    }
+}
+
+impl Described for X310Report {
+    fn hosts(&self) -> &n200::HostReport {
+        &self.hosts
+    }
+
+    /// The second channel of a slot only if it was used: most boards have one.
+    fn receivers(&self) -> Vec<(String, &n200::RxReport)> {
+        let named = self.rx.iter().zip(["receive A:0", "receive A:1", "receive B:0", "receive B:1"]).enumerate();
+        named
+            .filter(|(n, (rx, _))| n % 2 == 0 || rx.commands > 0)
+            .map(|(_, (rx, name))| (name.to_owned(), rx))
+            .collect()
+    }
+
+    fn transmitters(&self) -> Vec<(String, &n200::TxReport)> {
+        self.tx.iter().zip(["transmit A", "transmit B"]).map(|(tx, name)| (name.to_owned(), tx)).collect()
+    }
+
+    fn control(&self) -> String {
+        let control = &self.control;
+        format!(
+            "{} requests, {} commands, {} dropped, {} malformed datagrams, master clock {} MHz",
+            control.requests,
+            control.commands,
+            control.dropped_commands,
+            control.malformed_datagrams,
+            self.master_clock_hz / 1e6
+        )
+    }
+}
+
+fn describe<R: Described>(out: &mut String, model: &str, device: &DeviceSummary<R>, duration_s: f64) {
     let DeviceSummary { addr, serial, radio, .. } = device;
-    let _ = writeln!(out, "n200 {addr}, serial {serial}, {}", duration(duration_s));
-    let _ = writeln!(out, "  {:<9} {:>12} {:>16}   events", "", "packets", "samples");
-    for (n, rx) in radio.rx.iter().enumerate() {
+    let _ = writeln!(out, "{model} {addr}, serial {serial}, {}", duration(duration_s));
+    let _ = writeln!(out, "  {:<11} {:>10} {:>16}   events", "", "packets", "samples");
+    for (name, rx) in radio.receivers() {
         let _ = writeln!(
             out,
-            "  receive {n} {:>12} {:>16}   O {}  L {}  broken chains {}  stops while idle {}",
+            "  {name:<11} {:>10} {:>16}   O {}  L {}  broken chains {}  stops while idle {}",
             rx.packets, rx.samples, rx.overflows, rx.late, rx.broken_chains, rx.idle_stops
         );
     }
-    let tx = &radio.tx;
+    for (name, tx) in radio.transmitters() {
+        let _ = writeln!(
+            out,
+            "  {name:<11} {:>10} {:>16}   U {}  L {}  S {}  overruns {}  bursts {}",
+            tx.packets, tx.samples, tx.underflows, tx.late, tx.sequence_errors, tx.overrun_packets, tx.bursts
+        );
+    }
+    let hosts = radio.hosts();
+    let _ = writeln!(out, "  control     {}", radio.control());
     let _ = writeln!(
         out,
-        "  transmit  {:>12} {:>16}   U {}  L {}  S {}  overruns {}  bursts {}",
-        tx.packets, tx.samples, tx.underflows, tx.late, tx.sequence_errors, tx.overrun_packets, tx.bursts
-    );
-    let (control, hosts) = (&radio.control, &radio.hosts);
-    let _ = writeln!(
-        out,
-        "  control   {} requests, {} commands, {} not understood, {} malformed datagrams",
-        control.requests, control.commands, control.not_understood, control.malformed_datagrams
-    );
-    let _ = writeln!(
-        out,
-        "  hosts     {} lost, {} destinations refused; datagrams lost in this host's receive buffers {}",
+        "  hosts       {} lost, {} destinations refused; datagrams lost in this host's receive buffers {}",
         hosts.lost,
         hosts.refused_destinations,
         device.datagrams.receive_buffer_drops.map_or_else(|| "not known".to_owned(), |n| n.to_string())

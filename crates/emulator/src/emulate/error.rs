@@ -8,8 +8,8 @@ use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
 use takt_packet::{EngineError, UnknownEngine};
 
-use crate::n200::OptionsError;
 use crate::policy::CidrError;
+use crate::shared::OptionsError;
 use crate::signals::SignalError;
 use crate::text::SpecError;
 
@@ -20,6 +20,9 @@ pub enum EmulateError {
     /// An option that belongs to a device has more values than there are devices.
     #[error("{got} values for {what}, {devices} radios")]
     TooMany { what: &'static str, got: usize, devices: usize },
+    /// An option, or its value, belongs to another model of radio.
+    #[error("an {model} has no {option}")]
+    Unfit { model: &'static str, option: String },
     #[error("{addrs} addresses, of which {distinct} differ")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.

@@ -10,6 +10,7 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortIndex, PortSpec, Wait};
 use takt_wire::lag::{self, LagReply, LagRequest, LagSpans};
 
+use super::model::Model;
 use super::questions::Questions;
 use crate::drive::wall::LagReport;
 use crate::policy::Destinations;
@@ -42,7 +43,7 @@ impl LagPort {
         Ok(LagPort { engine: takt_packet::open(EngineKind::Socket, &config)?, rule })
     }
 
-    pub(super) fn serve(mut self, radio: &Questions, stop: &Stop) -> Result<(), EngineError> {
+    pub(super) fn serve<M: Model>(mut self, radio: &Questions<M>, stop: &Stop) -> Result<(), EngineError> {
         while !stop.requested() {
             let batch = self.engine.recv(Wait::Until(WallClock.now() + LOOK))?;
             let received = batch.get(0).and_then(|datagram| {

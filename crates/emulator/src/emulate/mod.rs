@@ -3,11 +3,16 @@
 //! One thread a radio, one that says over the network how late that was, and a thread of the caller's that waits for the
 //! end, keeps EEPROM files and collects the summary.
 
+mod board;
 mod broadcast;
+mod eeprom_file;
 mod error;
 mod lag_port;
+mod model;
+mod mtu;
 mod options;
 mod questions;
+mod signal_options;
 mod station;
 mod summary;
 
@@ -17,7 +22,11 @@ use std::time::{Duration, Instant};
 
 use takt_base::Stop;
 
+use crate::n200::N200;
+pub use board::{Board, BoardError};
 pub use error::EmulateError;
+pub use model::Model;
+use mtu::largest_datagram;
 pub use options::Options;
 use station::{Plan, Station};
 pub use summary::{Datagrams, DeviceSummary, Summary};
@@ -26,25 +35,28 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How often EEPROM files are written, if something has changed.
 const KEEP: Duration = Duration::from_millis(500);
 
-/// Running radios. Dropping it stops them.
-pub struct Emulator {
-    stations: Vec<Station>,
+/// Running N200s.
+pub type Emulator = Radios<N200>;
+
+/// Running radios of one model. Dropping it stops them.
+pub struct Radios<M: Model> {
+    stations: Vec<Station<M>>,
     stop: Stop,
     started: Instant,
 }
 
-impl Emulator {
+impl<M: Model> Radios<M> {
     /// Starts all radios; each listens when this returns.
     ///
     /// # Errors
     /// An option makes no sense, a port is taken, a wish for CPU or priority is refused. Nothing runs then.
-    pub fn start(options: &Options) -> Result<Emulator, EmulateError> {
+    pub fn start(options: &Options) -> Result<Radios<M>, EmulateError> {
         let distinct = options.addrs.iter().collect::<BTreeSet<_>>().len();
         if distinct == 0 || distinct != options.addrs.len() {
             return Err(EmulateError::Addresses { addrs: options.addrs.len(), distinct });
         }
-        let plans = (0..distinct).map(|n| Plan::new(options, n)).collect::<Result<Vec<_>, _>>()?;
-        let mut emulator = Emulator { stations: Vec::new(), stop: Stop::new(), started: Instant::now() };
+        let plans = (0..distinct).map(|n| Plan::<M>::new(options, n)).collect::<Result<Vec<_>, _>>()?;
+        let mut emulator = Radios { stations: Vec::new(), stop: Stop::new(), started: Instant::now() };
         for plan in plans {
             // An error drops the emulator, which stops those already started.
             emulator.stations.push(plan.start(&emulator.stop)?);
@@ -57,9 +69,9 @@ impl Emulator {
     }
 
     /// What they have counted so far. Fails if a radio has ended by itself.
-    pub fn snapshot(&self) -> Result<Summary, EmulateError> {
+    pub fn snapshot(&self) -> Result<Summary<M::Report>, EmulateError> {
         let devices = self.stations.iter().map(Station::snapshot).collect::<Result<Vec<_>, _>>()?;
-        Ok(Summary::of(self.started.elapsed().as_secs_f64(), devices))
+        Ok(Summary::of(M::NAME, self.started.elapsed().as_secs_f64(), devices))
     }
 
     /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files meanwhile.
@@ -81,7 +93,7 @@ impl Emulator {
 
     /// Stops them, and completes their files.
     /// Fails if a radio had ended by itself, or its EEPROM file can't be written.
-    pub fn stop(mut self) -> Result<Summary, EmulateError> {
+    pub fn stop(mut self) -> Result<Summary<M::Report>, EmulateError> {
         self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
         let summary = self.snapshot();
         self.stop.request();
@@ -94,7 +106,7 @@ impl Emulator {
     }
 }
 
-impl Drop for Emulator {
+impl<M: Model> Drop for Radios<M> {
     fn drop(&mut self) {
         self.stop.request();
         for station in self.stations.drain(..) {
@@ -104,13 +116,25 @@ impl Drop for Emulator {
     }
 }
 
-/// Runs radios until `stop` is requested; `ready` is told each address when all listen.
+/// Runs N200s until `stop` is requested; `ready` is told each address when all listen.
 ///
 /// # Errors
-/// As [`Emulator::start`], [`Emulator::run_until`] and [`Emulator::stop`].
+/// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
 pub fn run(options: &Options, ready: &mut dyn FnMut(Ipv4Addr), stop: &Stop) -> Result<Summary, EmulateError> {
-    let mut emulator = Emulator::start(options)?;
-    emulator.addrs().for_each(ready);
-    emulator.run_until(stop)?;
-    emulator.stop()
+    run_model::<N200>(options, ready, stop)
+}
+
+/// Runs radios of a model until `stop` is requested; `ready` is told each address when all listen.
+///
+/// # Errors
+/// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
+pub fn run_model<M: Model>(
+    options: &Options,
+    ready: &mut dyn FnMut(Ipv4Addr),
+    stop: &Stop,
+) -> Result<Summary<M::Report>, EmulateError> {
+    let mut radios = Radios::<M>::start(options)?;
+    radios.addrs().for_each(ready);
+    radios.run_until(stop)?;
+    radios.stop()
 }

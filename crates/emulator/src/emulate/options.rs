@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
 
-use crate::n200::{Board, OverflowPolicy};
+use super::Board;
+use crate::n200::OverflowPolicy;
 
 /// Which radios to run, and how. Everything has a default but the addresses, of which there is at least one.
 ///
@@ -37,22 +38,22 @@ pub struct Options {
     #[cfg_attr(feature = "clap", arg(long = "serial", value_name = "TEXT"))]
     pub serials: Vec<String>,
     /// Name, at most 23 characters.
-    // `n200-emu` where none is given.
+    // `n200-emu` or `x310-emu` where none is given.
     #[cfg_attr(feature = "clap", arg(long = "name", value_name = "TEXT"))]
     pub names: Vec<String>,
-    /// Daughterboards: sbx, wbx, basic, lf or none.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "B", default_value = "sbx"))]
-    pub board: Board,
-    /// Fit a GPSDO.
+    /// Daughterboards: sbx, wbx, basic, lf or none; of an X310 ubx, basic, lf or none [default: sbx, ubx].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
+    pub board: Option<Board>,
+    /// Fit a GPSDO (N200).
     #[cfg_attr(feature = "clap", arg(long))]
     pub gpsdo: bool,
-    /// When the output is blocked: stop as the hardware does, or continue after a gap.
+    /// When the output is blocked: stop as the hardware does, or continue after a gap (N200).
     #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value = "hardware"))]
     pub overflow: OverflowPolicy,
     /// A network it may send to, besides loopback, such as 192.168.10.0/24; repeat for several.
     #[cfg_attr(feature = "clap", arg(long, value_name = "CIDR"))]
     pub allow: Vec<String>,
-    /// Keep EEPROM contents in this file between runs.
+    /// Keep EEPROM contents in this file between runs (N200).
     #[cfg_attr(feature = "clap", arg(long = "eeprom", value_name = "FILE"))]
     pub eeproms: Vec<PathBuf>,
     /// Packet engine: socket or mmsg.
@@ -72,16 +73,16 @@ pub struct Options {
     /// While samples flow, handle datagrams once in so many microseconds [default: 200]; fewer: more punctual, more CPU.
     #[cfg_attr(feature = "clap", arg(long = "beat", value_name = "US", value_parser = clap::value_parser!(u32).range(1..=10_000)))]
     pub beat_us: Option<u32>,
-    /// Claim another firmware version (12 is right), to see what hosts say.
+    /// Claim another firmware version (12 is right, of an X310 6), to see what hosts say.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub firmware: Option<u32>,
-    /// Claim another FPGA version MAJOR.MINOR (11.1 is right).
+    /// Claim another FPGA version MAJOR.MINOR (11.1 is right, of an X310 39.0).
     #[cfg_attr(feature = "clap", arg(long, value_name = "N.N", value_parser = fpga_version))]
     pub fpga: Option<u32>,
-    /// Claim another hardware word, such as 0x0a01 for an N210.
+    /// Claim another hardware word, such as 0x0a01 for an N210 (N200).
     #[cfg_attr(feature = "clap", arg(long, value_name = "HEX", value_parser = hardware_word))]
     pub hardware: Option<u16>,
-    /// Don't say that it is software: takt then treats it as hardware, and sends it nothing without --transmit.
+    /// Don't say that it is software: takt then treats it as hardware, and sends it nothing without --transmit (N200).
     #[cfg_attr(feature = "clap", arg(long))]
     pub as_hardware: bool,
 }
@@ -110,7 +111,7 @@ impl Default for Options {
             sinks: Vec::new(),
             eeproms: Vec::new(),
             faults: Vec::new(),
-            board: Board::default(),
+            board: None,
             gpsdo: false,
             overflow: OverflowPolicy::default(),
             allow: Vec::new(),

@@ -8,20 +8,28 @@ use takt_packet::Counters;
 use super::EmulateError;
 use crate::drive::wall::{LagReport, Question};
 use crate::fault::Faulty;
-use crate::n200::N200;
 
-pub(super) type Radio = Faulty<N200>;
+/// A radio as its thread has it.
+pub(super) type Radio<M> = Faulty<M>;
 
 /// The asking end; clones ask the same radio.
-#[derive(Clone)]
-pub(super) struct Questions {
+pub(super) struct Questions<M> {
     addr: Ipv4Addr,
-    to: Sender<Question<Radio>>,
+    to: Sender<Question<Radio<M>>>,
 }
 
-impl Questions {
+impl<M> Clone for Questions<M> {
+    fn clone(&self) -> Questions<M> {
+        Questions { addr: self.addr, to: self.to.clone() }
+    }
+}
+
+/// The answering end.
+pub(super) type Asked<M> = Receiver<Question<Radio<M>>>;
+
+impl<M> Questions<M> {
     /// To the radio at `addr`, which has the other end.
-    pub(super) fn to(addr: Ipv4Addr) -> (Questions, Receiver<Question<Radio>>) {
+    pub(super) fn to(addr: Ipv4Addr) -> (Questions<M>, Asked<M>) {
         let (to, requests) = mpsc::channel();
         (Questions { addr, to }, requests)
     }
@@ -31,7 +39,7 @@ impl Questions {
     /// It has ended.
     pub(super) fn ask<R: Send + 'static>(
         &self,
-        question: impl FnOnce(&Radio, LagReport, Counters) -> R + Send + 'static,
+        question: impl FnOnce(&Radio<M>, LagReport, Counters) -> R + Send + 'static,
     ) -> Result<R, EmulateError> {
         let (answers, answer) = mpsc::channel();
         let sent = self.to.send(Box::new(move |device, lag, counters| {

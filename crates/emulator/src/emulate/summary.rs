@@ -11,27 +11,28 @@ use crate::n200::N200Report;
 use crate::signals::SignalReport;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct Summary<R = N200Report> {
     pub model: String,
     pub duration_s: f64,
     /// How late the emulator itself was, all radios together.
     pub lag: LagReport,
-    pub devices: Vec<DeviceSummary>,
+    pub devices: Vec<DeviceSummary<R>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DeviceSummary {
+pub struct DeviceSummary<R = N200Report> {
     pub addr: Ipv4Addr,
     pub serial: String,
     /// Whether it also heard the broadcasts by which hosts search.
     pub receives_broadcast: bool,
     #[serde(flatten)]
-    pub radio: N200Report,
+    pub radio: R,
     pub signals: SignalReport,
     /// Faults injected, by kind and stream.
     pub faults: BTreeMap<String, u64>,
     pub lag: LagReport,
-    /// What its clock shows is the monotonic clock of its machine, in ticks of 10 ns, plus this, modulo 2^64.
+    /// What its clock shows is its free-running counter plus this, modulo 2^64. Of an N200 that is the monotonic clock of its
+    /// machine in ticks of 10 ns; of an X310 it counts the master clock that the host chose.
     #[serde(default)] // summaries older than this key
     pub clock_offset_ticks: u64,
     pub datagrams: Datagrams,
@@ -60,9 +61,9 @@ impl From<Counters> for Datagrams {
     }
 }
 
-impl Summary {
-    pub(super) fn of(duration_s: f64, devices: Vec<DeviceSummary>) -> Summary {
+impl<R> Summary<R> {
+    pub(super) fn of(model: &str, duration_s: f64, devices: Vec<DeviceSummary<R>>) -> Summary<R> {
         let lag = devices.iter().map(|d| &d.lag).fold(LagReport::default(), LagReport::merged);
-        Summary { model: "n200".to_owned(), duration_s, lag, devices }
+        Summary { model: model.to_owned(), duration_s, lag, devices }
     }
 }

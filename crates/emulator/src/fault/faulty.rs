@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use takt_base::{Tick, TickRate, Ticks};
 
-use super::PowerCycle;
 use super::delay_queue::{DelayQueue, Way};
 use super::script::Script;
 use super::spec::{Damage, Fault, Kind};
 use super::stream::Stream;
+use super::{PowerCycle, Streams};
 use crate::device::fill_with;
 use crate::{Device, Outbox, Port, Sent};
 
@@ -29,12 +29,13 @@ pub struct Faulty<D> {
 }
 
 struct Between {
+    outlet: fn(Port, &[u8]) -> Option<usize>,
     scripts: Vec<Script>,
     delay_queue: DelayQueue,
     /// A datagram on its way in, and one on its way out: the device may answer while it is being handed the first.
     inward: Vec<u8>,
     outward: Vec<u8>,
-    /// Until when the output of the receive ports is blocked.
+    /// Until when either output is blocked.
     blocked: [Tick; 2],
     /// Some fault strikes what leaves the device, or must see it to know when samples began.
     outwards: bool,
@@ -49,7 +50,7 @@ enum Fate {
     Twice,
 }
 
-impl<D: Device + PowerCycle> Faulty<D> {
+impl<D: Device + PowerCycle + Streams> Faulty<D> {
     /// Puts faults around a device that is switched on at `born` and whose counter runs at `rate`.
     #[must_use]
     pub fn new(device: D, faults: Vec<Fault>, born: Tick, rate: TickRate) -> Faulty<D> {
@@ -59,6 +60,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
         let outwards = awaits_samples || scripts.iter().any(|script| !inwards(script.fault.stream));
         let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
         let between = Between {
+            outlet: D::outlet,
             scripts,
             delay_queue: DelayQueue::default(),
             inward: frame.clone(),
@@ -110,7 +112,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
 
     fn advance_device(&mut self, now: Tick, out: &mut dyn Outbox) {
         if self.away.is_none() {
-            self.device.advance(now, &mut Struck { between: &mut self.between, out });
+            self.device.advance(now, &mut Struck { between: &mut self.between, leaving: D::leaving, out });
         }
     }
 
@@ -137,12 +139,18 @@ impl<D: Device + PowerCycle> Faulty<D> {
 
     fn deliver(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         if self.away.is_none() {
-            self.device.datagram(now, port, from, bytes, &mut Struck { between: &mut self.between, out });
+            self.device.datagram(
+                now,
+                port,
+                from,
+                bytes,
+                &mut Struck { between: &mut self.between, leaving: D::leaving, out },
+            );
         }
     }
 
     fn struck(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
-        let stream = Stream::arriving(port, bytes);
+        let stream = D::arriving(port, bytes);
         let mut frame = std::mem::take(&mut self.between.inward);
         let len = bytes.len().min(frame.len());
         frame[..len].copy_from_slice(&bytes[..len]);
@@ -163,7 +171,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
     }
 }
 
-impl<D: Device + PowerCycle> Device for Faulty<D> {
+impl<D: Device + PowerCycle + Streams> Device for Faulty<D> {
     fn ports(&self) -> &[Port] {
         self.device.ports()
     }
@@ -199,6 +207,7 @@ impl<D: Device + PowerCycle> Device for Faulty<D> {
 
 struct Struck<'a> {
     between: &'a mut Between,
+    leaving: fn(Port, &[u8]) -> Stream,
     out: &'a mut dyn Outbox,
 }
 
@@ -207,12 +216,13 @@ impl Outbox for Struck<'_> {
         if !self.between.outwards {
             return self.out.send(due, from, to, fill);
         }
-        if self.between.is_blocked(due, from) {
-            return Sent::NoRoom;
-        }
         let mut frame = std::mem::take(&mut self.between.outward);
         let len = fill(&mut frame).min(frame.len());
-        let stream = Stream::leaving(from, &frame[..len]);
+        if self.between.is_blocked(due, from, &frame[..len]) {
+            self.between.outward = frame;
+            return Sent::NoRoom;
+        }
+        let stream = (self.leaving)(from, &frame[..len]);
         let (fate, len) = self.between.fate(due, stream, Way::Out(from, to), &mut frame[..len]);
         match fate {
             Fate::Pass => pass(due, from, to, &frame[..len], self.out),
@@ -237,8 +247,8 @@ fn pass(due: Tick, from: Port, to: SocketAddr, bytes: &[u8], out: &mut dyn Outbo
 }
 
 impl Between {
-    fn is_blocked(&self, now: Tick, from: Port) -> bool {
-        rx_index(from).is_some_and(|n| now < self.blocked[n])
+    fn is_blocked(&self, now: Tick, from: Port, bytes: &[u8]) -> bool {
+        (self.outlet)(from, bytes).is_some_and(|n| now < self.blocked[n])
     }
 
     /// What becomes of a datagram, and how long it is afterwards. It is damaged in place.
@@ -270,7 +280,7 @@ impl Between {
             Kind::Duplicate => return (Fate::Twice, len),
             Kind::Overflow { .. } => {
                 if let Way::Out(port, _) = way
-                    && let Some(n) = rx_index(port)
+                    && let Some(n) = (self.outlet)(port, bytes)
                 {
                     self.blocked[n] = now + script.span();
                 }
@@ -327,10 +337,6 @@ impl Script {
     }
 }
 
-fn rx_index(port: Port) -> Option<usize> {
-    takt_wire::n200::ports::RX.iter().position(|&rx| rx == port.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,6 +349,20 @@ mod tests {
     impl PowerCycle for Beacon {
         fn power_cycle(&mut self, _now: Tick) {
             self.next = None;
+        }
+    }
+
+    impl Streams for Beacon {
+        fn leaving(_: Port, _: &[u8]) -> Stream {
+            Stream::Rx0
+        }
+
+        fn arriving(_: Port, _: &[u8]) -> Stream {
+            Stream::All
+        }
+
+        fn outlet(_: Port, _: &[u8]) -> Option<usize> {
+            Some(0)
         }
     }
 

@@ -38,6 +38,10 @@
 //! | `gps` | sentences of the GPSDO |
 //! | `all` | everything |
 //!
+//! The table says what an N200 sends. Of an X310 everything on the CHDR port is told apart by its type: `rx` and `tx` are
+//! samples, `flow` the credits that it gives, `messages` and `events` what its receivers and transmitters report, `commands`
+//! and `acks` registers of blocks; `rx0`, `rx1` and `gps` it does not have.
+//!
 //! [`Faulty`] injects them around any device. Of several faults that would strike the same datagram the first one does;
 //! the others have seen it nevertheless.
 
@@ -54,6 +58,20 @@ pub use stream::Stream;
 pub use crate::text::SpecError;
 
 use takt_base::Tick;
+
+use crate::Port;
+
+/// Which of a device's datagrams belong to which stream: what faults need to know of its protocol.
+pub trait Streams {
+    /// To which stream a datagram from the device belongs; [`Stream::All`]: to none of its own.
+    fn leaving(port: Port, bytes: &[u8]) -> Stream;
+
+    /// To which stream a datagram from a host belongs; [`Stream::All`]: to none of its own.
+    fn arriving(port: Port, bytes: &[u8]) -> Stream;
+
+    /// Which of two blocked outputs stops a datagram from the device; `None`: it leaves even then.
+    fn outlet(port: Port, bytes: &[u8]) -> Option<usize>;
+}
 
 /// A device that can be switched off and on again.
 pub trait PowerCycle {

@@ -2,11 +2,7 @@
 
 use std::str::FromStr;
 
-use takt_wire::n200::ports;
-
-use crate::Port;
-
-/// Some of the datagrams between a host and an N200; [the module](super) says which.
+/// Some of the datagrams between a host and a radio; [the module](super) says which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Rx,
@@ -43,39 +39,6 @@ const NAMES: [(&str, Stream); 13] = [
 impl Stream {
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
-    }
-
-    /// To which stream a datagram from the device belongs; [`Stream::All`]: to none of its own.
-    pub(super) fn leaving(port: Port, bytes: &[u8]) -> Stream {
-        // Packets without a type, as they leave before a host has set up the stream, belong to none.
-        let kind = bytes.first().map_or(0, |byte| byte >> 4);
-        match port.0 {
-            ports::RX0 if kind == 1 => Stream::Rx0,
-            ports::RX1 if kind == 1 => Stream::Rx1,
-            ports::RX0 | ports::RX1 if kind == 5 => Stream::Messages,
-            // The code of a report stands in bytes 18 and 19.
-            ports::TX => match bytes.get(18..20) {
-                Some([0, 0]) => Stream::Flow,
-                Some(_) => Stream::Events,
-                None => Stream::All,
-            },
-            ports::CONTROL => Stream::Control,
-            ports::FIFO => Stream::Acks,
-            ports::GPSDO => Stream::Gps,
-            _ => Stream::All,
-        }
-    }
-
-    /// To which stream a datagram from a host belongs.
-    pub(super) fn arriving(port: Port, bytes: &[u8]) -> Stream {
-        // A VRT length of 0 makes it a "send to me".
-        let is_vrt = bytes.get(6..8).is_some_and(|length| length != [0, 0]);
-        match port.0 {
-            ports::TX if is_vrt => Stream::Tx,
-            ports::FIFO if is_vrt => Stream::Commands,
-            ports::CONTROL => Stream::Requests,
-            _ => Stream::All,
-        }
     }
 
     /// Whether a datagram of stream `one` belongs to this.

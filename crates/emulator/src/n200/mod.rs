@@ -27,6 +27,7 @@ mod registers;
 mod report;
 mod rx;
 mod spi;
+mod streams;
 mod synthesiser;
 mod tx;
 

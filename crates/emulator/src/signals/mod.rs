@@ -117,6 +117,28 @@ pub struct SinkReport {
     pub error: Option<String>,
 }
 
+impl SignalReport {
+    /// Of two parts of a radio together.
+    #[must_use]
+    pub fn joined(self, other: SignalReport) -> SignalReport {
+        let (source, sink) = (self.source, self.sink);
+        SignalReport {
+            source: SourceReport {
+                starved_samples: source.starved_samples + other.source.starved_samples,
+                lost_samples: source.lost_samples + other.source.lost_samples,
+                error: source.error.or(other.source.error),
+            },
+            sink: SinkReport {
+                samples: sink.samples + other.sink.samples,
+                dropped_samples: sink.dropped_samples + other.sink.dropped_samples,
+                clipped_samples: sink.clipped_samples + other.sink.clipped_samples,
+                files: sink.files + other.sink.files,
+                error: sink.error.or(other.sink.error),
+            },
+        }
+    }
+}
+
 /// Counts what becomes of the signals while a device has them.
 pub struct Watch {
     ahead: Vec<Arc<Shared>>,

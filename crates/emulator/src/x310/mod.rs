@@ -34,6 +34,7 @@ mod routes;
 mod rx;
 mod slot;
 mod spi;
+mod streams;
 mod tx;
 
 use std::net::SocketAddr;

@@ -32,7 +32,7 @@ impl Truth {
     pub fn of(round: &RoundRow) -> Option<Truth> {
         let record = round.record.as_ref()?;
         let outcome = rate::Outcome::deserialize(&record.result).ok()?;
-        let summary = Summary::deserialize(&record.emulator).ok()?;
+        let summary: Summary = Summary::deserialize(&record.emulator).ok()?;
         let rx = &outcome.rx;
         let counted = match (outcome.options.rx_sps, rx.counted) {
             (None, _) => rate::Counted::default(),
