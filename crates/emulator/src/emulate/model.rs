@@ -23,6 +23,9 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     const CLOCK: TickRate;
     /// The port on which hosts search.
     const DISCOVERY_PORT: u16;
+    /// Buffer asked of the kernel for each port: more than its transmit windows take with the kernel's bookkeeping, which
+    /// counts a datagram as up to twice its length.
+    const BUFFER_BYTES: usize;
     /// Streams that no fault of it can strike.
     const LACKS: &'static [Stream];
 
@@ -57,6 +60,7 @@ impl Model for n200::N200 {
     const NAME: &'static str = "n200";
     const CLOCK: TickRate = n200::CLOCK;
     const DISCOVERY_PORT: u16 = takt_wire::n200::ports::CONTROL;
+    const BUFFER_BYTES: usize = 4 << 20;
     const LACKS: &'static [Stream] = &[];
 
     type Report = n200::N200Report;
@@ -114,6 +118,8 @@ impl Model for x310::X310 {
     const NAME: &'static str = "x310";
     const CLOCK: TickRate = x310::CLOCK;
     const DISCOVERY_PORT: u16 = takt_wire::x310::ports::FIRMWARE;
+    // Both transmitters are behind one port, with 4 MiB each.
+    const BUFFER_BYTES: usize = 32 << 20;
     const LACKS: &'static [Stream] = &[Stream::Rx0, Stream::Rx1, Stream::Gps];
 
     type Report = x310::X310Report;

@@ -23,8 +23,6 @@ use crate::policy::{Cidr, Destinations};
 use crate::signals::{SignalReport, Watch};
 use crate::{Device, Port};
 
-/// Buffers asked of the kernel for each port: more than a transmit window takes with the kernel's bookkeeping.
-const BUFFER_BYTES: usize = 4 << 20;
 /// Largest datagram: hosts may ask for frames up to this.
 const FRAME_BYTES: usize = 9000;
 
@@ -197,8 +195,8 @@ fn open_ports<M: Model>(
     config.batch = BATCH;
     config.aggregate = aggregate;
     config.max_payload_bytes = FRAME_BYTES;
-    config.recv_buffer_bytes = BUFFER_BYTES;
-    config.send_buffer_bytes = BUFFER_BYTES;
+    config.recv_buffer_bytes = M::BUFFER_BYTES;
+    config.send_buffer_bytes = M::BUFFER_BYTES;
     // A radio has its own memory, whatever this host grants to programs.
     config.force_buffers = true;
     if let Some(broadcast) = broadcast_of(addr) {
