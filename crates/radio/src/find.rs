@@ -11,8 +11,9 @@ use std::time::Duration;
 use takt_packet::{Config, PortIndex, PortSpec, Wait};
 use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, ports};
 
-use crate::n200::control::{Control, Patience};
+use crate::n200::control::Control;
 use crate::n200::{Identity, identify, other_owner};
+use crate::ports::Patience;
 use crate::{Net, RadioError, Role};
 
 /// How long answers to a broadcast are waited for, after the last one.

@@ -23,12 +23,15 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod anchor;
 pub mod board;
+mod claim;
 mod error;
 mod find;
 mod foreign;
 pub mod n200;
 mod net;
+mod ports;
 mod probe;
 mod rx;
 pub mod sigmf;

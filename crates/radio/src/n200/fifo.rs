@@ -20,7 +20,7 @@ use takt_packet::{Engine, PortIndex, Wait};
 use takt_wire::n200::registers::{readback, settings};
 use takt_wire::n200::{Destination, FifoAck, FifoAction, FifoCommand, ports};
 
-use super::control::open_engine;
+use crate::ports::open_engine;
 use crate::{Net, RadioError};
 
 /// Commands without ack at most: what the device's buffer holds.

@@ -12,7 +12,7 @@ use takt_packet::{Engine, Wait};
 use takt_wire::n200::ports;
 
 use super::N200;
-use super::control::{open_engine, send_bytes};
+use crate::ports::{open_engine, send_bytes};
 use crate::{Net, RadioError};
 
 /// How long it may take to say its name.

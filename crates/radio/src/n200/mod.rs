@@ -11,7 +11,6 @@
 //! Each part has its own socket and shares no lock with the others while samples flow, so streamers may move to other
 //! threads. Dropping the [`N200`] ends their streams: it switches the front end off.
 
-mod anchor;
 mod claim;
 pub(crate) mod control;
 mod emission;
@@ -44,11 +43,11 @@ pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
 pub use time::ClockReading;
 
-use self::anchor::Anchor;
-use self::claim::Claim;
 use self::control::Control;
 use self::fifo::Fifo;
+use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
+use crate::claim::Claim;
 pub use crate::rx::{RxOptions, RxStats, RxStreamer};
 pub use crate::tx::{TxOptions, TxStats, TxStreamer};
 use crate::{Net, RadioError};

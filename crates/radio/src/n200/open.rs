@@ -7,12 +7,12 @@ use std::time::Duration;
 use takt_base::Tick;
 use takt_wire::n200::registers::{ROUTER_WORD, rx_control, settings};
 
-use super::anchor::Anchor;
-use super::claim::Claim;
+use super::claim;
 use super::control::Control;
 use super::fifo::Fifo;
 use super::frame::{self, FrameBytes};
-use super::{ClockSource, N200, TimeSource, identify};
+use super::{CLOCK, ClockSource, N200, TimeSource, identify};
+use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
 
@@ -52,12 +52,12 @@ impl N200 {
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<N200, RadioError> {
         let mut control = Control::open(&net, addr)?;
         let identity = identify(&mut control)?;
-        let claim = Claim::take(&net, &mut control, options.force)?;
+        let claim = claim::take(&net, &mut control, options.force)?;
         let frame_bytes = frame::probe(&mut control, options.frame_bytes)?;
         control.poke(settings::ROUTER, ROUTER_WORD)?;
         let fifo = Fifo::open(&net, addr)?;
         let board = BoardKind::of(identity.rx_board.id, identity.tx_board.id);
-        let anchor = Arc::new(Anchor::new(net.now(), Tick(0)));
+        let anchor = Arc::new(Anchor::new(CLOCK, net.now(), Tick(0)));
         let mut radio = N200 {
             addr,
             net,

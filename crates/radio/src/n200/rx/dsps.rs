@@ -10,9 +10,10 @@ use takt_base::{MonoNs, Tick};
 use takt_wire::n200::registers::{RX_STREAM_IDS, RX_VRT_HEADER, readback, rx_control, settings};
 use takt_wire::n200::{RxEvent, RxHead, RxPacket, StreamAction, StreamCommand};
 
-use super::super::anchor::Anchor;
-use super::super::claim::Claim;
-use super::super::control::{Control, Patience};
+use super::super::control::Control;
+use crate::anchor::Anchor;
+use crate::claim::Claim;
+use crate::ports::Patience;
 use crate::rx::{Haste, Message, Reading, Run, Source};
 use crate::{Net, RadioError};
 

@@ -11,8 +11,9 @@ use takt_wire::n200::{RxHead, ports};
 use takt_wire::sample::{ByteOrder, Format};
 
 use self::dsps::{Dsps, LAST_NUMBER};
-use super::control::{Control, any};
+use super::control::Control;
 use super::{CLOCK, N200, exact_rate};
+use crate::ports::any;
 use crate::rx::{BATCH, Setup, WireSamples, checked_size};
 use crate::{RadioError, Role, RxOptions, RxStreamer};
 

@@ -10,8 +10,8 @@ use takt_packet::Engine;
 use takt_wire::n200::registers::TX_STREAM_ID;
 use takt_wire::n200::{TxEvent as WireEvent, TxHead, TxReport};
 
-use super::super::claim::Claim;
 use super::window::Window;
+use crate::claim::Claim;
 use crate::tx::{Place, Report, Sink};
 use crate::{RadioError, TxEvent, TxEventKind};
 

@@ -13,8 +13,8 @@ use takt_wire::sample::{ByteOrder, Format};
 
 use self::dsp::Dsp;
 use self::window::Window;
-use super::control::any;
 use super::{CLOCK, N200, TxWish, exact_rate};
+use crate::ports::any;
 use crate::rx::{WireSamples, checked_size};
 use crate::tx::Setup;
 use crate::{RadioError, Role, TxOptions, TxStreamer};

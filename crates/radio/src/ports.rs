@@ -1,0 +1,58 @@
+//! Ports of this host for small traffic with a radio, and how long its answers are waited for.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
+
+use crate::{Net, RadioError, Role};
+
+/// How long to wait for a reply, and how often to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patience {
+    pub(crate) tries: u32,
+    pub(crate) each: Duration,
+}
+
+impl Patience {
+    /// What UHD allows a device: 3 tries of 1/3 s.
+    pub(crate) const USUAL: Patience = Patience { tries: 3, each: Duration::from_nanos(333_333_333) };
+}
+
+/// The port of an engine that has one.
+pub(crate) const ONLY: PortIndex = PortIndex(0);
+/// Enough for every reply, the longest echo included.
+const MAX_PAYLOAD_BYTES: usize = 9000;
+
+/// A local end for small traffic with one port of a device.
+pub(crate) fn open_engine(net: &dyn Net, peer: SocketAddr) -> Result<Box<dyn Engine>, RadioError> {
+    let config = Config {
+        batch: 64,
+        max_payload_bytes: MAX_PAYLOAD_BYTES,
+        recv_buffer_bytes: 256 << 10,
+        send_buffer_bytes: 64 << 10,
+        ..Config::new(vec![PortSpec { bind: any(peer.ip()), peer: Some(peer) }])
+    };
+    Ok(net.open(Role::Control, &config)?)
+}
+
+/// Sends one datagram through an engine of [`open_engine`].
+pub(crate) fn send_bytes(engine: &mut dyn Engine, bytes: &[u8]) -> Result<(), RadioError> {
+    let mut batch = engine.reserve(1);
+    batch.push(ONLY, None, |frame| {
+        let len = bytes.len().min(frame.len());
+        frame[..len].copy_from_slice(&bytes[..len]);
+        len
+    });
+    batch.send(Wait::Poll)?;
+    Ok(())
+}
+
+/// Any port of this host towards `peer`.
+pub(crate) fn any(peer: IpAddr) -> SocketAddr {
+    // A socket bound to every address hears what is sent to any of them; connecting narrows it down.
+    match peer {
+        IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        IpAddr::V6(_) => (std::net::Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
+}
