@@ -26,6 +26,12 @@ pub enum RadioError {
     },
     #[error("{addr} answers that nobody listens there")]
     PortClosed { addr: SocketAddr },
+    #[error("{addr} is an {radio} that nobody has set up: takt drives no X310 but its own software radio")]
+    NotSetUp {
+        addr: IpAddr,
+        /// Which.
+        radio: String,
+    },
     #[error("{addr} is {found}, not an N200 or N210")]
     OtherKind {
         addr: IpAddr,

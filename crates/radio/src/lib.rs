@@ -39,6 +39,7 @@ mod stream;
 mod tune;
 mod tx;
 pub mod waveform;
+pub mod x310;
 
 pub use error::RadioError;
 pub use find::{Found, FoundState, find};

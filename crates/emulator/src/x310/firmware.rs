@@ -25,6 +25,7 @@ impl BoardRegisters {
         let mut words = [0; shared::COUNT as usize];
         words[shared::COMPAT as usize] = firmware;
         words[shared::GPSDO_STATUS as usize] = shared::NO_GPSDO;
+        words[shared::SOFTWARE as usize] = shared::SOFTWARE_MARK;
         for (word, value) in words.iter_mut().skip(shared::EEPROM as usize).zip(mirror) {
             *word = *value;
         }

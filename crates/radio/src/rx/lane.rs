@@ -169,6 +169,7 @@ impl Lane {
                 let arrived = datagram.arrived;
                 Item::Block(Block { tick, samples, at, number, end_of_burst, arrived, believed: false, place })
             }
+            Some(Reading::Housekeeping) => return,
             Some(Reading::Message { tick, message }) => Item::Message { tick, message },
             _ => {
                 self.tally.bad += 1;

@@ -1,10 +1,13 @@
 //! What differs from radio to radio in a receive stream: how its datagrams read, and how it is commanded.
 
+use std::time::Duration;
+
 use takt_base::{MonoNs, Tick};
 use takt_packet::Engine;
 
 use super::plan::Run;
 use crate::RadioError;
+use crate::ports::Patience;
 
 /// The radio's end of a receive stream. Channels are those of the stream, counted from 0.
 pub(crate) trait Source: Send {
@@ -64,6 +67,19 @@ pub(crate) enum Haste {
     Parting,
 }
 
+impl Haste {
+    pub(crate) fn patience(self) -> Patience {
+        match self {
+            Haste::None => Patience::USUAL,
+            Haste::Before { now, until } => {
+                let each = (until - now).clamp(Duration::from_millis(20), Patience::USUAL.each);
+                Patience { tries: 2, each }
+            }
+            Haste::Parting => Patience { tries: 1, each: Duration::from_millis(100) },
+        }
+    }
+}
+
 /// What a datagram says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
@@ -83,6 +99,8 @@ pub(crate) enum Reading {
         tick: u64,
         message: Message,
     },
+    /// Something between the two ends that concerns no sample.
+    Housekeeping,
 }
 
 /// What a radio reports of a receive stream.

@@ -361,6 +361,7 @@ impl TxStreamer {
 
     /// Takes in what the radio reports.
     fn look(&mut self, wait: Wait) -> Result<(), RadioError> {
+        self.sink.about_to_read(&mut *self.engine)?;
         for datagram in self.engine.recv(wait)?.iter() {
             let report = self.sink.read(usize::from(datagram.port.0), datagram.bytes);
             self.stats.foreign_reports += u64::from(!report.ours);

@@ -6,6 +6,7 @@
 pub mod eeprom;
 mod firmware;
 mod frame_probe;
+pub mod rate;
 pub mod registers;
 
 pub use firmware::{Firmware, FirmwareAction};

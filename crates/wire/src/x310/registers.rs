@@ -20,6 +20,10 @@ pub mod shared {
     pub const CLAIM_SOURCE: u32 = 7;
     /// First word of the EEPROM's mirror.
     pub const EEPROM: u32 = 13;
+    /// A word that the board's firmware does not use, and takt's software radio says what it is in.
+    pub const SOFTWARE: u32 = 63;
+    /// [`SOFTWARE`]: "TAKT".
+    pub const SOFTWARE_MARK: u32 = 0x5441_4B54;
 }
 
 /// Settings and readback of the board: word n at `BASE + 4 * n`; the same n is another register to read than to write
@@ -182,6 +186,25 @@ pub mod ddc {
     pub const M: u32 = 0x408;
     /// Frequency word.
     pub const FREQUENCY: u32 = 0x420;
+    /// Scale of the samples; 1.0 is [`super::ONE`].
+    pub const SCALE: u32 = 0x428;
+    /// Filters of a DDC: half-bands in bits 15:8, CIC in 7:0.
+    pub const DDC_STAGES: u32 = 0x430;
+    /// Filters of a DUC, likewise (8.2).
+    pub const DUC_STAGES: u32 = 0x418;
+}
+
+/// Scale word that leaves samples as they are (8.1).
+pub const ONE: u32 = 0x8000;
+
+/// Identity of a kind of block, in its second register (7.2).
+pub mod noc_id {
+    /// Up-converter.
+    pub const DUC: u32 = 0xD0C0_0000;
+    /// Down-converter.
+    pub const DDC: u32 = 0xDDC0_0000;
+    /// Radio.
+    pub const RADIO: u32 = 0x12AD_1000;
 }
 
 /// Registers of a radio (8.3).

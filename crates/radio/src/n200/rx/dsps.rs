@@ -4,7 +4,6 @@
 //! waits behind a timed command in the register FIFO, least of all the one that restarts a stream.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
 use takt_wire::n200::registers::{RX_STREAM_IDS, RX_VRT_HEADER, readback, rx_control, settings};
@@ -107,14 +106,7 @@ impl Source for Dsps {
     }
 
     fn set_haste(&mut self, haste: Haste) {
-        self.control.set_patience(match haste {
-            Haste::None => Patience::USUAL,
-            Haste::Before { now, until } => {
-                let each = (until - now).clamp(Duration::from_millis(20), Patience::USUAL.each);
-                Patience { tries: 2, each }
-            }
-            Haste::Parting => Patience { tries: 1, each: Duration::from_millis(100) },
-        });
+        self.control.set_patience(haste.patience());
     }
 
     fn retries(&self) -> u64 {

@@ -1,0 +1,448 @@
+//! Receive streams of an X310: endpoints and blocks set up, and what a streamer asks of them (x310.md 10.1, 10.2).
+
+use std::collections::VecDeque;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{MonoNs, Tick};
+use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
+use takt_wire::chdr::{
+    Control, ControlStatus, DataHead, Operation, Packet, Status, StreamCommand, StreamOperation, StreamStatus,
+    counted_bytes,
+};
+use takt_wire::sample::{ByteOrder, Format};
+use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
+
+use super::graph::Channel;
+use super::line::{Line, Node, Registers};
+use super::{CLOCK, RADIO_CONTROL, X310, exact_rate};
+use crate::anchor::Anchor;
+use crate::claim::Claim;
+use crate::ports::{Patience, any};
+use crate::rx::{BATCH, Haste, Message, Reading, Run, Setup, Source, WireSamples, checked_size};
+use crate::{Net, RadioError, Role, RxOptions, RxStreamer};
+
+/// What leaves an endpoint is of 16-bit words, and what is lost stays lost (x310.md 6.4, UHD's word).
+const OUTPUT: u32 = endpoint::OUTPUT_CONFIGURE | endpoint::OUTPUT_LOSSY | 2 << 2;
+/// Host floats of magnitude 1 are 16-bit integers of this magnitude.
+pub(super) const FULL_SCALE: f32 = 32_767.0;
+/// How often a receiver tells what it took: this part of its buffer, as UHD does.
+const INTERVALS: u64 = 32;
+/// Packets are not counted for credit, only bytes.
+const ANY_PACKETS: u32 = 0xFF_FFFF;
+/// Set-up of a stream must be done by then.
+const SET_UP: Patience = Patience { tries: 20, each: Duration::from_millis(10) };
+/// Where messages of receivers go (x310.md 9).
+const MESSAGES: u32 = 0x1000;
+/// Commands that a radio queues and this host keeps in mind.
+const RUNS: usize = 33;
+
+impl X310 {
+    /// Makes a receive stream of one or more channels, sc16. The radio does not send before it is started.
+    ///
+    /// # Errors
+    /// `Rate` for a rate the radio does not make exactly; `Range` for channels, formats or datagram sizes it does not have;
+    /// otherwise the radio does not answer or the ports can't be had.
+    pub fn rx_streamer(&mut self, options: &RxOptions) -> Result<RxStreamer, RadioError> {
+        let factor = exact_rate(options.rate_sps)?;
+        only_sc16(options.format)?;
+        let channels = self.channels_of(&options.channels, "receive channel")?;
+        let most = (self.frame_bytes - DataHead::MAX_BYTES) / options.format.bytes();
+        let samples_per_datagram = checked_size(options.samples_per_datagram, most)?;
+        let config = Config {
+            max_payload_bytes: self.frame_bytes,
+            recv_buffer_bytes: options.recv_buffer_bytes,
+            force_buffers: options.force_buffer,
+            stamps: options.stamps,
+            aggregate: options.aggregate,
+            batch: BATCH,
+            ..Config::new(vec![PortSpec { bind: any(self.addr), peer: Some(self.peer()) }; channels.len()])
+        };
+        let mut engine = self.net.open(Role::Stream, &config)?;
+        let capacity_bytes = engine.limits().recv_buffer_bytes as u64;
+        let mut credits = Vec::with_capacity(channels.len());
+        for (n, channel) in channels.iter().enumerate() {
+            let id = self.new_id();
+            self.set_up_rx(*channel, factor.get(), factor.stages(), samples_per_datagram, id)?;
+            let credit = Credit::new(id, capacity_bytes);
+            credits.push(self.open_output(&mut *engine, n, channel.rx, credit)?);
+        }
+        let own_control = self.new_id();
+        let mut registers = Registers::new(&self.net, self.peer(), own_control, RADIO_CONTROL)?;
+        registers.line().advertise(self.network.entry_port)?;
+        let source = Radios {
+            registers,
+            claim: Arc::clone(&self.claim),
+            anchor: Arc::clone(&self.anchor),
+            net: Arc::clone(&self.net),
+            factor: factor.get().into(),
+            lanes: channels.into_iter().zip(credits).map(|(channel, credit)| Lane::new(channel, credit)).collect(),
+        };
+        Ok(RxStreamer::new(Setup {
+            engine,
+            net: Arc::clone(&self.net),
+            channels: source.lanes.len(),
+            source: Box::new(source),
+            clock: CLOCK,
+            wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: 1.0 / FULL_SCALE },
+            rate_sps: factor.rate_sps(f64::from(takt_wire::x310::MASTER_CLOCK_HZ)),
+            ticks_per_sample: factor.get().into(),
+            samples_per_datagram,
+            frame_bytes: self.frame_bytes,
+            last_number: u16::MAX,
+            coalesce: options.coalesce,
+        }))
+    }
+
+    /// Rate, datagram size and where messages go. The down-converter works at once; the radio waits for its command.
+    fn set_up_rx(&mut self, of: Channel, factor: u32, stages: u32, samples: usize, id: u16) -> Result<(), RadioError> {
+        for (register, word) in [(ddc::N, factor), (ddc::M, 1), (ddc::DDC_STAGES, stages), (ddc::SCALE, ONE)] {
+            self.registers.poke(of.ddc, register, word)?;
+        }
+        let at = |register| radio::CHANNELS + register;
+        self.registers.poke(of.radio, at(radio::RX_COMMAND), 0)?;
+        self.registers.poke(of.radio, at(radio::RX_SAMPLES_PER_PACKET), samples as u32)?;
+        for (register, word) in radio::RX_REMOTE.into_iter().zip([of.radio.into(), id.into(), MESSAGES]) {
+            self.registers.poke(of.radio, at(register), word)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what leaves an endpoint to port `n` of `engine`, and answers the radio's command to begin with a credit.
+    fn open_output(
+        &mut self,
+        engine: &mut dyn Engine,
+        n: usize,
+        instance: u16,
+        mut credit: Credit,
+    ) -> Result<Credit, RadioError> {
+        let unknown = RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
+        let from = self.network.endpoint(instance).ok_or(unknown)?;
+        credit.radio_id = self.endpoint_id(instance)?;
+        let port = PortIndex(n as u8);
+        let (net, peer) = (Arc::clone(&self.net), self.peer());
+        let mut sequence = 0;
+        let mut line = Line { engine, port, net: &*net, peer, id: credit.id, sequence: &mut sequence };
+        line.advertise(self.network.entry_port)?;
+        let write = |address, data| Operation::Write { address, data };
+        let interval = credit.interval_bytes;
+        line.manage(
+            Node::Behind(from.crossbar_port),
+            &[
+                write(endpoint::OUTPUT_DESTINATION, credit.id.into()),
+                write(endpoint::INTERVAL_BYTES[0], interval as u32),
+                write(endpoint::INTERVAL_BYTES[1], (interval >> 32) as u32),
+                write(endpoint::INTERVAL_PACKETS, ANY_PACKETS),
+                write(endpoint::OUTPUT, OUTPUT),
+            ],
+        )?;
+        for _ in 0..SET_UP.tries {
+            let id = credit.id;
+            line.await_answer(SET_UP.each, |bytes| {
+                StreamCommand::parse(bytes).ok().filter(|command| command.destination == id)
+            })?;
+            let status = credit.status();
+            line.send(|frame| status.write(frame))?;
+            let said =
+                line.manage(Node::Behind(from.crossbar_port), &[Operation::Read { address: endpoint::OUTPUT }])?;
+            let word = said.iter().find_map(|operation| match operation {
+                Operation::ReadResponse { data, .. } => Some(*data),
+                _ => None,
+            });
+            if word.is_some_and(|word| word & (endpoint::OUTPUT_PENDING | endpoint::OUTPUT_FAILED) == 0) {
+                return Ok(credit);
+            }
+        }
+        Err(RadioError::Silent { addr: peer, what: "the set-up of a stream", tries: SET_UP.tries })
+    }
+
+    /// The id of an endpoint; it is named and reset the first time.
+    pub(super) fn endpoint_id(&mut self, instance: u16) -> Result<u16, RadioError> {
+        if let Some(&(_, id)) = self.endpoint_ids.iter().find(|(named, _)| *named == instance) {
+            return Ok(id);
+        }
+        let unknown = RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
+        let endpoint = self.network.endpoint(instance).ok_or(unknown)?;
+        let id = self.new_id();
+        self.network.name(&mut self.registers.line(), endpoint, id, 3)?;
+        self.endpoint_ids.push((instance, id));
+        Ok(id)
+    }
+}
+
+/// # Errors
+/// `Name` for another format than sc16: the radio has no other on the wire (x310.md 0, fact 9).
+pub(super) fn only_sc16(format: Format) -> Result<(), RadioError> {
+    match format {
+        Format::Sc16 => Ok(()),
+        Format::Sc8 => {
+            Err(RadioError::Name { what: "sample format of an X310", got: "sc8".into(), known: vec!["sc16".into()] })
+        }
+    }
+}
+
+/// What this host has taken of a stream, and tells the radio.
+struct Credit {
+    /// Endpoint ids of this end and the radio's.
+    id: u16,
+    radio_id: u16,
+    capacity_bytes: u64,
+    interval_bytes: u64,
+    bytes: u64,
+    packets: u64,
+    /// Bytes when the radio was last told.
+    told_bytes: u64,
+    /// The radio waits for a status.
+    asked: bool,
+    sequence: u16,
+}
+
+impl Credit {
+    fn new(id: u16, capacity_bytes: u64) -> Credit {
+        let interval_bytes = (capacity_bytes / INTERVALS).max(1);
+        Credit {
+            id,
+            radio_id: 0,
+            capacity_bytes,
+            interval_bytes,
+            bytes: 0,
+            packets: 0,
+            told_bytes: 0,
+            asked: false,
+            sequence: 0,
+        }
+    }
+
+    fn take(&mut self, length: usize) {
+        self.bytes += counted_bytes(length);
+        self.packets += 1;
+    }
+
+    /// The radio says what it has sent before this command, which counts itself.
+    fn command(&mut self, command: &StreamCommand) {
+        match command.operation {
+            StreamOperation::Init => {
+                (self.bytes, self.packets, self.told_bytes) = (0, 0, 0);
+                self.asked = true;
+            }
+            StreamOperation::Resync => {
+                (self.bytes, self.packets) = (command.bytes, command.packets);
+                self.take(StreamCommand::BYTES);
+            }
+            _ => self.asked = true,
+        }
+    }
+
+    /// The status to send now, if one is due.
+    fn due(&mut self) -> Option<StreamStatus> {
+        let due = self.asked || self.bytes.wrapping_sub(self.told_bytes) >= self.interval_bytes;
+        due.then(|| self.status())
+    }
+
+    fn status(&mut self) -> StreamStatus {
+        self.told_bytes = self.bytes;
+        self.asked = false;
+        self.sequence = self.sequence.wrapping_add(1);
+        StreamStatus {
+            destination: self.radio_id,
+            sequence: self.sequence,
+            source: self.id,
+            status: Status::Okay,
+            capacity_bytes: self.capacity_bytes,
+            capacity_packets: ANY_PACKETS,
+            taken_packets: self.packets,
+            taken_bytes: self.bytes,
+            buffer: 0,
+            info: 0,
+        }
+    }
+}
+
+/// One channel of a stream.
+struct Lane {
+    channel: Channel,
+    credit: Credit,
+    /// What was asked for and has not ended, oldest first: ticks of the first sample, if known, and samples, if there is an end.
+    runs: VecDeque<Run>,
+    stopping: bool,
+    /// A message that the radio wants acknowledged.
+    unacknowledged: Option<Control>,
+}
+
+impl Lane {
+    fn new(channel: Channel, credit: Credit) -> Lane {
+        let runs = VecDeque::with_capacity(RUNS);
+        Lane { channel, credit, runs, stopping: false, unacknowledged: None }
+    }
+
+    /// Whether a datagram that ends with `end` and says that its run ends is to be believed. The last one before an overrun
+    /// says so, too (x310.md 9), and its run goes on.
+    fn ends(&mut self, tick: u64, end: u64, factor: u64) -> bool {
+        let Some(run) = self.runs.front_mut() else { return true };
+        run.first = run.first.or(Some(tick));
+        let ended = self.stopping || run.end(factor).is_some_and(|planned| end >= planned);
+        if ended {
+            self.runs.pop_front();
+            self.stopping = false;
+        }
+        ended
+    }
+}
+
+/// The radios behind the channels of a stream.
+struct Radios {
+    registers: Registers,
+    claim: Arc<Claim>,
+    anchor: Arc<Anchor>,
+    net: Arc<dyn Net>,
+    /// Ticks a sample.
+    factor: u64,
+    lanes: Vec<Lane>,
+}
+
+impl Source for Radios {
+    fn read(&mut self, channel: usize, bytes: &[u8]) -> Option<Reading> {
+        let lane = self.lanes.get_mut(channel)?;
+        match Packet::parse(bytes).ok()? {
+            Packet::Data(data) if data.head.destination == lane.credit.id => {
+                lane.credit.take(bytes.len());
+                let tick = data.head.tick?;
+                let count = data.samples_sc16() as u64;
+                if let Some(run) = lane.runs.front_mut() {
+                    run.first = run.first.or(Some(tick));
+                }
+                let end = tick.saturating_add(count * self.factor);
+                let end_of_burst = data.head.end_of_burst && lane.ends(tick, end, self.factor);
+                let at = data.head.payload_at();
+                Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at, count })
+            }
+            Packet::Command(command) if command.destination == lane.credit.id => {
+                lane.credit.command(&command);
+                Some(Reading::Housekeeping)
+            }
+            Packet::Control(control) if control.destination == lane.credit.id && !control.is_ack => {
+                lane.unacknowledged = Some(control);
+                let tick = control.tick.unwrap_or(0);
+                let message = match control.data.first() {
+                    message::RX_LATE => {
+                        lane.runs.pop_front();
+                        Message::LateCommand
+                    }
+                    message::RX_OVERRUN => Message::Overflow,
+                    code => Message::Other(code),
+                };
+                Some(Reading::Message { tick, message })
+            }
+            _ => None,
+        }
+    }
+
+    fn have_read(&mut self, engine: &mut dyn Engine) -> Result<(), RadioError> {
+        for (n, lane) in self.lanes.iter_mut().enumerate() {
+            let port = PortIndex(n as u8);
+            if let Some(status) = lane.credit.due() {
+                send(engine, port, |frame| status.write(frame).unwrap_or(0))?;
+            }
+            if let Some(message) = lane.unacknowledged.take() {
+                let ack = message.ack(lane.credit.id, ControlStatus::Okay, message.data.first());
+                send(engine, port, |frame| ack.write(frame).unwrap_or(0))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&mut self) -> Result<Tick, RadioError> {
+        let port = self.lanes[0].channel.radio;
+        let low = self.registers.peek(port, radio::TIME_LOW)?;
+        Ok(self.anchor.complete(low, self.net.now()))
+    }
+
+    fn host_at(&self, tick: Tick) -> MonoNs {
+        self.anchor.host_at(tick)
+    }
+
+    fn begin(&mut self, channel: usize, run: Run, idle: bool) -> Result<(), RadioError> {
+        let port = self.lanes[channel].channel.radio;
+        for _ in 0..Patience::USUAL.tries {
+            self.write_run(port, run)?;
+            let word = if run.samples.is_some() { 1 } else { 2 };
+            let timed = if run.first.is_some() { radio::RX_TIMED } else { 0 };
+            match self.registers.poke_once(port, radio::CHANNELS + radio::RX_COMMAND, word | timed) {
+                Ok(()) => {
+                    let lane = &mut self.lanes[channel];
+                    lane.stopping &= !idle;
+                    if idle {
+                        lane.runs.clear();
+                    }
+                    lane.runs.push_back(run);
+                    return Ok(());
+                }
+                // A command whose answer was lost may wait or run: where nothing else does, it can be taken back.
+                Err(RadioError::Silent { .. }) if idle => self.clear(channel)?,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(RadioError::Silent { addr: self.registers.peer, what: "a stream command", tries: Patience::USUAL.tries })
+    }
+
+    fn stop(&mut self, channel: usize) -> Result<(), RadioError> {
+        let port = self.lanes[channel].channel.radio;
+        self.lanes[channel].stopping = true;
+        self.registers.poke(port, radio::CHANNELS + radio::RX_COMMAND, 0)
+    }
+
+    fn clear(&mut self, channel: usize) -> Result<(), RadioError> {
+        let lane = &mut self.lanes[channel];
+        lane.runs.clear();
+        lane.stopping = false;
+        let port = lane.channel.radio;
+        self.registers.poke(port, radio::CHANNELS + radio::RX_COMMAND, 0)
+    }
+
+    fn set_haste(&mut self, haste: Haste) {
+        self.registers.set_patience(haste.patience());
+    }
+
+    fn retries(&self) -> u64 {
+        self.registers.retries
+    }
+
+    fn touch(&self, now: MonoNs) {
+        self.claim.touch(now);
+    }
+
+    fn check(&self) -> Result<(), RadioError> {
+        self.claim.check()
+    }
+}
+
+impl Radios {
+    /// Count and time of a run; nothing happens yet.
+    fn write_run(&mut self, port: u16, run: Run) -> Result<(), RadioError> {
+        // The radio counts before decimation (x310.md 8.3).
+        let count = run.samples.unwrap_or(0).saturating_mul(self.factor);
+        if count >= 1 << 48 {
+            let (got, high) = (run.samples.unwrap_or(0) as f64, ((1_u64 << 48) / self.factor) as f64);
+            return Err(RadioError::Range { what: "samples of a burst", got, low: 0.0, high });
+        }
+        for (registers, value) in [(radio::RX_COUNT, count), (radio::RX_TIME, run.first.unwrap_or(0))] {
+            for (register, word) in registers.into_iter().zip([value as u32, (value >> 32) as u32]) {
+                self.registers.poke(port, radio::CHANNELS + register, word)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sends one datagram by a port of a stream.
+pub(super) fn send(
+    engine: &mut dyn Engine,
+    port: PortIndex,
+    write: impl FnOnce(&mut [u8]) -> usize,
+) -> Result<(), RadioError> {
+    let mut batch = engine.reserve(1);
+    batch.push(port, None, write);
+    batch.send(Wait::Poll)?;
+    Ok(())
+}
