@@ -26,10 +26,8 @@ const STEP: u64 = 2;
 fn world(faults: &[&str]) -> (Arc<SimNet>, [Recorder; 2]) {
     let world = World::starting_at(START, LATENCY);
     let played = [Recorder::default(), Recorder::default()];
-    let signals = played.clone().map(|recorder| Signals {
-        sources: [Box::new(Ramp), Box::new(Ramp)],
-        sink: Box::new(recorder),
-    });
+    let signals =
+        played.clone().map(|recorder| Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder) });
     let options = Options { born: Tick(START.0), address: address(), ..Options::default() };
     let device = device::X310::new(options, signals).expect("an X310");
     let faults = faults.iter().map(|text| text.parse().expect("a fault")).collect();
@@ -111,4 +109,172 @@ fn two_channels_stream_side_by_side_without_a_gap() {
     assert_eq!(events, []);
     let stats = rx.stats();
     assert_eq!((stats.bad_datagrams, stats.missing_datagrams, stats.control_retries), (0, 0, 0));
+}
+
+/// A stream of one channel that has started, and when.
+fn streaming(net: &Arc<SimNet>) -> (X310, RxStreamer, Tick) {
+    let mut radio = open(net);
+    let mut rx = radio.rx_streamer(&options(&[0])).expect("a stream");
+    let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).expect("it starts");
+    (radio, rx, start)
+}
+
+#[test]
+fn d_lost_datagrams_are_counted_to_the_sample_and_cost_no_credit() {
+    // 4 MB of credit are 525 datagrams: of many times that, a hundredth is lost.
+    let (net, _) = world(&["lose:rx,every=100"]);
+    let (_radio, mut rx, start) = streaming(&net);
+    let full = rx.samples_per_datagram() as u64;
+    let events = receive(&mut rx, start, 10_000, 10_000_000, net.now() + ms(1000));
+    let one = |event: &RxEvent| matches!(*event, RxEvent::Dropped { channel: 0, datagrams: 1, lost } if lost == full);
+    assert!(events.len() >= 45 && events.iter().all(one), "{events:?}");
+    assert_eq!((rx.stats().missing_datagrams, rx.stats().uncorroborated_gaps), (events.len() as u64, 0));
+}
+
+#[test]
+fn o_an_overrun_is_one_event_and_the_stream_goes_on_aligned() {
+    let (net, _) = world(&["overflow:rx,at=2000,for=1ms"]);
+    let (_radio, mut rx, start) = streaming(&net);
+    let events = receive(&mut rx, start, 10_000, 10_000_000, net.now() + ms(1000));
+    let [RxEvent::Overflow { channel: 0, lost }] = events[..] else { panic!("{events:?}") };
+    assert!((100_000..2_000_000).contains(&lost), "{lost}");
+    assert_eq!(rx.stats().overflows, 1);
+}
+
+#[test]
+fn a_burst_ends_with_its_last_sample_and_a_stream_when_it_is_stopped() {
+    let (net, _) = world(&[]);
+    let mut radio = open(&net);
+    let mut rx = radio.rx_streamer(&options(&[0])).expect("a stream");
+    let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+    rx.burst(12_345, Some(start)).expect("a burst");
+    let again = start + CLOCK.ticks_in(ms(10));
+    rx.burst(1, Some(again)).expect("another");
+    assert_eq!(receive(&mut rx, start, 20_000, 12_345, net.now() + ms(100)), [RxEvent::EndOfBurst]);
+    assert_eq!(receive(&mut rx, again, 20_000, 1, net.now() + ms(100)), [RxEvent::EndOfBurst]);
+    rx.start(None).expect("it starts");
+    let mut buffer = vec![Complex32::default(); 1000];
+    assert_eq!(rx.recv(&mut [&mut buffer], net.now() + ms(100)).expect("samples").samples, 1000);
+    rx.stop().expect("it stops");
+    let ended = (0..1000).find_map(|_| rx.recv(&mut [&mut buffer], net.now() + ms(100)).expect("samples").event);
+    assert_eq!(ended, Some(RxEvent::EndOfBurst));
+}
+
+#[test]
+fn l_a_command_that_comes_too_late_says_by_how_much() {
+    let (net, _) = world(&[]);
+    let mut radio = open(&net);
+    let mut rx = radio.rx_streamer(&options(&[0])).expect("a stream");
+    let past = radio.time().expect("its time");
+    net.world.run_until(net.now() + ms(10));
+    rx.burst(1000, Some(past)).expect("it is given");
+    let mut buffer = vec![Complex32::default(); 1000];
+    let received = rx.recv(&mut [&mut buffer], net.now() + ms(100)).expect("a report");
+    let Some(RxEvent::Late { channel: 0, by }) = received.event else { panic!("{received:?}") };
+    assert!(CLOCK.duration_of(by) >= ms(10), "{by:?}");
+}
+
+/// A signal that numbers its samples.
+fn numbered(count: usize) -> Vec<Complex32> {
+    (0..count).map(|n| Complex32::new((n % 1000) as f32 / 2000.0, -0.25)).collect()
+}
+
+type Shared = Arc<Mutex<Vec<common::Played>>>;
+
+/// What was played, in a row: the tick of its first sample, and the samples.
+fn in_a_row(played: &Shared) -> (u64, Vec<Complex32>) {
+    let played = played.lock().expect("ours");
+    let mut next = played.first().expect("something was played").0.0;
+    let first = next;
+    let mut all = Vec::new();
+    for (tick, step, samples) in played.iter() {
+        assert_eq!(tick.0, next, "a gap");
+        next = tick.0 + u64::from(*step) * samples.len() as u64;
+        all.extend_from_slice(samples);
+    }
+    (first, all)
+}
+
+#[test]
+fn a_timed_burst_on_two_channels_leaves_at_its_tick_whole_and_is_acknowledged() {
+    let (net, played) = world(&[]);
+    let mut radio = open(&net);
+    let mut tx = radio.tx_streamer(&[0, 1], &TxOptions::new(RATE_SPS)).expect("a stream");
+    // Many times what the radio has room for.
+    let samples = numbered(20_000_000 / 4);
+    let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+    let taken = tx.send(&[&samples, &samples], Burst::at(start).ending(), net.now() + ms(2000)).expect("it is sent");
+    assert_eq!(taken, samples.len());
+    for _ in 0..2 {
+        let event = tx.event(net.now() + ms(500)).expect("a radio").expect("an acknowledgement");
+        assert_eq!(event.kind, TxEventKind::BurstAck, "{event:?}");
+    }
+    for recorder in &played {
+        let (first, all) = in_a_row(&recorder.0);
+        assert_eq!(first, start.0 + clock_offset());
+        assert_eq!(all.len(), samples.len());
+        let close = |(a, b): (&Complex32, &Complex32)| (a - b).norm() < 1e-3;
+        assert!(all.iter().zip(&samples).all(close));
+    }
+    let stats = tx.stats();
+    assert_eq!((stats.underflows, stats.sequence_errors, stats.late, stats.foreign_reports), (0, 0, 0, 0));
+    assert!(stats.waits > 0, "it was faster than the radio");
+}
+
+#[test]
+fn s_datagrams_lost_on_the_way_are_reported_and_cost_no_credit() {
+    let (net, _) = world(&["lose:tx,every=50"]);
+    let mut radio = open(&net);
+    let mut tx = radio.tx_streamer(&[0], &TxOptions::new(RATE_SPS)).expect("a stream");
+    // 40 MB, of which 800 kB are lost.
+    let samples = numbered(1_000_000);
+    for _ in 0..10 {
+        let taken = tx.send(&[&samples], Burst::GO_ON, net.now() + ms(1000)).expect("it is sent");
+        assert_eq!(taken, samples.len(), "credit leaks");
+    }
+    tx.send(&[&[]], Burst::END, net.now() + ms(1000)).expect("it ends");
+    while tx.event(net.now() + ms(100)).expect("a radio").is_some() {}
+    let stats = tx.stats();
+    let lost = stats.datagrams / 50;
+    assert!(stats.sequence_errors.abs_diff(lost) <= 1, "{} of {lost}", stats.sequence_errors);
+}
+
+#[test]
+fn u_a_burst_that_runs_out_of_samples_is_an_underflow() {
+    let (net, _) = world(&[]);
+    let mut radio = open(&net);
+    let mut tx = radio.tx_streamer(&[1], &TxOptions::new(RATE_SPS)).expect("a stream");
+    tx.send(&[&numbered(10_000)], Burst::GO_ON, net.now() + ms(100)).expect("it is sent");
+    let event = tx.event(net.now() + ms(500)).expect("a radio").expect("a report");
+    assert_eq!((event.kind, event.channel), (TxEventKind::Underflow, 0));
+}
+
+#[test]
+fn a_radio_that_another_host_uses_is_refused_and_taken_by_force() {
+    let (net, _) = world(&[]);
+    let first = open(&net);
+    // On a virtual clock the first host gives no sign while the second one waits, so its claim lapses; with force nobody waits.
+    let second = X310::open(net.clone(), ADDR, &OpenOptions { force: true, ..OpenOptions::default() });
+    let second = second.expect("it is taken");
+    net.world.run_until(net.now() + Duration::from_secs(2));
+    assert!(matches!(first.check(), Err(RadioError::TakenOver { .. })), "{:?}", first.check());
+    drop(first);
+    assert!(second.check().is_ok());
+}
+
+#[test]
+fn what_a_radio_has_not_is_refused_by_name() {
+    let (net, _) = world(&[]);
+    let mut radio = open(&net);
+    let refused =
+        |radio: &mut X310, options: &RxOptions| radio.rx_streamer(options).err().expect("an error").to_string();
+    assert_eq!(
+        refused(&mut radio, &RxOptions::new(22e6)),
+        "22000000 S/s is not 200000000 Hz divided by a whole number the radio has"
+    );
+    assert_eq!(refused(&mut radio, &options(&[2])), "receive channel 2 is outside 0 to 1");
+    assert_eq!(refused(&mut radio, &options(&[1, 1])), "receive channel 1 is outside 0 to 1");
+    let format = RxOptions { format: takt_wire::sample::Format::Sc8, ..options(&[0]) };
+    assert_eq!(refused(&mut radio, &format), "sample format of an X310 `sc8`; there are sc16");
 }

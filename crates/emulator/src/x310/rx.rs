@@ -195,6 +195,11 @@ impl Receiver {
         });
         match sent {
             None => self.drop_packet(packet),
+            // The wire is blocked still: the packet that ends the stream is lost with what came before it.
+            Some((_, Sent::NoRoom)) if self.ending => {
+                self.engine.pop();
+                self.ending = false;
+            }
             Some((_, Sent::NoRoom)) => self.overrun(now, channel, around, out),
             Some((_, Sent::Taken)) => {
                 self.engine.pop();
