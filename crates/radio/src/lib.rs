@@ -24,8 +24,10 @@
 #![forbid(unsafe_code)]
 
 mod anchor;
+mod any;
 pub mod board;
 mod claim;
+mod clock;
 mod error;
 mod find;
 mod foreign;
@@ -41,6 +43,8 @@ mod tx;
 pub mod waveform;
 pub mod x310;
 
+pub use any::{About, AnyOptions, Model, Radio, model_at};
+pub use clock::ClockReading;
 pub use error::RadioError;
 pub use find::{Found, FoundState, find};
 pub use net::{Net, Role, WallNet};

@@ -280,7 +280,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use takt_base::{Clock, MonoNs, Tick, WallClock};
-    use takt_radio::n200::ClockReading;
+    use takt_radio::n200::{CLOCK, ClockReading};
 
     use super::super::{ClockModel, SUBFRAME_NS};
     use super::*;
@@ -293,7 +293,7 @@ mod tests {
             warm_up: Duration::ZERO,
             ..deadline::Options::default()
         };
-        let reading = ClockReading { host: begins, tick: Tick(0), uncertainty: Duration::ZERO };
+        let reading = ClockReading { clock: CLOCK, host: begins, tick: Tick(0), uncertainty: Duration::ZERO };
         Plan::new(&options, Tick(0), ClockModel::through(reading, reading))
     }
 

@@ -27,8 +27,8 @@ use takt_host::accounting::Snapshot;
 use takt_host::affinity::{AffinityError, pin_self};
 use takt_host::policy::{Policy, PolicyError, set_policy};
 use takt_radio::board::Side;
-use takt_radio::n200::{Emission, FrameBytes, N200, OpenOptions, RxOptions, TxOptions, TxWish};
-use takt_radio::{RadioError, WallNet};
+use takt_radio::n200::{Emission, OpenOptions, RxOptions, TxOptions, TxWish};
+use takt_radio::{About, AnyOptions, RadioError, WallNet};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
@@ -96,10 +96,9 @@ pub enum Notice {
 pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Outcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
-    let frame_bytes = FrameBytes { receive: options.frame_bytes, send: options.frame_bytes };
-    let Options { force, reference, .. } = *options;
-    let open = OpenOptions { force, transmit: options.transmit, reference, frame_bytes };
-    let mut radio = N200::open(net.clone(), options.addr, &open)?;
+    let Options { force, reference, transmit, frame_bytes, .. } = *options;
+    let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
+    let mut radio = takt_radio::Radio::open(net.clone(), options.addr, &AnyOptions { n200, frame_bytes })?;
     if options.tx_sps.is_some() {
         radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| notify(Notice::OnAir(emission)));
     }
@@ -169,17 +168,17 @@ fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
 }
 
 /// Which radio it is, and what of it is locked before a rate is measured by its clock.
-fn radio_of(radio: &mut N200, options: &Options) -> Result<Radio, RadioError> {
+fn radio_of(radio: &mut takt_radio::Radio, options: &Options) -> Result<Radio, RadioError> {
     let reference_locked = Some(radio.reference_locked()?);
     let rx_lo_locked = options.rx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Rx))?;
     let tx_lo_locked = options.tx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Tx))?;
-    let identity = radio.identity();
+    let About { model, serial, name, firmware, fpga } = radio.about();
     Ok(Radio {
-        model: identity.model.to_owned(),
-        serial: identity.serial.clone(),
-        name: identity.name.clone(),
-        firmware: identity.firmware.clone(),
-        fpga: identity.fpga.clone(),
+        model: model.to_owned(),
+        serial: serial.to_owned(),
+        name: name.to_owned(),
+        firmware: firmware.to_owned(),
+        fpga: fpga.to_owned(),
         repeated_commands: 0,
         reference_locked,
         rx_lo_locked,

@@ -9,7 +9,8 @@ use takt_base::{QuantityError, parse_bytes, parse_duration, parse_number};
 #[cfg(feature = "clap")]
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
-use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
+use takt_radio::n200::{ClockSource, exact_rate};
+use takt_radio::x310;
 use takt_wire::sample::Format;
 
 use super::RateError;
@@ -43,7 +44,7 @@ pub struct Options {
     /// The radio.
     #[cfg_attr(feature = "clap", arg(long, default_value = "127.0.0.1"))]
     pub addr: IpAddr,
-    /// Samples a second to receive: 100 MHz divided by a whole number.
+    /// Samples a second to receive: 100 MHz divided by a whole number, of an X310 200 MHz.
     // On each channel.
     #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "R", value_parser = parse_number))]
     pub rx_sps: Option<f64>,
@@ -62,12 +63,12 @@ pub struct Options {
     /// Samples on the wire: sc16 or sc8.
     #[cfg_attr(feature = "clap", arg(long, value_name = "F", default_value = "sc16"))]
     pub format: Format,
-    /// Receive DSPs: 0, 1 or 0,1.
+    /// Receive channels: 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
     pub rx_channels: Vec<u8>,
-    /// Largest datagram; the path is probed up to it.
-    #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", default_value = "1472", value_parser = bytes))]
-    pub frame_bytes: usize,
+    /// Largest datagram, up to which the path is probed [default: 1472 of an N200, 8000 of an X310].
+    #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", value_parser = bytes))]
+    pub frame_bytes: Option<usize>,
     /// Samples in a datagram, instead of as many as fit.
     #[cfg_attr(feature = "clap", arg(long = "spp", value_name = "N"))]
     pub samples_per_datagram: Option<usize>,
@@ -123,7 +124,7 @@ impl Default for Options {
             rx_channels: vec![0],
             engine: EngineKind::Mmsg,
             aggregate: false,
-            frame_bytes: FrameBytes::ETHERNET.receive,
+            frame_bytes: None,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(2),
             recv_buffer_bytes: None,
@@ -152,7 +153,7 @@ impl Options {
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors
-    /// `NoRate`, `NoTime` or `Counter`; `Radio` for a rate that no N200 has.
+    /// `NoRate`, `NoTime` or `Counter`; `Radio` for a rate that no radio has.
     pub fn check(&self) -> Result<(), RateError> {
         if self.rx_sps.is_none() && self.tx_sps.is_none() {
             return Err(RateError::NoRate);
@@ -164,7 +165,8 @@ impl Options {
             return Err(RateError::Counter);
         }
         for rate in [self.rx_sps, self.tx_sps].into_iter().flatten() {
-            exact_rate(rate)?;
+            // Which radio it is, nobody knows yet.
+            exact_rate(rate).map(drop).or_else(|error| x310::exact_rate(rate).map(drop).map_err(|_| error))?;
         }
         Ok(())
     }

@@ -51,7 +51,12 @@ mod tests {
 
     #[test]
     fn the_line_goes_through_both_readings() {
-        let at = |host, tick| ClockReading { host: MonoNs(host), tick: Tick(tick), uncertainty: Duration::ZERO };
+        let at = |host, tick| ClockReading {
+            clock: CLOCK,
+            host: MonoNs(host),
+            tick: Tick(tick),
+            uncertainty: Duration::ZERO,
+        };
         // The radio's clock is 10 ppm fast.
         let model = ClockModel::through(at(5_000_000_000, 1_000), at(6_000_000_000, 100_002_000));
         assert_eq!(model.host_ns(Tick(1_000)), 5_000_000_000);

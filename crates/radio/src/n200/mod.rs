@@ -41,13 +41,13 @@ pub use hardware::{ClockSource, TimeSource};
 pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
-pub use time::ClockReading;
 
 use self::control::Control;
 use self::fifo::Fifo;
 use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
 use crate::claim::Claim;
+pub use crate::clock::ClockReading;
 pub use crate::rx::{RxOptions, RxStats, RxStreamer};
 pub use crate::tx::{TxOptions, TxStats, TxStreamer};
 use crate::{Net, RadioError};

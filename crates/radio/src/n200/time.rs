@@ -2,62 +2,28 @@
 
 use std::time::Duration;
 
-use takt_base::{MonoNs, Tick};
+use takt_base::Tick;
 use takt_wire::n200::registers::{readback, settings};
 use takt_wire::n200::time;
 
 use super::{CLOCK, N200};
 use crate::RadioError;
+use crate::clock::{ClockReading, best_reading};
 
 /// A PPS edge must come within this time, or there is none.
 const PPS_PATIENCE: Duration = Duration::from_millis(1500);
 /// How often a time that could not be read in one piece, or set for sure, is tried again.
 const TRIES: u32 = 3;
 
-/// The radio's clock and this host's at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockReading {
-    /// On this host's clock.
-    pub host: MonoNs,
-    /// On the radio's.
-    pub tick: Tick,
-    /// The two may be apart by this much, either way: half of the time it took to ask.
-    pub uncertainty: Duration,
-}
-
-impl ClockReading {
-    /// When the radio's clock shows `tick`, on this host's, as far as the two run alike.
-    #[must_use]
-    pub fn host_at(&self, tick: Tick) -> MonoNs {
-        match tick.since(self.tick) {
-            Some(ahead) => self.host + CLOCK.duration_of(ahead),
-            None => MonoNs(self.host.0.saturating_sub(CLOCK.ns_of(self.tick - tick))),
-        }
-    }
-
-    /// What the radio's clock shows at `host`, as far as the two run alike.
-    #[must_use]
-    pub fn tick_at(&self, host: MonoNs) -> Tick {
-        let ahead = CLOCK.ticks_in(host - self.host);
-        if host >= self.host { self.tick + ahead } else { self.tick - CLOCK.ticks_in(self.host - host) }
-    }
-}
-
 impl N200 {
     /// Reads both clocks at one instant, as nearly as the path allows: the best of `tries` questions.
     /// Fails if the radio does not answer.
     pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
-        let mut best: Option<ClockReading> = None;
-        for _ in 0..tries.max(1) {
-            let sent = self.net.now();
+        let net = std::sync::Arc::clone(&self.net);
+        best_reading(&*net, CLOCK, tries, |at| {
             let low = self.control.peek(readback::TIME_LOW)?;
-            let took = self.net.now() - sent;
-            let (host, uncertainty) = (sent + took / 2, took / 2);
-            if best.is_none_or(|best| uncertainty < best.uncertainty) {
-                best = Some(ClockReading { host, tick: self.anchor.complete(low, host), uncertainty });
-            }
-        }
-        best.ok_or(RadioError::Silent { addr: self.control.peer(), what: "its time", tries })
+            Ok(self.anchor.complete(low, at()))
+        })
     }
 
     /// The radio's time now. Fails if the radio does not answer.

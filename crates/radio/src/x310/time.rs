@@ -3,8 +3,9 @@
 use takt_base::Tick;
 use takt_wire::x310::registers::{board, timekeeper};
 
-use super::X310;
+use super::{CLOCK, X310};
 use crate::RadioError;
+use crate::clock::{ClockReading, best_reading};
 
 impl X310 {
     /// The radio's time now. Fails if the radio does not answer.
@@ -13,6 +14,16 @@ impl X310 {
         let tick = self.read_time(timekeeper::NOW_LOW, timekeeper::NOW_HIGH)?;
         self.anchor.set(self.net.now(), tick);
         Ok(tick)
+    }
+
+    /// Reads both clocks at one instant, as nearly as the path allows: the best of `tries` questions.
+    /// Fails if the radio does not answer.
+    pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
+        let net = std::sync::Arc::clone(&self.net);
+        best_reading(&*net, CLOCK, tries, |at| {
+            let low = self.firmware.board(board::TIMEKEEPER + timekeeper::NOW_LOW)?;
+            Ok(self.anchor.complete(low, at()))
+        })
     }
 
     /// Sets the radio's time, at once. Fails if the radio does not answer.

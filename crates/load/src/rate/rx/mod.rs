@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use takt_base::{Complex32, MonoNs, Tick};
 use takt_packet::Counters;
-use takt_radio::n200::{CLOCK, ClockReading, RxStats, RxStreamer};
+use takt_radio::n200::{ClockReading, RxStats, RxStreamer};
 use takt_radio::{Net, RadioError, Received, RxEvent, RxStream};
 
 use super::account::{Account, Closed, Place, Span};
@@ -72,7 +72,7 @@ impl RxSide {
         [warm_up, duration]: [Duration; 2],
     ) -> Result<RxSide, RadioError> {
         let step = streamer.ticks_per_sample().0;
-        let ticks = |span: Duration| CLOCK.ticks_in(span).0.div_ceil(step) * step;
+        let ticks = |span: Duration| clocks.clock.ticks_in(span).0.div_ceil(step) * step;
         let from = Tick(start.0 + ticks(warm_up));
         let span = Span { from, to: Tick(from.0 + ticks(duration)), step };
         let samples = CALL_DATAGRAMS * streamer.samples_per_datagram();
