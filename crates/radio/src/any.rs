@@ -60,6 +60,37 @@ pub enum Radio {
     X310(Box<X310>),
 }
 
+/// Which radio it is, of whatever model.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum AnyIdentity {
+    N200(n200::Identity),
+    X310(x310::Identity),
+}
+
+impl AnyIdentity {
+    /// What all models say.
+    #[must_use]
+    pub fn about(&self) -> About<'_> {
+        match self {
+            AnyIdentity::N200(n200::Identity { model, serial, name, firmware, fpga, .. })
+            | AnyIdentity::X310(x310::Identity { model, serial, name, firmware, fpga, .. }) => {
+                About { model, serial, name, firmware, fpga }
+            }
+        }
+    }
+
+    /// It is a software radio of takt's own.
+    #[must_use]
+    pub fn software(&self) -> bool {
+        match self {
+            AnyIdentity::N200(identity) => identity.software,
+            AnyIdentity::X310(identity) => identity.software,
+        }
+    }
+}
+
 /// What a radio says of itself, whatever its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]

@@ -56,13 +56,13 @@ pub enum RadioError {
         /// The major version needed.
         want_major: u16,
     },
-    #[error("{addr} is in use by another host (owner {owner:#010x}), which gave a sign of life {:.1} s ago", age.as_secs_f64())]
+    #[error("{addr} is in use by another host (owner {owner:#010x}), which {}", signs(*age))]
     InUse {
         addr: IpAddr,
         /// What the owner calls itself.
         owner: u32,
-        /// Since the owner's last sign of life.
-        age: Duration,
+        /// Since the owner's last sign of life; `None`: it has given some since it was asked.
+        age: Option<Duration>,
     },
     #[error("{addr} was taken over by another host (owner {owner:#010x})")]
     TakenOver {
@@ -168,6 +168,13 @@ pub enum RadioError {
     /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
+}
+
+fn signs(age: Option<Duration>) -> String {
+    match age {
+        Some(age) => format!("gave a sign of life {:.1} s ago", age.as_secs_f64()),
+        None => "goes on giving signs of life".to_owned(),
+    }
 }
 
 impl RadioError {

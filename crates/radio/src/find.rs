@@ -12,9 +12,10 @@ use takt_packet::{Config, PortIndex, PortSpec, Wait};
 use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, ports};
 
 use crate::n200::control::Control;
-use crate::n200::{Identity, identify, other_owner};
+use crate::n200::{identify, other_owner};
 use crate::ports::Patience;
-use crate::{Net, RadioError, Role};
+use crate::x310::firmware::Firmware;
+use crate::{AnyIdentity, Net, RadioError, Role, foreign, x310};
 
 /// How long answers to a broadcast are waited for, after the last one.
 const QUIET: Duration = Duration::from_millis(100);
@@ -30,7 +31,7 @@ pub struct Found {
     pub addr: IpAddr,
     /// Which radio, if it is one this driver can ask.
     #[serde(flatten)]
-    pub identity: Option<Identity>,
+    pub identity: Option<AnyIdentity>,
     /// Whether it can be used.
     pub state: FoundState,
 }
@@ -45,8 +46,8 @@ pub enum FoundState {
     InUse {
         /// What it calls itself.
         owner: u32,
-        /// Since its last sign, seconds.
-        age_s: f64,
+        /// Since its last sign, seconds; `None`: an X310 says only that it was within 2 s.
+        age_s: Option<f64>,
     },
     /// Another kind of radio, or another version.
     Unsuitable {
@@ -75,16 +76,32 @@ fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioErro
         Ok(identity) => identity,
         Err(RadioError::NothingThere { .. } | RadioError::PortClosed { .. }) => return Ok(None),
         Err(RadioError::Engine(error)) => return Err(error.into()),
-        Err(error) => {
-            let state = FoundState::Unsuitable { why: error.to_string() };
-            return Ok(Some(Found { addr, identity: None, state }));
-        }
+        Err(RadioError::OtherKind { found: foreign::X300, .. }) => return describe_x310(net, addr),
+        Err(error) => return Ok(Some(unsuitable(addr, &error))),
     };
     let state = match other_owner(&mut control, 0)? {
-        Some((owner, age)) => FoundState::InUse { owner, age_s: age.as_secs_f64() },
+        Some((owner, age)) => FoundState::InUse { owner, age_s: Some(age.as_secs_f64()) },
         None => FoundState::Free,
     };
-    Ok(Some(Found { addr, identity: Some(identity), state }))
+    Ok(Some(Found { addr, identity: Some(AnyIdentity::N200(identity)), state }))
+}
+
+fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioError> {
+    let mut firmware = Firmware::open(net, addr)?;
+    firmware.set_patience(PATIENCE);
+    let identity = match x310::identify(&mut firmware) {
+        Ok(identity) => identity,
+        Err(error) => return Ok(Some(unsuitable(addr, &error))),
+    };
+    let state = match x310::owner(&mut firmware)? {
+        Some(owner) => FoundState::InUse { owner, age_s: None },
+        None => FoundState::Free,
+    };
+    Ok(Some(Found { addr, identity: Some(AnyIdentity::X310(identity)), state }))
+}
+
+fn unsuitable(addr: IpAddr, error: &RadioError) -> Found {
+    Found { addr, identity: None, state: FoundState::Unsuitable { why: error.to_string() } }
 }
 
 /// Who answers a hello on these networks, each given by an address of ours on it and its broadcast address.
@@ -95,9 +112,10 @@ fn broadcast(net: &dyn Net, networks: &[(Ipv4Addr, Ipv4Addr)]) -> Result<BTreeSe
         let config = Config::new(vec![PortSpec { bind: SocketAddr::new(own.into(), 0), peer: None }]);
         let Ok(mut engine) = net.open(Role::Control, &config) else { continue };
         let hello = ControlRequest::new(0, ControlAsk::Hello);
-        let mut batch = engine.reserve(1);
+        let mut batch = engine.reserve(2);
         let to = SocketAddr::new(everyone.into(), ports::CONTROL);
         batch.push(PortIndex(0), Some(to), |frame| hello.write(frame).unwrap_or(0));
+        batch.push(PortIndex(0), Some(to), foreign::write_hello);
         batch.send(Wait::Poll)?;
         let end = net.now() + MOST;
         let mut until = net.now() + QUIET;
@@ -105,7 +123,7 @@ fn broadcast(net: &dyn Net, networks: &[(Ipv4Addr, Ipv4Addr)]) -> Result<BTreeSe
             let batch = engine.recv(Wait::Until(until))?;
             let answers = batch.iter().filter(|datagram| {
                 let answer = ControlReply::parse(datagram.bytes).map(|reply| reply.answer);
-                matches!(answer, Ok(ControlAnswer::Hello { .. }))
+                matches!(answer, Ok(ControlAnswer::Hello { .. })) || foreign::is_answer(datagram.bytes)
             });
             let before = found.len();
             found.extend(answers.map(|datagram| datagram.source.ip()));

@@ -7,8 +7,27 @@ use crate::n200::control::Control;
 /// comes back unchanged.
 const X300_HELLO: [u8; 16] = [0, 0, 0, 1, b't', b'a', b'k', b't', 0, 0, 0, 0, 0, 0, 0, 0];
 
+/// What it is called.
+pub(crate) const X300: &str = "an X300 or X310";
+
+/// Writes that hello.
+pub(crate) fn write_hello(frame: &mut [u8]) -> usize {
+    match frame.first_chunk_mut() {
+        Some(room) => {
+            *room = X300_HELLO;
+            X300_HELLO.len()
+        }
+        None => 0,
+    }
+}
+
+/// Whether somebody answers it.
+pub(crate) fn is_answer(bytes: &[u8]) -> bool {
+    bytes.starts_with(&X300_HELLO)
+}
+
 /// The kind of radio that does not understand an N200's hello but answers its own.
 pub(crate) fn kind_of(control: &mut Control) -> Result<Option<&'static str>, RadioError> {
-    let answered = control.ask_raw(&X300_HELLO, |answer| answer.starts_with(&X300_HELLO))?;
-    Ok(answered.then_some("an X300 or X310"))
+    let answered = control.ask_raw(&X300_HELLO, is_answer)?;
+    Ok(answered.then_some(X300))
 }

@@ -43,12 +43,12 @@ mod tx;
 pub mod waveform;
 pub mod x310;
 
-pub use any::{About, AnyOptions, Model, Radio, model_at};
+pub use any::{About, AnyIdentity, AnyOptions, Model, Radio, model_at};
 pub use clock::ClockReading;
 pub use error::RadioError;
 pub use find::{Found, FoundState, find};
 pub use net::{Net, Role, WallNet};
-pub use probe::{Probe, Rates, SideReport, Time, probe};
+pub use probe::{Probe, Rates, SideReport, Time, X310Probe, probe, probe_x310};
 pub use rx::{RxOptions, RxStats, RxStreamer};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use takt_wire::n200::MASTER_CLOCK_HZ;
 use takt_wire::n200::rate::Factor;
+use takt_wire::x310::rate::Factor as WideFactor;
 
 use crate::RadioError;
 use crate::board::{BoardKind, Range, Side};
 use crate::n200::{FrameBytes, GpsReport, Identity, N200};
+use crate::x310::{self, X310};
 
 /// How long a GPSDO is listened to: it says everything once a second.
 const GPS_LISTEN: Duration = Duration::from_millis(1200);
@@ -96,6 +98,41 @@ pub fn probe(radio: &mut N200) -> Result<Probe, RadioError> {
         reference_locked: radio.reference_locked()?,
         mimo_link: radio.mimo_link()?,
         gps: radio.gps(GPS_LISTEN)?,
+    })
+}
+
+/// An X310 described.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct X310Probe {
+    pub addr: IpAddr,
+    #[serde(flatten)]
+    pub identity: x310::Identity,
+    /// Largest datagrams that the path carries.
+    pub frame_bytes: FrameBytes,
+    pub rates: Rates,
+    /// Each way.
+    pub channels: usize,
+    pub time: Time,
+}
+
+/// Describes an X310 that has been opened. Fails if the radio does not answer.
+pub fn probe_x310(radio: &mut X310) -> Result<X310Probe, RadioError> {
+    let now = radio.time()?;
+    let clock_hz = f64::from(x310::CLOCK.hz());
+    let frame_bytes = FrameBytes { receive: radio.frame_bytes(), send: radio.frame_bytes() };
+    Ok(X310Probe {
+        addr: radio.addr(),
+        identity: radio.identity().clone(),
+        frame_bytes,
+        rates: Rates {
+            master_clock_hz: x310::CLOCK.hz(),
+            lowest_sps: WideFactor::MAX.rate_sps(clock_hz),
+            highest_sps: WideFactor::MIN.rate_sps(clock_hz),
+            count: WideFactor::all().count(),
+        },
+        channels: radio.channels(),
+        time: Time { now_ticks: now.0, last_pps_ticks: radio.time_at_last_pps()?.0 },
     })
 }
 

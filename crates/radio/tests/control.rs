@@ -87,7 +87,7 @@ fn a_radio_in_use_is_left_alone_unless_forced() {
     let net = world();
     let first = open(&net).unwrap();
     let Err(RadioError::InUse { age, .. }) = open(&net) else { panic!("opened twice") };
-    assert!(age < Duration::from_secs(3));
+    assert!(age.is_some_and(|age| age < Duration::from_secs(3)));
     let force = OpenOptions { force: true, ..OpenOptions::default() };
     let _second = N200::open(net.clone(), ADDR, &force).unwrap();
     net.world.run_for(ms(1600));
@@ -379,7 +379,7 @@ fn what_is_found_is_described_and_not_disturbed() {
     let shared: Arc<dyn Net> = net.clone();
     let look = || find(&shared, Some(ADDR)).unwrap();
     let [Found { identity: Some(id), state: FoundState::Free, .. }] = &look()[..] else { panic!("{:?}", look()) };
-    assert_eq!(id.serial, "EMU001");
+    assert_eq!(id.about().serial, "EMU001");
     let radio = net.radio();
     assert!(matches!(look()[..], [Found { state: FoundState::InUse { .. }, .. }]));
     assert!(radio.check().is_ok());

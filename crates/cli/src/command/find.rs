@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use takt_packet::EngineKind;
-use takt_radio::{Found, FoundState, Net, WallNet, find};
+use takt_radio::{About, AnyIdentity, Found, FoundState, Net, WallNet, find};
 
 use crate::radio_problem;
 use crate::{Answer, Output};
@@ -34,15 +34,18 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
     let mut text = String::new();
     for radio in found {
         let _ = match &radio.identity {
-            Some(id) => write!(text, "{}  {} serial {}", radio.addr, id.model, id.serial)
-                .and_then(|()| if id.name.is_empty() { Ok(()) } else { write!(text, " name {}", id.name) })
-                .and_then(|()| write!(text, "  firmware {} FPGA {}  ", id.firmware, id.fpga)),
+            Some(id) => {
+                let About { model, serial, name, firmware, fpga } = id.about();
+                let name = if name.is_empty() { String::new() } else { format!(" name {name}") };
+                write!(text, "{}  {model} serial {serial}{name}  firmware {firmware} FPGA {fpga}  ", radio.addr)
+            }
             None => write!(text, "{}  ", radio.addr),
         };
         let _ = match &radio.state {
             FoundState::Free => writeln!(text, "free{}", own(radio)),
             FoundState::InUse { owner, age_s } => {
-                writeln!(text, "in use by host {owner:#010x}, last sign {age_s:.1} s ago{}", own(radio))
+                let sign = age_s.map_or("within 2 s".to_owned(), |age_s| format!("{age_s:.1} s ago"));
+                writeln!(text, "in use by host {owner:#010x}, last sign {sign}{}", own(radio))
             }
             FoundState::Unsuitable { why } => writeln!(text, "can't be used: {why}"),
         };
@@ -51,6 +54,6 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
 }
 
 fn own(radio: &Found) -> &'static str {
-    let software = radio.identity.as_ref().is_some_and(|id| id.software);
+    let software = radio.identity.as_ref().is_some_and(AnyIdentity::software);
     if software { "  software radio of takt's" } else { "" }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use takt_packet::EngineKind;
 use takt_radio::board::{BoardKind, Range};
-use takt_radio::n200::{N200, OpenOptions};
-use takt_radio::{Probe, SideReport, WallNet, probe};
+use takt_radio::n200::{FrameBytes, OpenOptions};
+use takt_radio::{AnyOptions, Probe, Radio, Rates, SideReport, Time, WallNet, X310Probe, probe, probe_x310};
 
 use crate::radio_problem::{self, mega};
 use crate::{Answer, Output};
@@ -26,52 +26,73 @@ pub struct Args {
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let refused = |error| radio_problem::problem("open the radio", error, "");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
-    let options = OpenOptions { force: args.force, ..OpenOptions::default() };
-    let mut radio = N200::open(net, args.addr, &options).map_err(refused)?;
-    let description = probe(&mut radio).map_err(refused)?;
-    output.answer(&description, || text(&description), Answer::Yes)
+    let n200 = OpenOptions { force: args.force, ..OpenOptions::default() };
+    match Radio::open(net, args.addr, &AnyOptions { n200, frame_bytes: None }).map_err(refused)? {
+        Radio::N200(mut radio) => {
+            let description = probe(&mut radio).map_err(refused)?;
+            output.answer(&description, || text(&description), Answer::Yes)
+        }
+        Radio::X310(mut radio) => {
+            let description = probe_x310(&mut radio).map_err(refused)?;
+            output.answer(&description, || text_of_x310(&description), Answer::Yes)
+        }
+    }
 }
 
-fn text(probe: &Probe) -> String {
+fn text_of_x310(probe: &X310Probe) -> String {
     let id = &probe.identity;
-    let name = if id.name.is_empty() { String::new() } else { format!(" name {}", id.name) };
-    let own = if id.software { "  software radio of takt's" } else { "" };
-    let mut text = format!("{}  {}{name}{own}\n", probe.addr, id.words());
-    let clock_hz = f64::from(probe.rates.master_clock_hz);
-    let seconds = |ticks: u64| ticks as f64 / clock_hz;
+    let channels = format!("{} channels each way", probe.channels);
     let lines = [
         ("versions", format!("firmware {}, FPGA {}", id.firmware, id.fpga)),
-        ("Ethernet", id.mac.clone()),
-        ("datagrams", format!("up to {} bytes received, {} sent", probe.frame_bytes.receive, probe.frame_bytes.send)),
-        (
-            "rates",
-            format!(
-                "{} from {} to {} MS/s, {} MHz divided by whole numbers",
-                probe.rates.count,
-                mega(probe.rates.lowest_sps),
-                mega(probe.rates.highest_sps),
-                mega(clock_hz)
-            ),
-        ),
-        ("boards", boards(probe)),
-        ("receive", side(&probe.rx)),
-        ("transmit", side(&probe.tx)),
-        (
-            "clock",
-            format!(
-                "{:.9} s, at the last PPS {:.9} s; reference {}",
-                seconds(probe.time.now_ticks),
-                seconds(probe.time.last_pps_ticks),
-                locked(probe.reference_locked)
-            ),
-        ),
-        ("MIMO", if probe.mimo_link { "another radio is connected" } else { "nothing is connected" }.to_owned()),
-        ("GPSDO", gps(probe)),
+        datagrams(probe.frame_bytes),
+        rates(&probe.rates),
+        ("channels", channels),
+        ("clock", clock(&probe.time, &probe.rates)),
     ];
+    listed(first_line(probe.addr, &id.words(), &id.name, id.software), lines)
+}
+
+fn first_line(addr: IpAddr, words: &str, name: &str, software: bool) -> String {
+    let name = if name.is_empty() { String::new() } else { format!(" name {name}") };
+    format!("{addr}  {words}{name}{}\n", if software { "  software radio of takt's" } else { "" })
+}
+
+fn listed<const N: usize>(mut text: String, lines: [(&str, String); N]) -> String {
     for (label, line) in lines {
         let _ = writeln!(text, "  {label:<10} {line}");
     }
     text
+}
+
+fn datagrams(bytes: FrameBytes) -> (&'static str, String) {
+    ("datagrams", format!("up to {} bytes received, {} sent", bytes.receive, bytes.send))
+}
+
+fn rates(rates: &Rates) -> (&'static str, String) {
+    let [lowest, highest, clock] = [rates.lowest_sps, rates.highest_sps, f64::from(rates.master_clock_hz)].map(mega);
+    ("rates", format!("{} from {lowest} to {highest} MS/s, {clock} MHz divided by whole numbers", rates.count))
+}
+
+fn clock(time: &Time, rates: &Rates) -> String {
+    let seconds = |ticks: u64| ticks as f64 / f64::from(rates.master_clock_hz);
+    format!("{:.9} s, at the last PPS {:.9} s", seconds(time.now_ticks), seconds(time.last_pps_ticks))
+}
+
+fn text(probe: &Probe) -> String {
+    let id = &probe.identity;
+    let lines = [
+        ("versions", format!("firmware {}, FPGA {}", id.firmware, id.fpga)),
+        ("Ethernet", id.mac.clone()),
+        datagrams(probe.frame_bytes),
+        rates(&probe.rates),
+        ("boards", boards(probe)),
+        ("receive", side(&probe.rx)),
+        ("transmit", side(&probe.tx)),
+        ("clock", format!("{}; reference {}", clock(&probe.time, &probe.rates), locked(probe.reference_locked))),
+        ("MIMO", if probe.mimo_link { "another radio is connected" } else { "nothing is connected" }.to_owned()),
+        ("GPSDO", gps(probe)),
+    ];
+    listed(first_line(probe.addr, &id.words(), &id.name, id.software), lines)
 }
 
 fn boards(probe: &Probe) -> String {

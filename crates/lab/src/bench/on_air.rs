@@ -7,7 +7,7 @@ use serde_json::Value;
 use takt_load::{Kind, Peer};
 use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
-use takt_radio::{Net, RadioError, WallNet, find};
+use takt_radio::{AnyIdentity, Net, RadioError, WallNet, find};
 
 use crate::experiment::{Experiment, Part, Point};
 
@@ -51,7 +51,11 @@ pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     let found = find(&net, Some(addr.into())).map_err(|error| OnAirError::Radio(Box::new(error)))?;
     let identity = found.into_iter().find_map(|found| found.identity);
-    Ok(identity.filter(|id| !id.software).map(|id| Emission::as_opened(addr.into(), &id)))
+    Ok(match identity {
+        Some(AnyIdentity::N200(identity)) if !identity.software => Some(Emission::as_opened(addr.into(), &identity)),
+        // An X310 that is not takt's own is not opened.
+        _ => None,
+    })
 }
 
 /// What the radio at `addr` will transmit with at these points; `None`: nothing.

@@ -81,7 +81,7 @@ fn outlive_owner(net: &dyn Net, control: &mut Control, own: u32) -> Result<(), R
     let mut last_age = None;
     while let Some((owner, age)) = other_owner(control, own)? {
         if !net.threads() || last_age.is_some_and(|last| age < last) {
-            return Err(RadioError::InUse { addr: control.peer().ip(), owner, age });
+            return Err(RadioError::InUse { addr: control.peer().ip(), owner, age: Some(age) });
         }
         last_age = Some(age);
         net.sleep(LOOK_EVERY);

@@ -46,7 +46,7 @@ fn outlive_owner(net: &dyn Net, firmware: &mut Firmware) -> Result<(), RadioErro
     while let Some(owner) = owner(firmware)? {
         let waited = net.now() - begun;
         if waited >= LAPSED {
-            return Err(RadioError::InUse { addr: firmware.addr(), owner, age: Duration::ZERO });
+            return Err(RadioError::InUse { addr: firmware.addr(), owner, age: None });
         }
         net.sleep(LOOK_EVERY);
     }

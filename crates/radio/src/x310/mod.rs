@@ -15,7 +15,7 @@
 //! programmed before; this driver does none of that, and so refuses any other radio than takt's own.
 
 mod claim;
-mod firmware;
+pub(crate) mod firmware;
 mod frame;
 mod graph;
 mod identity;
@@ -32,7 +32,9 @@ use takt_base::TickRate;
 use takt_wire::x310::rate::Factor;
 use takt_wire::x310::{MASTER_CLOCK_HZ, ports};
 
+pub(crate) use claim::owner;
 pub use identity::Identity;
+pub(crate) use identity::identify;
 pub use open::OpenOptions;
 
 use self::firmware::Firmware;
