@@ -51,6 +51,9 @@ fn fix(error: &RadioError) -> Option<String> {
         }
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),
         RadioError::File(file) => file.fix(),
+        RadioError::Range { low, high, .. } => format!("a value from {low} to {high}"),
+        RadioError::Name { known, .. } => format!("one of {}", known.join(", ")),
+        RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (a software radio)"),
         _ => return error.fix().map(Into::into),
     })
 }

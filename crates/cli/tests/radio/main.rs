@@ -1,5 +1,4 @@
-//! Radios as a person uses them: find, probe, rate, record, play, and waveforms on their clock, each against
-//! `takt emulate n200`.
+//! Radios as a person uses them: find, probe, rate, record, play, and waveforms on their clock, each against `takt emulate`.
 
 mod bad_input;
 mod check;
@@ -14,3 +13,4 @@ mod support;
 mod watched;
 mod waveform;
 mod witness;
+mod x310;

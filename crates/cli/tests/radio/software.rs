@@ -21,11 +21,16 @@ pub struct Radio {
 
 impl Radio {
     pub fn at(host: u8, more: &[&str]) -> Radio {
+        Radio::of("n200", host, more)
+    }
+
+    /// Of this model.
+    pub fn of(model: &str, host: u8, more: &[&str]) -> Radio {
         let addr = loopback(host).to_string();
         let mut command = Command::new(TAKT);
-        command.args(["emulate", "n200", "--json", "--addr", &addr]).args(more);
+        command.args(["emulate", model, "--json", "--addr", &addr]).args(more);
         let (program, stdout, line) = Ended::ready(command.stderr(Stdio::null()));
-        assert_eq!(line.trim(), format!("ready n200 {addr}"));
+        assert_eq!(line.trim(), format!("ready {model} {addr}"));
         Radio { program, addr, stdout }
     }
 
