@@ -187,6 +187,20 @@ impl CommandEngine {
         self.state = State::Idle(now);
     }
 
+    /// Ends whatever is going on at once, and forgets what was to follow: the sample that is due next is the last of a run.
+    pub(crate) fn stop(&mut self, now: Tick, time: &Timekeeper) {
+        self.queue.clear();
+        match &mut self.state {
+            State::Idle(_) => self.say(Event::StopWhileIdle, now, time),
+            State::Waiting { .. } => self.state = State::Idle(now),
+            State::Running(run) => {
+                let due = 1 + (now - run.packet).0.div_ceil(run.shape.step.into());
+                run.left = Some(run.left.map_or(due, |left| left.min(due)));
+                run.chain = false;
+            }
+        }
+    }
+
     pub(crate) fn push(&mut self, now: Tick, command: Command) {
         let empty = matches!(command.action, Action::Samples(0) | Action::SamplesAndMore(0));
         if empty || self.queue.len() >= self.limits.queue {

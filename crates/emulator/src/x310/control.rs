@@ -67,7 +67,7 @@ impl X310 {
             Target::ClientZero => self.write_client_zero(now, address, word),
             Target::Duc(slot) => self.slots[slot].write_duc(now, address, word),
             Target::Ddc(slot) => self.slots[slot].write_ddc(now, address, word),
-            Target::Radio(slot) => self.slots[slot].write_radio(now, address, word, &mut self.endpoints),
+            Target::Radio(slot) => self.slots[slot].write_radio(now, address, word, &mut self.endpoints, &self.time),
         }
     }
 

@@ -119,9 +119,10 @@ impl Receiver {
     }
 
     /// The command register was written.
-    pub(super) fn command(&mut self, now: Tick, word: u32, channel: &Channel<'_>) {
+    pub(super) fn command(&mut self, now: Tick, word: u32, channel: &Channel<'_>, time: &Timekeeper) {
         self.report.commands += 1;
         match channel.command(word) {
+            Some(Command { action: Action::Stop, .. }) => self.engine.stop(now, time),
             Some(command) => self.engine.push(now, command),
             None => self.engine.refused += 1,
         }

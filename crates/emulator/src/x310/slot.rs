@@ -127,7 +127,14 @@ impl Slot {
         converter_word(address).unwrap_or_else(|| self.duc.get(address))
     }
 
-    pub(super) fn write_radio(&mut self, now: Tick, address: u32, word: u32, endpoints: &mut [Endpoint]) {
+    pub(super) fn write_radio(
+        &mut self,
+        now: Tick,
+        address: u32,
+        word: u32,
+        endpoints: &mut [Endpoint],
+        time: &Timekeeper,
+    ) {
         self.radio.set(address, word);
         match address {
             radio::CONVERTERS => self.converters.set_control(word),
@@ -135,18 +142,18 @@ impl Slot {
             a if a == radio::SPI[2] => self.converters.transfer(self.spi.shift(word)),
             _ => {
                 if let Some((channel, radio::RX_COMMAND)) = channel_of(address) {
-                    self.rx_command(now, channel, word, endpoints);
+                    self.rx_command(now, channel, word, endpoints, time);
                 }
             }
         }
     }
 
-    fn rx_command(&mut self, now: Tick, channel: usize, word: u32, endpoints: &mut [Endpoint]) {
+    fn rx_command(&mut self, now: Tick, channel: usize, word: u32, endpoints: &mut [Endpoint], time: &Timekeeper) {
         let decimation = self.decimation(channel);
         let Slot { index, radio, messenger, rx, .. } = self;
         let endpoint = endpoints.get_mut(CHANNELS * *index + channel);
         if let Some((rx, endpoint)) = rx.get_mut(channel).zip(endpoint) {
-            rx.command(now, word, &rx_channel(radio, messenger, decimation, channel, endpoint));
+            rx.command(now, word, &rx_channel(radio, messenger, decimation, channel, endpoint), time);
         }
     }
 
