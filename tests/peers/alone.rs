@@ -9,7 +9,7 @@ use crate::row::row;
 const AHEAD_DATAGRAMS: f64 = 712.0;
 
 /// The summary of `benchmark_rate`: every error counter it prints is zero.
-fn no_errors(run: Run) -> Result<Run, String> {
+pub fn no_errors(run: Run) -> Result<Run, String> {
     match underruns(run)? {
         (run, 0) => Ok(run),
         (run, _) => Err(format!("Num underruns detected: is not 0\n{run}")),
@@ -39,7 +39,7 @@ fn underruns(run: Run) -> Result<(Run, u64), String> {
 }
 
 /// Samples received lie within 2 % of rate x seconds.
-fn received(run: Run, wanted: f64) -> Result<Run, String> {
+pub fn received(run: Run, wanted: f64) -> Result<Run, String> {
     within(run, "Num received samples:", [wanted * 0.98, wanted * 1.02])
 }
 
@@ -49,7 +49,7 @@ fn sent(run: Run, wanted: f64, in_datagram: f64) -> Result<Run, String> {
     within(run, "Num transmitted samples:", [wanted * 0.98 + 0.8 * ahead, wanted * 1.02 + ahead])
 }
 
-fn within(run: Run, label: &str, [least, most]: [f64; 2]) -> Result<Run, String> {
+pub fn within(run: Run, label: &str, [least, most]: [f64; 2]) -> Result<Run, String> {
     let got = run.number(label)?;
     if got > least && got < most { Ok(run) } else { Err(format!("{label} {got}, wanted {least} to {most}\n{run}")) }
 }
@@ -58,7 +58,7 @@ fn within(run: Run, label: &str, [least, most]: [f64; 2]) -> Result<Run, String>
 const SC16: f64 = 363.0;
 const SC8: f64 = 726.0;
 
-fn benchmark(attempt: &Attempt, seconds: u32, more: &str) -> Run {
+pub fn benchmark(attempt: &Attempt, seconds: u32, more: &str) -> Run {
     attempt.run("benchmark_rate", &format!("--args addr=ADDR --duration {seconds} {more}"))
 }
 
@@ -165,7 +165,7 @@ fn streams_in_step(pair: &str, attempt: &Attempt) -> Result<(), String> {
 }
 
 /// Two radios, and UHD's arguments for them.
-fn two_radios(hosts: [u8; 2]) -> (Site, String) {
+pub fn two_radios(hosts: [u8; 2]) -> (Site, String) {
     let both = Site::loopback(&hosts);
     let pair = format!("--args addr0={},addr1={}", both.addrs[0], both.addrs[1]);
     (both, pair)
@@ -180,7 +180,7 @@ fn row_29_two_radios_aligned_by_pps() {
 
 /// What a judge complains about before radios that do `fault`.
 fn complaint(site: &Site, fault: &str, judge: impl Fn(&Attempt) -> Result<(), String>) -> String {
-    let emulator = Emulator::start(site, &["--fault", fault]);
+    let emulator = Emulator::start(site, "n200", &["--fault", fault]);
     let verdict = judge(&Attempt::new(&site.addrs[0]));
     assert_eq!(emulator.stop().idle_fault(), None);
     verdict.err().unwrap_or_else(|| format!("content with {fault}"))

@@ -1,4 +1,4 @@
-//! UHD's own device test suite, which has no list for this radio: ours names its classes and what they get.
+//! UHD's own device test suite. It has no list for an N200: ours names its classes and what they get. For an X310 it has one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use crate::row::Row;
 
 const DEVTEST: &str = "/usr/libexec/uhd/tests/devtest";
 
-/// Without a `products` key: discovery reports no product for this family, and the suite would look it up. The suite sleeps
+/// For the N200. Without a `products` key: discovery reports no product for this family, and the suite would look it up. The suite sleeps
 /// twice 15 s a test, for an X300 to forget its last user, which an N200 does at once: our list cuts these short.
 const LIST: &str = r#"
 """Device tests for the N2x0 family."""
@@ -46,8 +46,30 @@ uhd_tx_waveforms_test.tests = {"chan0": {"chan": "0"}}
 uhd_test_pps_test.tests = {"default": {"source": "external"}}
 "#;
 
+/// Cuts the suite's sleeps short, as [`LIST`] does, and then takes the suite's own list of the family.
+const LIST_X3X0: &str = r#"
+"""UHD's own device tests for the X3x0 family, with shorter sleeps."""
+
+import time
+
+full_sleep = time.sleep
+time.sleep = lambda seconds: full_sleep(min(seconds, 0.1))
+
+from devtest_x3x0 import *
+"#;
+
 #[test]
 fn devtest_runs_its_nine_tests() {
+    runs_nine(Row { model: "n200", number: 30, needs: &["python3", "benchmark_rate"], emulator: &[] }, LIST);
+}
+
+#[test]
+fn devtest_runs_its_own_list_of_the_x3x0() {
+    runs_nine(Row { model: "x310", number: 230, needs: &["python3", "benchmark_rate"], emulator: &[] }, LIST_X3X0);
+}
+
+/// Runs a list of ours in a copy of the suite.
+fn runs_nine(row: Row, list: &str) {
     if !Path::new(DEVTEST).is_dir() {
         return takt_testing::skip(format!("{DEVTEST} is missing   (apt-get install uhd-host)"));
     }
@@ -60,11 +82,11 @@ fn devtest_runs_its_nine_tests() {
             symlink(entry.path(), tests.join(entry.file_name())).expect("a link");
         }
     }
-    fs::write(tests.join("devtest_n2x0.py"), LIST).expect("our list");
-    Row { number: 30, needs: &["python3", "benchmark_rate"], emulator: &[] }.judged_by(|attempt| {
+    fs::write(tests.join("devtest_ours.py"), list).expect("our list");
+    row.judged_by(|attempt| {
         let (tests, logs) = (tests.display(), logs.display());
         let args = format!(
-            "{tests}/run_testsuite.py --src-dir {tests} --devtest-pattern n2x0 --args addr=ADDR \
+            "{tests}/run_testsuite.py --src-dir {tests} --devtest-pattern ours --args addr=ADDR \
              --build-dir /usr/libexec/uhd --log-dir {logs}"
         );
         attempt.run("python3", &args).ok()?.says("Ran 9 tests")?.says("\nOK").map(drop)

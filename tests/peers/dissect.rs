@@ -11,7 +11,7 @@ const PACKETS: usize = 500;
 
 #[test]
 fn tshark_reads_the_sample_stream_as_vrt() {
-    let row = Row { number: 31, needs: &["tshark", "benchmark_rate"], emulator: &[] };
+    let row = Row { model: "n200", number: 31, needs: &["tshark", "benchmark_rate"], emulator: &[] };
     row.judged_by(|attempt| {
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         let file = folder.path().join("stream.pcap");

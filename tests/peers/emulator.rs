@@ -1,4 +1,4 @@
-//! `takt emulate n200`, started and stopped as a user would.
+//! `takt emulate`, started and stopped as a user would.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -42,7 +42,7 @@ pub struct Summary(pub serde_json::Value);
 
 impl Emulator {
     /// Starts one with further arguments, and waits until all its radios are ready.
-    pub fn start(site: &Site, arguments: &[&str]) -> Emulator {
+    pub fn start(site: &Site, model: &str, arguments: &[&str]) -> Emulator {
         let mut command = match &site.netns {
             Some(name) => {
                 let mut ip = Command::new("ip");
@@ -51,7 +51,7 @@ impl Emulator {
             }
             None => Command::new(takt()),
         };
-        command.args(["emulate", "n200", "--json"]);
+        command.args(["emulate", model, "--json"]);
         for addr in &site.addrs {
             command.args(["--addr", addr]);
         }
@@ -68,7 +68,7 @@ impl Emulator {
         for addr in &site.addrs {
             let mut line = String::new();
             stdout.read_line(&mut line).expect("the emulator speaks");
-            assert_eq!(line.trim_end(), format!("ready n200 {addr}"), "emulator with {arguments:?}");
+            assert_eq!(line.trim_end(), format!("ready {model} {addr}"), "emulator with {arguments:?}");
         }
         Emulator { child, stdout }
     }
@@ -106,9 +106,13 @@ impl Summary {
     /// How often a burst ran dry before the host was ahead: UHD starts single streams at once, so at 25 MS/s its second
     /// packet has 15 us to arrive.
     pub fn underflows_at_start(&self) -> u64 {
-        let of =
-            |device: &serde_json::Value| device["tx"]["underflows_at_start"].as_u64().expect("tx.underflows_at_start");
-        self.0["devices"].as_array().expect("devices").iter().map(of).sum()
+        let of = |tx: &serde_json::Value| tx["underflows_at_start"].as_u64().expect("tx.underflows_at_start");
+        // One transmitter, or a list of them.
+        let each = |device: &serde_json::Value| match &device["tx"] {
+            serde_json::Value::Array(several) => several.iter().map(of).sum(),
+            one => of(one),
+        };
+        self.0["devices"].as_array().expect("devices").iter().map(each).sum::<u64>()
     }
 
     /// A fault that was to be injected and never was.

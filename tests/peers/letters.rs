@@ -58,7 +58,7 @@ const NONE: [Option<u64>; 8] = [Some(0); 8];
 
 impl Case {
     fn holds(&self) {
-        let uhd = Row { number: self.number, needs: &["benchmark_rate"], emulator: self.emulator };
+        let uhd = Row { model: "n200", number: self.number, needs: &["benchmark_rate"], emulator: self.emulator };
         uhd.judged_by(|attempt| {
             let args = format!("--args addr=ADDR --{}_rate 1e6 --duration {SECONDS}", self.way);
             let run = attempt.run("benchmark_rate", &args).ok()?;
@@ -71,7 +71,7 @@ impl Case {
             let (letter, times) = self.letters;
             prints(&run, letter, times)
         });
-        let ours = Row { number: self.number, needs: &[], emulator: self.emulator };
+        let ours = Row { model: "n200", number: self.number, needs: &[], emulator: self.emulator };
         ours.judged_by(|attempt| {
             let mut command = Command::new(takt());
             command.args(["rate", "--addr", &attempt.addr, &format!("--{}", self.way), "1M", "--duration", SECONDS]);
@@ -106,7 +106,7 @@ fn prints(run: &Run, letter: char, times: usize) -> Result<(), String> {
 
 #[test]
 fn row_letter_none_without_a_fault() {
-    Row { number: 41, needs: &["benchmark_rate"], emulator: &[] }.judged_by(|attempt| {
+    Row { model: "n200", number: 41, needs: &["benchmark_rate"], emulator: &[] }.judged_by(|attempt| {
         let args = "--args addr=ADDR --rx_rate 1e6 --tx_rate 1e6 --duration 1";
         let run = attempt.run("benchmark_rate", args).ok()?;
         ['O', 'U', 'S', 'L', 'D'].into_iter().try_for_each(|letter| prints(&run, letter, 0))
@@ -272,7 +272,12 @@ fn row_letter_u_is_a_stalled_way_out_after_which_uhd_sends_nothing() {
 
 #[test] // one for each datagram of the burst
 fn row_letter_l_is_a_datagram_after_its_time() {
-    let late = Row { number: 53, needs: &["tx_timed_samples"], emulator: &["--fault", "delay:tx,every=1,by=1540ms"] };
+    let late = Row {
+        model: "n200",
+        number: 53,
+        needs: &["tx_timed_samples"],
+        emulator: &["--fault", "delay:tx,every=1,by=1540ms"],
+    };
     late.judged_by(|attempt| {
         let args = "--args addr=ADDR --rate 1e6 --nsamps 363";
         let run = attempt.run("tx_timed_samples", args).ok()?;
@@ -282,7 +287,7 @@ fn row_letter_l_is_a_datagram_after_its_time() {
 
 #[test]
 fn row_letter_l_is_a_stream_command_after_its_time() {
-    Row { number: 54, needs: &["rx_timed_samples"], emulator: &[] }.judged_by(|attempt| {
+    Row { model: "n200", number: 54, needs: &["rx_timed_samples"], emulator: &[] }.judged_by(|attempt| {
         let args = "--args addr=ADDR --rate 1e6 --nsamps 10000 --secs 0";
         attempt.run("rx_timed_samples", args).says("ERROR_CODE_LATE_COMMAND").map(drop)
     });

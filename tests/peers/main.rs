@@ -1,4 +1,4 @@
-//! The software N200 before judges from elsewhere: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
+//! The software radios before judges from elsewhere: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
 //!
 //! One row of `docs/reference/acceptance.md` is one test, and one command runs it:
 //!
@@ -24,3 +24,4 @@ mod namespaces;
 mod peer;
 mod row;
 mod witness;
+mod x310;

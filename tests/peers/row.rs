@@ -22,6 +22,8 @@ const STARTS: u64 = 16;
 
 /// An acceptance row.
 pub struct Row {
+    /// Which radio.
+    pub model: &'static str,
     /// Its number in the table; also the last number of its address.
     pub number: u8,
     /// Programs without which it can't run.
@@ -30,9 +32,9 @@ pub struct Row {
     pub emulator: &'static [&'static str],
 }
 
-/// A row of UHD's programs with an emulator as it is by default.
+/// A row of UHD's programs with an N200 as it is by default.
 pub fn row(number: u8) -> Row {
-    Row { number, needs: &["uhd_usrp_probe", "benchmark_rate"], emulator: &[] }
+    Row { model: "n200", number, needs: &["uhd_usrp_probe", "benchmark_rate"], emulator: &[] }
 }
 
 impl Row {
@@ -75,7 +77,7 @@ impl Row {
     /// # Panics
     /// With a complaint about an attempt that nothing disturbed.
     fn attempt(&self, site: &Site, judge: impl Fn(&Attempt) -> Result<u64, String>) -> Option<String> {
-        let emulator = Emulator::start(site, self.emulator);
+        let emulator = Emulator::start(site, self.model, self.emulator);
         let witness = Witness::start();
         let attempt = Attempt::new(&site.addrs[0]);
         let verdict = judge(&attempt);

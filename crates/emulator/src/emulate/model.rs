@@ -118,8 +118,8 @@ impl Model for x310::X310 {
     const NAME: &'static str = "x310";
     const CLOCK: TickRate = x310::CLOCK;
     const DISCOVERY_PORT: u16 = takt_wire::x310::ports::FIRMWARE;
-    // Both transmitters are behind one port, with 4 MiB each.
-    const BUFFER_BYTES: usize = 32 << 20;
+    // Both transmitters are behind one port, with 2 MiB each.
+    const BUFFER_BYTES: usize = 16 << 20;
     const LACKS: &'static [Stream] = &[Stream::Rx0, Stream::Rx1, Stream::Gps];
 
     type Report = x310::X310Report;

@@ -9,8 +9,10 @@ use takt_wire::chdr::{
     MAX_CAPACITY_PACKETS, PacketType, Status, StreamCommand, StreamOperation, StreamStatus, counted_bytes,
 };
 
-/// Room for samples: 4 MiB are 5 ms at 200 MS/s, sixteen bits.
-pub(super) const CAPACITY_BYTES: usize = 4 << 20;
+/// Room for samples, much more than hardware's 64 KiB, since this host is a program that waits for its turn (x310.md 10.5): 2 MiB
+/// are 2.6 ms at 200 MS/s. Not more: a host hears of each eighth that was taken, which at 1 MS/s are 66 ms of 2 MiB, and
+/// `benchmark_rate` calls a wait of 100 ms a timeout.
+pub(super) const CAPACITY_BYTES: usize = 2 << 20;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Input {

@@ -104,7 +104,7 @@ fn each_set_up_is_answered_with_the_capacity() {
     let (mut host, _) = recording();
     host.open_tx(0, 10, 524_288);
     let said: Vec<_> = host.statuses.iter().map(|s| (s.destination, s.capacity_bytes, s.taken_bytes)).collect();
-    assert_eq!(said, [(id_of(TX[0]), 4 << 20, 0); 2]);
+    assert_eq!(said, [(id_of(TX[0]), 2 << 20, 0); 2]);
 }
 
 #[test] // 15, trap 16
@@ -171,7 +171,7 @@ fn what_a_host_sends_beyond_its_credit_is_lost_and_counted() {
         host.transmit(0, None, false, &[SAMPLE; 1996]);
     }
     host.run(ms(10));
-    let kept = (4 << 20) / 7992;
+    let kept = (2 << 20) / 7992;
     let report = host.report().tx[0];
     assert_eq!(report.overrun_packets, 601 - kept, "{report:?}");
 }
