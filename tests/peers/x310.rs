@@ -52,8 +52,10 @@ fn row_x03_probe() {
         let run = run.says("Mboard: X310")?.says("FW Version: 6.0")?.says("FPGA Version: 39.0")?;
         run.says("Maximum frame size: 8000 bytes")?.says("UBX-160 v2 (0x007e)")?.says("0/Radio#1").map(drop)
     });
-    for (board, said) in [("basic", "BasicRX (1)"), ("none", "0/Radio#1")] {
-        Row { emulator: &["--board", board], ..x310(23) }
+    const BASIC: &[&str] = &["--board", "basic"];
+    const EMPTY: &[&str] = &["--board", "none"];
+    for (emulator, said) in [(BASIC, "BasicRX (1)"), (EMPTY, "0/Radio#1")] {
+        Row { emulator, ..x310(23) }
             .judged_by(|attempt| attempt.run("uhd_usrp_probe", "--args addr=ADDR").ok()?.says(said).map(drop));
     }
 }
