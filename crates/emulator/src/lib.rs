@@ -1,4 +1,4 @@
-//! The device side of an Ethernet radio: a software N200 that unmodified UHD takes for the real one.
+//! The device side of Ethernet radios: a software N200 and a software X310 that unmodified UHD takes for real ones.
 //!
 //! The device is a function of time ([`Device`]): datagrams and instants in, datagrams out, and the instant at which it
 //! wants to be called again. It has no socket, no clock, no thread and no randomness of its own. Two drivers run it: one
