@@ -203,6 +203,32 @@ SEEDS["x310"] = {
     "motherboard": struct.pack("<HHHH", 11, 0x7862, 7, 0) + bytes(range(100)),
 }
 
+
+def steps(*script):
+    """Port, wait and datagram of each step, as fuzz_targets/x310_device.rs reads them."""
+    return b"".join(bytes([port, wait, len(datagram)]) + datagram for port, wait, datagram in script)
+
+
+SEEDS["x310_device"] = {
+    # Advertise as endpoint 1, give endpoint 0 the id 2, set its output up, answer, and start the radio of slot A.
+    "receive": steps(
+        (2, 1, le(0x280000, 0x0100000000020001, 0x101, 0x300, 0)),
+        (2, 1, le(0x400000, 0x0100000000040001, 0, 0x10200, 0x700040602, 0x200000601, 0x300, 0)),
+        (2, 1, le(0x480000, 0x0100000000040001, 0, 0x10200, 0x1000C0603, 0x2000000100602, 0xB00080601, 0x300, 0)),
+        (2, 1, le(0x0020000000280002, 0x0000400000000001, 0xFFFFFF, 0, 0)),
+        (2, 1, le(0x0080000000180002, 0x0000000100100003, 0x00000010_01F00400)),
+        (2, 1, le(0x0080000000180002, 0x0000000100100004, 0x00000002_01F01014)),
+        (2, 20, le(0x0020000000280002, 0x0000400000000001, 0xFFFFFF, 8, 0)),
+    ),
+    "claim": steps((0, 1, words(5, 1, 0x6018, 7)), (0, 27, words(9, 2, 0x6014, 0)), (1, 3, words(1, 4004))),
+    "transmit": steps(
+        (2, 1, le(0x400000, 0x0100000000040001, 0, 0x10200, 0x700040602, 0x200000601, 0x300, 0)),
+        (2, 1, le(0x0040000000180002, 1, 64)),
+        (2, 1, le(0x00C0000000180002, 1, 2)),
+        (2, 1, le(0x02C0000200180002, 1, 2)),
+    ),
+}
+
 for target, seeds in SEEDS.items():
     (HERE / target).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():

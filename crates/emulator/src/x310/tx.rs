@@ -145,9 +145,8 @@ impl Transmitter {
     ) {
         match Mark::of(command) {
             Some(mark) => {
-                if !self.buffer.push(now, Head::Mark(mark), &[], StreamCommand::BYTES, false) {
-                    self.report.overrun_packets += 1;
-                }
+                let kept = self.buffer.push(now, Head::Mark(mark), &[], StreamCommand::BYTES, false);
+                self.report.overrun_packets += u64::from(!kept);
             }
             None if command.operation == StreamOperation::Init => {
                 self.flush(now, channel.interpolation);

@@ -83,7 +83,7 @@ fn a_claim_holds_while_it_is_renewed_and_lapses_two_seconds_later() {
 /// The first 32 bytes of an EEPROM, as a host reads them.
 fn read_eeprom(host: &mut Host, address: u8) -> Option<Vec<u8>> {
     let register = |n: u32| i2c::BASE + 4 * n;
-    let mut send = |host: &mut Host, byte: u8, command: u32| {
+    let send = |host: &mut Host, byte: u8, command: u32| {
         host.poke(register(i2c::DATA), byte.into());
         host.poke(register(i2c::COMMAND), command);
         host.peek(register(i2c::COMMAND)) & i2c::NO_ACK == 0
