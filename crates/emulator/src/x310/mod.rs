@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A driver counts nanoseconds; inside, ticks of the master clock count, which a host sets between 184.32 and 200 MHz
-//! ([`clock`]). What happens is ordered by tick, and at one tick: time, commands, transmit, receive, a lapsed claim. The
+//! (`clock`). What happens is ordered by tick, and at one tick: time, commands, transmit, receive, a lapsed claim. The
 //! protocol with its sources and what is proved of it is `docs/reference/x310.md`, to whose clauses comments refer.
 
 mod claim;
