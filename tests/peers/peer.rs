@@ -102,19 +102,33 @@ impl Attempt {
 
     /// Runs `program` with `arguments`, split at spaces; ADDR in them is the first radio.
     pub fn run(&self, program: &str, arguments: &str) -> Run {
+        self.run_with(program, arguments, may_be_real_time())
+    }
+
+    /// The same at ordinary priority: of UHD's threads for two X310 each spins for ever, which on two cores at real-time
+    /// priority leaves none for its own main thread.
+    pub fn run_ordinarily(&self, program: &str, arguments: &str) -> Run {
+        self.run_with(program, arguments, false)
+    }
+
+    fn run_with(&self, program: &str, arguments: &str, real_time: bool) -> Run {
         let arguments = &arguments.replace("ADDR", &self.addr);
         let path = find(program).unwrap_or_else(|| PathBuf::from(program));
         let mut command = Command::new(path);
         command.args(split(arguments));
-        self.run_command(command, format!("{program} {arguments}"))
+        self.finish(command, format!("{program} {arguments}"), real_time)
     }
 
     /// Runs a prepared command in a process group of its own, which is killed as a whole when it hangs.
-    pub fn run_command(&self, mut command: Command, line: String) -> Run {
+    pub fn run_command(&self, command: Command, line: String) -> Run {
+        self.finish(command, line, may_be_real_time())
+    }
+
+    fn finish(&self, mut command: Command, line: String, real_time: bool) -> Run {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         // UHD colours its log only on a terminal, but its log level can be set from outside.
         command.env_remove("UHD_LOG_LEVEL").env_remove("UHD_LOG_CONSOLE_LEVEL");
-        let mut child = spawn(&mut command).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let mut child = spawn(&mut command, real_time).unwrap_or_else(|e| panic!("{line}: {e}"));
         let out = collect(child.stdout.take().expect("piped"));
         let err = collect(child.stderr.take().expect("piped"));
         let status = self.end_of(&mut child);
@@ -148,10 +162,10 @@ impl Attempt {
     }
 }
 
-/// Starts a program at real-time priority where this process may: it inherits that of the thread that starts it.
-fn spawn(command: &mut Command) -> io::Result<Child> {
+/// Starts a program, at real-time priority if so wished: it inherits that of the thread that starts it.
+fn spawn(command: &mut Command, real_time: bool) -> io::Result<Child> {
     let start = || {
-        if may_be_real_time() {
+        if real_time {
             set_policy(0, Policy::RoundRobin { priority: PRIORITY }).map_err(io::Error::other)?;
         }
         command.spawn()
