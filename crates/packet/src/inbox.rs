@@ -1,13 +1,14 @@
 //! What was received and not yet handed out, port by port, and the order in which it is.
 //!
-//! Each port has a row of frames. A row is filled from the kernel when it is empty, later ports before earlier ones, and
-//! handed out by arrival stamp across rows. Two rules give the order that [`crate::Config::ports`] promises:
+//! Each port has a row of messages, handed out by arrival stamp across rows. What gives the order that
+//! [`crate::Config::ports`] promises is one rule: **a message of a later port goes out only once every earlier port, if its
+//! row is empty, was found empty by a look that began after the message was read.** Whatever reached an earlier port before
+//! it has then been read. Looks are numbered. An engine that reads port by port begins with the last one, so that one round
+//! over all ports is enough; an engine whose kernel reads them all looks once more.
 //!
-//! 1. Later ports are read first, so whatever reached an earlier port before a datagram of a later one is read with it.
-//! 2. While an earlier port may still hold something unread (its row was full), later ports wait once its row is empty.
-//!
-//! Without stamps rule 1 alone orders: earlier ports first.
+//! Without stamps earlier ports come first.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use takt_base::MonoNs;
@@ -28,15 +29,23 @@ pub(crate) struct Message {
     pub(crate) cut: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    message: Message,
+    /// First byte of its frame in the arena.
+    offset: usize,
+    /// The look that read it.
+    look: u64,
+}
+
 #[derive(Debug)]
 struct Row {
-    /// Room for one row, allocated at opening.
-    messages: Vec<Message>,
-    /// The message to hand out next, and how many of its bytes are out.
-    next: usize,
+    /// Room for all frames of the port, allocated at opening.
+    held: VecDeque<Held>,
+    /// How many bytes of the first message are out.
     taken: usize,
-    /// Whether the kernel had no more when the row was filled.
-    drained: bool,
+    /// The last look that found the kernel's queue of this port empty.
+    drained: u64,
 }
 
 /// Rows of frames, one a port. Frame `f` of port `p` is at `(p * frames + f) * frame_bytes` of the arena.
@@ -46,13 +55,15 @@ pub(crate) struct Inbox {
     frames: usize,
     frame_bytes: usize,
     max_payload: usize,
+    /// Looks so far.
+    look: u64,
 }
 
 impl Inbox {
     /// `frames` of `frame_bytes` for each of `ports`; datagrams are handed out with at most `max_payload` bytes.
     pub(crate) fn new(ports: usize, frames: usize, frame_bytes: usize, max_payload: usize) -> Inbox {
-        let row = || Row { messages: Vec::with_capacity(frames), next: 0, taken: 0, drained: true };
-        Inbox { rows: (0..ports).map(|_| row()).collect(), frames, frame_bytes, max_payload }
+        let row = || Row { held: VecDeque::with_capacity(frames), taken: 0, drained: 0 };
+        Inbox { rows: (0..ports).map(|_| row()).collect(), frames, frame_bytes, max_payload, look: 0 }
     }
 
     /// Bytes of arena it describes.
@@ -60,41 +71,57 @@ impl Inbox {
         self.rows.len() * self.frames * self.frame_bytes
     }
 
-    /// The bytes of the arena that belong to a port's row, to be filled from the front; `None` while it still holds
-    /// something, or for a port that is not there.
+    /// Whether something was read and not yet handed out.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.rows.iter().any(|row| !row.held.is_empty())
+    }
+
+    /// What is read from now on is read by a new look.
+    pub(crate) fn look(&mut self) {
+        self.look += 1;
+    }
+
+    /// Looks at a port whose row is empty: the bytes of the arena that belong to the row, to be filled from the front.
+    /// `None` while it still holds something, or for a port that is not there.
     pub(crate) fn free_row(&mut self, port: usize) -> Option<std::ops::Range<usize>> {
-        let row = self.rows.get_mut(port)?;
-        row.drained = false;
-        if row.next < row.messages.len() {
+        let row = self.rows.get(port)?;
+        if !row.held.is_empty() {
             return None;
         }
-        row.messages.clear();
-        (row.next, row.taken) = (0, 0);
+        self.look();
         let bytes = self.frames * self.frame_bytes;
         Some(port * bytes..(port + 1) * bytes)
     }
 
     /// The next frame of the row was filled with this. More than a row holds is refused.
     pub(crate) fn filled(&mut self, port: usize, message: Message) {
+        let next = self.rows.get(port).map_or(0, |row| row.held.len());
+        self.filled_at(port, (port * self.frames + next) * self.frame_bytes, message);
+    }
+
+    /// The message was read into the arena at `offset`. More than a row holds is refused.
+    pub(crate) fn filled_at(&mut self, port: usize, offset: usize, message: Message) {
+        let look = self.look;
         if let Some(row) = self.rows.get_mut(port)
-            && row.messages.len() < self.frames
+            && row.held.len() < self.frames
         {
-            row.messages.push(message);
+            row.held.push_back(Held { message, offset, look });
         }
     }
 
-    /// The kernel had no more for this port.
+    /// The look under way found that the kernel has no more for this port.
     pub(crate) fn drained(&mut self, port: usize) {
         if let Some(row) = self.rows.get_mut(port) {
-            row.drained = true;
+            row.drained = self.look;
         }
     }
 
-    /// Hands out in order until `out` holds `most`, for which it must have room.
-    pub(crate) fn take(&mut self, out: &mut Vec<RxEntry>, most: usize) {
+    /// Hands out in order until `out` holds `most`, for which it must have room. `done` is told of each message that is
+    /// out with its last byte, by its offset.
+    pub(crate) fn take(&mut self, out: &mut Vec<RxEntry>, most: usize, mut done: impl FnMut(usize)) {
         while out.len() < most.min(out.capacity()) {
             let Some(port) = self.next_port() else { return };
-            let Some(entry) = self.pop(port) else { return };
+            let Some(entry) = self.pop(port, &mut done) else { return };
             out.push(entry);
         }
     }
@@ -102,35 +129,39 @@ impl Inbox {
     /// The port whose head is due: the earliest stamp, of equal ones the earliest port.
     fn next_port(&self) -> Option<usize> {
         let mut best: Option<(usize, Option<MonoNs>)> = None;
+        // What was read by this look or a later one has to wait: the page says why.
+        let mut read_before = u64::MAX;
         for (port, row) in self.rows.iter().enumerate() {
-            match row.messages.get(row.next) {
-                Some(head) if best.is_none_or(|(_, arrived)| head.arrived < arrived) => {
-                    best = Some((port, head.arrived));
+            match row.held.front() {
+                Some(head) if head.look >= read_before => read_before = 0,
+                Some(head) if best.is_none_or(|(_, arrived)| head.message.arrived < arrived) => {
+                    best = Some((port, head.message.arrived));
                 }
-                None if !row.drained => break, // rule 2
-                _ => {}
+                Some(_) => {}
+                None => read_before = read_before.min(row.drained),
             }
         }
         best.map(|(port, _)| port)
     }
 
-    fn pop(&mut self, port: usize) -> Option<RxEntry> {
-        let base = port * self.frames * self.frame_bytes;
+    fn pop(&mut self, port: usize, done: &mut impl FnMut(usize)) -> Option<RxEntry> {
         let row = self.rows.get_mut(port)?;
-        let message = *row.messages.get(row.next)?;
+        let Held { message, offset, .. } = *row.held.front()?;
         let left = message.len.saturating_sub(row.taken);
         let size = if message.segment == 0 { left } else { left.min(message.segment) };
         let entry = RxEntry {
             port: PortIndex(u8::try_from(port).unwrap_or(u8::MAX)),
             source: message.source,
             arrived: message.arrived,
-            offset: base + row.next * self.frame_bytes + row.taken,
+            offset: offset + row.taken,
             len: size.min(self.max_payload),
             truncated: message.cut || size > self.max_payload,
         };
         row.taken += size;
         if row.taken >= message.len {
-            (row.next, row.taken) = (row.next + 1, 0);
+            row.taken = 0;
+            row.held.pop_front();
+            done(offset);
         }
         Some(entry)
     }
@@ -171,7 +202,7 @@ mod tests {
 
     fn taken(inbox: &mut Inbox, room: usize) -> Vec<(u8, u64)> {
         let mut out = Vec::with_capacity(room);
-        inbox.take(&mut out, room);
+        inbox.take(&mut out, room, |_| ());
         out.iter().map(|e| (e.port.0, e.arrived.unwrap().0)).collect()
     }
 
@@ -203,15 +234,35 @@ mod tests {
     }
 
     #[test]
+    fn what_one_look_read_from_all_ports_waits_for_a_look_that_finds_the_earlier_ones_empty() {
+        let mut inbox = Inbox::new(3, 4, 16, 16);
+        inbox.look();
+        inbox.filled_at(2, 7 * 16, one(5));
+        inbox.filled_at(1, 3 * 16, one(6));
+        (0..3).for_each(|port| inbox.drained(port));
+        assert_eq!(taken(&mut inbox, 8), [], "a datagram for port 0 may have come while the others were read");
+        inbox.look();
+        inbox.filled_at(0, 0, one(4));
+        (1..3).for_each(|port| inbox.drained(port));
+        assert_eq!(taken(&mut inbox, 8), [(0, 4)], "and another");
+        inbox.look();
+        (0..3).for_each(|port| inbox.drained(port));
+        assert!(inbox.holds_any());
+        assert_eq!(taken(&mut inbox, 8), [(2, 5), (1, 6)]);
+        assert!(!inbox.holds_any());
+    }
+
+    #[test]
     fn an_aggregate_is_split_and_may_spread_over_batches() {
         let mut inbox = with(64, &[Message { len: 35, segment: 10, ..one(1) }]);
-        let mut sizes = Vec::new();
+        let (mut sizes, mut done) = (Vec::new(), Vec::new());
         for _ in 0..3 {
             let mut out = Vec::with_capacity(2);
-            inbox.take(&mut out, 2);
+            inbox.take(&mut out, 2, |offset| done.push(offset));
             sizes.push(out.iter().map(|e| (e.offset, e.len)).collect::<Vec<_>>());
         }
         assert_eq!(sizes, [vec![(0, 10), (10, 10)], vec![(20, 10), (30, 5)], vec![]]);
+        assert_eq!(done, [0], "its frame is free once its last datagram is out");
     }
 
     #[test]
@@ -224,7 +275,7 @@ mod tests {
     fn a_long_datagram_in_a_long_frame_is_cut_and_marked() {
         let mut inbox = with(64, &[Message { len: 20, ..one(1) }]);
         let mut out = Vec::with_capacity(1);
-        inbox.take(&mut out, 1);
+        inbox.take(&mut out, 1, |_| ());
         assert_eq!((out[0].len, out[0].truncated), (16, true));
     }
 }

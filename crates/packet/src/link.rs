@@ -128,7 +128,7 @@ impl LinkPort {
         let entry = |span: &Span| TxEntry { port: PortIndex(0), to: None, offset: span.offset, len: span.len };
         self.entries.extend(spans.iter().take(self.runs.len()).map(entry));
         let runs = self.runs.get(..self.entries.len()).unwrap_or_default();
-        match self.send.send(self.socket.as_fd(), arena, &self.entries, runs) {
+        match self.send.prepare(arena, &self.entries, runs).send(self.socket.as_fd()) {
             Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
             sent => sent,
         }

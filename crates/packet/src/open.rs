@@ -3,7 +3,8 @@
 use crate::mmsg::Batches;
 use crate::port::{Port, forget_strangers};
 use crate::socket::OneByOne;
-use crate::sockets::{MAX_PORTS, Sockets};
+use crate::shared::MAX_PORTS;
+use crate::sockets::Sockets;
 use crate::stamp::await_stamps;
 use crate::{Config, Engine, EngineError, EngineKind};
 

@@ -4,6 +4,7 @@ use rustix::io::Errno;
 
 use crate::TxEntry;
 use crate::port::Port;
+use crate::shared::Sends;
 use crate::sockets::Calls;
 use crate::sys::message::{Got, recv_one};
 
@@ -30,6 +31,12 @@ impl Calls for OneByOne {
         Ok(false)
     }
 
+    fn aggregates(&self) -> (bool, bool) {
+        (false, false)
+    }
+}
+
+impl Sends for OneByOne {
     fn send(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno> {
         let Some(entry) = entries.first() else { return Ok(0) };
         let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
@@ -38,9 +45,5 @@ impl Calls for OneByOne {
             Ok(_) => Ok(1),
             Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL)),
         }
-    }
-
-    fn aggregates(&self) -> (bool, bool) {
-        (false, false)
     }
 }

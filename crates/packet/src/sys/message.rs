@@ -3,6 +3,7 @@
 //!
 //! Headers hold addresses as numbers and are written anew before each call, so nothing here outlives what it points to.
 
+use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -172,14 +173,8 @@ impl Many {
         Ok((frames, got))
     }
 
-    /// One `sendmmsg`, never waiting, of `entries` cut into `runs`. Returns how many runs the kernel took.
-    pub(crate) fn send(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        arena: &[u8],
-        entries: &[TxEntry],
-        runs: &[Run],
-    ) -> Result<usize, Errno> {
+    /// Writes headers for `entries` cut into `runs`, as many as there is room for.
+    pub(crate) fn prepare<'a>(&'a mut self, arena: &'a [u8], entries: &[TxEntry], runs: &[Run]) -> Prepared<'a> {
         let (mut rest, mut spans) = (entries, &mut self.spans[..]);
         let mut count = 0;
         let parts = self.names.iter_mut().zip(&mut self.controls).zip(&mut self.headers);
@@ -204,14 +199,32 @@ impl Many {
             *many = ManyHeader { header, bytes: 0 };
             (rest, spans, count) = (later, others, count + 1);
         }
-        let headers = self.headers.as_mut_ptr();
+        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), _lent: PhantomData }
+    }
+}
+
+/// Headers of messages to be sent. All they point to is borrowed as long as this lives.
+pub(crate) struct Prepared<'a> {
+    headers: &'a mut [ManyHeader],
+    _lent: PhantomData<&'a [u8]>,
+}
+
+impl Prepared<'_> {
+    /// One `sendmmsg`, never waiting. Returns how many messages the kernel took.
+    pub(crate) fn send(self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len());
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: the first `count` headers were written above and describe names, controls and, through spans, parts of
-        // `arena` with their true lengths; all are borrowed here and outlive the call. The kernel reads them, and writes
-        // only into the headers, which are borrowed mutably and in which any bytes are valid.
+        // SAFETY: the `count` headers describe names, controls and, through spans, parts of an arena with their true
+        // lengths; all are borrowed by `self` and outlive the call. The kernel reads them, and writes only into the
+        // headers, which are borrowed mutably and in which any bytes are valid.
         #[allow(unsafe_code)]
         let answer = unsafe { libc::syscall(libc::SYS_sendmmsg, socket.as_raw_fd(), headers, count, flags) };
-        Ok(usize::try_from(answer).map_err(|_| last())?.min(runs.len()))
+        Ok(usize::try_from(answer).map_err(|_| last())?.min(count))
+    }
+
+    /// Where each header lies, a `struct user_msghdr` as `sendmsg` takes it.
+    pub(crate) fn addresses(&self) -> impl ExactSizeIterator<Item = *const libc::msghdr> {
+        self.headers.iter().map(|many| (&raw const many.header).cast())
     }
 }
 
@@ -223,6 +236,10 @@ pub(crate) struct Run {
     pub(crate) datagrams: usize,
     /// Bytes of each, for an aggregate.
     pub(crate) segment: Option<u16>,
+}
+
+impl Run {
+    pub(crate) const SINGLE: Run = Run { datagrams: 1, segment: None };
 }
 
 #[cfg(all(test, target_pointer_width = "64"))]
