@@ -1,7 +1,7 @@
 //! Engines against each other on loopback, interleaved round by round: `cargo bench -p takt-packet`.
 //!
 //! One thread sends a batch of 64 and receives it again, so a figure is the whole cost of a datagram in this host's
-//! socket layer, both ends. Loopback carries aggregates whole: the third column is no packet rate of any path.
+//! socket layer, both ends. Loopback carries aggregates whole: columns with aggregates are no packet rate of any path.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 #[path = "../../../tests/support/bench.rs"]
@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, open};
 
-const ENGINES: [(&str, EngineKind, bool); 3] = [
+const ENGINES: [(&str, EngineKind, bool); 5] = [
     ("socket", EngineKind::Socket, false),
     ("mmsg", EngineKind::Mmsg, false),
     ("mmsg+aggregate", EngineKind::Mmsg, true),
+    ("uring", EngineKind::Uring, false),
+    ("uring+aggregate", EngineKind::Uring, true),
 ];
 const SIZES: [usize; 5] = [16, 64, 512, 1472, 8000];
 /// Rounds, and how long one lasts at least; where it need only run, a batch.

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 
 use rustix::io::Errno;
 
+use crate::{EngineKind, Missing};
+
 /// Why an engine could not be opened or has ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,6 +29,14 @@ pub enum EngineError {
     /// The kernel wants a privilege for this port: usually one below 1024.
     #[error("this process may not use UDP port {port} of {ip}", port = .addr.port(), ip = .addr.ip())]
     NotPermitted { addr: SocketAddr },
+    /// The engine needs something that this host does not have.
+    #[error("engine {engine} can't run here: {missing}")]
+    Missing { engine: EngineKind, missing: Missing },
+    #[error("the kernel made no io_uring")]
+    Ring {
+        #[source]
+        source: io::Error,
+    },
     /// The configuration is not one this engine can open.
     #[error("{what}: {got} (want {want})")]
     Config {

@@ -76,6 +76,16 @@ impl Inbox {
         self.rows.iter().any(|row| !row.held.is_empty())
     }
 
+    /// Messages of a port that are here.
+    pub(crate) fn len(&self, port: usize) -> usize {
+        self.rows.get(port).map_or(0, |row| row.held.len())
+    }
+
+    /// Whether a message here lies at `offset` of the arena.
+    pub(crate) fn holds(&self, offset: usize) -> bool {
+        self.rows.iter().flat_map(|row| &row.held).any(|held| held.offset == offset)
+    }
+
     /// What is read from now on is read by a new look.
     pub(crate) fn look(&mut self) {
         self.look += 1;
@@ -95,7 +105,7 @@ impl Inbox {
 
     /// The next frame of the row was filled with this. More than a row holds is refused.
     pub(crate) fn filled(&mut self, port: usize, message: Message) {
-        let next = self.rows.get(port).map_or(0, |row| row.held.len());
+        let next = self.len(port);
         self.filled_at(port, (port * self.frames + next) * self.frame_bytes, message);
     }
 

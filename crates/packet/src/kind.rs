@@ -13,11 +13,13 @@ pub enum EngineKind {
     Socket,
     /// Batches through `sendmmsg` and `recvmmsg`.
     Mmsg,
+    /// One io_uring for all ports: receives that go on by themselves, sends in one submission.
+    Uring,
 }
 
 impl EngineKind {
     /// All of them, plainest first.
-    pub const ALL: [EngineKind; 2] = [EngineKind::Socket, EngineKind::Mmsg];
+    pub const ALL: [EngineKind; 3] = [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring];
 
     /// The name people type.
     #[must_use]
@@ -25,6 +27,7 @@ impl EngineKind {
         match self {
             EngineKind::Socket => "socket",
             EngineKind::Mmsg => "mmsg",
+            EngineKind::Uring => "uring",
         }
     }
 }
@@ -37,7 +40,7 @@ impl fmt::Display for EngineKind {
 
 /// A name no engine has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called `{got}` (there are socket and mmsg)")]
+#[error("no engine is called `{got}` (there are socket, mmsg and uring)")]
 pub struct UnknownEngine {
     /// The name as given.
     pub got: String,

@@ -22,6 +22,7 @@ mod error;
 mod inbox;
 mod kind;
 pub mod link;
+mod missing;
 mod mmsg;
 mod open;
 mod outgoing;
@@ -33,12 +34,14 @@ mod socket;
 mod sockets;
 mod stamp;
 mod sys;
+mod uring;
 
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
 pub use config::{Config, PortIndex, PortSpec};
 pub use engine::{Counters, Engine, Limits, Refusal, Wait};
 pub use error::EngineError;
 pub use kind::{EngineKind, UnknownEngine};
+pub use missing::Missing;
 pub use open::open;
 
 #[cfg(doctest)]

@@ -2,10 +2,11 @@
 
 use crate::mmsg::Batches;
 use crate::port::{Port, forget_strangers};
-use crate::socket::OneByOne;
 use crate::shared::MAX_PORTS;
+use crate::socket::OneByOne;
 use crate::sockets::Sockets;
 use crate::stamp::await_stamps;
+use crate::uring::Uring;
 use crate::{Config, Engine, EngineError, EngineKind};
 
 /// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
@@ -46,6 +47,7 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
             let calls = Batches::new(&ports, config);
             Box::new(Sockets::new(ports, calls, config))
         }
+        EngineKind::Uring => Box::new(Uring::new(ports, config)?),
     })
 }
 

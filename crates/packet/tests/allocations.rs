@@ -8,7 +8,7 @@ mod support;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use support::{P0, addr, connected, mmsg, mmsg_aggregated, nobody, socket, soon, unconnected};
+use support::{P0, addr, connected, mmsg, mmsg_aggregated, nobody, socket, soon, unconnected, uring, uring_aggregated};
 use takt_base::{Clock, WallClock};
 use takt_packet::{Engine, Wait};
 
@@ -41,7 +41,7 @@ fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
 
 #[test]
 fn an_engine_allocates_nothing_after_opening() {
-    for open in [socket, mmsg, mmsg_aggregated] {
+    for open in [socket, mmsg, mmsg_aggregated, uring, uring_aggregated] {
         let mut server = open(&unconnected(3));
         let mut client = open(&connected(addr(&*server, 0)));
         let gone = nobody();

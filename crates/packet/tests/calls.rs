@@ -6,6 +6,7 @@ use std::process::Command;
 
 use support::{
     Open, addr, await_delivery, connected, mmsg, mmsg_aggregated, numbered, recv_some, send_all, socket, unconnected,
+    uring, uring_aggregated,
 };
 use takt_packet::{Config, Wait};
 
@@ -31,6 +32,30 @@ fn a_batch_costs_one_call_with_mmsg_and_one_a_datagram_with_socket() {
     }
     assert_eq!((cost(socket, 64), cost(mmsg, 64), cost(mmsg_aggregated, 64)), ((64, 64), (1, 1), (1, 1)));
     assert_eq!(cost(mmsg, 6400), (100, 100));
+}
+
+/// The kernel goes on with a receive by itself, for 32 datagrams before it looks after others.
+#[test]
+fn a_batch_costs_one_call_with_uring_and_a_receive_one_for_thirty_two_datagrams() {
+    for n in [1, 2, 17, 32] {
+        assert_eq!(cost(uring, n), (1, 1));
+        assert_eq!(cost(uring_aggregated, n), (1, 1));
+    }
+    let (sends, receives) = cost(uring, 6400);
+    assert_eq!(sends, 100);
+    assert!(receives <= 200, "{receives} calls for 6400 datagrams");
+}
+
+#[test]
+fn a_receive_that_finds_nothing_costs_no_call_with_uring() {
+    for open in [uring, uring_aggregated] {
+        let mut engine = open(&unconnected(3));
+        for _ in 0..1000 {
+            assert!(engine.recv(Wait::Poll).unwrap().is_empty());
+        }
+        // The first arms the receives.
+        assert_eq!(engine.counters().receive_calls, 1);
+    }
 }
 
 #[test]
@@ -71,17 +96,22 @@ fn strace_counts_what_the_engine_counts() {
     if std::env::var_os("TAKT_PACKET_TRACED").is_some() {
         cost(socket, N);
         cost(mmsg, N);
+        // Both ends: a call that sends, up to two that receive, and those that end the receives.
+        cost(uring, N);
         return;
     }
     let test = "strace_counts_what_the_engine_counts";
-    let Some(lines) = traced(test, "sendto,recvmsg,sendmmsg,recvmmsg") else { return };
+    let Some(lines) = traced(test, "sendto,recvmsg,sendmmsg,recvmmsg,io_uring_enter") else { return };
     // Opening also sends itself single bytes, until the kernel stamps them on arrival: as many as that takes.
     let asks_for_stamps = |line: &str| line.ends_with("= 1") && line.contains("recvmsg(");
     let counts =
         |call: &str, line: &str| line.contains(call) && line.contains("MSG_DONTWAIT") && !asks_for_stamps(line);
     let count = |call: &str| lines.iter().filter(|line| counts(call, line)).count();
     let sent = lines.iter().filter(|line| line.contains("sendto(") && line.ends_with("= 4")).count();
-    // Opening looks once at each of the two connected ports.
-    assert_eq!((sent, count("recvmsg(")), (48, 49 + 2), "{lines:#?}");
+    // Opening looks once at each of the three connected ports.
+    assert_eq!((sent, count("recvmsg(")), (48, 49 + 3), "{lines:#?}");
     assert_eq!((count("sendmmsg("), count("recvmmsg(")), (1, 1), "{lines:#?}");
+    let entered: Vec<_> = lines.iter().filter(|line| line.contains("io_uring_enter(")).collect();
+    assert_eq!(entered.iter().filter(|line| line.contains(", 48, 48, ")).count(), 1, "{entered:#?}");
+    assert!(entered.len() <= 1 + 2 + 4, "{entered:#?}");
 }

@@ -465,5 +465,5 @@ conformance!(
         ipv6_works_alike
         an_engine_can_be_sent_to_another_thread_and_ports_are_free_again_after_it
     ],
-    socket mmsg mmsg_aggregated
+    socket mmsg mmsg_aggregated uring uring_aggregated
 );

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use support::{
     Open, addr, any, connected, inside_a_namespace, mmsg, mmsg_aggregated, recv_some, send_all, socket, unconnected,
+    uring, uring_aggregated,
 };
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, PortSpec, Wait};
@@ -57,7 +58,7 @@ fn a_full_queue_is_never_an_error(send_buffer_bytes: usize, engines: &[Open]) {
 #[test]
 fn a_full_send_buffer_waits_as_long_as_it_may() {
     if inside_a_namespace("a_full_send_buffer_waits_as_long_as_it_may", &slow_device("20mb")) {
-        a_full_queue_is_never_an_error(100_000, &[socket, mmsg, mmsg_aggregated]);
+        a_full_queue_is_never_an_error(100_000, &[socket, mmsg, mmsg_aggregated, uring, uring_aggregated]);
     }
 }
 
@@ -65,7 +66,7 @@ fn a_full_send_buffer_waits_as_long_as_it_may() {
 fn a_full_queue_below_the_socket_waits_as_long_as_it_may() {
     if inside_a_namespace("a_full_queue_below_the_socket_waits_as_long_as_it_may", &slow_device("80kb")) {
         // Of an aggregate such a queue keeps a part and calls that success: the sender can't see the rest go.
-        a_full_queue_is_never_an_error(4 << 20, &[socket, mmsg]);
+        a_full_queue_is_never_an_error(4 << 20, &[socket, mmsg, uring]);
     }
 }
 
@@ -75,9 +76,15 @@ fn an_aggregate_the_route_can_not_carry_is_sent_singly_and_nothing_is_lost() {
     if !inside_a_namespace(name, "ip link set lo mtu 1500 up") {
         return;
     }
+    for (open, aggregated) in [(mmsg as Open, mmsg_aggregated as Open), (uring, uring_aggregated)] {
+        sent_singly(open, aggregated);
+    }
+}
+
+fn sent_singly(open: Open, aggregated: Open) {
     let jumbo = |config| Config { max_payload_bytes: 9000, ..config };
-    let mut server = mmsg(&jumbo(unconnected(1)));
-    let mut client = mmsg_aggregated(&jumbo(connected(addr(&*server, 0))));
+    let mut server = open(&jumbo(unconnected(1)));
+    let mut client = aggregated(&jumbo(connected(addr(&*server, 0))));
     for size in [1400, 2000, 1900, 1472, 1473, 100] {
         let sent: Vec<Vec<u8>> = (0..64_u8).map(|n| vec![n; size]).collect();
         send_all(&mut *client, None, &sent);
@@ -94,7 +101,7 @@ fn no_route_is_counted_and_ends_nothing() {
     if !inside_a_namespace("no_route_is_counted_and_ends_nothing", "ip link set lo up") {
         return;
     }
-    for open in [socket, mmsg, mmsg_aggregated] {
+    for open in [socket, mmsg, mmsg_aggregated, uring, uring_aggregated] {
         let mut client = open(&Config::new(vec![PortSpec { bind: "0.0.0.0:0".parse().unwrap(), peer: None }]));
         send_all(&mut *client, Some("10.1.2.3:9".parse().unwrap()), &vec![vec![1; 10]; 70]);
         let counters = client.counters();

@@ -26,12 +26,17 @@ impl Control {
 
     /// What is in the first `len` bytes.
     pub(crate) fn read(&self, len: usize) -> Ancillary {
-        let mut found = Ancillary::default();
-        for (level, kind, data) in Walk(self.0.get(..len.min(self.0.len())).unwrap_or(&[])) {
-            found.note(level, kind, data);
-        }
-        found
+        read(self.0.get(..len.min(self.0.len())).unwrap_or(&[]))
     }
+}
+
+/// Reads control messages from bytes.
+pub(crate) fn read(bytes: &[u8]) -> Ancillary {
+    let mut found = Ancillary::default();
+    for (level, kind, data) in Walk(bytes) {
+        found.note(level, kind, data);
+    }
+    found
 }
 
 /// What the kernel said beside a datagram.
@@ -108,7 +113,7 @@ mod tests {
         bytes
     }
 
-    fn read(parts: &[Vec<u8>]) -> Ancillary {
+    fn found_in(parts: &[Vec<u8>]) -> Ancillary {
         let bytes = parts.concat();
         let mut control = Control([0xa5; 128]);
         control.0[..bytes.len()].copy_from_slice(&bytes);
@@ -124,7 +129,7 @@ mod tests {
     fn a_stamp_and_a_segment_size_are_read_past_a_stranger() {
         let stranger = message(HEADER + 1, 1234, 5, &[1]);
         let size = message(HEADER + 4, libc::SOL_UDP, UDP_GRO, &1472_i32.to_ne_bytes());
-        let found = read(&[stamp(), stranger, size]);
+        let found = found_in(&[stamp(), stranger, size]);
         assert_eq!(found.arrived_real_ns, Some(7_000_000_009));
         assert_eq!(found.segment, Some(1472));
     }
@@ -134,7 +139,7 @@ mod tests {
         for len in [0, 1, HEADER - 1, 129, usize::MAX, usize::MAX - 7] {
             let mut bytes = stamp();
             bytes[..WORD].copy_from_slice(&len.to_ne_bytes());
-            let found = read(&[bytes, stamp()]);
+            let found = found_in(&[bytes, stamp()]);
             assert_eq!(found.error, None);
             assert_eq!(found.arrived_real_ns, None, "{len}");
         }
@@ -149,7 +154,7 @@ mod tests {
     #[test]
     fn a_size_of_nothing_is_no_aggregate() {
         for size in [0_i32, -1] {
-            assert_eq!(read(&[message(HEADER + 4, libc::SOL_UDP, UDP_GRO, &size.to_ne_bytes())]).segment, None);
+            assert_eq!(found_in(&[message(HEADER + 4, libc::SOL_UDP, UDP_GRO, &size.to_ne_bytes())]).segment, None);
         }
     }
 
@@ -158,7 +163,7 @@ mod tests {
         let mut error = [0_u8; 16];
         error[..4].copy_from_slice(&libc::ECONNREFUSED.to_ne_bytes());
         error[4] = libc::SO_EE_ORIGIN_ICMP;
-        let found = read(&[message(HEADER + 16, libc::SOL_IP, libc::IP_RECVERR, &error)]);
+        let found = found_in(&[message(HEADER + 16, libc::SOL_IP, libc::IP_RECVERR, &error)]);
         assert_eq!(found.error, Some(SentError { errno: libc::ECONNREFUSED, icmp: true }));
     }
 }

@@ -3,5 +3,8 @@
 pub(crate) mod addr;
 pub(crate) mod control;
 pub(crate) mod link;
+pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod option;
+pub(crate) mod received;
+pub(crate) mod ring;

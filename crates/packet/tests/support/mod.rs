@@ -37,6 +37,14 @@ pub fn mmsg_aggregated(config: &Config) -> Box<dyn Engine> {
     mmsg(&Config { aggregate: true, ..config.clone() })
 }
 
+pub fn uring(config: &Config) -> Box<dyn Engine> {
+    open(EngineKind::Uring, config).expect("engine uring opens on loopback")
+}
+
+pub fn uring_aggregated(config: &Config) -> Box<dyn Engine> {
+    uring(&Config { aggregate: true, ..config.clone() })
+}
+
 /// Long enough for any machine; a test that hangs ends.
 pub fn soon() -> Wait {
     Wait::Until(WallClock.now() + HANG)

@@ -1,0 +1,74 @@
+//! What an engine needs and this host does not have.
+
+use std::io;
+
+use rustix::io::Errno;
+
+use crate::{EngineError, EngineKind};
+
+/// What an engine needs and this host does not have, and how it could be had.
+#[allow(missing_docs, reason = "the messages say it")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Missing {
+    #[error("this kernel has no io_uring   (Linux 6.1 or newer, built with CONFIG_IO_URING)")]
+    Uring,
+    #[error("this kernel's io_uring has no deferred work   (Linux 6.1 or newer)")]
+    NewerUring,
+    #[error("the sysctl kernel.io_uring_disabled is {value}, which keeps io_uring from this process   (0 permits it)")]
+    UringSwitchedOff {
+        /// 1: from all but CAP_SYS_ADMIN and the group kernel.io_uring_group; 2: from everybody.
+        value: u8,
+    },
+    #[error(
+        "a system-call filter keeps io_uring from this process, as container engines set one   \
+         (permit io_uring_setup, io_uring_enter and io_uring_register in its seccomp profile)"
+    )]
+    UringFiltered,
+    #[error("no memory may be locked for io_uring   (raise the limit RLIMIT_MEMLOCK)")]
+    LockedMemory,
+}
+
+/// Why the kernel made no ring.
+pub(crate) fn uring_missing(source: &io::Error) -> EngineError {
+    let switch = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    let switch = switch.ok().and_then(|text| text.trim().parse().ok());
+    match uring_reason(Errno::from_io_error(source), switch) {
+        Some(missing) => EngineError::Missing { engine: EngineKind::Uring, missing },
+        None => EngineError::Ring { source: io::Error::from(source.kind()) },
+    }
+}
+
+/// What the answer of io_uring_setup(2) means where the sysctl `kernel.io_uring_disabled` has this value (`None`: a kernel
+/// before 6.6, without it).
+fn uring_reason(answer: Option<Errno>, switch: Option<u8>) -> Option<Missing> {
+    match (answer?, switch) {
+        (Errno::NOSYS, _) => Some(Missing::Uring),
+        (Errno::INVAL, _) => Some(Missing::NewerUring),
+        (Errno::PERM, Some(value @ 1..)) => Some(Missing::UringSwitchedOff { value }),
+        (Errno::PERM | Errno::ACCESS, _) => Some(Missing::UringFiltered),
+        (Errno::NOMEM, _) => Some(Missing::LockedMemory),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_follows_from_the_kernels_answer_and_its_switch() {
+        for (answer, switch, missing) in [
+            (Errno::NOSYS, None, Missing::Uring),
+            (Errno::INVAL, Some(0), Missing::NewerUring),
+            (Errno::PERM, Some(1), Missing::UringSwitchedOff { value: 1 }),
+            (Errno::PERM, Some(2), Missing::UringSwitchedOff { value: 2 }),
+            (Errno::PERM, Some(0), Missing::UringFiltered),
+            (Errno::PERM, None, Missing::UringFiltered),
+            (Errno::NOMEM, Some(0), Missing::LockedMemory),
+        ] {
+            assert_eq!(uring_reason(Some(answer), switch), Some(missing));
+        }
+        assert_eq!(uring_reason(Some(Errno::MFILE), Some(0)), None);
+    }
+}

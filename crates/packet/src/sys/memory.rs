@@ -1,0 +1,76 @@
+//! Pages of memory that the kernel reads and writes too, at times that its user knows.
+
+use std::ptr::NonNull;
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// Zeroed pages of this process, there from the start. They are this value's alone, and stay where they are.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    at: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a mapping belongs to the process; nothing about it belongs to a thread, and access follows borrows of `self`.
+#[allow(unsafe_code)]
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// At least one page.
+    pub(crate) fn new(bytes: usize) -> Result<Memory, Errno> {
+        let bytes = bytes.max(1).next_multiple_of(rustix::param::page_size());
+        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::POPULATE);
+        // SAFETY: no address is asked for, so that nothing mapped before is replaced.
+        #[allow(unsafe_code)]
+        let at = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, access, kind) }?;
+        let at = NonNull::new(at.cast()).ok_or(Errno::NOMEM)?;
+        Ok(Memory { at, bytes })
+    }
+
+    /// Its address and length, for the kernel.
+    pub(crate) fn span(&self) -> (u64, u64) {
+        (self.at.as_ptr().expose_provenance() as u64, self.bytes as u64)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: `bytes` readable bytes, initialised (zeroed), mapped until drop; they change only while `self` is
+        // borrowed mutably: by `bytes_mut`, or by the kernel while a call is under way that borrows it so (`ring.rs`,
+        // `xsk.rs` say which).
+        #[allow(unsafe_code)]
+        unsafe {
+            std::slice::from_raw_parts(self.at.as_ptr(), self.bytes)
+        }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `bytes`, writable, and `self` is borrowed mutably.
+        #[allow(unsafe_code)]
+        unsafe {
+            std::slice::from_raw_parts_mut(self.at.as_ptr(), self.bytes)
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, whole, and nobody can use it after this.
+        #[allow(unsafe_code)]
+        let _unmapped = unsafe { munmap(self.at.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_whole_pages_zeroed_and_keeps_what_is_written() {
+        let mut memory = Memory::new(5000).unwrap();
+        assert_eq!(memory.bytes().len() % 4096, 0);
+        assert!(memory.bytes().iter().all(|&byte| byte == 0));
+        memory.bytes_mut()[4999] = 7;
+        assert_eq!(memory.bytes()[4999], 7);
+        assert_eq!(memory.span().0 % 4096, 0);
+    }
+}

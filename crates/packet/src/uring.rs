@@ -1,0 +1,276 @@
+//! Engine `uring`: one io_uring for all ports. Each port has a multishot receive that the kernel goes on with by itself,
+//! into buffers provided beforehand, and whose results are read without a system call; one call waits for all ports. A
+//! batch of sends is one submission, in order. With [`Config::aggregate`] messages are aggregates as with `mmsg`.
+//!
+//! Zero-copy sends (`SENDMSG_ZC`) are not used: they pin pages and answer twice, which costs more than copying a datagram
+//! does (measured: crates/packet/README.md).
+
+use std::net::SocketAddr;
+
+use rustix::io::Errno;
+
+use crate::errno::{RecvTrouble, of_recv};
+use crate::inbox::Inbox;
+use crate::missing::uring_missing;
+use crate::outgoing::{AGGREGATE_BYTES, Outgoing, joins, splits};
+use crate::port::Port;
+use crate::shared::{MAX_PORTS, Sends, Shared, left, message_of};
+use crate::sys::received::Layout;
+use crate::sys::ring::{Arrival, Ring, Shape};
+use crate::{
+    Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
+    Wait,
+};
+
+/// An engine over one ring.
+pub(crate) struct Uring {
+    core: Core,
+    rx_entries: Vec<RxEntry>,
+    tx_arena: Box<[u8]>,
+    tx_entries: Vec<TxEntry>,
+    limits: Limits,
+}
+
+struct Core {
+    shared: Shared,
+    receiver: Receiver,
+    out: Outgoing,
+}
+
+/// The ring and what came out of it.
+struct Receiver {
+    ring: Ring,
+    inbox: Inbox,
+    layouts: Vec<Layout>,
+    /// Ports whose receive goes on.
+    armed: [bool; MAX_PORTS],
+    /// Buffers whose bytes the caller has; they are the kernel's again at the next receive.
+    lent: Vec<usize>,
+    buffers: usize,
+}
+
+impl Uring {
+    /// Over ports that are open already. All memory is taken here.
+    ///
+    /// # Errors
+    /// The kernel has no such ring for this process.
+    pub(crate) fn new(ports: Vec<Port>, config: &Config) -> Result<Uring, EngineError> {
+        let joins = config.aggregate && joins(&ports);
+        let out = Outgoing::new(config.batch, config.aggregate && splits(&ports));
+        let receiver = Receiver::open(&ports, config, joins).map_err(|source| uring_missing(&source))?;
+        let shared = Shared::new(ports);
+        Ok(Uring {
+            rx_entries: Vec::with_capacity(config.batch),
+            tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
+            tx_entries: Vec::with_capacity(config.batch),
+            limits: shared.limits(config, (out.aggregates(), joins)),
+            core: Core { shared, receiver, out },
+        })
+    }
+}
+
+impl Engine for Uring {
+    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
+        let Core { shared, receiver, .. } = &mut self.core;
+        self.rx_entries.clear();
+        receiver.give_back();
+        loop {
+            receiver.take(&mut self.rx_entries, self.limits.batch);
+            let go_on = self.rx_entries.is_empty() && !shared.refused_since_recv;
+            if !go_on || !receiver.look(shared, wait)? {
+                break;
+            }
+        }
+        shared.count(&self.rx_entries);
+        Ok(RxBatch::new(receiver.ring.arena(), &self.rx_entries))
+    }
+
+    fn last_batch(&self) -> RxBatch<'_> {
+        RxBatch::new(self.core.receiver.ring.arena(), &self.rx_entries)
+    }
+
+    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
+        let Limits { batch, max_payload_bytes, .. } = self.limits;
+        TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
+    }
+
+    fn refused(&mut self) -> Option<Refusal> {
+        self.core.shared.refused()
+    }
+
+    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
+        self.core.shared.local(port)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { aggregates_sends: self.core.out.aggregates(), ..self.limits }
+    }
+
+    fn counters(&self) -> Counters {
+        self.core.shared.counters(self.limits.aggregates_receives)
+    }
+}
+
+impl Transmit for Core {
+    fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
+        let Core { shared, receiver, out } = self;
+        shared.transmit(&mut Sender { receiver, out }, arena, entries, wait)
+    }
+}
+
+struct Sender<'a> {
+    receiver: &'a mut Receiver,
+    out: &'a mut Outgoing,
+}
+
+impl Sends for Sender<'_> {
+    fn send(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno> {
+        let Sender { receiver, out } = self;
+        let ring = &mut receiver.ring;
+        let sent = out.send(arena, entries, calls, &mut |messages| ring.send(port.fd(), messages));
+        if sent != Err(Errno::EXIST) {
+            return sent;
+        }
+        // Another thread began with the ring.
+        receiver.renew()?;
+        let ring = &mut receiver.ring;
+        out.send(arena, entries, calls, &mut |messages| ring.send(port.fd(), messages))
+    }
+}
+
+impl Receiver {
+    fn open(ports: &[Port], config: &Config, joins: bool) -> std::io::Result<Receiver> {
+        let layouts: Vec<Layout> = ports.iter().map(|port| Layout::of(port.wants(joins))).collect();
+        let payload_bytes = if joins { AGGREGATE_BYTES } else { config.max_payload_bytes };
+        let before = layouts.iter().map(|layout| layout.before_payload()).max().unwrap_or(0);
+        // A batch that the caller has, and as many for what comes meanwhile.
+        let buffers = (2 * config.batch).next_power_of_two();
+        // Whole cache lines.
+        let buffer_bytes = (before + payload_bytes).next_multiple_of(64);
+        let shape = Shape { ports: ports.len(), buffers, buffer_bytes, sends: config.batch };
+        Ok(Receiver {
+            ring: Ring::open(shape)?,
+            inbox: Inbox::new(ports.len(), buffers, buffer_bytes, config.max_payload_bytes),
+            layouts,
+            armed: [false; MAX_PORTS],
+            lent: Vec::with_capacity(ports.len() * buffers),
+            buffers,
+        })
+    }
+
+    fn give_back(&mut self) {
+        for offset in self.lent.drain(..) {
+            self.ring.give_back(offset);
+        }
+    }
+
+    fn take(&mut self, out: &mut Vec<RxEntry>, most: usize) {
+        let Receiver { inbox, lent, layouts, .. } = self;
+        inbox.take(out, most, |offset| lent.push(offset));
+        // A message is handed out as its payload, which begins behind what the kernel says about it.
+        for entry in out {
+            entry.offset += layouts.get(usize::from(entry.port.0)).map_or(0, |layout| layout.before_payload());
+        }
+    }
+
+    /// Looks once for what came; `false` when there is nothing and the wait is over.
+    fn look(&mut self, shared: &mut Shared, wait: Wait) -> Result<bool, EngineError> {
+        if self.ring.arrived() > 0 {
+            // While a send was waited for.
+            self.inbox.look();
+            self.sort(shared)?;
+            self.settle(shared.ports.len(), true);
+            return Ok(true);
+        }
+        self.arm(shared);
+        // What waits here for a look at an earlier port does not wait longer than that.
+        let held = self.inbox.holds_any();
+        let time = if held { None } else { left(wait) };
+        if time.is_none() && !self.ring.has_work() {
+            self.settle(shared.ports.len(), false);
+            return Ok(held);
+        }
+        self.inbox.look();
+        shared.counters.receive_calls += 1;
+        match self.ring.enter(time) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => {
+                return self.renew().map(|()| true).map_err(|errno| shared.gone("io_uring_setup", 0, errno));
+            }
+            Err(errno) => return Err(shared.gone("io_uring_enter", 0, errno)),
+        }
+        let came = self.sort(shared)?;
+        self.settle(shared.ports.len(), came);
+        Ok(came || held || time.is_some())
+    }
+
+    /// Has the kernel receive for every port that has a buffer and no receive.
+    fn arm(&mut self, shared: &Shared) {
+        let ports = shared.ports.iter().zip(&self.layouts).zip(&mut self.armed).enumerate();
+        for (index, ((port, layout), armed)) in ports {
+            if !*armed && self.inbox.len(index) < self.buffers {
+                self.ring.arm(index, port.fd(), layout.name_bytes, layout.control_bytes);
+                *armed = true;
+            }
+        }
+    }
+
+    /// With nothing left to do for the kernel, all that had come before is here: a look at every port found it empty. So it
+    /// did when a call brought nothing: the kernel raises its flag a moment after it adds work, and a call between the
+    /// two does the work and leaves the flag up (`io_req_local_work_add` in io_uring/io_uring.c).
+    fn settle(&mut self, ports: usize, came: bool) {
+        if came && self.ring.has_work() {
+            return;
+        }
+        self.inbox.look();
+        for (port, _) in self.armed.iter().enumerate().take(ports).filter(|(_, armed)| **armed) {
+            self.inbox.drained(port);
+        }
+    }
+
+    /// Puts what came into the rows; `false` if nothing did.
+    fn sort(&mut self, shared: &mut Shared) -> Result<bool, EngineError> {
+        shared.stamps.look();
+        let Receiver { ring, inbox, layouts, armed, .. } = self;
+        let mut came = false;
+        for number in 0..ring.arrived() {
+            let Some(Arrival { port: index, result, more }) = ring.arrival(number) else { break };
+            came = true;
+            if let Some(armed) = armed.get_mut(index) {
+                *armed &= more;
+            }
+            match result {
+                Ok((offset, bytes)) => {
+                    let filled = ring.arena().get(offset..offset.saturating_add(bytes)).unwrap_or(&[]);
+                    let got = layouts.get(index).and_then(|layout| layout.read(filled));
+                    match got.zip(shared.ports.get(index)) {
+                        Some((got, port)) => inbox.filled_at(index, offset, message_of(&got, port, &shared.stamps)),
+                        None => ring.give_back(offset),
+                    }
+                }
+                Err(errno) => heed(shared, index, errno)?,
+            }
+        }
+        ring.forget_arrivals();
+        Ok(came)
+    }
+
+    /// A ring for this thread.
+    fn renew(&mut self) -> Result<(), Errno> {
+        self.armed = [false; MAX_PORTS];
+        let Receiver { ring, inbox, lent, .. } = self;
+        ring.renew(|offset| inbox.holds(offset) || lent.contains(&offset))
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
+    }
+}
+
+/// A receive ended.
+fn heed(shared: &mut Shared, index: usize, errno: Errno) -> Result<(), EngineError> {
+    match (errno, of_recv(errno)) {
+        // Its ring was closed, or its thread has ended: it is armed again.
+        (Errno::CANCELED, _) | (_, RecvTrouble::Nothing | RecvTrouble::Again) => {}
+        (_, RecvTrouble::Reported) => drop(shared.read_errors(index)),
+        (_, RecvTrouble::Gone) => return Err(shared.gone("io_uring recvmsg", index, errno)),
+    }
+    Ok(())
+}
