@@ -19,6 +19,15 @@
 
 use std::net::Ipv4Addr;
 
+pub use takt_host::bpf::code::PASS;
+use takt_host::bpf::code::{
+    ADD, ADD_CONSTANT, AND_CONSTANT, CALL, Code, DESTINATION, DESTINATION_PORT, EXIT, HELPER_LOOK_UP, HELPER_REDIRECT,
+    IF_BELOW_CONSTANT, IF_CONSTANT, IF_NOT_CONSTANT, IP_CHECKSUM, LIMIT, LOAD_BYTE, LOAD_HALF, LOAD_WORD, MOVE,
+    MOVE_CONSTANT, PACKET, RESULT, SECOND, SHIFT_RIGHT_CONSTANT, SOURCE, SOURCE_PORT, STACK, STORE_BYTE,
+    STORE_BYTE_CONSTANT, STORE_HALF, STORE_HALF_CONSTANT, STORE_WORD, STORE_WORD_CONSTANT, TTL, UDP_CHECKSUM, VALUE,
+    XOR_CONSTANT, halves, in_frame,
+};
+
 /// One interface's way to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
@@ -43,114 +52,40 @@ pub enum Side {
     Outside,
 }
 
-/// A program that leaves everything to the kernel.
-pub const PASS: [u64; 2] = [(XDP_PASS as u64) << 32 | MOVE_CONSTANT as u64, EXIT as u64];
-
 /// Ports that the table of a router has room for: all. A value is one byte, 1 for a port that was noted.
 pub const PORTS: u32 = 1 << 16;
 
-// Registers. A call keeps 6 to 9 and the frame's bounds stay valid; 10 is the stack's end.
-const RESULT: u8 = 0;
-const CONTEXT: u8 = 1;
-const SECOND: u8 = 2;
-const LIMIT: u8 = 4;
-const VALUE: u8 = 5;
-const PACKET: u8 = 6;
-const END: u8 = 7;
-const STACK: u8 = 10;
-
-// Offsets in a frame without tags, IPv4 without options.
-const ETHER_TYPE: i16 = 12;
-const VERSION: i16 = 14;
-const FRAGMENT: i16 = 20;
-const TTL: i16 = 22;
-const PROTOCOL: i16 = 23;
-const IP_CHECKSUM: i16 = 24;
-const SOURCE: i16 = 26;
-const DESTINATION: i16 = 30;
-const SOURCE_PORT: i16 = 34;
-const DESTINATION_PORT: i16 = 36;
-const UDP_CHECKSUM: i16 = 40;
-const HEADERS_BYTES: i32 = 42;
-
-// Operations (linux/bpf.h, linux/bpf_common.h): class, size or source, what.
-const LOAD_BYTE: u8 = 0x71;
-const LOAD_HALF: u8 = 0x69;
-const LOAD_WORD: u8 = 0x61;
-const LOAD_CONSTANT_64: u8 = 0x18;
-const STORE_BYTE: u8 = 0x73;
-const STORE_HALF: u8 = 0x6b;
-const STORE_WORD: u8 = 0x63;
-const STORE_BYTE_CONSTANT: u8 = 0x72;
-const STORE_HALF_CONSTANT: u8 = 0x6a;
-const STORE_WORD_CONSTANT: u8 = 0x62;
-const MOVE: u8 = 0xbf;
-const MOVE_CONSTANT: u8 = 0xb7;
-const ADD: u8 = 0x0f;
-const ADD_CONSTANT: u8 = 0x07;
-const AND_CONSTANT: u8 = 0x57;
-const XOR_CONSTANT: u8 = 0xa7;
-const SHIFT_RIGHT_CONSTANT: u8 = 0x77;
-const IF_GREATER: u8 = 0x2d;
-const IF_BELOW_CONSTANT: u8 = 0xa5;
-const IF_NOT_CONSTANT: u8 = 0x55;
-const IF_CONSTANT: u8 = 0x15;
-const IF_NOT_CONSTANT_32: u8 = 0x56;
-const CALL: u8 = 0x85;
-const EXIT: u8 = 0x95;
-
-/// In the source register of [`LOAD_CONSTANT_64`]: the constant is the descriptor of a table.
-const IS_TABLE: u8 = 1;
-const HELPER_LOOK_UP: i32 = 1;
-const HELPER_REDIRECT: i32 = 23;
-const XDP_PASS: i32 = 2;
-/// As it lies in a frame, read by a little-endian processor.
-const IPV4: i32 = 0x0008;
-const UDP: i32 = 17;
-/// "More fragments" and the offset (RFC 791), as they lie in a frame.
-const ANY_FRAGMENT: i32 = 0xff3f;
-
+/// As address translation needs it: the datagram is for this router, and may live on.
 /// The program for the interface that receives; `table` is the descriptor of the router's ports ([`PORTS`]). The processor
 /// must be little-endian, as x86-64 and AArch64 are.
 #[must_use]
 pub fn program(way: &Way, table: i32) -> Vec<u64> {
-    let mut code = Code::default();
-    code.is_whole_udp(way.own);
+    let mut router = Router::default();
+    router.is_for_us(way.own);
     match way.side {
         Side::Inside => {
-            code.pass_unless(LOAD_WORD, SOURCE, in_frame(way.inside));
-            code.pass_unless(LOAD_WORD, DESTINATION, in_frame(way.radio));
-            code.port_entry(SOURCE_PORT, table);
-            code.emit(STORE_BYTE_CONSTANT, RESULT, 0, 0, 1);
-            code.translates(SOURCE, way.inside, way.outside);
+            router.0.pass_unless(LOAD_WORD, SOURCE, in_frame(way.inside));
+            router.0.pass_unless(LOAD_WORD, DESTINATION, in_frame(way.radio));
+            router.port_entry(SOURCE_PORT, table);
+            router.0.emit(STORE_BYTE_CONSTANT, RESULT, 0, 0, 1);
+            router.translates(SOURCE, way.inside, way.outside);
         }
         Side::Outside => {
-            code.pass_unless(LOAD_WORD, DESTINATION, in_frame(way.outside));
-            code.port_entry(DESTINATION_PORT, table);
-            code.emit(LOAD_BYTE, VALUE, RESULT, 0, 0);
-            code.pass_if(IF_CONSTANT, VALUE, 0, 0);
-            code.translates(DESTINATION, way.outside, way.inside);
+            router.0.pass_unless(LOAD_WORD, DESTINATION, in_frame(way.outside));
+            router.port_entry(DESTINATION_PORT, table);
+            router.0.emit(LOAD_BYTE, VALUE, RESULT, 0, 0);
+            router.0.pass_if(IF_CONSTANT, VALUE, 0, 0);
+            router.translates(DESTINATION, way.outside, way.inside);
         }
     }
     for (offset, half) in (0..).step_by(2).zip(halves(way.next).into_iter().chain(halves(way.out_own))) {
-        code.emit(STORE_HALF_CONSTANT, PACKET, 0, offset, half);
+        router.0.emit(STORE_HALF_CONSTANT, PACKET, 0, offset, half);
     }
-    code.emit(MOVE_CONSTANT, 1, 0, 0, i32::from_ne_bytes(way.out_index.to_ne_bytes()));
-    code.emit(MOVE_CONSTANT, SECOND, 0, 0, 0);
-    code.emit(CALL, 0, 0, 0, HELPER_REDIRECT);
-    code.emit(EXIT, 0, 0, 0, 0);
-    code.end()
-}
-
-/// Two bytes each, as a little-endian processor reads them.
-fn halves(address: [u8; 6]) -> [i32; 3] {
-    let [a, b, c, d, e, f] = address;
-    [[a, b], [c, d], [e, f]].map(|half| u16::from_le_bytes(half).into())
-}
-
-/// An address in a frame, as a little-endian processor reads it.
-fn in_frame(address: Ipv4Addr) -> i32 {
-    i32::from_le_bytes(address.octets())
+    router.0.emit(MOVE_CONSTANT, 1, 0, 0, i32::from_ne_bytes(way.out_index.to_ne_bytes()));
+    router.0.emit(MOVE_CONSTANT, SECOND, 0, 0, 0);
+    router.0.emit(CALL, 0, 0, 0, HELPER_REDIRECT);
+    router.0.emit(EXIT, 0, 0, 0, 0);
+    router.0.end()
 }
 
 /// What RFC 1624 adds to a checksum's complement when one address takes another's place: `~m + m'`, in the byte order of
@@ -175,107 +110,67 @@ const CORRECTION: i16 = 7;
 /// A TTL that is one less: the low byte of its word, as a little-endian processor reads it.
 const ONE_LESS: u16 = !1;
 
-/// Instructions, and which of them jump to the end.
+/// The instructions of a router.
 #[derive(Default)]
-struct Code {
-    words: Vec<u64>,
-    passes: Vec<usize>,
-}
+struct Router(Code);
 
-impl Code {
-    fn emit(&mut self, operation: u8, to: u8, from: u8, offset: i16, constant: i32) {
-        let [o0, o1] = offset.to_le_bytes();
-        let [c0, c1, c2, c3] = constant.to_le_bytes();
-        self.words.push(u64::from_le_bytes([operation, to | from << 4, o0, o1, c0, c1, c2, c3]));
-    }
-
-    fn pass_if(&mut self, operation: u8, left: u8, right: u8, constant: i32) {
-        self.passes.push(self.words.len());
-        self.emit(operation, left, right, 0, constant);
-    }
-
-    fn pass_unless(&mut self, load: u8, offset: i16, constant: i32) {
-        self.emit(load, VALUE, PACKET, offset, 0);
-        self.pass_if(IF_NOT_CONSTANT_32, VALUE, 0, constant);
-    }
-
+impl Router {
     /// Goes on with a whole UDP datagram that is for this router and may live on.
-    fn is_whole_udp(&mut self, own: [u8; 6]) {
-        self.emit(LOAD_WORD, PACKET, CONTEXT, 0, 0);
-        self.emit(LOAD_WORD, END, CONTEXT, 4, 0);
-        self.emit(MOVE, LIMIT, PACKET, 0, 0);
-        self.emit(ADD_CONSTANT, LIMIT, 0, 0, HEADERS_BYTES);
-        self.pass_if(IF_GREATER, LIMIT, END, 0);
+    fn is_for_us(&mut self, own: [u8; 6]) {
+        self.0.is_whole_udp();
         for (offset, half) in (0..).step_by(2).zip(halves(own)) {
-            self.pass_unless(LOAD_HALF, offset, half);
+            self.0.pass_unless(LOAD_HALF, offset, half);
         }
-        self.pass_unless(LOAD_HALF, ETHER_TYPE, IPV4);
-        self.pass_unless(LOAD_BYTE, VERSION, 0x45);
-        self.pass_unless(LOAD_BYTE, PROTOCOL, UDP);
-        self.emit(LOAD_HALF, VALUE, PACKET, FRAGMENT, 0);
-        self.emit(AND_CONSTANT, VALUE, 0, 0, ANY_FRAGMENT);
-        self.pass_if(IF_NOT_CONSTANT, VALUE, 0, 0);
-        self.emit(LOAD_BYTE, VALUE, PACKET, TTL, 0);
-        self.pass_if(IF_BELOW_CONSTANT, VALUE, 0, 2);
+        self.0.emit(LOAD_BYTE, VALUE, PACKET, TTL, 0);
+        self.0.pass_if(IF_BELOW_CONSTANT, VALUE, 0, 2);
     }
 
     /// Leaves in [`RESULT`] where the table has a datagram's port.
     fn port_entry(&mut self, port: i16, table: i32) {
-        self.emit(LOAD_HALF, VALUE, PACKET, port, 0);
-        self.emit(STORE_WORD, STACK, VALUE, -4, 0);
-        self.emit(LOAD_CONSTANT_64, 1, IS_TABLE, 0, table);
-        self.emit(0, 0, 0, 0, 0);
-        self.emit(MOVE, SECOND, STACK, 0, 0);
-        self.emit(ADD_CONSTANT, SECOND, 0, 0, -4);
-        self.emit(CALL, 0, 0, 0, HELPER_LOOK_UP);
+        self.0.emit(LOAD_HALF, VALUE, PACKET, port, 0);
+        self.0.emit(STORE_WORD, STACK, VALUE, -4, 0);
+        self.0.argument_table(table);
+        self.0.emit(MOVE, SECOND, STACK, 0, 0);
+        self.0.emit(ADD_CONSTANT, SECOND, 0, 0, -4);
+        self.0.emit(CALL, 0, 0, 0, HELPER_LOOK_UP);
         // It is there for every port; the verifier wants to see it asked.
-        self.pass_if(IF_CONSTANT, RESULT, 0, 0);
+        self.0.pass_if(IF_CONSTANT, RESULT, 0, 0);
     }
 
     /// Puts one address in another's place, takes one from the TTL, and corrects both checksums.
     fn translates(&mut self, at: i16, old: Ipv4Addr, new: Ipv4Addr) {
-        self.emit(STORE_WORD_CONSTANT, PACKET, 0, at, in_frame(new));
-        self.emit(LOAD_BYTE, VALUE, PACKET, TTL, 0);
-        self.emit(ADD_CONSTANT, VALUE, 0, 0, -1);
-        self.emit(STORE_BYTE, PACKET, VALUE, TTL, 0);
-        self.emit(LOAD_HALF, VALUE, PACKET, IP_CHECKSUM, 0);
+        self.0.emit(STORE_WORD_CONSTANT, PACKET, 0, at, in_frame(new));
+        self.0.emit(LOAD_BYTE, VALUE, PACKET, TTL, 0);
+        self.0.emit(ADD_CONSTANT, VALUE, 0, 0, -1);
+        self.0.emit(STORE_BYTE, PACKET, VALUE, TTL, 0);
+        self.0.emit(LOAD_HALF, VALUE, PACKET, IP_CHECKSUM, 0);
         self.corrects(plus(difference(old, new), ONE_LESS));
-        self.emit(STORE_HALF, PACKET, VALUE, IP_CHECKSUM, 0);
+        self.0.emit(STORE_HALF, PACKET, VALUE, IP_CHECKSUM, 0);
         // RFC 768: zero says that there is none, and a sum that is zero is sent as its other form.
-        self.emit(LOAD_HALF, VALUE, PACKET, UDP_CHECKSUM, 0);
-        self.emit(IF_CONSTANT, VALUE, 0, CORRECTION + 3, 0);
+        self.0.emit(LOAD_HALF, VALUE, PACKET, UDP_CHECKSUM, 0);
+        self.0.emit(IF_CONSTANT, VALUE, 0, CORRECTION + 3, 0);
         self.corrects(difference(old, new));
-        self.emit(IF_NOT_CONSTANT, VALUE, 0, 1, 0);
-        self.emit(MOVE_CONSTANT, VALUE, 0, 0, 0xffff);
-        self.emit(STORE_HALF, PACKET, VALUE, UDP_CHECKSUM, 0);
+        self.0.emit(IF_NOT_CONSTANT, VALUE, 0, 1, 0);
+        self.0.emit(MOVE_CONSTANT, VALUE, 0, 0, 0xffff);
+        self.0.emit(STORE_HALF, PACKET, VALUE, UDP_CHECKSUM, 0);
     }
 
     /// RFC 1624, equation 3, on [`VALUE`]: `~(~sum + difference)`, in [`CORRECTION`] instructions.
     fn corrects(&mut self, difference: u16) {
-        self.emit(XOR_CONSTANT, VALUE, 0, 0, 0xffff);
-        self.emit(ADD_CONSTANT, VALUE, 0, 0, difference.into());
-        self.emit(MOVE, LIMIT, VALUE, 0, 0);
-        self.emit(SHIFT_RIGHT_CONSTANT, LIMIT, 0, 0, 16);
-        self.emit(ADD, VALUE, LIMIT, 0, 0);
-        self.emit(XOR_CONSTANT, VALUE, 0, 0, 0xffff);
-        self.emit(AND_CONSTANT, VALUE, 0, 0, 0xffff);
-    }
-
-    /// Fills in how far it is to the end, where the kernel's stack takes over.
-    fn end(mut self) -> Vec<u64> {
-        let end = self.words.len();
-        for at in std::mem::take(&mut self.passes) {
-            if let (Some(word), Ok(far)) = (self.words.get_mut(at), u16::try_from(end - at - 1)) {
-                *word |= u64::from(far) << 16;
-            }
-        }
-        self.words.extend(PASS);
-        self.words
+        self.0.emit(XOR_CONSTANT, VALUE, 0, 0, 0xffff);
+        self.0.emit(ADD_CONSTANT, VALUE, 0, 0, difference.into());
+        self.0.emit(MOVE, LIMIT, VALUE, 0, 0);
+        self.0.emit(SHIFT_RIGHT_CONSTANT, LIMIT, 0, 0, 16);
+        self.0.emit(ADD, VALUE, LIMIT, 0, 0);
+        self.0.emit(XOR_CONSTANT, VALUE, 0, 0, 0xffff);
+        self.0.emit(AND_CONSTANT, VALUE, 0, 0, 0xffff);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use takt_host::bpf::code::{IF_GREATER, IF_NOT_CONSTANT_32};
+
     use super::*;
 
     const WAY: Way = Way {

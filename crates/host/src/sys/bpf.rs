@@ -1,8 +1,8 @@
-//! `bpf(2)`: the command that loads a program, and the one that makes a table.
+//! `bpf(2)`: the commands that load a program, make a table, write to it, and have an interface run a program.
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// The front of `union bpf_attr` as `BPF_PROG_LOAD` reads it (linux/bpf.h).
 #[repr(C)]
@@ -29,17 +29,74 @@ struct Create {
     entries: u32,
 }
 
+/// Its front as `BPF_MAP_UPDATE_ELEM` reads it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Update {
+    table: u32,
+    padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+/// Its front as `BPF_LINK_CREATE` reads it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    program: u32,
+    interface: u32,
+    kind: u32,
+    flags: u32,
+}
+
 const BPF_MAP_CREATE: libc::c_long = 0;
 const BPF_PROG_LOAD: libc::c_long = 5;
+const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
+const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_MAP_TYPE_ARRAY: u32 = 2;
+const BPF_MAP_TYPE_XSKMAP: u32 = 17;
+/// `enum bpf_attach_type`.
+const BPF_XDP: u32 = 37;
 const BPF_PROG_TYPE_XDP: u32 = 6;
 const BPF_F_XDP_HAS_FRAGS: u32 = 1 << 5;
 
 pub(crate) fn create_array(value_bytes: u32, entries: u32) -> io::Result<OwnedFd> {
-    let attributes = Create { kind: BPF_MAP_TYPE_ARRAY, key_bytes: 4, value_bytes, entries };
+    create(Create { kind: BPF_MAP_TYPE_ARRAY, key_bytes: 4, value_bytes, entries })
+}
+
+pub(crate) fn create_sockets(entries: u32) -> io::Result<OwnedFd> {
+    create(Create { kind: BPF_MAP_TYPE_XSKMAP, key_bytes: 4, value_bytes: 4, entries })
+}
+
+fn create(attributes: Create) -> io::Result<OwnedFd> {
     let len = size_of::<Create>();
     // SAFETY: the kernel reads `len` bytes of `attributes`, which outlive the call, and writes nothing.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, BPF_MAP_CREATE, &raw const attributes, len) };
+    descriptor(answer)
+}
+
+/// Sets an entry of a table whose keys and values are 32-bit numbers.
+pub(crate) fn update(table: BorrowedFd<'_>, key: u32, value: u32) -> io::Result<()> {
+    let attributes = Update {
+        table: table.as_raw_fd().cast_unsigned(),
+        key: (&raw const key).expose_provenance() as u64,
+        value: (&raw const value).expose_provenance() as u64,
+        ..Update::default()
+    };
+    let len = size_of::<Update>();
+    // SAFETY: the kernel reads `len` bytes of `attributes` and, through it, a key and a value of four bytes each; a table
+    // of other sizes than these two kinds have is not made here. All outlive the call.
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, BPF_MAP_UPDATE_ELEM, &raw const attributes, len) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Has an interface run a program for as long as the descriptor lives.
+pub(crate) fn create_link(program: BorrowedFd<'_>, interface: u32, flags: u32) -> io::Result<OwnedFd> {
+    let attributes = Link { program: program.as_raw_fd().cast_unsigned(), interface, kind: BPF_XDP, flags };
+    let len = size_of::<Link>();
+    // SAFETY: the kernel reads `len` bytes of `attributes`, which outlive the call, and writes nothing.
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, BPF_LINK_CREATE, &raw const attributes, len) };
     descriptor(answer)
 }
 

@@ -1,7 +1,9 @@
-//! Programs for the kernel's receive path (XDP), and tables that they share.
+//! Programs for the kernel's receive path (XDP), tables that they share, and where they run.
+
+pub mod code;
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Why a program was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +18,20 @@ pub enum BpfError {
     #[error("the kernel made no table of {entries} entries for XDP programs")]
     Table {
         entries: u32,
+        #[source]
+        source: io::Error,
+    },
+    #[error("interface {interface} runs another XDP program already, or one in another mode")]
+    Taken { interface: u32 },
+    #[error("the driver of interface {interface} runs no XDP programs, or none at the interface's present settings")]
+    NoDriver {
+        interface: u32,
+        #[source]
+        source: io::Error,
+    },
+    #[error("interface {interface} took no XDP program")]
+    Attach {
+        interface: u32,
         #[source]
         source: io::Error,
     },
@@ -38,6 +54,17 @@ impl Table {
     pub fn of_bytes(entries: u32) -> Result<Table, BpfError> {
         let table = crate::sys::bpf::create_array(1, entries);
         table.map(Table).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries, source }))
+    }
+
+    /// AF_XDP sockets, one for each index below `entries`, none at first: where a program may send frames.
+    pub fn of_sockets(entries: u32) -> Result<Table, BpfError> {
+        let table = crate::sys::bpf::create_sockets(entries);
+        table.map(Table).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries, source }))
+    }
+
+    /// Puts a socket into a table of sockets. It stays there while it lives.
+    pub fn put(&self, index: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
+        crate::sys::bpf::update(self.0.as_fd(), index, socket.as_raw_fd().cast_unsigned())
     }
 
     /// As instructions name it.
@@ -67,6 +94,39 @@ pub fn load_xdp(code: &[u64], fragments: bool) -> Result<OwnedFd, BpfError> {
             let end = said.get(said.len().saturating_sub(300)..).unwrap_or_default();
             BpfError::Refused { log: String::from_utf8_lossy(end).trim().replace('\n', "; "), source }
         }
+    })
+}
+
+/// Where in the receive path a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the driver, before the kernel makes anything of a frame.
+    Native,
+    /// Above the driver, in every one.
+    Generic,
+}
+
+/// A program that an interface runs. It ends with this value, or with the process, however that ends.
+#[derive(Debug)]
+pub struct Attached {
+    _link: OwnedFd,
+}
+
+/// Has `interface` (its index) run a loaded program.
+///
+/// # Errors
+/// Another one runs there, or the driver has no such place.
+pub fn attach_xdp(program: BorrowedFd<'_>, interface: u32, place: Place) -> Result<Attached, BpfError> {
+    // XDP_FLAGS_SKB_MODE and XDP_FLAGS_DRV_MODE of linux/if_link.h.
+    let flags = match place {
+        Place::Generic => 1 << 1,
+        Place::Native => 1 << 2,
+    };
+    let link = crate::sys::bpf::create_link(program, interface, flags);
+    link.map(|link| Attached { _link: link }).map_err(|source| match source.raw_os_error() {
+        Some(libc::EBUSY | libc::EEXIST) => BpfError::Taken { interface },
+        Some(libc::EOPNOTSUPP | libc::EINVAL | libc::ERANGE | libc::ENOSPC) => BpfError::NoDriver { interface, source },
+        _ => refusal(&source).unwrap_or(BpfError::Attach { interface, source }),
     })
 }
 
