@@ -74,6 +74,40 @@ pub struct Limits {
     pub aggregates_sends: bool,
     /// Whether receives may arrive as aggregates (UDP GRO).
     pub aggregates_receives: bool,
+    /// How datagrams pass between this process and the interface.
+    pub path: FramePath,
+}
+
+/// How datagrams pass between a process and an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FramePath {
+    /// Through the kernel's protocol layers and sockets.
+    Sockets,
+    /// AF_XDP behind a program in the driver; the kernel copies frames.
+    NativeXdp,
+    /// AF_XDP behind a program in the driver, which reads and writes the frames where they lie.
+    NativeXdpZeroCopy,
+    /// AF_XDP behind a program above the driver; the kernel copies frames.
+    GenericXdp,
+}
+
+impl FramePath {
+    /// In words, for records and screens.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            FramePath::Sockets => "kernel sockets",
+            FramePath::NativeXdp => "native XDP, copied",
+            FramePath::NativeXdpZeroCopy => "native XDP, zero copy",
+            FramePath::GenericXdp => "generic XDP, copied",
+        }
+    }
+}
+
+impl std::fmt::Display for FramePath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.words())
+    }
 }
 
 /// Counts since opening, over all ports. `None` = this engine cannot see it, which is not 0.
@@ -104,6 +138,12 @@ pub struct Counters {
     /// receives may be aggregates ([`Limits::aggregates_receives`]) the kernel counts aggregates, so that it is known
     /// only while it is 0.
     pub receive_buffer_drops: Option<u64>,
+    /// Frames that were no sound datagram: a length or a checksum is wrong. Engines that see no frames count none: there
+    /// the kernel has dropped them before.
+    pub damaged_datagrams: u64,
+    /// Frames whose UDP checksum the sender's kernel had left to a device that did not make it, likewise: a virtual
+    /// interface with transmit checksums on (`ethtool -K INTERFACE tx off` at the sender).
+    pub unfinished_checksums: u64,
     /// ICMP "port unreachable" answers.
     pub refusals: u64,
     /// Other ICMP errors: host or network unreachable, frame too long, forbidden.

@@ -32,8 +32,17 @@ pub enum EngineError {
     /// The engine needs something that this host does not have.
     #[error("engine {engine} can't run here: {missing}")]
     Missing { engine: EngineKind, missing: Missing },
-    #[error("the kernel made no io_uring")]
-    Ring {
+    /// A step of opening that no port is to blame for.
+    #[error("{call} failed")]
+    Kernel {
+        /// The system call, by name.
+        call: &'static str,
+        #[source]
+        source: io::Error,
+    },
+    #[error("interface {interface} is gone")]
+    InterfaceGone {
+        interface: String,
         #[source]
         source: io::Error,
     },

@@ -15,11 +15,16 @@ pub enum EngineKind {
     Mmsg,
     /// One io_uring for all ports: receives that go on by themselves, sends in one submission.
     Uring,
+    /// AF_XDP behind a program in the interface's driver.
+    Xdp,
+    /// AF_XDP behind a program above the driver: for interfaces whose driver has no place for one.
+    XdpGeneric,
 }
 
 impl EngineKind {
     /// All of them, plainest first.
-    pub const ALL: [EngineKind; 3] = [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring];
+    pub const ALL: [EngineKind; 5] =
+        [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring, EngineKind::Xdp, EngineKind::XdpGeneric];
 
     /// The name people type.
     #[must_use]
@@ -28,6 +33,8 @@ impl EngineKind {
             EngineKind::Socket => "socket",
             EngineKind::Mmsg => "mmsg",
             EngineKind::Uring => "uring",
+            EngineKind::Xdp => "xdp",
+            EngineKind::XdpGeneric => "xdp-generic",
         }
     }
 }
@@ -40,7 +47,7 @@ impl fmt::Display for EngineKind {
 
 /// A name no engine has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called `{got}` (there are socket, mmsg and uring)")]
+#[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp and xdp-generic)")]
 pub struct UnknownEngine {
     /// The name as given.
     pub got: String,

@@ -35,14 +35,17 @@ mod sockets;
 mod stamp;
 mod sys;
 mod uring;
+mod xdp;
 
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
 pub use config::{Config, PortIndex, PortSpec};
-pub use engine::{Counters, Engine, Limits, Refusal, Wait};
+pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;
 pub use kind::{EngineKind, UnknownEngine};
 pub use missing::Missing;
 pub use open::open;
+#[doc(hidden)]
+pub use xdp::frame; // for its fuzz target
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -25,17 +25,47 @@ pub enum Missing {
          (permit io_uring_setup, io_uring_enter and io_uring_register in its seccomp profile)"
     )]
     UringFiltered,
-    #[error("no memory may be locked for io_uring   (raise the limit RLIMIT_MEMLOCK)")]
+    #[error("this process may lock too little memory   (raise the limit RLIMIT_MEMLOCK)")]
     LockedMemory,
+    #[error("this kernel has no AF_XDP sockets   (Linux 5.9 or newer, built with CONFIG_XDP_SOCKETS)")]
+    XdpSockets,
+    #[error("this process may not load XDP programs or open AF_XDP sockets   (CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF)")]
+    XdpPermission,
+    #[error("the driver of {interface} runs no XDP program: {why}   (engine xdp-generic works with every driver)")]
+    NativeXdp {
+        interface: String,
+        /// The kernel's answer.
+        why: String,
+    },
+    #[error(
+        "another XDP program runs on {interface}   (one engine of this kind an interface; `ip link show {interface}`)"
+    )]
+    InterfaceFree { interface: String },
+    #[error("a queue of {interface} belongs to another AF_XDP socket   (one engine of this kind an interface)")]
+    QueueFree { interface: String },
+    #[error("{interface} took no XDP program: {why}")]
+    Program { interface: String, why: String },
+    #[error("{interface} is down   (ip link set {interface} up)")]
+    InterfaceUp { interface: String },
+    #[error(
+        "the MTU of {interface} is {mtu}, and datagrams this long need {need}   (ip link set {interface} mtu {need})"
+    )]
+    Mtu { interface: String, mtu: usize, need: usize },
+    #[error("datagrams of {payload} bytes don't fit into a chunk, which takes {most}   (max_payload_bytes)")]
+    ShortFrames { payload: usize, most: usize },
+    #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
+    OneAddress,
+    #[error("it speaks IPv4 only   (engines socket, mmsg and uring speak IPv6)")]
+    Ipv6,
 }
 
 /// Why the kernel made no ring.
-pub(crate) fn uring_missing(source: &io::Error) -> EngineError {
+pub(crate) fn uring_missing(source: io::Error) -> EngineError {
     let switch = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     let switch = switch.ok().and_then(|text| text.trim().parse().ok());
-    match uring_reason(Errno::from_io_error(source), switch) {
+    match uring_reason(Errno::from_io_error(&source), switch) {
         Some(missing) => EngineError::Missing { engine: EngineKind::Uring, missing },
-        None => EngineError::Ring { source: io::Error::from(source.kind()) },
+        None => EngineError::Kernel { call: "io_uring_setup", source },
     }
 }
 

@@ -7,6 +7,7 @@ use crate::socket::OneByOne;
 use crate::sockets::Sockets;
 use crate::stamp::await_stamps;
 use crate::uring::Uring;
+use crate::xdp;
 use crate::{Config, Engine, EngineError, EngineKind};
 
 /// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
@@ -35,20 +36,28 @@ use crate::{Config, Engine, EngineError, EngineKind};
 /// ```
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
+    Ok(match kind {
+        EngineKind::Socket => {
+            Box::new(Sockets::new(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
+        }
+        EngineKind::Mmsg => {
+            let ports = ports(config)?;
+            let calls = Batches::new(&ports, config);
+            Box::new(Sockets::new(ports, calls, config))
+        }
+        EngineKind::Uring => Box::new(Uring::new(ports(config)?, config)?),
+        EngineKind::Xdp | EngineKind::XdpGeneric => Box::new(xdp::open(kind, config)?),
+    })
+}
+
+/// Kernel sockets through which datagrams pass.
+fn ports(config: &Config) -> Result<Vec<Port>, EngineError> {
     let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
     if ports.iter().any(|port| port.stamps) {
         await_stamps();
     }
     forget_strangers(&ports);
-    let frame_bytes = config.max_payload_bytes;
-    Ok(match kind {
-        EngineKind::Socket => Box::new(Sockets::new(ports, OneByOne { frame_bytes }, config)),
-        EngineKind::Mmsg => {
-            let calls = Batches::new(&ports, config);
-            Box::new(Sockets::new(ports, calls, config))
-        }
-        EngineKind::Uring => Box::new(Uring::new(ports, config)?),
-    })
+    Ok(ports)
 }
 
 fn check(config: &Config) -> Result<(), EngineError> {

@@ -13,7 +13,7 @@ use crate::port::Port;
 use crate::refusals::Refusals;
 use crate::stamp::StampClock;
 use crate::sys::message::{Got, Wants, recv_one};
-use crate::{Config, Counters, EngineError, Limits, PortIndex, Refusal, RxEntry, TxEntry, Wait};
+use crate::{Config, Counters, EngineError, FramePath, Limits, PortIndex, Refusal, RxEntry, TxEntry, Wait};
 
 /// Ports an engine can own.
 pub(crate) const MAX_PORTS: usize = 16;
@@ -54,6 +54,7 @@ impl Shared {
             stamps: self.ports.iter().all(|p| p.stamps),
             aggregates_sends: aggregates.0,
             aggregates_receives: aggregates.1,
+            path: FramePath::Sockets,
         }
     }
 

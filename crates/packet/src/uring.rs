@@ -57,7 +57,7 @@ impl Uring {
     pub(crate) fn new(ports: Vec<Port>, config: &Config) -> Result<Uring, EngineError> {
         let joins = config.aggregate && joins(&ports);
         let out = Outgoing::new(config.batch, config.aggregate && splits(&ports));
-        let receiver = Receiver::open(&ports, config, joins).map_err(|source| uring_missing(&source))?;
+        let receiver = Receiver::open(&ports, config, joins).map_err(uring_missing)?;
         let shared = Shared::new(ports);
         Ok(Uring {
             rx_entries: Vec::with_capacity(config.batch),

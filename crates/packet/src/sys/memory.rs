@@ -28,6 +28,19 @@ impl Memory {
         Ok(Memory { at, bytes })
     }
 
+    /// A part, in bounds or empty. Nobody else may touch it meanwhile; other parts may be the kernel's.
+    pub(crate) fn part_mut(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        if at.checked_add(bytes).is_none_or(|end| end > self.bytes) {
+            return &mut [];
+        }
+        // SAFETY: in bounds of a mapping that lives as long as `self`, which is borrowed mutably; every byte pattern is one.
+        // The kernel stays away from a part that the caller holds: `xsk.rs` argues that on its page.
+        #[allow(unsafe_code)]
+        unsafe {
+            std::slice::from_raw_parts_mut(self.at.as_ptr().add(at), bytes)
+        }
+    }
+
     /// Its address and length, for the kernel.
     pub(crate) fn span(&self) -> (u64, u64) {
         (self.at.as_ptr().expose_provenance() as u64, self.bytes as u64)

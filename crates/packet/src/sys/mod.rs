@@ -8,3 +8,4 @@ pub(crate) mod message;
 pub(crate) mod option;
 pub(crate) mod received;
 pub(crate) mod ring;
+pub(crate) mod xsk;

@@ -1,25 +1,47 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::net::{SocketAddr, UdpSocket};
+pub mod far;
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, EngineKind, FramePath, PortIndex, PortSpec, Wait, open};
 use takt_testing::{HANG, loopback, wait_for};
 
 pub const P0: PortIndex = PortIndex(0);
 
-/// Any port of an address that no other test process has.
+/// Any port of this end: on loopback an address that no other test process has.
 pub fn any() -> SocketAddr {
-    (loopback(1), 0).into()
+    (far::near().unwrap_or(loopback(1).into()), 0).into()
 }
 
-/// A port that nobody has, and that no test moves into unless it is told to: the kernel gives out none of this address.
+/// Any port of the other end, which on loopback is the same.
+pub fn any_far() -> SocketAddr {
+    (far::far().unwrap_or(loopback(1).into()), 0).into()
+}
+
+/// A port of the other end that nobody has, and that no test moves into unless it is told to: the kernel gives out none of
+/// this address.
 pub fn nobody() -> SocketAddr {
+    (far::far().unwrap_or(loopback(2).into()), unused()).into()
+}
+
+/// A port of this end that nobody has.
+pub fn free() -> SocketAddr {
+    (far::near().unwrap_or(loopback(2).into()), unused()).into()
+}
+
+fn unused() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(1000);
-    (loopback(2), NEXT.fetch_add(1, Ordering::Relaxed)).into()
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The longest datagram that passes between the ends in one piece.
+pub fn longest() -> usize {
+    if far::is_there() { 1472 } else { 9000 }
 }
 
 /// Opens a variant under test.
@@ -45,6 +67,23 @@ pub fn uring_aggregated(config: &Config) -> Box<dyn Engine> {
     uring(&Config { aggregate: true, ..config.clone() })
 }
 
+pub fn xdp(config: &Config) -> Box<dyn Engine> {
+    at_its_end(EngineKind::Xdp, config)
+}
+
+pub fn xdp_generic(config: &Config) -> Box<dyn Engine> {
+    at_its_end(EngineKind::XdpGeneric, config)
+}
+
+/// Opens an engine at the end whose address it binds to.
+fn at_its_end(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
+    let is_far = |ip: IpAddr| far::far() == Some(ip);
+    let (config, far) = (config.clone(), config.ports.iter().any(|port| is_far(port.bind.ip())));
+    let opened = move || open(kind, &config);
+    let opened = if far { far::there(opened) } else { opened() };
+    opened.unwrap_or_else(|error| panic!("engine {kind} opens over a cable: {error} {error:?}"))
+}
+
 /// Long enough for any machine; a test that hangs ends.
 pub fn soon() -> Wait {
     Wait::Until(WallClock.now() + HANG)
@@ -54,8 +93,15 @@ pub fn unconnected(ports: usize) -> Config {
     Config::new(vec![PortSpec { bind: any(), peer: None }; ports])
 }
 
+/// At the other end.
+pub fn unconnected_far(ports: usize) -> Config {
+    Config::new(vec![PortSpec { bind: any_far(), peer: None }; ports])
+}
+
+/// At the end where the peer is not.
 pub fn connected(peer: SocketAddr) -> Config {
-    Config::new(vec![PortSpec { bind: any(), peer: Some(peer) }])
+    let bind = if far::near() == Some(peer.ip()) { any_far() } else { any() };
+    Config::new(vec![PortSpec { bind, peer: Some(peer) }])
 }
 
 pub fn addr(engine: &dyn Engine, port: u8) -> SocketAddr {
@@ -64,7 +110,12 @@ pub fn addr(engine: &dyn Engine, port: u8) -> SocketAddr {
 
 /// A plain socket of the standard library: the stranger at the other end.
 pub fn stranger() -> UdpSocket {
-    let socket = UdpSocket::bind(any()).expect("loopback");
+    stranger_at(any_far())
+}
+
+/// A plain socket at an address of the other end.
+pub fn stranger_at(bind: SocketAddr) -> UdpSocket {
+    let socket = far::there(move || UdpSocket::bind(bind)).expect("the port is free");
     socket.set_read_timeout(Some(HANG)).expect("it has one");
     socket
 }
@@ -83,8 +134,19 @@ pub fn queued(port: SocketAddr) -> (usize, u64) {
     (waiting.expect("a number"), row[12].parse().expect("a number"))
 }
 
+/// Datagrams that came to a port and were dropped before anybody read them, as the kernel counts.
+pub fn dropped(engine: &dyn Engine, port: SocketAddr) -> u64 {
+    match engine.limits().path {
+        FramePath::Sockets => queued(port).1,
+        _ => engine.counters().receive_buffer_drops.expect("an AF_XDP socket counts"),
+    }
+}
+
 /// Waits until so many datagrams of a few bytes have come to a port: a busy kernel delivers later than `send` returns.
 pub fn await_delivery(port: SocketAddr, count: usize) {
+    if far::is_there() {
+        return; // veth delivers before `send` returns, or in order with what is sent later
+    }
     let probe = stranger();
     let at = probe.local_addr().expect("bound");
     stranger().send_to(b"probe", at).expect("loopback");

@@ -1,0 +1,114 @@
+//! Where a datagram goes next: the hardware address of its next hop, as the kernel knows it or finds it out.
+//!
+//! The kernel routes and asks by ARP; it is asked here once a second for each destination in use, and told that the
+//! neighbour is being used, so that it checks the address as for traffic of its own.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use takt_base::{Clock, MonoNs, WallClock};
+
+use super::frame::Mac;
+use super::netlink::{Interface, Neighbour, Routing};
+
+/// Destinations that are remembered.
+const KEPT: usize = 64;
+/// How long what the kernel said is taken for true.
+const TRUE_FOR: Duration = Duration::from_secs(1);
+
+/// Route types (linux/rtnetlink.h).
+const UNICAST: u8 = 1;
+const LOCAL: u8 = 2;
+const BROADCAST: u8 = 3;
+const MULTICAST: u8 = 5;
+
+/// How a destination is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hop {
+    To(Mac),
+    /// The kernel is finding out.
+    Soon,
+    /// Not by this interface, or nobody answers.
+    Nowhere,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    to: Ipv4Addr,
+    mac: Mac,
+    until: MonoNs,
+}
+
+/// Next hops of one interface.
+pub(crate) struct Hops {
+    routing: Routing,
+    interface: u32,
+    loopback: bool,
+    known: Vec<Known>,
+    /// Whom the kernel was asked to find.
+    sought: Option<Ipv4Addr>,
+}
+
+impl Hops {
+    pub(crate) fn new(routing: Routing, interface: &Interface) -> Hops {
+        let (index, loopback) = (interface.index, interface.loopback);
+        Hops { routing, interface: index, loopback, known: Vec::with_capacity(KEPT), sought: None }
+    }
+
+    pub(crate) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
+        match self.known.iter().find(|known| known.to == to) {
+            Some(known) if now < known.until => Hop::To(known.mac),
+            _ => self.ask(to),
+        }
+    }
+
+    fn ask(&mut self, to: Ipv4Addr) -> Hop {
+        let hop = self.find(to).unwrap_or(Hop::Nowhere);
+        self.known.retain(|known| known.to != to);
+        if let Hop::To(mac) = hop {
+            if self.known.len() == KEPT {
+                self.known.remove(0);
+            }
+            self.known.push(Known { to, mac, until: WallClock.now() + TRUE_FOR });
+        }
+        hop
+    }
+
+    fn find(&mut self, to: Ipv4Addr) -> Result<Hop, Errno> {
+        let route = self.routing.route(to)?;
+        let [_, b, c, d] = to.octets();
+        Ok(match route.kind {
+            _ if route.interface != self.interface => Hop::Nowhere,
+            UNICAST | LOCAL if self.loopback => Hop::To([0; 6]),
+            UNICAST => self.neighbour(route.gateway.unwrap_or(to))?,
+            BROADCAST => Hop::To([0xff; 6]),
+            // RFC 1112, section 6.4.
+            MULTICAST => Hop::To([0x01, 0x00, 0x5e, b & 0x7f, c, d]),
+            _ => Hop::Nowhere,
+        })
+    }
+
+    fn neighbour(&mut self, next: Ipv4Addr) -> Result<Hop, Errno> {
+        let sought = self.sought == Some(next);
+        let found = self.routing.neighbour(self.interface, next)?;
+        if let Neighbour::Silent = found
+            && sought
+        {
+            // The next datagram has it asked again.
+            self.sought = None;
+            return Ok(Hop::Nowhere);
+        }
+        if !sought || matches!(found, Neighbour::Known(_)) {
+            self.routing.look_for(self.interface, next)?;
+            self.sought = Some(next);
+        }
+        Ok(match found {
+            Neighbour::Known(mac) => {
+                self.sought = None;
+                Hop::To(mac)
+            }
+            _ => Hop::Soon,
+        })
+    }
+}

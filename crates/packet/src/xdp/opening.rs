@@ -1,0 +1,185 @@
+//! From a configuration to sockets on an interface: which interface, what it lacks, the program in front of it.
+
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use takt_host::bpf::{BpfError, Place, Table, attach_xdp, load_xdp};
+
+use super::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
+use super::hops::Hops;
+use super::netlink::{Interface, Local, Routing};
+use super::program::{Wanted, program};
+use super::{Core, MAX_QUEUES, Xdp};
+use crate::port::Port;
+use crate::shared::Shared;
+use crate::sys::xsk::{CHUNK_BYTES, FRAME_BYTES, Failed, Sizes, Xsk};
+use crate::{Config, EngineError, EngineKind, FramePath, Limits, Missing};
+
+/// Chunks of a socket each way: two batches of the largest, and what takes 32 MiB.
+const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
+/// A queue that has just been let go is free a little later: the kernel does that in a work queue.
+const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
+
+/// Opens engine `xdp` or `xdp-generic` (`kind`).
+pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError> {
+    let place = if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native };
+    let missing = |missing| EngineError::Missing { engine: kind, missing };
+    let wanted = config.ports.iter().map(|spec| v4(spec.bind).map(|_| ())).collect::<Result<Vec<_>, _>>();
+    wanted.map_err(missing)?;
+    let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
+    let (local, interface) = interface_of(&mut routing, config)?;
+    check(&interface, config).map_err(missing)?;
+    // Nothing is read from these sockets but errors.
+    let quiet = Config { recv_buffer_bytes: 4096, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
+    let ports = config.ports.iter().map(|spec| Port::open(spec, &quiet)).collect::<Result<Vec<_>, _>>()?;
+    let queues = sockets(&interface, sizes(config)).map_err(|failed| refused(kind, &interface, failed))?;
+    let of_bpf = |error| missing(of_bpf(error, &interface));
+    let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
+    for (queue, number) in queues.iter().zip(0..) {
+        table.put(number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
+    }
+    let wanted: Vec<Wanted> = ports.iter().filter_map(wanted_of).collect();
+    let code = program(&wanted, config.stamps, table.descriptor());
+    let loaded = load_xdp(&code, false).map_err(of_bpf)?;
+    let attached = attach_xdp(loaded.as_fd(), interface.index, place).map_err(of_bpf)?;
+    let zero_copy = queues.iter().all(Xsk::zero_copy);
+    let sizes = sizes(config);
+    let limits = Limits {
+        recv_buffer_bytes: sizes.receive as usize * config.max_payload_bytes,
+        send_buffer_bytes: sizes.send as usize * config.max_payload_bytes,
+        stamps: config.stamps,
+        path: match (place, zero_copy) {
+            (Place::Generic, _) => FramePath::GenericXdp,
+            (Place::Native, false) => FramePath::NativeXdp,
+            (Place::Native, true) => FramePath::NativeXdpZeroCopy,
+        },
+        ..Shared::new(Vec::new()).limits(config, (false, false))
+    };
+    let _ = local;
+    Ok(Xdp {
+        rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
+        rx_entries: Vec::with_capacity(config.batch),
+        tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
+        tx_entries: Vec::with_capacity(config.batch),
+        limits,
+        core: Core {
+            _attached: attached,
+            queues,
+            shared: Shared::new(ports),
+            hops: Hops::new(routing, &interface),
+            mac: interface.mac,
+            mtu: interface.mtu as usize,
+            interface: interface.name,
+            max_payload: config.max_payload_bytes,
+        },
+    })
+}
+
+fn v4(address: SocketAddr) -> Result<SocketAddrV4, Missing> {
+    match address {
+        SocketAddr::V4(v4) if !v4.ip().is_unspecified() => Ok(v4),
+        SocketAddr::V4(_) => Err(Missing::OneAddress),
+        SocketAddr::V6(_) => Err(Missing::Ipv6),
+    }
+}
+
+fn wanted_of(port: &Port) -> Option<Wanted> {
+    let peer = match port.peer {
+        Some(SocketAddr::V4(peer)) => Some(peer),
+        _ => None,
+    };
+    v4(port.local).ok().map(|local| Wanted { local, peer })
+}
+
+/// The interface that has the address of the first port; the others have to be of it too, or its broadcast address.
+fn interface_of(routing: &mut Routing, config: &Config) -> Result<(Local, Interface), EngineError> {
+    let kernel = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
+    let mut locals = Vec::new();
+    routing.addresses(&mut |local| locals.push(local)).map_err(kernel)?;
+    let mut found: Option<Local> = None;
+    for spec in &config.ports {
+        let SocketAddr::V4(bind) = spec.bind else { continue };
+        let of = |local: &&Local| {
+            let within = |interface| found.is_none_or(|found: Local| found.interface == interface);
+            let loopback = bind.ip().is_loopback() && local.address.is_loopback();
+            (local.address == *bind.ip() || local.broadcast == Some(*bind.ip()) || loopback) && within(local.interface)
+        };
+        found = Some(*locals.iter().find(of).ok_or(EngineError::NotLocal { addr: spec.bind })?);
+    }
+    let local = found.unwrap_or(Local { interface: 1, address: Ipv4Addr::LOCALHOST, broadcast: None });
+    Ok((local, routing.interface(local.interface).map_err(kernel)?))
+}
+
+/// What the interface lacks for this configuration.
+fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
+    let name = || interface.name.clone();
+    let (payload, mtu) = (config.max_payload_bytes, interface.mtu as usize);
+    if payload + HEADERS_BYTES > FRAME_BYTES {
+        return Err(Missing::ShortFrames { payload, most: FRAME_BYTES - HEADERS_BYTES });
+    }
+    if payload + PACKET_HEADERS_BYTES > mtu {
+        return Err(Missing::Mtu { interface: name(), mtu, need: payload + PACKET_HEADERS_BYTES });
+    }
+    if !interface.up {
+        return Err(Missing::InterfaceUp { interface: name() });
+    }
+    Ok(())
+}
+
+fn sizes(config: &Config) -> Sizes {
+    let chunks = |bytes: usize| {
+        let chunks = (bytes / CHUNK_BYTES).max(2 * config.batch).next_power_of_two();
+        chunks.clamp(*CHUNKS.start(), *CHUNKS.end()) as u32
+    };
+    Sizes { receive: chunks(config.recv_buffer_bytes), send: chunks(config.send_buffer_bytes) }
+}
+
+/// A socket for each queue: the kernel says `EINVAL` behind the last one.
+fn sockets(interface: &Interface, sizes: Sizes) -> Result<Vec<Xsk>, Failed> {
+    let mut sockets = Vec::new();
+    while sockets.len() < MAX_QUEUES {
+        match socket(interface, sockets.len() as u32, sizes) {
+            Ok(socket) => sockets.push(socket),
+            Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if !sockets.is_empty() => break,
+            Err(failed) => return Err(failed),
+        }
+    }
+    Ok(sockets)
+}
+
+fn socket(interface: &Interface, queue: u32, sizes: Sizes) -> Result<Xsk, Failed> {
+    let (tries, pause) = LET_GO;
+    for _ in 0..tries {
+        match Xsk::open(interface.index, queue, sizes) {
+            Err(Failed { errno: Errno::BUSY, .. }) => std::thread::sleep(pause),
+            opened => return opened,
+        }
+    }
+    Xsk::open(interface.index, queue, sizes)
+}
+
+/// What a refused step means.
+fn refused(kind: EngineKind, interface: &Interface, failed: Failed) -> EngineError {
+    let name = || interface.name.clone();
+    let missing = match (failed.call, failed.errno) {
+        ("socket AF_XDP", Errno::AFNOSUPPORT) => Missing::XdpSockets,
+        ("socket AF_XDP", Errno::PERM | Errno::ACCESS) => Missing::XdpPermission,
+        ("setsockopt XDP_UMEM_REG", Errno::NOBUFS | Errno::PERM) => Missing::LockedMemory,
+        ("bind AF_XDP", Errno::BUSY) => Missing::QueueFree { interface: name() },
+        ("bind AF_XDP", Errno::NETDOWN) => Missing::InterfaceUp { interface: name() },
+        _ => return EngineError::Kernel { call: failed.call, source: failed.errno.into() },
+    };
+    EngineError::Missing { engine: kind, missing }
+}
+
+fn of_bpf(error: BpfError, interface: &Interface) -> Missing {
+    let interface = interface.name.clone();
+    match error {
+        BpfError::NotPermitted => Missing::XdpPermission,
+        BpfError::Taken { .. } => Missing::InterfaceFree { interface },
+        BpfError::NoDriver { source, .. } => Missing::NativeXdp { interface, why: source.to_string() },
+        other => Missing::Program { interface, why: other.to_string() },
+    }
+}

@@ -1,0 +1,99 @@
+//! Two ends of a cable: this process in one network namespace, and a thread of it in another, joined by a veth pair.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, OnceLock};
+
+const NEAR: Ipv4Addr = Ipv4Addr::new(10, 98, 0, 1);
+const FAR: Ipv4Addr = Ipv4Addr::new(10, 98, 0, 2);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread at the other end; none on loopback.
+static THERE: OnceLock<Mutex<Sender<Job>>> = OnceLock::new();
+
+/// Whether this process has another end.
+pub fn is_there() -> bool {
+    THERE.get().is_some()
+}
+
+/// The address of this end.
+pub fn near() -> Option<IpAddr> {
+    is_there().then_some(NEAR.into())
+}
+
+/// The address of the other.
+pub fn far() -> Option<IpAddr> {
+    is_there().then_some(FAR.into())
+}
+
+/// Runs `job` at the other end, if there is one, and returns what it does. A socket stays where it was opened.
+pub fn there<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
+    let Some(thread) = THERE.get() else { return job() };
+    let (tell, told) = channel();
+    let job = Box::new(move || drop(tell.send(job())));
+    thread.lock().expect("no panic").send(job).expect("it listens");
+    told.recv().expect("the job at the other end did not panic")
+}
+
+/// Runs `test` of this binary again as root in a network namespace of its own, one end of a cable; `true` inside it.
+/// Outside `false`: the test is done, or skipped where that is not permitted.
+pub fn over_a_cable(test: &str) -> bool {
+    const MARK: &str = "TAKT_PACKET_TEST_CABLE";
+    if std::env::var(MARK).as_deref() == Ok(test) {
+        lay();
+        return true;
+    }
+    if !Command::new("unshare").args(["--net", "true"]).output().is_ok_and(|out| out.status.success()) {
+        takt_testing::skip("no network namespace without a user namespace, in which XDP works   (run as root)");
+        return false;
+    }
+    let exe = std::env::current_exe().expect("this binary");
+    let run = Command::new("unshare")
+        .args(["--net", "--"])
+        .arg(exe)
+        .args(["--exact", test, "--nocapture"])
+        .env(MARK, test)
+        .output()
+        .expect("it ran a moment ago");
+    let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "in the namespace, {}:\n{said}", run.status);
+    assert!(said.contains("1 passed"), "the test is called {test}:\n{said}");
+    false
+}
+
+/// A shell command in the namespace of the calling thread; it has to succeed.
+pub fn shell(command: &str) {
+    let out = Command::new("sh").args(["-ec", command]).output().expect("a shell");
+    assert!(out.status.success(), "{command}: {}", String::from_utf8_lossy(&out.stderr));
+}
+
+fn lay() {
+    let (tell, told) = channel();
+    std::thread::Builder::new().name("far".to_owned()).spawn(move || far_end(&tell)).expect("a thread");
+    let (thread, jobs) = told.recv().expect("it says who it is");
+    // Sums made by a device that is none would stay unfinished.
+    shell(&format!(
+        "ip link set lo up; ip link add near type veth peer name far; ip link set far netns {thread}; \
+         ip addr add {NEAR}/24 dev near; ip link set near up; ethtool -K near tx off >/dev/null"
+    ));
+    assert!(THERE.set(Mutex::new(jobs)).is_ok(), "one cable a process");
+    there(|| {
+        shell(&format!(
+            "ip link set lo up; ip addr add {FAR}/24 dev far; ip link set far up; ethtool -K far tx off >/dev/null; \
+             echo 0 > /proc/sys/net/ipv4/icmp_ratelimit"
+        ));
+    });
+}
+
+/// Does what it is told in a namespace of its own, until nobody can tell it anything.
+fn far_end(tell: &Sender<(u32, Sender<Job>)>) {
+    takt_host::namespace::unshare_network().expect("permitted a moment ago");
+    let (jobs, todo): (_, Receiver<Job>) = channel();
+    let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+    tell.send((thread, jobs)).expect("it waits");
+    for job in todo {
+        job();
+    }
+}
