@@ -113,6 +113,7 @@ impl Xsk {
         let free = (sizes.receive..sizes.receive + sizes.send).rev().collect();
         let mut xsk = Xsk { socket, fill, completion, rx, tx, memory, sizes, free, zero_copy: false };
         (0..sizes.receive).for_each(|chunk| xsk.give_back(chunk));
+        xsk.refill();
         let address = SocketAddrXdp::new(SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP, interface, queue);
         bind(&xsk.socket, &address).map_err(of("bind AF_XDP"))?;
         let options = sockopt::xdp_options(&xsk.socket).map_err(of("getsockopt XDP_OPTIONS"))?;

@@ -1,14 +1,15 @@
 //! From a configuration to sockets on an interface: which interface, what it lacks, the program in front of it.
 
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use takt_base::{Clock, WallClock};
 use takt_host::bpf::{BpfError, Place, Table, attach_xdp, load_xdp};
 
 use super::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
-use super::hops::Hops;
+use super::hops::{Hop, Hops};
 use super::netlink::{Interface, Local, Routing};
 use super::program::{Wanted, program};
 use super::{Core, MAX_QUEUES, Xdp};
@@ -21,6 +22,8 @@ use crate::{Config, EngineError, EngineKind, FramePath, Limits, Missing};
 const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
 /// A queue that has just been let go is free a little later: the kernel does that in a work queue.
 const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
+/// How long opening waits for peers' hardware addresses.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Opens engine `xdp` or `xdp-generic` (`kind`).
 pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError> {
@@ -29,10 +32,10 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
     let wanted = config.ports.iter().map(|spec| v4(spec.bind).map(|_| ())).collect::<Result<Vec<_>, _>>();
     wanted.map_err(missing)?;
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
-    let (local, interface) = interface_of(&mut routing, config)?;
+    let interface = interface_of(&mut routing, config)?;
     check(&interface, config).map_err(missing)?;
-    // Nothing is read from these sockets but errors.
-    let quiet = Config { recv_buffer_bytes: 4096, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
+    // Nothing is read from these sockets but errors, of which some hundred wait meanwhile.
+    let quiet = Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
     let ports = config.ports.iter().map(|spec| Port::open(spec, &quiet)).collect::<Result<Vec<_>, _>>()?;
     let queues = sockets(&interface, sizes(config)).map_err(|failed| refused(kind, &interface, failed))?;
     let of_bpf = |error| missing(of_bpf(error, &interface));
@@ -57,7 +60,8 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
         },
         ..Shared::new(Vec::new()).limits(config, (false, false))
     };
-    let _ = local;
+    let mut hops = Hops::new(routing, &interface);
+    find_peers(&mut hops, &wanted);
     Ok(Xdp {
         rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
         rx_entries: Vec::with_capacity(config.batch),
@@ -68,13 +72,24 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
             _attached: attached,
             queues,
             shared: Shared::new(ports),
-            hops: Hops::new(routing, &interface),
+            hops,
             mac: interface.mac,
             mtu: interface.mtu as usize,
             interface: interface.name,
             max_payload: config.max_payload_bytes,
         },
     })
+}
+
+/// Has the hardware addresses of connected peers ready, so that the first datagram need not wait. A peer that does not
+/// answer now may do so later.
+fn find_peers(hops: &mut Hops, ports: &[Wanted]) {
+    let end = WallClock.now() + ANSWERS_WITHIN;
+    for peer in ports.iter().filter_map(|port| port.peer) {
+        while hops.hop(*peer.ip(), WallClock.now()) == Hop::Soon && WallClock.now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 fn v4(address: SocketAddr) -> Result<SocketAddrV4, Missing> {
@@ -94,7 +109,7 @@ fn wanted_of(port: &Port) -> Option<Wanted> {
 }
 
 /// The interface that has the address of the first port; the others have to be of it too, or its broadcast address.
-fn interface_of(routing: &mut Routing, config: &Config) -> Result<(Local, Interface), EngineError> {
+fn interface_of(routing: &mut Routing, config: &Config) -> Result<Interface, EngineError> {
     let kernel = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
     let mut locals = Vec::new();
     routing.addresses(&mut |local| locals.push(local)).map_err(kernel)?;
@@ -108,8 +123,7 @@ fn interface_of(routing: &mut Routing, config: &Config) -> Result<(Local, Interf
         };
         found = Some(*locals.iter().find(of).ok_or(EngineError::NotLocal { addr: spec.bind })?);
     }
-    let local = found.unwrap_or(Local { interface: 1, address: Ipv4Addr::LOCALHOST, broadcast: None });
-    Ok((local, routing.interface(local.interface).map_err(kernel)?))
+    routing.interface(found.map_or(1, |local| local.interface)).map_err(kernel)
 }
 
 /// What the interface lacks for this configuration.
