@@ -63,6 +63,8 @@ pub(crate) struct Ring {
     shape: Shape,
     /// Results of the sends under way: for each what the kernel answered, once it did.
     sent: Vec<Option<i32>>,
+    /// Receives that go on.
+    receiving: usize,
     /// Receives completed while sends were waited for.
     arrivals: Vec<Arrival>,
     /// One a port. The kernel reads it when a receive is submitted.
@@ -102,6 +104,7 @@ impl Ring {
             enabled: false,
             shape,
             sent: vec![None; shape.sends],
+            receiving: 0,
             arrivals: Vec::with_capacity(completions),
             headers: vec![ReceiveHeader::default(); shape.ports].into(),
             broken: false,
@@ -121,6 +124,7 @@ impl Ring {
         self.groups = groups;
         self.enabled = false;
         self.broken = false;
+        self.receiving = 0;
         for buffer in 0..self.shape.ports * self.shape.buffers {
             let offset = buffer * self.shape.buffer_bytes;
             let completed = self.arrivals.iter().any(|one| one.result.is_ok_and(|(at, _)| at == offset));
@@ -154,7 +158,9 @@ impl Ring {
         *header = ReceiveHeader { name_bytes, control_bytes, ..ReceiveHeader::default() };
         let header = (&raw const *header).cast();
         let entry = opcode::RecvMsgMulti::new(Fd(socket.as_raw_fd()), header, group).build().user_data(port as u64);
-        let _room_for_one_a_port = self.push(&entry);
+        if self.push(&entry) {
+            self.receiving += 1;
+        }
     }
 
     /// Whether the kernel has work to do for us: then something may have come, and [`Ring::enter`] finds it.
@@ -284,6 +290,7 @@ impl Ring {
                 (Ok(_), None) => Err(Errno::NOBUFS),
                 (Err(_), _) => Err(of(entry.result())),
             };
+            self.receiving -= usize::from(!cqueue::more(entry.flags())).min(self.receiving);
             // There is room for one of each buffer and two endings of each port; the kernel makes no more.
             if self.arrivals.len() < self.arrivals.capacity() {
                 self.arrivals.push(Arrival { port, result, more: cqueue::more(entry.flags()) });
@@ -302,10 +309,12 @@ impl Ring {
         }
         // A receive that is cancelled does its last work in a later call. Another thread than the ring's can't make one;
         // there the kernel ends the receives some time after the ring is closed.
-        for _ in 0..=self.shape.ports {
-            if self.enter(None).is_err() || !self.has_work() {
+        let moment = rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        for _ in 0..100 {
+            if self.enter(Some(Some(moment))).is_err() || self.receiving == 0 {
                 return;
             }
+            self.arrivals.clear();
         }
     }
 }
