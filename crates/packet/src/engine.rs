@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-use crate::{EngineError, PortIndex, RxBatch, TxBatch};
+use crate::{Choice, EngineError, PortIndex, RxBatch, TxBatch};
 
 /// How long a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,12 @@ pub trait Engine: Send {
 
     /// Monotonic since opening.
     fn counters(&self) -> Counters;
+
+    /// Of an engine that was opened as [`EngineKind::Auto`](crate::EngineKind::Auto): which it is, and why none that would
+    /// have been preferred.
+    fn choice(&self) -> Option<&Choice> {
+        None
+    }
 }
 
 /// A destination answered by ICMP that no socket listens there.

@@ -19,12 +19,23 @@ pub enum EngineKind {
     Xdp,
     /// AF_XDP behind a program above the driver: for interfaces whose driver has no place for one.
     XdpGeneric,
+    /// The fastest that opens, which [`crate::Engine::choice`] explains.
+    Auto,
 }
 
 impl EngineKind {
     /// All of them, plainest first.
-    pub const ALL: [EngineKind; 5] =
-        [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring, EngineKind::Xdp, EngineKind::XdpGeneric];
+    pub const ALL: [EngineKind; 6] = [
+        EngineKind::Socket,
+        EngineKind::Mmsg,
+        EngineKind::Uring,
+        EngineKind::Xdp,
+        EngineKind::XdpGeneric,
+        EngineKind::Auto,
+    ];
+
+    /// Those over kernel sockets, which need no interface for themselves.
+    pub const OVER_SOCKETS: [EngineKind; 3] = [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring];
 
     /// The name people type.
     #[must_use]
@@ -35,6 +46,7 @@ impl EngineKind {
             EngineKind::Uring => "uring",
             EngineKind::Xdp => "xdp",
             EngineKind::XdpGeneric => "xdp-generic",
+            EngineKind::Auto => "auto",
         }
     }
 }
@@ -47,7 +59,7 @@ impl fmt::Display for EngineKind {
 
 /// A name no engine has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp and xdp-generic)")]
+#[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp, xdp-generic and auto)")]
 pub struct UnknownEngine {
     /// The name as given.
     pub got: String,

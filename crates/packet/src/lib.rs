@@ -8,12 +8,17 @@
 //! | --- | --- | --- |
 //! | `socket` | one datagram, as UHD's own transport does | nothing |
 //! | `mmsg` | a batch; optionally aggregates that the kernel splits (UDP GSO) and joins (GRO) | Linux |
+//! | `uring` | a batch each way; receives go on by themselves, and one that finds nothing costs no call | Linux 6.1, io_uring permitted |
+//! | `xdp` | a batch of frames, past the kernel's protocol layers (AF_XDP) | CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF; a driver that runs XDP programs; IPv4 |
+//! | `xdp-generic` | the same | the same, any driver |
+//! | `auto` | what the first of `xdp`, `mmsg` that opens does | nothing |
 //!
 //! An engine never blocks longer than its caller allows, allocates nothing after opening, and treats every length and
 //! address the kernel hands it as a claim to be checked.
 
 #![warn(missing_docs)]
 
+mod auto;
 mod batch;
 mod config;
 mod engine;
@@ -37,6 +42,7 @@ mod sys;
 mod uring;
 mod xdp;
 
+pub use auto::Choice;
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
 pub use config::{Config, PortIndex, PortSpec};
 pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};

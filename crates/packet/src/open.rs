@@ -1,5 +1,6 @@
 //! From a configuration to an engine.
 
+use crate::auto::open_auto;
 use crate::mmsg::Batches;
 use crate::port::{Port, forget_strangers};
 use crate::shared::MAX_PORTS;
@@ -15,7 +16,8 @@ use crate::{Config, Engine, EngineError, EngineKind};
 /// 50 ms at most.
 ///
 /// # Errors
-/// A port is taken, not an address of this host or not permitted; or the configuration is out of range: 1 to 16 ports,
+/// A port is taken, not an address of this host or not permitted; the engine needs something that this host does not have
+/// ([`crate::Missing`]); or the configuration is out of range: 1 to 16 ports,
 /// batches of 1 to 1024, payloads of 1 to 65 507 bytes, buffers below 1 GiB.
 ///
 /// ```
@@ -37,6 +39,7 @@ use crate::{Config, Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
     Ok(match kind {
+        EngineKind::Auto => open_auto(config)?,
         EngineKind::Socket => {
             Box::new(Sockets::new(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
         }

@@ -52,6 +52,8 @@ impl Measure {
         let drops = now.receive_buffer_drops.zip(was.receive_buffer_drops).map(|(now, was)| now - was);
         let evidence = EndEvidence {
             engine: name.to_owned(),
+            engine_path: limits.path.words().to_owned(),
+            engine_choice: engine.choice().map(ToString::to_string),
             recv_buffer_bytes: limits.recv_buffer_bytes,
             aggregates_sends: limits.aggregates_sends,
             aggregates_receives: limits.aggregates_receives,

@@ -44,6 +44,12 @@ pub struct Evidence {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EndEvidence {
     pub engine: String,
+    /// How datagrams passed between the process and the interface, in words. Older records have none.
+    #[serde(default)]
+    pub engine_path: String,
+    /// Of engine `auto`: which it was, and why no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_choice: Option<String>,
     pub recv_buffer_bytes: usize,
     pub aggregates_sends: bool,
     pub aggregates_receives: bool,

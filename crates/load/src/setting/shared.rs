@@ -2,8 +2,9 @@
 
 use super::{Setting, Takes};
 
-pub(crate) const ENGINE: Setting = Setting::new("engine", Takes::Word(&["mmsg", "socket"]), "mmsg")
-    .about("how datagrams enter and leave the host side");
+pub(crate) const ENGINE: Setting =
+    Setting::new("engine", Takes::Word(&["mmsg", "socket", "uring", "xdp", "xdp-generic", "auto"]), "mmsg")
+        .about("how datagrams enter and leave the host side");
 pub(crate) const DURATION: Setting = Setting::required("duration", Takes::Span)
     .about("what of a round is measured; of a search: its confirmation, a trial takes a quarter");
 pub(crate) const WARM_UP: Setting =

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use takt_base::{Clock, MonoNs};
 use takt_packet::{
-    Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
-    Wait,
+    Config, Counters, Engine, EngineError, FramePath, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch,
+    TxEntry, Wait,
 };
 
 use super::World;
@@ -62,6 +62,7 @@ impl SimEngine {
             stamps: config.stamps,
             aggregates_sends: false,
             aggregates_receives: false,
+            path: FramePath::Sockets,
         };
         let arena_bytes = config.batch * config.max_payload_bytes;
         Ok(SimEngine {

@@ -1,0 +1,98 @@
+//! Engine `auto`: the fastest that opens here, and why not another.
+//!
+//! The order is that of datagrams a second across a path (crates/packet/README.md): `xdp` before `mmsg`. The others are
+//! never chosen: `xdp-generic` slows down what else comes to the interface, `uring` is no faster than `mmsg`, and `socket`
+//! is slower.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use crate::{
+    Config, Counters, Engine, EngineError, EngineKind, Limits, PortIndex, Refusal, RxBatch, TxBatch, Wait, open,
+};
+
+/// What is tried, in this order; the last opens wherever any does.
+const ORDER: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::Mmsg];
+
+/// Which engine was chosen, and why none before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The one that runs.
+    pub kind: EngineKind,
+    /// Those that would have been preferred, and what each said.
+    pub passed_over: Vec<(EngineKind, String)>,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        self.passed_over.iter().try_for_each(|(kind, why)| write!(f, "; not {kind}: {why}"))
+    }
+}
+
+/// An engine and how it came to be it.
+struct Chosen {
+    engine: Box<dyn Engine>,
+    choice: Choice,
+}
+
+/// Opens the first of the order that opens.
+pub(crate) fn open_auto(config: &Config) -> Result<Box<dyn Engine>, EngineError> {
+    let mut passed_over = Vec::new();
+    for kind in ORDER {
+        match open(kind, config) {
+            Ok(engine) => return Ok(Box::new(Chosen { engine, choice: Choice { kind, passed_over } })),
+            Err(error) if goes_on(kind, &error) => passed_over.push((kind, said(&error))),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(EngineError::Config { what: "engines to choose from", got: 0, want: "at least 1" })
+}
+
+/// What is wrong with the ports is wrong for every engine; the last has nobody behind it.
+fn goes_on(kind: EngineKind, error: &EngineError) -> bool {
+    kind != ORDER[ORDER.len() - 1]
+        && matches!(error, EngineError::Missing { .. } | EngineError::Kernel { .. } | EngineError::InterfaceGone { .. })
+}
+
+fn said(error: &EngineError) -> String {
+    match error {
+        EngineError::Missing { missing, .. } => missing.to_string(),
+        EngineError::Kernel { call, source } => format!("{call}: {source}"),
+        other => other.to_string(),
+    }
+}
+
+impl Engine for Chosen {
+    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
+        self.engine.recv(wait)
+    }
+
+    fn last_batch(&self) -> RxBatch<'_> {
+        self.engine.last_batch()
+    }
+
+    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
+        self.engine.reserve(want)
+    }
+
+    fn refused(&mut self) -> Option<Refusal> {
+        self.engine.refused()
+    }
+
+    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
+        self.engine.local(port)
+    }
+
+    fn limits(&self) -> Limits {
+        self.engine.limits()
+    }
+
+    fn counters(&self) -> Counters {
+        self.engine.counters()
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        Some(&self.choice)
+    }
+}

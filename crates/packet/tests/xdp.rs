@@ -1,0 +1,317 @@
+//! What goes wrong under engine `xdp` in particular: the interface, its neighbours, permissions, the end of the process.
+//! Each test runs over a cable of its own (`support/far.rs`).
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use support::far::{over_a_cable, shell, there};
+use support::{P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, xdp};
+use takt_base::{Clock, WallClock};
+use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, open};
+use takt_testing::wait_for;
+
+const KINDS: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::XdpGeneric];
+
+/// What the engine lacks for a configuration.
+fn missing(kind: EngineKind, config: &Config) -> Missing {
+    match open(kind, config) {
+        Err(EngineError::Missing { engine, missing }) if engine == kind => missing,
+        Err(error) => panic!("{error:?}"),
+        Ok(engine) => panic!("it opened: {:?}", engine.limits()),
+    }
+}
+
+/// An engine of an interface that has just been let go: the kernel ends a program a moment later.
+fn reopened(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
+    wait_for("an interface that nobody holds", || open(kind, config).ok())
+}
+
+fn programs() -> String {
+    let out = Command::new("ip").args(["-details", "link", "show", "near"]).output().expect("iproute2");
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(said.contains("near"), "{said}");
+    said
+}
+
+#[test]
+fn the_path_is_named_and_the_program_ends_with_the_engine() {
+    if !over_a_cable("the_path_is_named_and_the_program_ends_with_the_engine") {
+        return;
+    }
+    for (kind, path) in [(EngineKind::Xdp, FramePath::NativeXdp), (EngineKind::XdpGeneric, FramePath::GenericXdp)] {
+        let engine = reopened(kind, &unconnected(1));
+        assert_eq!(engine.limits().path, path);
+        assert!(programs().contains("prog/xdp"), "{}", programs());
+        drop(engine);
+        wait_for("no program", || (!programs().contains("prog/xdp")).then_some(()));
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_no_program() {
+    const NAME: &str = "a_process_that_is_killed_leaves_no_program";
+    if std::env::var_os("TAKT_PACKET_XDP_HOLD").is_some() {
+        let engine =
+            open(EngineKind::Xdp, &Config::new(vec![PortSpec { bind: "10.98.0.1:0".parse().unwrap(), peer: None }]));
+        let _held = engine.expect("the interface is free");
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    if !over_a_cable(NAME) {
+        return;
+    }
+    let exe = std::env::current_exe().expect("this binary");
+    let mut child = Command::new(exe)
+        .args(["--exact", NAME])
+        .env("TAKT_PACKET_XDP_HOLD", "1")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    wait_for("the program of another process", || programs().contains("prog/xdp").then_some(()));
+    let free = missing(EngineKind::XdpGeneric, &unconnected(1));
+    assert_eq!(free, Missing::QueueFree { interface: "near".to_owned() });
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    wait_for("no program", || (!programs().contains("prog/xdp")).then_some(()));
+    let mut engine = reopened(EngineKind::Xdp, &unconnected(1));
+    stranger().send_to(b"alive", addr(&*engine, 0)).unwrap();
+    assert_eq!(recv_some(&mut *engine, 1).len(), 1);
+}
+
+#[test]
+fn what_is_missing_is_said_with_the_fix() {
+    if !over_a_cable("what_is_missing_is_said_with_the_fix") {
+        return;
+    }
+    let spec = |bind: &str| Config::new(vec![PortSpec { bind: bind.parse().unwrap(), peer: None }]);
+    for kind in KINDS {
+        assert_eq!(missing(kind, &spec("0.0.0.0:0")), Missing::OneAddress);
+        assert_eq!(missing(kind, &spec("[::1]:0")), Missing::Ipv6);
+        assert!(matches!(open(kind, &spec("10.98.0.9:0")), Err(EngineError::NotLocal { .. })));
+        let jumbo = missing(kind, &Config { max_payload_bytes: 1473, ..unconnected(1) });
+        assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
+        assert!(jumbo.to_string().ends_with("(ip link set near mtu 1501)"), "{jumbo}");
+        let giant = missing(kind, &Config { max_payload_bytes: 9000, ..unconnected(1) });
+        assert!(matches!(giant, Missing::ShortFrames { payload: 9000, .. }), "{giant}");
+    }
+    // Loopback has no place for a program of its own; above it there is one.
+    let native = missing(EngineKind::Xdp, &spec("127.0.0.1:0"));
+    assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
+    assert!(native.to_string().contains("xdp-generic"), "{native}");
+    assert_eq!(open(EngineKind::XdpGeneric, &spec("127.0.0.1:0")).unwrap().limits().path, FramePath::GenericXdp);
+
+    let first = open(EngineKind::Xdp, &unconnected(1)).unwrap();
+    let second = missing(EngineKind::Xdp, &unconnected(1));
+    assert_eq!(second, Missing::QueueFree { interface: "near".to_owned() });
+    let taken = open(EngineKind::Xdp, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
+    assert!(matches!(taken, Err(EngineError::PortInUse { .. })));
+    drop(first);
+
+    shell("ip link set near down");
+    assert_eq!(missing(EngineKind::Xdp, &unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
+}
+
+#[test]
+fn without_privileges_it_says_which() {
+    if !over_a_cable("without_privileges_it_says_which") {
+        return;
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    for kind in KINDS {
+        assert_eq!(missing(kind, &unconnected(1)), Missing::XdpPermission);
+    }
+    let auto = open(EngineKind::Auto, &unconnected(1)).expect("there always is one");
+    let choice = auto.choice().expect("it was chosen");
+    assert_eq!(choice.kind, EngineKind::Mmsg);
+    assert!(choice.to_string().starts_with("mmsg; not xdp: this process may not load XDP programs"), "{choice}");
+}
+
+#[test]
+fn the_choice_is_the_first_that_opens() {
+    if !over_a_cable("the_choice_is_the_first_that_opens") {
+        return;
+    }
+    let over_cable = open(EngineKind::Auto, &unconnected(1)).unwrap();
+    assert_eq!(over_cable.choice().map(ToString::to_string).as_deref(), Some("xdp"));
+    assert_eq!(over_cable.limits().path, FramePath::NativeXdp);
+    let lo = Config::new(vec![PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None }]);
+    let on_loopback = open(EngineKind::Auto, &lo).unwrap();
+    let choice = on_loopback.choice().expect("it was chosen").to_string();
+    assert!(choice.starts_with("mmsg; not xdp: the driver of lo runs no XDP program"), "{choice}");
+    assert_eq!(on_loopback.limits().path, FramePath::Sockets);
+    assert!(open(EngineKind::Mmsg, &lo).unwrap().choice().is_none());
+    // What is wrong with a port is wrong for all.
+    let taken = addr(&*on_loopback, 0);
+    let again = open(EngineKind::Auto, &Config::new(vec![PortSpec { bind: taken, peer: None }]));
+    assert!(matches!(again, Err(EngineError::PortInUse { addr }) if addr == taken));
+}
+
+#[test]
+fn an_interface_that_goes_down_and_up_again_goes_on() {
+    if !over_a_cable("an_interface_that_goes_down_and_up_again_goes_on") {
+        return;
+    }
+    for kind in KINDS {
+        let mut server = reopened(kind, &unconnected(1));
+        let peer = stranger();
+        let client_port = peer.local_addr().unwrap();
+        peer.send_to(&7_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
+        assert_eq!(numbers(&recv_some(&mut *server, 1)), [7]);
+        send_all(&mut *server, Some(client_port), &numbered(0..3));
+        shell("ip link set near down");
+        assert!(server.recv(Wait::Poll).unwrap().is_empty());
+        let moment = Wait::Until(WallClock.now() + Duration::from_millis(5));
+        assert!(server.recv(moment).unwrap().is_empty(), "down is no error");
+        let mut batch = server.reserve(4);
+        while batch.push(P0, Some(client_port), |_| 4) {}
+        let taken = batch.send(moment).expect("nor for a sender");
+        let counters = server.counters();
+        let dealt_with = counters.sent_datagrams + counters.undeliverable_datagrams;
+        assert_eq!((dealt_with, counters.unsent_datagrams), (3 + taken as u64, 4 - taken as u64));
+        shell("ip link set near up");
+        // A route is there again at once, the neighbour when it has answered.
+        wait_for("the first datagram after it", || {
+            peer.send_to(&8_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
+            let moment = Wait::Until(WallClock.now() + Duration::from_millis(50));
+            (!server.recv(moment).unwrap().is_empty()).then_some(())
+        });
+        send_all(&mut *server, Some(client_port), &numbered(9..10));
+    }
+}
+
+#[test]
+fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
+    if !over_a_cable("an_interface_that_is_removed_ends_the_engine_with_its_name") {
+        return;
+    }
+    let mut server = xdp(&unconnected(1));
+    let peer = stranger().local_addr().unwrap();
+    send_all(&mut *server, Some(peer), &numbered(0..3));
+    shell("ip link del near");
+    let error = server.recv(soon()).unwrap_err();
+    assert!(matches!(&error, EngineError::InterfaceGone { interface, .. } if interface == "near"), "{error:?}");
+    assert_eq!(error.to_string(), "interface near is gone");
+    let mut batch = server.reserve(1);
+    batch.push(P0, Some(peer), |_| 4);
+    let sent = batch.send(Wait::Poll);
+    assert!(matches!(&sent, Err(EngineError::InterfaceGone { .. }) | Ok(1)), "{sent:?}");
+    assert!(server.recv(Wait::Poll).is_err(), "and stays so");
+}
+
+#[test]
+fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
+    if !over_a_cable("a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage") {
+        return;
+    }
+    for kind in KINDS {
+        let mut server = reopened(kind, &unconnected(1));
+        let (to, from) = (addr(&*server, 0), stranger());
+        there(|| shell("ethtool -K far tx on >/dev/null"));
+        for _ in 0..10 {
+            from.send_to(b"unfinished", to).unwrap();
+        }
+        there(|| shell("ethtool -K far tx off >/dev/null"));
+        from.send_to(b"whole", to).unwrap();
+        let seen = recv_some(&mut *server, 1);
+        assert_eq!(seen[0].bytes, b"whole");
+        let counters = server.counters();
+        assert_eq!((counters.unfinished_checksums, counters.damaged_datagrams), (10, 0));
+    }
+}
+
+#[test]
+fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others() {
+    if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
+        return;
+    }
+    let mut server = xdp(&unconnected(1));
+    let alive = stranger();
+    let (there, silent) = (alive.local_addr().unwrap(), "10.98.0.77:9".parse().unwrap());
+    let mut batch = server.reserve(4);
+    for (to, byte) in [(there, 1_u8), (silent, 2), (there, 3)] {
+        batch.push(P0, Some(to), |frame| {
+            frame[0] = byte;
+            1
+        });
+    }
+    assert_eq!(batch.send(soon()).unwrap(), 3, "all are dealt with once the kernel has given up asking");
+    let mut bytes = [0; 9];
+    for byte in [1, 3] {
+        assert_eq!((alive.recv(&mut bytes).unwrap(), bytes[0]), (1, byte));
+    }
+    let counters = server.counters();
+    assert_eq!((counters.sent_datagrams, counters.undeliverable_datagrams), (2, 1));
+    // Another network, by no route.
+    send_all(&mut *server, Some("192.0.2.1:9".parse().unwrap()), &numbered(0..5));
+    assert_eq!(server.counters().undeliverable_datagrams, 6);
+}
+
+#[test]
+fn what_is_not_for_its_ports_stays_the_kernels() {
+    if !over_a_cable("what_is_not_for_its_ports_stays_the_kernels") {
+        return;
+    }
+    let engine = xdp(&unconnected(2));
+    let own = std::net::UdpSocket::bind(any()).unwrap();
+    own.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    stranger().send_to(b"for the kernel", own.local_addr().unwrap()).unwrap();
+    assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
+    there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
+    assert_eq!(engine.counters().received_datagrams, 0);
+}
+
+#[test]
+fn several_queues_are_received_from_in_order_of_arrival() {
+    if !over_a_cable("several_queues_are_received_from_in_order_of_arrival") {
+        return;
+    }
+    // A pair with four queues, in place of the plain one.
+    shell("ip link del near");
+    let far = there(|| rustix::thread::gettid().as_raw_nonzero().get());
+    shell(&format!(
+        "ip link add near numrxqueues 4 numtxqueues 4 type veth peer name far numrxqueues 4 numtxqueues 4; \
+         ip link set far netns {far}; ip addr add 10.98.0.1/24 dev near; ip link set near up"
+    ));
+    there(|| shell("ip addr add 10.98.0.2/24 dev far; ip link set far up; ethtool -K far tx off >/dev/null"));
+    let mut server = xdp(&unconnected(2));
+    let senders: Vec<_> = (0..8).map(|_| stranger()).collect();
+    for round in 0..100_u32 {
+        for (n, from) in senders.iter().enumerate() {
+            let number = round * 8 + n as u32;
+            from.send_to(&number.to_be_bytes(), addr(&*server, (n % 2) as u8)).unwrap();
+        }
+        let seen = recv_some(&mut *server, 8);
+        let stamps: Vec<_> = seen.iter().map(|seen| seen.arrived.expect("stamped")).collect();
+        assert!(stamps.is_sorted(), "{stamps:?}");
+        let mut got = numbers(&seen);
+        got.sort_unstable();
+        assert_eq!(got, (round * 8..round * 8 + 8).collect::<Vec<_>>());
+    }
+    assert_eq!(server.counters().receive_buffer_drops, Some(0));
+}
+
+#[test]
+fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
+    if !over_a_cable("an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing") {
+        return;
+    }
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let locked = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmSize:")).unwrap().to_owned();
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap()
+    };
+    drop(reopened(EngineKind::Xdp, &connected((support::far::far().unwrap(), 9).into())));
+    let (before, memory) = (descriptors(), locked());
+    for _ in 0..20 {
+        drop(reopened(EngineKind::Xdp, &unconnected(1)));
+    }
+    assert_eq!(descriptors(), before);
+    // Each has some eight megabytes of chunks.
+    assert!(locked() < memory + 16 * 1024, "{memory} kB before, {} kB after", locked());
+}
