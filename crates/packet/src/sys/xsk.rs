@@ -173,17 +173,34 @@ impl Xsk {
         true
     }
 
-    /// Has the kernel send what is queued. `Ok(true)`: all of it has been taken.
+    /// Has the kernel send what is queued. `Ok(true)`: all of it has been taken; `Ok(false)`: a part, since one call takes
+    /// only so many (`TX_BATCH_SIZE` in net/xdp/xsk.c).
+    ///
+    /// # Errors
+    /// None was taken, and why.
     pub(crate) fn kick(&mut self, calls: &mut u64) -> Result<bool, Errno> {
         self.tx.publish();
-        if self.tx.is_consumed() {
+        let before = self.tx.waiting();
+        if before == 0 {
             return Ok(true);
         }
-        if self.tx.needs_wakeup() {
+        let answer = if self.tx.needs_wakeup() {
             *calls += 1;
-            send(&self.socket, &[], SendFlags::DONTWAIT)?;
+            send(&self.socket, &[], SendFlags::DONTWAIT).map(drop)
+        } else {
+            Ok(())
+        };
+        match self.tx.waiting() {
+            0 => Ok(true),
+            // At the end of its batch the kernel says `EAGAIN` as well.
+            after if after != before => Ok(false),
+            _ => Err(answer.err().unwrap_or(Errno::AGAIN)),
         }
-        Ok(self.tx.is_consumed())
+    }
+
+    /// Whether frames were queued that the kernel has not taken.
+    pub(crate) fn has_queued(&self) -> bool {
+        self.tx.waiting() > 0
     }
 
     /// Takes back the chunks whose frames have left; returns how many are ours now.
@@ -297,8 +314,7 @@ impl<T: Copy> Ring<T> {
 
     /// As producer: writes an entry that [`Ring::publish`] hands over; left out if the ring is full.
     fn push(&mut self, value: T) {
-        let read = self.word(self.consumer).load(Ordering::Acquire);
-        if self.next.wrapping_sub(read) >= self.size {
+        if self.waiting() >= self.size {
             return;
         }
         // SAFETY: an aligned entry inside the mapping (`map`), which the consumer does not read: its index is below the
@@ -315,9 +331,9 @@ impl<T: Copy> Ring<T> {
         self.word(self.producer).store(self.next, Ordering::Release);
     }
 
-    /// As producer: whether all that was published has been taken.
-    fn is_consumed(&self) -> bool {
-        self.word(self.consumer).load(Ordering::Acquire) == self.next
+    /// As producer: entries that were written and not taken.
+    fn waiting(&self) -> u32 {
+        self.next.wrapping_sub(self.word(self.consumer).load(Ordering::Acquire))
     }
 
     /// As producer: whether the consumer waits to be woken.

@@ -107,6 +107,7 @@ impl Core {
     /// Takes frames until a batch is full or none are left.
     fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, batch: usize) {
         entries.clear();
+        self.remind();
         self.shared.counters.receive_calls += 1;
         let Core { queues, shared, max_payload, .. } = self;
         while entries.len() < batch {
@@ -192,28 +193,30 @@ impl Core {
         Ok(queued.then_some(Fate::Queued))
     }
 
-    /// Has the kernel take what is queued; `false` when the wait is over before a chunk is free again.
+    /// Has the kernel take what is queued, as far as it does before the wait is over; `false` when no chunk is free then.
+    /// What it has not taken leaves with the next send or receive.
     fn flush(&mut self, wait: Wait) -> Result<bool, EngineError> {
         let Some(queue) = self.queues.first_mut() else { return Ok(false) };
         loop {
             let counters = &mut self.shared.counters;
             match queue.kick(&mut counters.send_calls) {
                 Ok(true) if queue.reap() > 0 => return Ok(true),
-                // A call sends no more than some (`TX_BATCH_SIZE` in net/xdp/xsk.c).
-                Ok(false) | Err(Errno::INTR) => {}
-                Ok(true) | Err(Errno::AGAIN | Errno::BUSY | Errno::NETDOWN) => {
-                    if !nap(wait) {
-                        return Ok(queue.reap() > 0);
-                    }
-                }
-                Err(Errno::NOBUFS | Errno::NOMEM) => {
-                    counters.congested_sends += 1;
-                    if !nap(wait) {
-                        return Ok(queue.reap() > 0);
-                    }
-                }
+                Ok(false) | Err(Errno::INTR) => continue,
+                Ok(true) | Err(Errno::AGAIN | Errno::BUSY | Errno::NETDOWN) => {}
+                Err(Errno::NOBUFS | Errno::NOMEM) => counters.congested_sends += 1,
                 Err(errno) => return Err(gone(&self.interface, errno)),
             }
+            if !nap(wait) {
+                return Ok(queue.reap() > 0);
+            }
+        }
+    }
+
+    /// Sends that the kernel would not take are offered again.
+    fn remind(&mut self) {
+        for queue in self.queues.iter_mut().filter(|queue| queue.has_queued()) {
+            // What it says, it says again to the next send.
+            let _taken = queue.kick(&mut self.shared.counters.send_calls);
         }
     }
 

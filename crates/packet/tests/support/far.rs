@@ -6,6 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(10, 98, 0, 1);
+/// Their hardware addresses.
+pub const NEAR_MAC: [u8; 6] = [2, 0, 0, 0, 0x98, 1];
+pub const FAR_MAC: [u8; 6] = [2, 0, 0, 0, 0x98, 2];
 const FAR: Ipv4Addr = Ipv4Addr::new(10, 98, 0, 2);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -75,7 +78,7 @@ fn lay() {
     let (thread, jobs) = told.recv().expect("it says who it is");
     // Sums made by a device that is none would stay unfinished.
     shell(&format!(
-        "ip link set lo up; ip link add near type veth peer name far; ip link set far netns {thread}; \
+        "ip link set lo up; ip link add near address 02:00:00:00:98:01 type veth peer name far address 02:00:00:00:98:02; ip link set far netns {thread}; \
          ip addr add {NEAR}/24 dev near; ip link set near up; ethtool -K near tx off >/dev/null"
     ));
     assert!(THERE.set(Mutex::new(jobs)).is_ok(), "one cable a process");
