@@ -234,7 +234,6 @@ impl Ring {
                 }
             }
         }
-        drop(messages);
         let answers = self.sent.get(..count).unwrap_or_default();
         match answers.iter().position(|answer| answer.is_none_or(|answer| answer < 0)) {
             None => Ok(count),

@@ -293,9 +293,9 @@ impl<T: Copy> Ring<T> {
             _of: std::marker::PhantomData,
         };
         // Every later access relies on these: three words, and `size` aligned entries behind them, inside the mapping.
-        let word_fits = |at: usize| at % 4 == 0 && at + 4 <= bytes;
+        let word_fits = |at: usize| at.is_multiple_of(4) && at + 4 <= bytes;
         let fits = word_fits(producer) && word_fits(consumer) && at_flags.is_none_or(word_fits);
-        if fits && entries % align_of::<T>() == 0 && size.is_power_of_two() { Ok(ring) } else { Err(Errno::PROTO) }
+        if fits && entries.is_multiple_of(align_of::<T>()) && size.is_power_of_two() { Ok(ring) } else { Err(Errno::PROTO) }
     }
 
     fn word(&self, offset: usize) -> &AtomicU32 {
