@@ -227,6 +227,22 @@ SEEDS["x310_device"] = {
         (2, 1, le(0x00C0000000180002, 1, 2)),
         (2, 1, le(0x02C0000200180002, 1, 2)),
     ),
+def frame(fragment=0x4000, checksum=0xBCF2, payload=b"takt?", kind=0x0800):
+    ip = struct.pack(">BBHHHBBHII", 0x45, 0, 28 + len(payload), 0, fragment, 64, 17, 0, 0x0A000001, 0x0A000002)
+    total = sum(struct.unpack(">10H", ip))
+    total = (total & 0xFFFF) + (total >> 16)
+    ip = ip[:10] + struct.pack(">H", ~total & 0xFFFF) + ip[12:]
+    udp = struct.pack(">HHHH", 0x1000, 9, 8 + len(payload), checksum)
+    return bytes.fromhex("020000000002020000000001") + struct.pack(">H", kind) + ip + udp + payload
+
+
+SEEDS["frame"] = {
+    "takt": frame(),
+    "padded": frame() + bytes(13),
+    "no_checksum": frame(checksum=0),
+    "empty": frame(checksum=0, payload=b""),
+    "fragment": frame(fragment=0x2000),
+    "tagged": frame(kind=0x8100),
 }
 
 for target, seeds in SEEDS.items():

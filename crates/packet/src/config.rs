@@ -25,6 +25,9 @@ pub struct Config {
     pub batch: usize,
     /// Largest payload of one datagram, bytes. What arrives longer is cut, counted and marked.
     pub max_payload_bytes: usize,
+    /// Open also where frames carry less, as [`crate::Limits::max_payload_bytes`] then says: no longer datagram can come in
+    /// one frame there. Otherwise that is an error. (Engines over kernel sockets carry all: the kernel cuts packets.)
+    pub shorter_payloads: bool,
     /// Kernel receive buffer asked for, bytes, each port. What was granted is in [`crate::Limits`].
     pub recv_buffer_bytes: usize,
     /// Kernel send buffer asked for, bytes, each port.
@@ -46,6 +49,7 @@ impl Config {
             ports,
             batch: 64,
             max_payload_bytes: 1472,
+            shorter_payloads: false,
             recv_buffer_bytes: 4 << 20,
             send_buffer_bytes: 4 << 20,
             force_buffers: false,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_packet::{Engine, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, PortSpec, Wait, open};
 
 use super::end::{
     GONE, HEAD_START, PORT, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, send_message, spawn_for_load,
@@ -65,8 +65,8 @@ struct ControlMessage {
 impl<'a> Server<'a> {
     fn open(options: &'a ServeOptions, notice: &'a mut (dyn FnMut(Notice) + Send)) -> Result<Server<'a>, UdpError> {
         let ports = vec![PortSpec { bind: options.bind, peer: None }];
-        let engine =
-            open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, *PAYLOAD_BYTES.end()))?;
+        let any_size = config(ports, options.aggregate, options.buffer_bytes, *PAYLOAD_BYTES.end());
+        let engine = open(options.engine, &Config { shorter_payloads: true, ..any_size })?;
         notice(Notice::Ready(engine.local(PORT).unwrap_or(options.bind)));
         Ok(Server {
             options,

@@ -93,6 +93,15 @@ impl Session {
             return Ok(());
         }
         let plan = Plan::parse(plan)?;
+        if plan.largest_payload_bytes() > engine.limits().max_payload_bytes {
+            // They would be cut here, or none of them come.
+            let got = format!("{} bytes", plan.largest_payload_bytes());
+            return Err(UdpError::Option {
+                what: "payload",
+                got,
+                want: "no more than a frame of the server's interface",
+            });
+        }
         let open: Vec<SocketAddr> = self.flows.iter().copied().flatten().collect();
         if open.len() != usize::from(plan.flows) || open.len() != self.flows.len() {
             let got = plan.flows.to_string();

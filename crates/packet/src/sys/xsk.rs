@@ -295,7 +295,11 @@ impl<T: Copy> Ring<T> {
         // Every later access relies on these: three words, and `size` aligned entries behind them, inside the mapping.
         let word_fits = |at: usize| at.is_multiple_of(4) && at + 4 <= bytes;
         let fits = word_fits(producer) && word_fits(consumer) && at_flags.is_none_or(word_fits);
-        if fits && entries.is_multiple_of(align_of::<T>()) && size.is_power_of_two() { Ok(ring) } else { Err(Errno::PROTO) }
+        if fits && entries.is_multiple_of(align_of::<T>()) && size.is_power_of_two() {
+            Ok(ring)
+        } else {
+            Err(Errno::PROTO)
+        }
     }
 
     fn word(&self, offset: usize) -> &AtomicU32 {

@@ -20,6 +20,8 @@ use crate::{Config, EngineError, EngineKind, FramePath, Limits, Missing};
 
 /// Chunks of a socket each way: two batches of the largest, and what takes 32 MiB.
 const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
+/// What a small datagram takes of a kernel socket's buffer, about: so many chunks hold what such a buffer would.
+const SMALL_BYTES: usize = 512;
 /// A queue that has just been let go is free a little later: the kernel does that in a work queue.
 const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
 /// How long opening waits for peers' hardware addresses.
@@ -29,21 +31,26 @@ const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError> {
     let place = if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native };
     let missing = |missing| EngineError::Missing { engine: kind, missing };
-    let wanted = config.ports.iter().map(|spec| v4(spec.bind).map(|_| ())).collect::<Result<Vec<_>, _>>();
-    wanted.map_err(missing)?;
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
-    let interface = interface_of(&mut routing, config)?;
-    check(&interface, config).map_err(missing)?;
-    // Nothing is read from these sockets but errors, of which some hundred wait meanwhile.
+    if config.ports.iter().any(|spec| spec.bind.is_ipv6()) {
+        return Err(missing(Missing::Ipv6));
+    }
+    // Nothing is read from these sockets but errors, of which some hundred wait meanwhile. A connected one whose address is
+    // left to the kernel has one now.
     let quiet = Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
     let ports = config.ports.iter().map(|spec| Port::open(spec, &quiet)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = ports.iter().map(wanted_of).collect::<Result<Vec<_>, _>>().map_err(missing)?;
+    let interface = interface_of(&mut routing, &wanted)?;
+    let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(FRAME_BYTES - HEADERS_BYTES);
+    let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
+    let config = if config.shorter_payloads { &granted } else { config };
+    check(&interface, config).map_err(missing)?;
     let queues = sockets(&interface, sizes(config)).map_err(|failed| refused(kind, &interface, failed))?;
     let of_bpf = |error| missing(of_bpf(error, &interface));
     let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
     for (queue, number) in queues.iter().zip(0..) {
         table.put(number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
     }
-    let wanted: Vec<Wanted> = ports.iter().filter_map(wanted_of).collect();
     let code = program(&wanted, config.stamps, table.descriptor());
     let loaded = load_xdp(&code, false).map_err(of_bpf)?;
     let attached = attach_xdp(loaded.as_fd(), interface.index, place).map_err(of_bpf)?;
@@ -100,30 +107,26 @@ fn v4(address: SocketAddr) -> Result<SocketAddrV4, Missing> {
     }
 }
 
-fn wanted_of(port: &Port) -> Option<Wanted> {
-    let peer = match port.peer {
-        Some(SocketAddr::V4(peer)) => Some(peer),
-        _ => None,
-    };
-    v4(port.local).ok().map(|local| Wanted { local, peer })
+fn wanted_of(port: &Port) -> Result<Wanted, Missing> {
+    Ok(Wanted { local: v4(port.local)?, peer: port.peer.map(v4).transpose()? })
 }
 
 /// The interface that has the address of the first port; the others have to be of it too, or its broadcast address.
-fn interface_of(routing: &mut Routing, config: &Config) -> Result<Interface, EngineError> {
+fn interface_of(routing: &mut Routing, ports: &[Wanted]) -> Result<Interface, EngineError> {
     let kernel = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
     let mut locals = Vec::new();
     routing.addresses(&mut |local| locals.push(local)).map_err(kernel)?;
     let mut found: Option<Local> = None;
-    for spec in &config.ports {
-        let SocketAddr::V4(bind) = spec.bind else { continue };
+    for Wanted { local: bound, .. } in ports {
         let of = |local: &&Local| {
-            let within = |interface| found.is_none_or(|found: Local| found.interface == interface);
-            let loopback = bind.ip().is_loopback() && local.address.is_loopback();
-            (local.address == *bind.ip() || local.broadcast == Some(*bind.ip()) || loopback) && within(local.interface)
+            let within = found.is_none_or(|found: Local| found.interface == local.interface);
+            // All of 127.0.0.0/8 is loopback's.
+            let loopback = bound.ip().is_loopback() && local.address.is_loopback();
+            (local.address == *bound.ip() || local.broadcast == Some(*bound.ip()) || loopback) && within
         };
-        found = Some(*locals.iter().find(of).ok_or(EngineError::NotLocal { addr: spec.bind })?);
+        found = Some(*locals.iter().find(of).ok_or(EngineError::NotLocal { addr: (*bound).into() })?);
     }
-    routing.interface(found.map_or(1, |local| local.interface)).map_err(kernel)
+    routing.interface(found.map_or(0, |local| local.interface)).map_err(kernel)
 }
 
 /// What the interface lacks for this configuration.
@@ -143,11 +146,14 @@ fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
 }
 
 fn sizes(config: &Config) -> Sizes {
-    let chunks = |bytes: usize| {
-        let chunks = (bytes / CHUNK_BYTES).max(2 * config.batch).next_power_of_two();
+    let chunks = |bytes: usize, each: usize| {
+        let chunks = (bytes / each).max(2 * config.batch).next_power_of_two();
         chunks.clamp(*CHUNKS.start(), *CHUNKS.end()) as u32
     };
-    Sizes { receive: chunks(config.recv_buffer_bytes), send: chunks(config.send_buffer_bytes) }
+    Sizes {
+        receive: chunks(config.recv_buffer_bytes, SMALL_BYTES),
+        send: chunks(config.send_buffer_bytes, CHUNK_BYTES),
+    }
 }
 
 /// A socket for each queue: the kernel says `EINVAL` behind the last one.
