@@ -37,6 +37,9 @@ pub struct Config {
     pub force_buffers: bool,
     /// Let the kernel carry several datagrams as one aggregate (UDP GSO and GRO) where it can.
     pub aggregate: bool,
+    /// Where nothing has come, have the calling thread do the driver's work instead of waiting for its interrupt (AF_XDP
+    /// only; `SO_PREFER_BUSY_POLL`, Linux 5.11). It pays for a thread that has a core and polls all the time.
+    pub busy_poll: bool,
     /// Ask the kernel for arrival stamps. Without them [`crate::Datagram::arrived`] is `None`.
     pub stamps: bool,
 }
@@ -54,6 +57,7 @@ impl Config {
             send_buffer_bytes: 4 << 20,
             force_buffers: false,
             aggregate: false,
+            busy_poll: false,
             stamps: true,
         }
     }

@@ -296,6 +296,38 @@ fn several_queues_are_received_from_in_order_of_arrival() {
 }
 
 #[test]
+fn a_thread_that_does_the_drivers_work_receives_the_same() {
+    if !over_a_cable("a_thread_that_does_the_drivers_work_receives_the_same") {
+        return;
+    }
+    for kind in KINDS {
+        let mut server = reopened(kind, &Config { busy_poll: true, ..unconnected(1) });
+        let (to, from) = (addr(&*server, 0), stranger());
+        for n in 0..1000_u32 {
+            from.send_to(&n.to_be_bytes(), to).unwrap();
+            let mut seen = None;
+            wait_for("the datagram", || {
+                seen = server.recv(Wait::Poll).unwrap().get(0).map(|datagram| datagram.bytes.to_vec());
+                seen.as_ref().map(|_| ())
+            });
+            assert_eq!(seen.as_deref(), Some(&n.to_be_bytes()[..]));
+        }
+        assert_eq!(server.counters().receive_buffer_drops, Some(0));
+    }
+}
+
+#[test]
+fn what_frames_carry_is_granted_to_who_asks_for_no_more() {
+    if !over_a_cable("what_frames_carry_is_granted_to_who_asks_for_no_more") {
+        return;
+    }
+    let asked = Config { max_payload_bytes: 9000, shorter_payloads: true, ..unconnected(1) };
+    assert_eq!(xdp(&asked).limits().max_payload_bytes, 1472);
+    let socket = open(EngineKind::Socket, &asked).unwrap();
+    assert_eq!(socket.limits().max_payload_bytes, 9000, "the kernel cuts packets");
+}
+
+#[test]
 fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
     if !over_a_cable("an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing") {
         return;

@@ -33,6 +33,7 @@ use rustix::net::{
 };
 
 use super::memory::Memory;
+use super::option;
 
 /// Bytes of a chunk.
 pub(crate) const CHUNK_BYTES: usize = 2048;
@@ -40,6 +41,11 @@ pub(crate) const CHUNK_BYTES: usize = 2048;
 const HEADROOM_BYTES: usize = 256;
 /// The longest frame that can be received.
 pub(crate) const FRAME_BYTES: usize = CHUNK_BYTES - HEADROOM_BYTES;
+
+/// asm-generic/socket.h: microseconds, a switch, frames.
+const SO_BUSY_POLL: i32 = 46;
+const SO_PREFER_BUSY_POLL: i32 = 69;
+const SO_BUSY_POLL_BUDGET: i32 = 70;
 
 /// How many chunks, powers of two both.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +125,14 @@ impl Xsk {
         let options = sockopt::xdp_options(&xsk.socket).map_err(of("getsockopt XDP_OPTIONS"))?;
         xsk.zero_copy = options.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY);
         Ok(xsk)
+    }
+
+    /// Has [`Xsk::wake`] do the driver's work, for so long and so many frames a call (networking/napi.rst, busy polling).
+    pub(crate) fn poll_driver(&self) -> Result<(), Errno> {
+        for (option, value) in [(SO_PREFER_BUSY_POLL, 1), (SO_BUSY_POLL, 20), (SO_BUSY_POLL_BUDGET, 64)] {
+            option::set(self.socket.as_fd(), libc::SOL_SOCKET, option, value)?;
+        }
+        Ok(())
     }
 
     /// Whether the driver reads and writes the chunks themselves; otherwise the kernel copies.

@@ -46,6 +46,11 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
     let config = if config.shorter_payloads { &granted } else { config };
     check(&interface, config).map_err(missing)?;
     let queues = sockets(&interface, sizes(config)).map_err(|failed| refused(kind, &interface, failed))?;
+    if config.busy_poll {
+        let kernel =
+            |errno: Errno| EngineError::Kernel { call: "setsockopt SO_PREFER_BUSY_POLL", source: errno.into() };
+        queues.iter().try_for_each(Xsk::poll_driver).map_err(kernel)?;
+    }
     let of_bpf = |error| missing(of_bpf(error, &interface));
     let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
     for (queue, number) in queues.iter().zip(0..) {
