@@ -197,7 +197,6 @@ fn open_ports<M: Model>(
     config.max_payload_bytes = FRAME_BYTES;
     config.recv_buffer_bytes = M::BUFFER_BYTES;
     config.send_buffer_bytes = M::BUFFER_BYTES;
-    config.shorter_payloads = true;
     // A radio has its own memory, whatever this host grants to programs.
     config.force_buffers = true;
     if let Some(broadcast) = broadcast_of(addr) {
