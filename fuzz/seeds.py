@@ -227,6 +227,9 @@ SEEDS["x310_device"] = {
         (2, 1, le(0x00C0000000180002, 1, 2)),
         (2, 1, le(0x02C0000200180002, 1, 2)),
     ),
+}
+
+
 def frame(fragment=0x4000, checksum=0xBCF2, payload=b"takt?", kind=0x0800):
     ip = struct.pack(">BBHHHBBHII", 0x45, 0, 28 + len(payload), 0, fragment, 64, 17, 0, 0x0A000001, 0x0A000002)
     total = sum(struct.unpack(">10H", ip))
