@@ -40,13 +40,17 @@ fn fix(error: &RadioError) -> Option<String> {
             let emulate = call::takt(format_args!("emulate n200 --addr {}", addr.ip()));
             format!("{emulate}   (a software radio there)\n{}", find())
         }
-        RadioError::OtherKind { .. } => "use the address of an N200 or N210; takt drives no other radio yet".to_owned(),
-        RadioError::Firmware { .. } | RadioError::Fpga { .. } => {
-            "uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match"
-                .to_owned()
+        RadioError::OtherKind { .. } => {
+            "use the address of an N200 or N210; of an X310 takt knows find, probe and rate".to_owned()
         }
+        RadioError::Firmware { kind, addr, .. } | RadioError::Fpga { kind, addr, .. } => format!(
+            "uhd_images_downloader, then uhd_image_loader --args type={kind},addr={addr} writes firmware and FPGA image that match"
+        ),
         RadioError::InUse { .. } => "end the other program\n--force takes the radio away from it".to_owned(),
-        RadioError::TakenOver { .. } | RadioError::Restarted { .. } | RadioError::Gone { .. } | RadioError::Silent { .. } => {
+        RadioError::TakenOver { .. }
+        | RadioError::Restarted { .. }
+        | RadioError::Gone { .. }
+        | RadioError::Silent { .. } => {
             "what was received until then is kept; start again when the radio is back".to_owned()
         }
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),

@@ -47,6 +47,8 @@ pub enum RadioError {
         low: u32,
         /// Highest version understood.
         high: u32,
+        /// UHD's name for the kind of device: `usrp2`.
+        kind: &'static str,
     },
     #[error("FPGA image of {addr} is {major}.{minor}, this driver needs {want_major}.x")]
     Fpga {
@@ -55,6 +57,8 @@ pub enum RadioError {
         minor: u16,
         /// The major version needed.
         want_major: u16,
+        /// UHD's name for the kind of device: `usrp2`.
+        kind: &'static str,
     },
     #[error("{addr} is in use by another host (owner {owner:#010x}), which {}", signs(*age))]
     InUse {

@@ -11,6 +11,8 @@ use crate::foreign;
 
 /// Firmware protocol versions that read and write registers as this driver does.
 const FIRMWARE: std::ops::RangeInclusive<u32> = 10..=version::FIRMWARE;
+/// UHD's name for this kind of device.
+const KIND: &str = "usrp2";
 /// Hardware words of the USRP2, which shares ports and hello with the N200.
 const USRP2: [u16; 3] = [0x0300, 0x0301, 0x0400];
 
@@ -102,7 +104,7 @@ pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
     };
     if !FIRMWARE.contains(&version) {
         let (low, high) = (*FIRMWARE.start(), *FIRMWARE.end());
-        return Err(RadioError::Firmware { addr, got: version, low, high });
+        return Err(RadioError::Firmware { addr, got: version, low, high, kind: KIND });
     }
     let mut image = [0; Motherboard::FIELD_BYTES];
     control.read_eeprom(i2c::MOTHERBOARD, &mut image)?;
@@ -114,7 +116,7 @@ pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
     let (major, minor) = ((fpga >> 16) as u16, fpga as u16);
     let want_major = version::FPGA_MAJOR as u16;
     if major != want_major {
-        return Err(RadioError::Fpga { addr, major, minor, want_major });
+        return Err(RadioError::Fpga { addr, major, minor, want_major, kind: KIND });
     }
     let firmware_minor = control.firmware_peek(firmware::MINOR)?;
     let mac = board.mac.map(|byte| format!("{byte:02x}")).join(":");

@@ -9,6 +9,8 @@ use crate::RadioError;
 /// Versions that the protocol is of (x310.md 2.2).
 const FIRMWARE: u32 = 6;
 const FPGA: u16 = 0x27;
+/// UHD's name for this kind of device.
+const KIND: &str = "x300";
 
 /// Which radio it is.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -46,12 +48,12 @@ pub(crate) fn identify(firmware: &mut Firmware) -> Result<Identity, RadioError> 
     }
     let version = firmware.shared(shared::COMPAT)?;
     if version >> 16 != FIRMWARE {
-        return Err(RadioError::Firmware { addr, got: version >> 16, low: FIRMWARE, high: FIRMWARE });
+        return Err(RadioError::Firmware { addr, got: version >> 16, low: FIRMWARE, high: FIRMWARE, kind: KIND });
     }
     let fpga = firmware.board(board::FPGA_COMPAT)?;
     let (major, minor) = ((fpga >> 16) as u16, fpga as u16);
     if major != FPGA {
-        return Err(RadioError::Fpga { addr, major, minor, want_major: FPGA });
+        return Err(RadioError::Fpga { addr, major, minor, want_major: FPGA, kind: KIND });
     }
     let mut image = [0; Motherboard::IMAGE_BYTES];
     for (word, bytes) in image.chunks_exact_mut(4).enumerate() {
