@@ -64,7 +64,7 @@ fn devtest_runs_its_nine_tests() {
 }
 
 #[test]
-fn devtest_runs_its_own_list_of_the_x3x0() {
+fn devtest_before_an_x310_runs_its_own_list() {
     runs_nine(Row { model: "x310", number: 230, needs: &["python3", "benchmark_rate"], emulator: &[] }, LIST_X3X0);
 }
 
