@@ -302,18 +302,21 @@ impl Ring {
         if !self.enabled {
             return;
         }
-        let all = io_uring::types::CancelBuilder::any();
-        if self.broken || !self.push(&opcode::AsyncCancel2::new(all).build().user_data(CANCEL)) {
-            return;
-        }
         // A receive that is cancelled does its last work in a later call. Another thread than the ring's can't make one;
         // there the kernel ends the receives some time after the ring is closed.
         let moment = rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         for _ in 0..100 {
-            if self.enter(Some(Some(moment))).is_err() || self.receiving == 0 {
+            if self.broken || self.receiving == 0 {
                 return;
             }
-            self.arrivals.clear();
+            // One that takes in datagrams at this moment is not found (`EALREADY`, io_uring_enter(2)), and goes on: so each
+            // turn cancels again.
+            let all = opcode::AsyncCancel2::new(io_uring::types::CancelBuilder::any()).build();
+            let _no_room_until_submitted = self.push(&all.user_data(CANCEL));
+            match self.enter(Some(Some(moment))) {
+                Ok(()) | Err(Errno::AGAIN | Errno::BUSY) => self.arrivals.clear(),
+                Err(_) => return,
+            }
         }
     }
 }
