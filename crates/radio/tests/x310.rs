@@ -133,6 +133,18 @@ fn d_lost_datagrams_are_counted_to_the_sample_and_cost_no_credit() {
 }
 
 #[test]
+fn d_damaged_datagrams_are_lost_and_nothing_else_is() {
+    for damage in ["header", "length"] {
+        let (net, _) = world(&[&format!("corrupt:rx,every=97,where={damage},limit=20")]);
+        let (_radio, mut rx, start) = streaming(&net);
+        let full = rx.samples_per_datagram() as u64;
+        let events = receive(&mut rx, start, 10_000, 8_000_000, net.now() + ms(1000));
+        let whole = |event: &RxEvent| matches!(*event, RxEvent::Dropped { lost, .. } if lost.is_multiple_of(full));
+        assert!(!events.is_empty() && events.len() <= 20 && events.iter().all(whole), "{damage}: {events:?}");
+    }
+}
+
+#[test]
 fn o_an_overrun_is_one_event_and_the_stream_goes_on_aligned() {
     let (net, _) = world(&["overflow:rx,at=2000,for=1ms"]);
     let (_radio, mut rx, start) = streaming(&net);

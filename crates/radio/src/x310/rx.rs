@@ -8,8 +8,8 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
 use takt_wire::chdr::{
-    Control, ControlStatus, DataHead, Operation, Packet, Status, StreamCommand, StreamOperation, StreamStatus,
-    counted_bytes,
+    Control, ControlStatus, Data, DataHead, Header, Operation, PacketType, Status, StreamCommand, StreamOperation,
+    StreamStatus, counted_bytes,
 };
 use takt_wire::sample::{ByteOrder, Format};
 use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
@@ -276,11 +276,38 @@ impl Lane {
         Lane { channel, credit, runs, stopping: false, unacknowledged: None }
     }
 
+    fn samples(&mut self, data: &Data<'_>, datagram_bytes: usize, factor: u64) -> Option<Reading> {
+        self.credit.take(datagram_bytes);
+        let (tick, count) = (data.head.tick?, data.samples_sc16() as u64);
+        if let Some(run) = self.runs.front_mut() {
+            run.first = run.first.or(Some(tick));
+        }
+        let end = tick.saturating_add(count * factor);
+        let end_of_burst = data.head.end_of_burst && self.ends(end, factor);
+        Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at: data.head.payload_at(), count })
+    }
+
+    /// What the radio says, which it wants acknowledged.
+    fn message(&mut self, control: Control) -> Option<Reading> {
+        if control.is_ack {
+            return None;
+        }
+        self.unacknowledged = Some(control);
+        let message = match control.data.first() {
+            message::RX_LATE => {
+                self.runs.pop_front();
+                Message::LateCommand
+            }
+            message::RX_OVERRUN => Message::Overflow,
+            code => Message::Other(code),
+        };
+        Some(Reading::Message { tick: control.tick.unwrap_or(0), message })
+    }
+
     /// Whether a datagram that ends with `end` and says that its run ends is to be believed. The last one before an overrun
     /// says so, too (x310.md 9), and its run goes on.
-    fn ends(&mut self, tick: u64, end: u64, factor: u64) -> bool {
-        let Some(run) = self.runs.front_mut() else { return true };
-        run.first = run.first.or(Some(tick));
+    fn ends(&mut self, end: u64, factor: u64) -> bool {
+        let Some(run) = self.runs.front() else { return true };
         let ended = self.stopping || run.end(factor).is_some_and(|planned| end >= planned);
         if ended {
             self.runs.pop_front();
@@ -304,36 +331,21 @@ struct Radios {
 impl Source for Radios {
     fn read(&mut self, channel: usize, bytes: &[u8]) -> Option<Reading> {
         let lane = self.lanes.get_mut(channel)?;
-        match Packet::parse(bytes).ok()? {
-            Packet::Data(data) if data.head.destination == lane.credit.id => {
-                lane.credit.take(bytes.len());
-                let tick = data.head.tick?;
-                let count = data.samples_sc16() as u64;
-                if let Some(run) = lane.runs.front_mut() {
-                    run.first = run.first.or(Some(tick));
-                }
-                let end = tick.saturating_add(count * self.factor);
-                let end_of_burst = data.head.end_of_burst && lane.ends(tick, end, self.factor);
-                let at = data.head.payload_at();
-                Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at, count })
+        let (header, _) = Header::parse(bytes).ok()?;
+        if header.destination != lane.credit.id {
+            return None;
+        }
+        match header.kind {
+            // A datagram is as long as its packet, and metadata would stand before the samples: there are none (x310.md 6.1). One
+            // that says otherwise is damaged.
+            PacketType::TimedData if (usize::from(header.length_bytes), header.metadata_words) == (bytes.len(), 0) => {
+                lane.samples(&Data::parse(bytes).ok()?, bytes.len(), self.factor)
             }
-            Packet::Command(command) if command.destination == lane.credit.id => {
-                lane.credit.command(&command);
+            PacketType::StreamCommand => {
+                lane.credit.command(&StreamCommand::parse(bytes).ok()?);
                 Some(Reading::Housekeeping)
             }
-            Packet::Control(control) if control.destination == lane.credit.id && !control.is_ack => {
-                lane.unacknowledged = Some(control);
-                let tick = control.tick.unwrap_or(0);
-                let message = match control.data.first() {
-                    message::RX_LATE => {
-                        lane.runs.pop_front();
-                        Message::LateCommand
-                    }
-                    message::RX_OVERRUN => Message::Overflow,
-                    code => Message::Other(code),
-                };
-                Some(Reading::Message { tick, message })
-            }
+            PacketType::Control => lane.message(Control::parse(bytes).ok()?),
             _ => None,
         }
     }
