@@ -124,12 +124,12 @@ pub fn stranger_at(bind: SocketAddr) -> UdpSocket {
 pub fn queued(port: SocketAddr) -> (usize, u64) {
     let SocketAddr::V4(port) = port else { panic!("{port} is of another table") };
     let local = format!("{:08X}:{:04X}", u32::from_ne_bytes(port.ip().octets()), port.port());
-    let table = std::fs::read_to_string("/proc/net/udp").expect("Linux");
-    let row = table
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .find(|row| row.get(1) == Some(&&local[..]));
-    let row = row.unwrap_or_else(|| panic!("{port} is not in\n{table}"));
+    // The kernel writes the table page by page, and rows move while others open and close sockets: one may be skipped.
+    let row = takt_testing::wait_for("the port's row in /proc/net/udp", || {
+        let table = std::fs::read_to_string("/proc/net/udp").expect("Linux");
+        let rows = table.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        rows.into_iter().find(|row| row.get(1) == Some(&local))
+    });
     let waiting = row[4].split_once(':').and_then(|(_, bytes)| usize::from_str_radix(bytes, 16).ok());
     (waiting.expect("a number"), row[12].parse().expect("a number"))
 }
