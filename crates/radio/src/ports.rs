@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
+use takt_packet::{Config, Datagram, Engine, PortIndex, PortSpec, Wait};
 
 use crate::{Net, RadioError, Role};
 
@@ -54,5 +54,31 @@ pub(crate) fn any(peer: IpAddr) -> SocketAddr {
     match peer {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (std::net::Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
+}
+
+/// The first datagram that is what is waited for; `None`: it did not come within `each`.
+///
+/// # Errors
+/// `PortClosed` where nobody listens.
+pub(crate) fn await_answer<T>(
+    engine: &mut dyn Engine,
+    net: &dyn Net,
+    peer: SocketAddr,
+    each: Duration,
+    is_it: impl Fn(&Datagram<'_>) -> Option<T>,
+) -> Result<Option<T>, RadioError> {
+    let until = net.now() + each;
+    loop {
+        let found = engine.recv(Wait::Until(until))?.iter().find_map(|datagram| is_it(&datagram));
+        if found.is_some() {
+            return Ok(found);
+        }
+        if engine.refused().is_some() {
+            return Err(RadioError::PortClosed { addr: peer });
+        }
+        if net.now() >= until {
+            return Ok(None);
+        }
     }
 }

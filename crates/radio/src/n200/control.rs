@@ -12,7 +12,7 @@ use takt_packet::{Engine, Wait};
 use takt_wire::n200::registers::{readback_address, settings_address, version};
 use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, I2cBytes, RegisterAction, ports};
 
-use crate::ports::{ONLY, Patience, open_engine, send_bytes};
+use crate::ports::{ONLY, Patience, await_answer, open_engine, send_bytes};
 use crate::{Net, RadioError};
 
 /// What a device says of itself when it is greeted.
@@ -217,22 +217,10 @@ impl Control {
     }
 
     fn await_reply(&mut self, each: Duration) -> Result<Option<(ControlReply, usize)>, RadioError> {
-        let until = self.net.now() + each;
-        loop {
-            let batch = self.engine.recv(Wait::Until(until))?;
-            let reply = batch.iter().find_map(|datagram| {
-                let reply = ControlReply::parse(datagram.bytes).ok()?;
-                (reply.sequence == self.sequence).then_some((reply, datagram.bytes.len()))
-            });
-            if reply.is_some() {
-                return Ok(reply);
-            }
-            if self.engine.refused().is_some() {
-                return Err(RadioError::PortClosed { addr: self.peer });
-            }
-            if self.net.now() >= until {
-                return Ok(None);
-            }
-        }
+        let sequence = self.sequence;
+        await_answer(&mut *self.engine, &*self.net, self.peer, each, |datagram| {
+            let reply = ControlReply::parse(datagram.bytes).ok()?;
+            (reply.sequence == sequence).then_some((reply, datagram.bytes.len()))
+        })
     }
 }

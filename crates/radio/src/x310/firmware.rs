@@ -4,11 +4,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use takt_packet::{Engine, Wait};
+use takt_packet::Engine;
 use takt_wire::x310::registers::{board, shared};
 use takt_wire::x310::{Firmware as Packet, FirmwareAction, ports};
 
-use crate::ports::{Patience, open_engine, send_bytes};
+use crate::ports::{Patience, await_answer, open_engine, send_bytes};
 use crate::{Net, RadioError};
 
 pub(crate) struct Firmware {
@@ -92,20 +92,10 @@ impl Firmware {
     }
 
     fn await_reply(&mut self, action: FirmwareAction) -> Result<Option<Packet>, RadioError> {
-        let until = self.net.now() + self.patience.each;
-        loop {
-            let replies = self.engine.recv(Wait::Until(until))?;
-            let ours = |reply: &Packet| reply.ack && reply.action == action && reply.sequence == self.sequence;
-            let reply = replies.iter().find_map(|datagram| Packet::parse(datagram.bytes).ok().filter(ours));
-            if reply.is_some() {
-                return Ok(reply);
-            }
-            if self.engine.refused().is_some() {
-                return Err(RadioError::PortClosed { addr: self.peer });
-            }
-            if self.net.now() >= until {
-                return Ok(None);
-            }
-        }
+        let sequence = self.sequence;
+        await_answer(&mut *self.engine, &*self.net, self.peer, self.patience.each, |datagram| {
+            let ours = |reply: &Packet| reply.ack && reply.action == action && reply.sequence == sequence;
+            Packet::parse(datagram.bytes).ok().filter(ours)
+        })
     }
 }

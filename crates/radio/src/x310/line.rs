@@ -10,7 +10,7 @@ use std::time::Duration;
 use takt_packet::{Engine, PortIndex, Wait};
 use takt_wire::chdr::{Control, ControlData, ControlOperation, ControlStatus, Management, Operation, Operations};
 
-use crate::ports::Patience;
+use crate::ports::{Patience, await_answer};
 use crate::{Net, RadioError};
 
 /// Of each answer of a management packet; UHD waits as long (x310.md 6.3).
@@ -100,22 +100,10 @@ impl Line<'_> {
         each: Duration,
         is_it: impl Fn(&[u8]) -> Option<T>,
     ) -> Result<Option<T>, RadioError> {
-        let until = self.net.now() + each;
-        loop {
-            let port = self.port;
-            let batch = self.engine.recv(Wait::Until(until))?;
-            let found =
-                batch.iter().filter(|datagram| datagram.port == port).find_map(|datagram| is_it(datagram.bytes));
-            if found.is_some() {
-                return Ok(found);
-            }
-            if self.engine.refused().is_some() {
-                return Err(RadioError::PortClosed { addr: self.peer });
-            }
-            if self.net.now() >= until {
-                return Ok(None);
-            }
-        }
+        let port = self.port;
+        await_answer(self.engine, self.net, self.peer, each, |datagram| {
+            (datagram.port == port).then(|| is_it(datagram.bytes)).flatten()
+        })
     }
 }
 

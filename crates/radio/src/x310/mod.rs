@@ -38,7 +38,7 @@ pub(crate) use identity::identify;
 pub use open::OpenOptions;
 
 use self::firmware::Firmware;
-use self::graph::{Channel, Network};
+use self::graph::{Channel, Endpoint, Network};
 use self::line::Registers;
 use crate::anchor::Anchor;
 use crate::claim::Claim;
@@ -118,6 +118,12 @@ impl X310 {
 
     fn peer(&self) -> SocketAddr {
         SocketAddr::new(self.addr, ports::CHDR)
+    }
+
+    /// An endpoint by its instance.
+    fn endpoint(&self, instance: u16) -> Result<Endpoint, RadioError> {
+        let unknown = || RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
+        self.network.endpoint(instance).ok_or_else(unknown)
     }
 
     /// An endpoint id that nobody has.

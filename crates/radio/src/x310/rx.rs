@@ -117,8 +117,7 @@ impl X310 {
         instance: u16,
         mut credit: Credit,
     ) -> Result<Credit, RadioError> {
-        let unknown = RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
-        let from = self.network.endpoint(instance).ok_or(unknown)?;
+        let from = self.endpoint(instance)?;
         credit.radio_id = self.endpoint_id(instance)?;
         let port = PortIndex(n as u8);
         let (net, peer) = (Arc::clone(&self.net), self.peer());
@@ -162,8 +161,7 @@ impl X310 {
         if let Some(&(_, id)) = self.endpoint_ids.iter().find(|(named, _)| *named == instance) {
             return Ok(id);
         }
-        let unknown = RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
-        let endpoint = self.network.endpoint(instance).ok_or(unknown)?;
+        let endpoint = self.endpoint(instance)?;
         let id = self.new_id();
         self.network.name(&mut self.registers.line(), endpoint, id, 3)?;
         self.endpoint_ids.push((instance, id));
@@ -191,10 +189,10 @@ struct Credit {
     interval_bytes: u64,
     bytes: u64,
     packets: u64,
-    /// Bytes when the radio was last told.
-    told_bytes: u64,
+    /// Bytes in the last status.
+    reported_bytes: u64,
     /// The radio waits for a status.
-    asked: bool,
+    status_due: bool,
     sequence: u16,
 }
 
@@ -208,8 +206,8 @@ impl Credit {
             interval_bytes,
             bytes: 0,
             packets: 0,
-            told_bytes: 0,
-            asked: false,
+            reported_bytes: 0,
+            status_due: false,
             sequence: 0,
         }
     }
@@ -223,26 +221,26 @@ impl Credit {
     fn command(&mut self, command: &StreamCommand) {
         match command.operation {
             StreamOperation::Init => {
-                (self.bytes, self.packets, self.told_bytes) = (0, 0, 0);
-                self.asked = true;
+                (self.bytes, self.packets, self.reported_bytes) = (0, 0, 0);
+                self.status_due = true;
             }
             StreamOperation::Resync => {
                 (self.bytes, self.packets) = (command.bytes, command.packets);
                 self.take(StreamCommand::BYTES);
             }
-            _ => self.asked = true,
+            _ => self.status_due = true,
         }
     }
 
     /// The status to send now, if one is due.
     fn due(&mut self) -> Option<StreamStatus> {
-        let due = self.asked || self.bytes.wrapping_sub(self.told_bytes) >= self.interval_bytes;
+        let due = self.status_due || self.bytes.wrapping_sub(self.reported_bytes) >= self.interval_bytes;
         due.then(|| self.status())
     }
 
     fn status(&mut self) -> StreamStatus {
-        self.told_bytes = self.bytes;
-        self.asked = false;
+        self.reported_bytes = self.bytes;
+        self.status_due = false;
         self.sequence = self.sequence.wrapping_add(1);
         StreamStatus {
             destination: self.radio_id,

@@ -90,8 +90,7 @@ impl X310 {
 
     /// Has an endpoint receive from port `n` of `engine`: the radio is asked for its capacity, then told how often to report.
     fn open_input(&mut self, engine: &mut dyn Engine, n: usize, instance: u16, id: u16) -> Result<Lane, RadioError> {
-        let unknown = RadioError::Answer { addr: self.peer(), what: "what endpoints it has" };
-        let to = self.network.endpoint(instance).ok_or(unknown)?;
+        let to = self.endpoint(instance)?;
         let radio_id = self.endpoint_id(instance)?;
         let port = PortIndex(n as u8);
         let (net, peer) = (Arc::clone(&self.net), self.peer());
@@ -138,8 +137,8 @@ struct Lane {
     sent_packets: u64,
     taken_bytes: u64,
     taken_packets: u64,
-    /// Bytes sent when the radio was last told how many there were.
-    told_bytes: u64,
+    /// Bytes in the last resynchronisation.
+    reported_bytes: u64,
     sequence: u16,
     command_sequence: u16,
     unacknowledged: Option<Control>,
@@ -248,12 +247,12 @@ impl Sink for Radios {
     /// What was lost on the way must not count for ever: the radio is told how much there was.
     fn about_to_read(&mut self, engine: &mut dyn Engine) -> Result<(), RadioError> {
         for (n, lane) in self.lanes.iter_mut().enumerate() {
-            if lane.sent_bytes - lane.told_bytes < lane.capacity_bytes {
+            if lane.sent_bytes - lane.reported_bytes < lane.capacity_bytes {
                 continue;
             }
             let resync = lane.command(StreamOperation::Resync, lane.sent_packets, lane.sent_bytes);
             send(engine, PortIndex(n as u8), |frame| resync.write(frame).unwrap_or(0))?;
-            lane.told_bytes = lane.sent_bytes;
+            lane.reported_bytes = lane.sent_bytes;
             lane.count(StreamCommand::BYTES);
         }
         Ok(())
