@@ -75,6 +75,18 @@ impl fmt::Display for Ticks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TickRate(NonZeroU32);
 
+impl From<TickRate> for NonZeroU32 {
+    fn from(rate: TickRate) -> NonZeroU32 {
+        rate.0
+    }
+}
+
+impl From<NonZeroU32> for TickRate {
+    fn from(hz: NonZeroU32) -> TickRate {
+        TickRate(hz)
+    }
+}
+
 impl TickRate {
     /// `None` for 0 Hz.
     #[must_use]

@@ -2,8 +2,8 @@
 
 use takt_host::call;
 use takt_packet::EngineError;
-use takt_radio::RadioError;
 use takt_radio::n200::Emission;
+use takt_radio::{Model, RadioError};
 
 use crate::Problem;
 
@@ -40,9 +40,7 @@ fn fix(error: &RadioError) -> Option<String> {
             let emulate = call::takt(format_args!("emulate n200 --addr {}", addr.ip()));
             format!("{emulate}   (a software radio there)\n{}", find())
         }
-        RadioError::OtherKind { .. } => {
-            "use the address of an N200 or N210; of an X310 takt knows find, probe and rate".to_owned()
-        }
+        RadioError::OtherKind { .. } => "use the address of an N200, N210 or X310".to_owned(),
         RadioError::Firmware { kind, addr, .. } | RadioError::Fpga { kind, addr, .. } => format!(
             "uhd_images_downloader, then uhd_image_loader --args type={kind},addr={addr} writes firmware and FPGA image that match"
         ),
@@ -66,7 +64,8 @@ fn no_such_rate(requested_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], flag: 
     let (requested, clock, quotient) = (mega(requested_sps), mega(clock_hz), clock_hz / requested_sps);
     let fix = |sps: f64| format!("{flag} {}M (divide by {})", mega(sps), (clock_hz / sps).round());
     let [below, above] = nearest_sps.map(fix);
-    Problem::new(format!("an N200 can't stream at {requested} MS/s"))
+    let radio = Model::ALL.into_iter().find(|model| f64::from(model.clock().hz()) == clock_hz).unwrap_or_default();
+    Problem::new(format!("an {radio} can't stream at {requested} MS/s"))
         .why(format!(
             "{requested} MS/s is not {clock} MHz divided by a whole number it has ({clock} / {requested} = {quotient:.2})"
         ))

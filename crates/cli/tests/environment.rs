@@ -300,9 +300,14 @@ fn takt_of(dir: &Path, args: &[&str]) -> Command {
 
 /// A lab that has come to this moment. Its shell ends with its input, which the child keeps open.
 fn lab_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> Child {
-    let said = dir.join("said");
     let mut lab = takt_of(dir, &["experiment", "run", "check", "--env-only", kind.name()]);
     lab.args(runtime.into_iter().flat_map(|runtime| ["--env-runtime", runtime.name()]));
+    brought_to(moment, lab, dir)
+}
+
+/// The program once it has come to this moment, its input open.
+fn brought_to(moment: Moment, mut lab: Command, dir: &Path) -> Child {
+    let said = dir.join("said");
     lab.stdout(Stdio::null()).stderr(fs::File::create(&said).expect("a file"));
     let mut lab = lab.stdin(Stdio::piped()).spawn().expect("takt");
     wait_for(&format!("{moment:?}"), || {
@@ -363,6 +368,25 @@ fn a_shell_that_is_asked_to_end_is_taken_away() {
 #[test]
 fn ctrl_c_while_a_guest_boots_leaves_no_guest() {
     ends_in_good_order(Kind::Vm, &[(Moment::Starts("qemu"), Signal::INT), (Moment::Up, Signal::INT)]);
+}
+
+/// Before its first round a study boots a guest, to see whether KVM does so here.
+#[test]
+fn ctrl_c_while_a_study_looks_for_kvm_leaves_no_guest() {
+    let run = Registry::system().begin("test").expect("a record");
+    if opened(&Spec { kind: Kind::Vm, ..Spec::default() }, &run).is_none() {
+        return;
+    }
+    // A folder of its own has no finding of an earlier guest.
+    let dir = tempfile::tempdir().expect("a folder");
+    let moment = if Path::new("/dev/kvm").exists() { Moment::Starts("qemu") } else { Moment::Began };
+    let mut study = takt_of(dir.path(), &["paper", "virtual-sdr", "--quick"]);
+    study.current_dir(dir.path());
+    let mut study = brought_to(moment, study, dir.path());
+    kill_process(Pid::from_child(&study), Signal::INT).expect("ours");
+    let status = study.wait().expect("ours");
+    assert!(status.code().is_some(), "{moment:?}: {status}");
+    nothing_left(moment, study.id(), dir.path());
 }
 
 #[test]

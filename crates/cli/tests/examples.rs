@@ -1,4 +1,5 @@
-//! Every example of `docs/reference/cli.md`, which is what `-h` says, is typed as it stands and is not refused.
+//! Every example of `docs/reference/cli.md`, which is what `-h` says, is typed as it stands, is not refused, and leaves no
+//! process behind.
 //!
 //! The network is a namespace of its own in which 192.168.10.2 has a software radio and a server of datagram load. What
 //! runs for long is interrupted after a moment, as by Ctrl-C: the question is whether the program takes the command, not
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use support::{Place, TAKT, report};
+use takt_testing::wait_for;
 
 const PAGE: &str = include_str!("../../../docs/reference/cli.md");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -141,7 +143,9 @@ fn refusal(example: &str) -> Option<String> {
     if ELSEWHERE.iter().any(|part| example.contains(part)) {
         return None;
     }
-    let output = typed(&place(), example);
+    let place = place();
+    let output = typed(&place, example);
+    wait_for(&format!("the end of all that `{example}` started"), || place.processes().is_empty().then_some(()));
     let said = String::from_utf8_lossy(&output.stderr);
     let complaint = said.lines().find(|line| line.starts_with("error"));
     let named = NAMED.iter().find(|(named, _)| *named == example).map(|(_, what)| *what);

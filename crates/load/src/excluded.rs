@@ -5,8 +5,7 @@
 //! it, and it reaches beyond its end by a rule that was fixed before: what has piled up comes all at once, and a
 //! host that works twice as fast as the stream has worked it off after as long again.
 
-use takt_base::Ticks;
-use takt_radio::n200::CLOCK;
+use takt_base::{TickRate, Ticks};
 
 /// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
 const GATHERING_NS: u64 = 2_000_000;
@@ -17,10 +16,10 @@ pub struct ExcludedSpans(Vec<[u64; 2]>);
 
 impl ExcludedSpans {
     /// By when a radio was late, in nanoseconds of its machine's monotonic clock, in order. Its own clock is that clock, in
-    /// ticks of 10 ns, plus `offset_ticks`, modulo 2^64.
+    /// ticks of `clock`, plus `offset_ticks`, modulo 2^64.
     #[must_use]
-    pub fn of(late_ns: impl Iterator<Item = [u64; 2]>, offset_ticks: u64) -> ExcludedSpans {
-        let ticks = |ns: u64| CLOCK.ticks_in_ns(u128::from(ns)).0;
+    pub fn of(late_ns: impl Iterator<Item = [u64; 2]>, clock: TickRate, offset_ticks: u64) -> ExcludedSpans {
+        let ticks = |ns: u64| clock.ticks_in_ns(u128::from(ns)).0;
         ExcludedSpans::joined(late_ns.map(|[from_ns, to_ns]| {
             let length_ns = to_ns.saturating_sub(from_ns);
             let from = ticks(from_ns).wrapping_add(offset_ticks);
@@ -77,12 +76,16 @@ impl ExcludedSpans {
 
 #[cfg(test)]
 mod tests {
+    use takt_radio::Model;
+
     use super::*;
+
+    const CLOCK: TickRate = Model::N200.clock();
 
     /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
     fn excluded() -> ExcludedSpans {
         let late_ms = [[10, 13], [16, 17], [100, 102]];
-        ExcludedSpans::of(late_ms.into_iter().map(|span| span.map(|ms| ms * 1_000_000)), 500)
+        ExcludedSpans::of(late_ms.into_iter().map(|span| span.map(|ms| ms * 1_000_000)), CLOCK, 500)
     }
 
     #[test]
@@ -93,6 +96,12 @@ mod tests {
         assert_eq!(excluded().ticks(), Ticks(1_600_000));
         assert!((excluded().share_of([ms(0), ms(40)]) - 0.25).abs() < 1e-9);
         assert!((excluded().share_of([ms(15), ms(25)]) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn spans_are_on_the_clock_of_their_radio() {
+        let late = || [[10_000_000, 13_000_000]].into_iter();
+        assert_eq!(ExcludedSpans::of(late(), Model::X310.clock(), 7), ExcludedSpans(vec![[2_000_007, 3_600_007]]));
     }
 
     #[test]
@@ -115,7 +124,7 @@ mod tests {
     #[test]
     fn no_numbers_that_a_radio_says_break_a_sum() {
         let spans = [[u64::MAX - 1, u64::MAX], [0, u64::MAX], [5, 5]];
-        let excluded = ExcludedSpans::of(spans.into_iter(), u64::MAX);
+        let excluded = ExcludedSpans::of(spans.into_iter(), CLOCK, u64::MAX);
         assert!((0.0..=2.0).contains(&excluded.share_of([0, u64::MAX])) && excluded.ticks() >= Ticks(0));
     }
 }

@@ -38,4 +38,5 @@ pub use every::{Every, EveryError};
 pub use excluded::ExcludedSpans;
 pub use kind::Kind;
 pub use quantity::Quantity;
-pub use workload::{Lost, Peer, Target, Workload};
+pub use takt_radio::Model;
+pub use workload::{Contradiction, Lost, Peer, Target, Workload};

@@ -26,6 +26,12 @@ pub trait Workload: Sync {
     /// A file that the point names can't be read; a level that this workload can't read.
     fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure>;
 
+    /// A setting that another one rules out, what is wrong, and what would fit; `None`: all go together.
+    fn contradiction(&self, settings: &Settings) -> Option<Contradiction> {
+        let _ = settings;
+        None
+    }
+
     /// What a round takes, as far as that can be said before.
     fn about(&self, settings: &Settings) -> Duration {
         settings.span("duration") + settings.span("warm_up")
@@ -74,6 +80,15 @@ pub enum Peer {
     None,
     Radio,
     Server,
+}
+
+/// Two settings of a point that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The one to change.
+    pub setting: &'static str,
+    pub what: String,
+    pub remedy: String,
 }
 
 /// What a workload runs against, and where.

@@ -37,6 +37,12 @@ impl EngineKind {
     /// Those over kernel sockets, which need no interface for themselves.
     pub const OVER_SOCKETS: [EngineKind; 3] = [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring];
 
+    /// Whether it is, or may become, one that sees frames as they come from the interface, headers and all.
+    #[must_use]
+    pub const fn sees_frames(self) -> bool {
+        matches!(self, EngineKind::Xdp | EngineKind::XdpGeneric | EngineKind::Auto)
+    }
+
     /// The name people type.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -4,26 +4,19 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use takt_base::{Tick, TickRate};
+
 use crate::board::Side;
 use crate::clock::ClockReading;
 use crate::n200::control::Control;
 use crate::n200::{self, Emission, FrameBytes, N200, TxWish};
 use crate::ports::Patience;
-use crate::x310::{self, X310};
-use crate::{Net, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, foreign};
+use crate::x310::{self, MasterClock, X310};
+use crate::{Model, Net, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, foreign};
 
 /// How long an answer to each model's hello is waited for, and how often both are asked.
 const HELLO: Patience = Patience { tries: 1, each: Duration::from_millis(100) };
 const TURNS: u32 = 3;
-
-/// The models this crate drives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// N200 and N210.
-    N200,
-    /// X310 and X300.
-    X310,
-}
 
 /// The model that answers at `addr`; `None`: none of these.
 ///
@@ -50,6 +43,8 @@ pub struct AnyOptions {
     pub n200: n200::OpenOptions,
     /// Largest datagram wished for; `None`: what each model's hosts use, 1472 bytes of an N200 and 8000 of an X310.
     pub frame_bytes: Option<usize>,
+    /// The master clock of an X310; an N200 has one.
+    pub clock: MasterClock,
 }
 
 /// A radio that this program owns.
@@ -112,7 +107,7 @@ impl Radio {
             Some(Model::X310) => {
                 let usual = x310::OpenOptions::default();
                 let frame_bytes = options.frame_bytes.unwrap_or(usual.frame_bytes);
-                let open = x310::OpenOptions { force: options.n200.force, frame_bytes };
+                let open = x310::OpenOptions { force: options.n200.force, frame_bytes, clock: options.clock };
                 Ok(Radio::X310(Box::new(X310::open(net, addr, &open)?)))
             }
             Some(Model::N200) | None => {
@@ -135,6 +130,32 @@ impl Radio {
                 let x310::Identity { model, serial, name, firmware, fpga, .. } = radio.identity();
                 About { model, serial, name, firmware, fpga }
             }
+        }
+    }
+
+    /// Its model.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        match self {
+            Radio::N200(_) => Model::N200,
+            Radio::X310(_) => Model::X310,
+        }
+    }
+
+    /// Its clock: what its samples are counted by.
+    #[must_use]
+    pub fn clock(&self) -> TickRate {
+        match self {
+            Radio::N200(_) => n200::CLOCK,
+            Radio::X310(radio) => radio.clock(),
+        }
+    }
+
+    /// Reads its time. Fails if the radio does not answer.
+    pub fn time(&mut self) -> Result<Tick, RadioError> {
+        match self {
+            Radio::N200(radio) => radio.time(),
+            Radio::X310(radio) => radio.time(),
         }
     }
 

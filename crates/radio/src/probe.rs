@@ -119,14 +119,14 @@ pub struct X310Probe {
 /// Describes an X310 that has been opened. Fails if the radio does not answer.
 pub fn probe_x310(radio: &mut X310) -> Result<X310Probe, RadioError> {
     let now = radio.time()?;
-    let clock_hz = f64::from(x310::CLOCK.hz());
+    let clock_hz = f64::from(radio.clock().hz());
     let frame_bytes = FrameBytes { receive: radio.frame_bytes(), send: radio.frame_bytes() };
     Ok(X310Probe {
         addr: radio.addr(),
         identity: radio.identity().clone(),
         frame_bytes,
         rates: Rates {
-            master_clock_hz: x310::CLOCK.hz(),
+            master_clock_hz: radio.clock().hz(),
             lowest_sps: WideFactor::MAX.rate_sps(clock_hz),
             highest_sps: WideFactor::MIN.rate_sps(clock_hz),
             count: WideFactor::all().count(),

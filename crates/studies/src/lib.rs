@@ -15,6 +15,7 @@ mod record;
 mod routers;
 mod stored;
 pub mod sweep;
+mod uhd_dpdk;
 mod virtual_sdr;
 
 use std::path::PathBuf;
@@ -35,11 +36,11 @@ pub use record::RoundRecord;
 pub use stored::StudyRun;
 use stored::study_of;
 
-pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers", "linux-rt"];
+pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers", "linux-rt", "uhd-dpdk"];
 
 /// A study that is a sweep.
 fn sweep_of(name: &str) -> Option<&'static sweep::Study> {
-    const ALL: [&sweep::Study; 2] = [&virtual_sdr::STUDY, &routers::STUDY];
+    const ALL: [&sweep::Study; 3] = [&virtual_sdr::STUDY, &routers::STUDY, &uhd_dpdk::STUDY];
     ALL.into_iter().find(|study| study.name == name)
 }
 

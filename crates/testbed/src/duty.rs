@@ -6,14 +6,16 @@ use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_agent::{Duty, Failure, ServeError, Service};
 use takt_base::Stop;
-use takt_emulator::emulate::Emulator;
-use takt_load::Kind;
+use takt_emulator::emulate::{self, Radios};
+use takt_emulator::n200::N200;
+use takt_emulator::x310::X310;
 use takt_load::deadline::Role;
+use takt_load::{Kind, Model};
 use takt_path::hop::Hop;
 use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
 
@@ -30,7 +32,8 @@ pub fn serve(
 }
 
 enum Running {
-    Emulator(Emulator),
+    N200(Radios<N200>),
+    X310(Radios<X310>),
     Hop(Hop),
     Disturbance(Loops),
     Hog(Hog),
@@ -41,9 +44,7 @@ enum Running {
 impl Duty for Running {
     fn start(service: Service, options: Value) -> Result<Running, Failure> {
         match service {
-            Service::Emulator => {
-                Emulator::start(&read("emulator options", options)?).map(Running::Emulator).map_err(failed)
-            }
+            Service::Emulator => emulate(read("emulator options", options)?),
             Service::Hop => Hop::start(&read("hop options", options)?).map(Running::Hop).map_err(failed),
             Service::Disturbance => Loops::start(read("load", options)?).map(Running::Disturbance).map_err(failed),
             Service::Hog => {
@@ -60,7 +61,8 @@ impl Duty for Running {
 
     fn at(&self) -> Vec<String> {
         match self {
-            Running::Emulator(emulator) => emulator.addrs().map(|addr| addr.to_string()).collect(),
+            Running::N200(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
+            Running::X310(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
             Running::Hop(_) | Running::Disturbance(_) | Running::Hog(_) | Running::Exchange(_) => Vec::new(),
             Running::Udp { at, .. } => vec![at.to_string()],
         }
@@ -75,7 +77,8 @@ impl Duty for Running {
 
     fn finish(self) -> Result<Value, Failure> {
         match self {
-            Running::Emulator(emulator) => write(&emulator.stop().map_err(failed)?),
+            Running::N200(radios) => write(&radios.stop().map_err(failed)?),
+            Running::X310(radios) => write(&radios.stop().map_err(failed)?),
             Running::Hop(hop) => write(&hop.finish()),
             Running::Disturbance(loops) => write(&loops.finish().map_err(failed)?),
             Running::Hog(hog) => {
@@ -95,6 +98,23 @@ impl Duty for Running {
         let kind = kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?;
         kind.workload().run(options, stop)
     }
+}
+
+/// Which radios an agent emulates, and how.
+#[derive(Deserialize)]
+struct Emulation {
+    #[serde(default)]
+    model: Model,
+    #[serde(flatten)]
+    options: emulate::Options,
+}
+
+fn emulate(Emulation { model, options }: Emulation) -> Result<Running, Failure> {
+    match model {
+        Model::N200 => Radios::start(&options).map(Running::N200),
+        Model::X310 => Radios::start(&options).map(Running::X310),
+    }
+    .map_err(failed)
 }
 
 /// Starts a server on a thread; returns when it listens, or could not.

@@ -3,10 +3,14 @@
 //! On this machine it ends with each round and leaves its whole summary; of that only these keys set time aside. On another
 //! machine it runs on and is asked for them. Both stand in a record in the same place and the same shape.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_base::TickRate;
 use takt_emulator::drive::wall::{LateSpan, SpansBy};
-use takt_load::ExcludedSpans;
+use takt_load::{ExcludedSpans, Model};
 
 /// The part of an emulator's summary that says how late it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,14 +34,28 @@ pub struct OwnLag {
     pub late_spans: Vec<LateSpan>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioLateness {
     pub lag: OwnLag,
-    /// Its clock is the monotonic clock of its machine, in ticks of 10 ns, plus this, modulo 2^64.
+    /// Ticks of its clock in a second.
+    #[serde(default = "clock_of_an_n200")] // records older than this key
+    pub clock_hz: NonZeroU32,
+    /// Its clock is the monotonic clock of its machine in such ticks, plus this, modulo 2^64.
     #[serde(default)] // records older than this key
     pub clock_offset_ticks: u64,
     /// What became of datagrams to it.
     pub datagrams: Unread,
+}
+
+impl Default for RadioLateness {
+    fn default() -> RadioLateness {
+        let clock_hz = clock_of_an_n200();
+        RadioLateness { lag: OwnLag::default(), clock_hz, clock_offset_ticks: 0, datagrams: Unread::default() }
+    }
+}
+
+fn clock_of_an_n200() -> NonZeroU32 {
+    Model::N200.clock().into()
 }
 
 /// Datagrams that an emulator did not read in time.
@@ -51,10 +69,17 @@ impl Lateness {
     /// The spans of the radio's clock about which a round says nothing; none of several radios, whose clocks are not one.
     #[must_use]
     pub fn excluded(&self) -> ExcludedSpans {
+        self.excluded_before(Duration::ZERO)
+    }
+
+    /// The same, and what begins so long before one of them: an answer that is due in it.
+    #[must_use]
+    pub fn excluded_before(&self, delay: Duration) -> ExcludedSpans {
         match self.devices.as_slice() {
             [radio] => {
+                let clock = TickRate::from(radio.clock_hz);
                 let late_ns = radio.lag.late_spans.iter().map(|late| [late.from_ns, late.to_ns]);
-                ExcludedSpans::of(late_ns, radio.clock_offset_ticks)
+                ExcludedSpans::of(late_ns, clock, radio.clock_offset_ticks).and_before(clock.ticks_in(delay))
             }
             _ => ExcludedSpans::default(),
         }

@@ -256,7 +256,7 @@ mod tests {
                 [&version.to_be_bytes(), &id.to_be_bytes(), &number.to_be_bytes(), body.as_slice()].concat()
             }),
             lag.prop_map(|(kind, counts, spans, rest)| {
-                let [magic, kind, spans] = [0x544C_4147, 0x0001_0000 | kind, spans].map(u32::to_be_bytes);
+                let [magic, kind, spans] = [0x544C_4147, 0x0002_0000 | kind, spans].map(u32::to_be_bytes);
                 [&magic, &kind, counts.as_slice(), &spans, &rest].concat()
             }),
             body,

@@ -4,6 +4,8 @@
 //! make an emulator send more than it was sent: a request is as long as the longest reply. Big-endian words; what they mean:
 //! `docs/reference/emulator.md`, "How late it was, over the network".
 
+use std::num::NonZeroU32;
+
 use crate::{WireError, words};
 
 /// Where an emulator answers. No port of an N200, its serial lines (49170 to 49173) included.
@@ -11,8 +13,8 @@ pub const PORT: u16 = 49180;
 
 const MAGIC: u32 = 0x544C_4147; // "TLAG"
 /// Version in the upper half, kind of packet in the lower.
-const REQUEST: u32 = 0x0001_0000;
-const REPLY: u32 = 0x0001_0001;
+const REQUEST: u32 = 0x0002_0000;
+const REPLY: u32 = 0x0002_0001;
 /// Of the flags of a reply.
 const MORE: u32 = 1;
 const DROPS_KNOWN: u32 = 2;
@@ -37,7 +39,7 @@ impl LagRequest {
         let have = datagram.len();
         let datagram = datagram.get(..Self::BYTES).ok_or(WireError::Short { what, need: Self::BYTES, have })?;
         let ([magic, kind, id, _, high, low], _) = words::read(datagram, what)?;
-        expect(magic, kind, REQUEST, "0x10000")?;
+        expect(magic, kind, REQUEST, "0x20000")?;
         Ok(Self { id, since_ns: words::join(high, low) })
     }
 
@@ -62,7 +64,9 @@ pub struct LagReply {
     pub limit_us: u32,
     /// When it said so, nanoseconds.
     pub now_ns: u64,
-    /// The radio's clock, less the machine's in ticks of 10 ns, modulo 2^64.
+    /// Ticks of the radio's clock in a second.
+    pub clock_hz: NonZeroU32,
+    /// The radio's clock, less the machine's in such ticks, modulo 2^64.
     pub clock_offset_ticks: u64,
     /// Datagrams sent.
     pub datagrams: u64,
@@ -79,17 +83,18 @@ pub struct LagReply {
 }
 
 impl LagReply {
-    const HEAD_BYTES: usize = 72;
+    const HEAD_BYTES: usize = 76;
 
     /// # Errors
     /// `Short` if the spans that it states are not there; `Field` if it is no reply of this version, states more spans than
-    /// one holds, or a span ends before it begins. More bytes are ignored.
+    /// one holds, a span ends before it begins, or a clock stands still. More bytes are ignored.
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let what = "lag reply";
-        let (head, mut rest) = words::read::<18>(datagram, what)?;
-        let [magic, kind, id, limit_us, now @ .., flags, count] = head;
-        expect(magic, kind, REPLY, "0x10001")?;
+        let (head, mut rest) = words::read::<19>(datagram, what)?;
+        let [magic, kind, id, limit_us, now @ .., flags, count, clock_hz] = head;
+        expect(magic, kind, REPLY, "0x20001")?;
         let [n1, n0, o1, o0, d1, d0, l1, l0, m1, m0, r1, r0] = now;
+        let clock_hz = NonZeroU32::new(clock_hz).ok_or(WireError::field("clock", 0_u64, "above 0 Hz"))?;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         if count > LagSpans::MAX {
             return Err(WireError::field("late spans", count as u64, "at most 27"));
@@ -112,6 +117,7 @@ impl LagReply {
             id,
             limit_us,
             now_ns: words::join(n1, n0),
+            clock_hz,
             clock_offset_ticks: words::join(o1, o0),
             datagrams: words::join(d1, d0),
             over_limit: words::join(l1, l0),
@@ -122,7 +128,7 @@ impl LagReply {
         })
     }
 
-    /// Writes 72 bytes, and 16 for each span. `Short` if `out` is smaller.
+    /// Writes 76 bytes, and 16 for each span. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let spans = self.spans.as_slice();
         let (need, have) = (Self::HEAD_BYTES + spans.len() * LagSpans::SPAN_BYTES, out.len());
@@ -139,7 +145,7 @@ impl LagReply {
         let fields = [MAGIC, REPLY, self.id, self.limit_us]
             .into_iter()
             .chain(counts.into_iter().flat_map(words::split))
-            .chain([flags, spans.len() as u32])
+            .chain([flags, spans.len() as u32, self.clock_hz.get()])
             .chain(spans.iter().flatten().copied().flat_map(words::split));
         words::put(room, fields);
         Ok(need)

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::num::NonZeroU32;
+
 use common::{hex, round_trip, same, written};
 use proptest::prelude::*;
 use takt_wire::WireError;
@@ -12,6 +14,7 @@ const REPLY: LagReply = LagReply {
     id: 7,
     limit_us: 1000,
     now_ns: 5_000_000_000,
+    clock_hz: NonZeroU32::new(100_000_000).unwrap(),
     clock_offset_ticks: u64::MAX - 1,
     datagrams: 9,
     over_limit: 3,
@@ -20,12 +23,12 @@ const REPLY: LagReply = LagReply {
     more: true,
     spans: LagSpans::NONE,
 };
-const REPLY_HEX: &str = "544c4147 00010001 00000007 000003e8 00000001 2a05f200 ffffffff fffffffe 00000000 00000009 \
+const REPLY_HEX: &str = "544c4147 00020001 00000007 000003e8 00000001 2a05f200 ffffffff fffffffe 00000000 00000009 \
                          00000000 00000003 00000000 000009c4 00000000 00000004 00000003";
 
 #[test]
 fn a_request_is_padded_to_the_longest_reply() {
-    let mut bytes = hex("544c4147 00010000 00000007 00000000 00000001 2a05f200");
+    let mut bytes = hex("544c4147 00020000 00000007 00000000 00000001 2a05f200");
     bytes.resize(512, 0);
     same!(LagRequest, bytes, LagRequest { id: 7, since_ns: 5_000_000_000 });
     let longest = LagReply { spans: LagSpans::first_of([[1, 2]; 100]), ..REPLY };
@@ -35,10 +38,10 @@ fn a_request_is_padded_to_the_longest_reply() {
 
 #[test]
 fn a_reply_has_a_head_and_its_spans() {
-    same!(LagReply, hex(&format!("{REPLY_HEX} 00000000")), REPLY);
+    same!(LagReply, hex(&format!("{REPLY_HEX} 00000000 05f5e100")), REPLY);
     let spans = LagSpans::first_of([[1, 2], [0x1_0000_0000, 0x1_0000_0003]]);
-    let bytes = "00000002 00000000 00000001 00000000 00000002 00000001 00000000 00000001 00000003";
-    same!(LagReply, hex(&format!("{REPLY_HEX} {bytes}")), LagReply { spans, ..REPLY });
+    let bytes = "00000000 00000001 00000000 00000002 00000001 00000000 00000001 00000003";
+    same!(LagReply, hex(&format!("{REPLY_HEX} 00000002 05f5e100 {bytes}")), LagReply { spans, ..REPLY });
 }
 
 #[test]
@@ -55,14 +58,16 @@ fn drops_that_the_kernel_does_not_tell_are_no_zero() {
 fn what_is_no_packet_of_this_version_is_refused_by_name() {
     let reply = |text: &str| LagReply::parse(&hex(text)).unwrap_err();
     let counts = REPLY_HEX.split_once("00000007").expect("an id").1;
-    for head in ["544c4148 00010001", "544c4147 00020001", "544c4147 00010000"] {
-        let error = reply(&format!("{head} 00000007 {counts} 00000000"));
+    for head in ["544c4148 00020001", "544c4147 00010001", "544c4147 00020000"] {
+        let error = reply(&format!("{head} 00000007 {counts} 00000000 05f5e100"));
         assert!(matches!(error, WireError::Field { .. }), "{head}: {error}");
     }
-    let many = reply(&format!("{REPLY_HEX} 0000001c {}", "00 ".repeat(28 * 16)));
+    let many = reply(&format!("{REPLY_HEX} 0000001c 05f5e100 {}", "00 ".repeat(28 * 16)));
     assert!(matches!(many, WireError::Field { what: "late spans", got: 28, .. }), "{many}");
-    let backwards = reply(&format!("{REPLY_HEX} 00000001 00000000 00000002 00000000 00000001"));
+    let backwards = reply(&format!("{REPLY_HEX} 00000001 05f5e100 00000000 00000002 00000000 00000001"));
     assert!(matches!(backwards, WireError::Field { what: "end of a late span", .. }), "{backwards}");
+    let stopped = reply(&format!("{REPLY_HEX} 00000000 00000000"));
+    assert!(matches!(stopped, WireError::Field { what: "clock", .. }), "{stopped}");
     let mut request = written(|out| LagRequest { id: 1, since_ns: 2 }.write(out));
     request[7] = 1;
     assert!(LagRequest::parse(&request).is_err(), "a reply is no request");
@@ -71,13 +76,14 @@ fn what_is_no_packet_of_this_version_is_refused_by_name() {
 proptest! {
     #[test]
     fn every_reply_survives(
-        id: u32, limit_us: u32, counts: [u64; 5], receive_buffer_drops: Option<u64>, more: bool,
+        id: u32, limit_us: u32, clock_hz in 1_u32.., counts: [u64; 5], receive_buffer_drops: Option<u64>, more: bool,
         spans in prop::collection::vec((any::<u64>(), any::<u64>()), 0..28),
     ) {
         let [now_ns, clock_offset_ticks, datagrams, over_limit, max_us] = counts;
+        let clock_hz = NonZeroU32::new(clock_hz).expect("above 0");
         let spans = LagSpans::first_of(spans.into_iter().map(|(a, b)| [a.min(b), a.max(b)]));
         round_trip!(LagReply, LagReply {
-            id, limit_us, now_ns, clock_offset_ticks, datagrams, over_limit, max_us, receive_buffer_drops, more, spans,
+            id, limit_us, now_ns, clock_hz, clock_offset_ticks, datagrams, over_limit, max_us, receive_buffer_drops, more, spans,
         });
     }
 

@@ -23,6 +23,7 @@ Examples:
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
   takt check --addr 192.168.10.2 --transmit   a real radio both ways, not only received from
   takt check --need n200:10M --need n200:25M:rx
+  takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
   takt check --self-test                    would it have said no? Hosts made bad by a known amount
 
 Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 not
@@ -45,7 +46,8 @@ pub struct Args {
     /// What that radio's clock follows while it streams: internal, external or mimo; another than its own must lock.
     #[arg(long, value_name = "R", requires = "addr")]
     reference: Option<ClockSource>,
-    /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M:duplex:sc16].
+    /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M, of an X310 at --addr
+    /// x310:100M].
     #[arg(long = "need", value_name = "MODEL:RATE")]
     needs: Vec<Need>,
     /// Continue the newest check of the same kind that was interrupted.

@@ -26,6 +26,7 @@ Examples:
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
+  takt paper uhd-dpdk --quick          about six minutes: engines by LTE's rates, quiet and loaded
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 
@@ -46,6 +47,8 @@ enum StudyName {
     Routers(Study),
     /// Can a loaded Linux host answer the air interface in time? (Wang, Xiao, Su, Qi, Xu).
     LinuxRt(Study),
+    /// What does it give a radio to leave the kernel's sockets? Samples only (Brennan, Marojevic).
+    UhdDpdk(Study),
 }
 
 /// How a study is run.
@@ -74,6 +77,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         StudyName::VirtualSdr(study) => ("virtual-sdr", study),
         StudyName::Routers(study) => ("routers", study),
         StudyName::LinuxRt(study) => ("linux-rt", study),
+        StudyName::UhdDpdk(study) => ("uhd-dpdk", study),
     };
     report(&measure(name, &study, output)?, &study.runs, output)
 }
@@ -115,8 +119,9 @@ fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
         program: std::env::current_exe().into_diagnostic()?,
         takt_version: version(),
     };
-    say_what_is_lacking(&options, output)?;
+    // Before a guest is booted to see whether one can be: what a signal ends by itself takes nothing away.
     let stop = stop_on_signal()?;
+    say_what_is_lacking(&options, output)?;
     let found = ProgressBar::during(output, |progress| run_study(&options, progress, &stop));
     Ok(found.map_err(problem)?)
 }

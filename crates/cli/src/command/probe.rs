@@ -7,6 +7,7 @@ use std::sync::Arc;
 use takt_packet::EngineKind;
 use takt_radio::board::{BoardKind, Range};
 use takt_radio::n200::{FrameBytes, OpenOptions};
+use takt_radio::x310::MasterClock;
 use takt_radio::{AnyOptions, Probe, Radio, Rates, SideReport, Time, WallNet, X310Probe, probe, probe_x310};
 
 use crate::radio_problem::{self, mega};
@@ -27,7 +28,9 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let refused = |error| radio_problem::problem("open the radio", error, "");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
     let n200 = OpenOptions { force: args.force, ..OpenOptions::default() };
-    match Radio::open(net, args.addr, &AnyOptions { n200, frame_bytes: None }).map_err(refused)? {
+    match Radio::open(net, args.addr, &AnyOptions { n200, frame_bytes: None, clock: MasterClock::default() })
+        .map_err(refused)?
+    {
         Radio::N200(mut radio) => {
             let description = probe(&mut radio).map_err(refused)?;
             output.answer(&description, || text(&description), Answer::Yes)

@@ -19,7 +19,7 @@ use crate::{Answer, Bar, Output, stop_on_signal};
 pub struct Args {
     #[command(flatten)]
     radio: RadioArgs,
-    /// Samples a second: 100 MHz divided by a whole number.
+    /// Samples a second: 100 MHz divided by a whole number, of an X310 200 MHz.
     #[arg(long, value_name = "R", value_parser = parse_number)]
     rate: f64,
     /// How long; without it and without --samples until Ctrl-C.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::software::{Radio, has, json, number, refusal, text};
+use crate::support::{Place, status_of};
 use crate::watched::Unless::Delayed;
 use crate::watched::{Wrong, untrue};
 use crate::witness::{Run, judge};
@@ -56,4 +57,103 @@ fn what_it_has_not_is_refused() {
     has(&refused(&["--rx", "22M"]), &["can't stream at 22 MS/s"]);
     has(&refused(&["--rx", "1M", "--format", "sc8"]), &["sample format of an X310 `sc8`; there are sc16"]);
     has(&refused(&["--rx", "1M", "--channels", "2"]), &["receive channel 2 is outside 0 to 1"]);
+}
+
+#[test]
+fn what_is_recorded_is_played_at_a_rate_that_only_it_has() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("run");
+    let file = file.to_str().expect("text");
+    let radio = Radio::of("x310", 63, &[]);
+    // 200 MHz over 150, which a clock of 100 MHz does not make.
+    let args = ["record", file, "--rate", "1.333333333M", "--samples", "200000", "--json"];
+    let recorded = json(&radio.takt(&args));
+    assert_eq!(number(&recorded, "/samples") + number(&recorded, "/lost_samples"), 200_000, "{recorded:#}");
+    let meta = std::fs::read_to_string(std::path::Path::new(file).with_extension("sigmf-meta")).expect("metadata");
+    has(&meta, &["X310 serial", "\"takt:tick_hz\": 200000000"]);
+    let played = json(&radio.takt(&["play", file, "--json"]));
+    assert_eq!(number(&played, "/samples"), number(&recorded, "/samples"), "{played:#}");
+    let refused = refusal(&radio.takt(&["record", file, "--replace", "--rate", "1M", "--freq", "900M"]));
+    has(&refused, &["can't set their frequency", "leave frequency, gain and antenna as they are"]);
+}
+
+/// One round of a stream, one of answers and one of another engine, all of which count.
+const CHECK: &str = r#"
+question = "Does the host keep up with an X310?"
+[rounds]
+count = { full = 1, quick = 1 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
+[[need]]
+model = "n200"
+mode = "rx"
+rate_sps = 1e6
+format = "sc16"
+[[part]]
+name = "n200"
+factors = { mode = ["rx"], rate_sps = [1e6] }
+fixed = { workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
+[[part]]
+name = "x310"
+factors = { mode = ["rx"], rate_sps = [2e6] }
+fixed = { model = "x310", workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
+[[part]]
+name = "engines"
+factors = { engine = ["mmsg", "socket"] }
+fixed = { model = "x310", mode = "rx", rate_sps = 2e6, workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
+[[part]]
+name = "answer"
+factors = { delay = ["20ms"] }
+fixed = { model = "x310", rate_sps = 2e6, workload = { kind = "round-trip", duration = "300ms", warm_up = "100ms" } }
+"#;
+
+#[test]
+fn a_check_is_about_the_radio_that_is_needed() {
+    let place = Place::with("small.toml", CHECK);
+    let output = place.takt(&["check", "--quick", "--file", "small.toml", "--need", "x310:2M:rx", "--json"]);
+    let outcome = json(&output);
+    assert_eq!(output.status.code(), Some(status_of(&outcome["verdict"]["answer"])), "{outcome:#}");
+    assert_eq!((&outcome["setup"]["radio"]["model"], &outcome["rounds"]["valid"]), (&"x310".into(), &4.into()));
+    let rates = outcome["rates"].as_array().expect("rates");
+    assert_eq!((rates.len(), rates[0]["rate_sps"].as_f64()), (1, Some(2e6)), "the N200's part is not run");
+    let engines = outcome["engines"].as_array().expect("engines");
+    assert!(engines.len() == 2 && engines[0]["over_first"].is_null(), "{engines:#?}");
+    assert!(outcome["round_trips"][0]["rounds"][0]["answers"].as_u64() > Some(1), "{outcome:#}");
+    let export = json(&place.takt(&["experiment", "export", "last", "--format", "json"]));
+    let rounds = export["rounds"].as_array().expect("rounds");
+    let streamed = rounds.iter().find(|round| round["part"] == "x310").expect("the part");
+    let record = &streamed["record"];
+    assert_eq!(record["result"]["radio"]["model"], "X310");
+    assert_eq!(record["emulator"]["devices"][0]["clock_hz"], 200_000_000);
+    assert_eq!(
+        record["result"]["rx"]["samples_per_datagram"], 1996,
+        "8000 bytes less the header of a packet with a time"
+    );
+    has(&text(&place.takt(&["report", "last", "--ascii"]).stdout), &["X310"]);
+}
+
+#[test]
+fn a_check_of_two_radios_at_once_or_of_another_one_is_refused() {
+    let place = Place::with("small.toml", CHECK);
+    let two = place.takt(&["check", "--need", "x310:2M:rx", "--need", "n200:1M:rx"]);
+    has(&refusal(&two), &["a check is about one radio", "check each by itself"]);
+    let radio = Radio::of("x310", 64, &[]);
+    // Without a need the check is about the radio that is there.
+    let found = place.takt(&["check", "--quick", "--file", "small.toml", "--addr", &radio.addr, "--json"]);
+    let outcome = json(&found);
+    assert_eq!(outcome["verdict"]["needs"][0]["need"]["model"], "x310", "{outcome:#}");
+    let other =
+        place.takt(&["check", "--quick", "--file", "small.toml", "--addr", &radio.addr, "--need", "n200:1M:rx"]);
+    has(&text(&other.stderr), &["is an X310, and this is about an N200"]);
+}
+
+#[test]
+fn a_need_that_the_radio_has_not_is_refused_with_what_it_has() {
+    let place = Place::with("small.toml", CHECK);
+    has(&text(&place.takt(&["check", "--need", "n200:100M"]).stderr), &["no rate of 100 MS/s", "50e6 (100 MHz / 2)"]);
+    has(&text(&place.takt(&["check", "--need", "x310:25M:rx:sc8"]).stderr), &["an X310 has no sc8 on the wire"]);
+    let wrong = CHECK.replacen("model = \"x310\", workload", "workload", 1).replace("[2e6]", "[100e6]");
+    std::fs::write(place.path("wrong.toml"), wrong).expect("a file");
+    let wrong = refusal(&place.takt(&["check", "--file", "wrong.toml"]));
+    has(&wrong, &["wrong.toml", "an N200 has no rate of 100 MS/s", "rate_sps"]);
 }

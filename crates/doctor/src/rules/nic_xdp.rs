@@ -6,8 +6,8 @@ pub(super) static RULE: Rule = Rule {
     id: "nic-xdp",
     topic: Topic::Network,
     title: "Driver without XDP",
-    mechanism: "AF_XDP takes datagrams from the driver before the kernel's own path; with a driver that has no part in it, it \
-                works by copying and gains less. takt's own engines are sockets; this is for programs that have it.",
+    mechanism: "AF_XDP (takt's engine `xdp`) takes datagrams from the driver before the kernel's own path; with a driver that has no \
+                part in it, it works by copying and gains less.",
     looks_at: "The driver of each card, against the list of those that hand over their own memory. Never stands: sockets \
                carry an N200 at full rate.",
     probe,

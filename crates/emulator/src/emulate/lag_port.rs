@@ -4,6 +4,7 @@
 //! makes that thread late by asking. A reply is never longer than its request.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
@@ -52,8 +53,8 @@ impl LagPort {
             });
             let Some((request, host)) = received else { continue };
             let said = radio.ask(move |device, lag, counters| {
-                let offset = device.device().clock_offset_ticks();
-                reply(request, WallClock.now(), offset, &lag, counters.receive_buffer_drops)
+                let clock = (device.device().clock_hz(), device.device().clock_offset_ticks());
+                reply(request, WallClock.now(), clock, &lag, counters.receive_buffer_drops)
             });
             let Ok(said) = said else { return Ok(()) };
             let mut batch = self.engine.reserve(1);
@@ -73,7 +74,7 @@ fn accept(bytes: &[u8], host: SocketAddr, rule: &Destinations) -> Option<LagRequ
 fn reply(
     request: LagRequest,
     now: MonoNs,
-    clock_offset_ticks: u64,
+    (clock_hz, clock_offset_ticks): (NonZeroU32, u64),
     lag: &LagReport,
     receive_buffer_drops: Option<u64>,
 ) -> LagReply {
@@ -83,6 +84,7 @@ fn reply(
         id: request.id,
         limit_us: u32::try_from(lag.limit_us).unwrap_or(u32::MAX),
         now_ns: now.0,
+        clock_hz,
         clock_offset_ticks,
         datagrams: lag.datagrams,
         over_limit: lag.over_limit,
@@ -108,7 +110,7 @@ mod tests {
         let report = LagReport { late_spans, limit_us: 1000, ..LagReport::default() };
         let (mut since_ns, mut begins, mut pages) = (1050, Vec::new(), Vec::new());
         loop {
-            let page = reply(LagRequest { id: 1, since_ns }, MonoNs(1), 0, &report, None);
+            let page = reply(LagRequest { id: 1, since_ns }, MonoNs(1), (NonZeroU32::MIN, 0), &report, None);
             let spans = page.spans.as_slice();
             begins.extend(spans.iter().map(|span| span[0]));
             pages.push(spans.len());
@@ -126,7 +128,7 @@ mod tests {
     fn a_last_page_that_is_full_is_the_last() {
         let late_spans: Vec<LateSpan> = (1..=27).map(span).collect();
         let report = LagReport { late_spans, ..LagReport::default() };
-        let page = reply(LagRequest { id: 1, since_ns: 0 }, MonoNs(1), 0, &report, None);
+        let page = reply(LagRequest { id: 1, since_ns: 0 }, MonoNs(1), (NonZeroU32::MIN, 0), &report, None);
         assert_eq!((page.spans.as_slice().len(), page.more), (27, false));
     }
 

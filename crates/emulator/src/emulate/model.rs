@@ -1,6 +1,7 @@
 //! What is the emulator's and what is the radio's: a model knows how to build itself from options.
 
 use std::net::Ipv4Addr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -41,6 +42,10 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
 
     fn serial(&self) -> String;
 
+    /// What a second of its clock is, ticks.
+    fn clock_hz(&self) -> NonZeroU32;
+
+    /// What its clock shows less the monotonic clock in such ticks, modulo 2^64.
     fn clock_offset_ticks(&self) -> u64;
 
     /// How often its EEPROMs were written, and what they hold, if that can be kept.
@@ -105,6 +110,10 @@ impl Model for n200::N200 {
         self.eeproms().motherboard().serial.as_str().to_owned()
     }
 
+    fn clock_hz(&self) -> NonZeroU32 {
+        n200::CLOCK.into()
+    }
+
     fn clock_offset_ticks(&self) -> u64 {
         self.clock_offset_ticks()
     }
@@ -164,6 +173,10 @@ impl Model for x310::X310 {
 
     fn serial(&self) -> String {
         self.serial().to_owned()
+    }
+
+    fn clock_hz(&self) -> NonZeroU32 {
+        self.master_clock().into()
     }
 
     fn clock_offset_ticks(&self) -> u64 {

@@ -139,6 +139,7 @@ impl<M: Model> Station<M> {
             signals,
             faults: device.injected(),
             lag,
+            clock_hz: device.device().clock_hz().get(),
             clock_offset_ticks: device.device().clock_offset_ticks(),
             datagrams: Datagrams::from(counters),
         })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use takt_packet::Counters;
 
 use crate::drive::wall::LagReport;
-use crate::n200::N200Report;
+use crate::n200::{self, N200Report};
 use crate::signals::SignalReport;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,11 +31,17 @@ pub struct DeviceSummary<R = N200Report> {
     /// Faults injected, by kind and stream.
     pub faults: BTreeMap<String, u64>,
     pub lag: LagReport,
-    /// What its clock shows is its free-running counter plus this, modulo 2^64. Of an N200 that is the monotonic clock of its
-    /// machine in ticks of 10 ns; of an X310 it counts the master clock that the host chose.
+    /// Ticks of its clock in a second.
+    #[serde(default = "clock_of_an_n200")] // summaries older than this key
+    pub clock_hz: u32,
+    /// What its clock shows less the monotonic clock of its machine in such ticks, modulo 2^64.
     #[serde(default)] // summaries older than this key
     pub clock_offset_ticks: u64,
     pub datagrams: Datagrams,
+}
+
+fn clock_of_an_n200() -> u32 {
+    n200::CLOCK.hz()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -152,11 +152,18 @@ impl X310 {
         &self.options.serial
     }
 
-    /// What its clock shows minus its free-running counter of master clock ticks, modulo 2^64: changes when a host sets the
-    /// time.
+    /// The master clock that its host has chosen, to the nearest hertz.
+    #[must_use]
+    pub fn master_clock(&self) -> TickRate {
+        self.clock.rate().hz()
+    }
+
+    /// What its clock shows now minus the driver's counter in ticks of [`X310::master_clock`], modulo 2^64: changes when a host
+    /// sets the time, or another master clock.
     #[must_use]
     pub fn clock_offset_ticks(&self) -> u64 {
-        self.time.offset()
+        let driver_ns = CLOCK.ns_of(Ticks(self.driver_now.0));
+        self.device_time(self.driver_now).wrapping_sub(self.master_clock().ticks_in_ns(driver_ns.into()).0)
     }
 
     /// Device time at a tick of the driver not long past.

@@ -122,11 +122,12 @@ impl LabBench<'_> {
 
     /// Options of the emulated radio: a downlink or a counter to play, and a short beat where each 100 us of its own count.
     fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
+        let model = point.settings.word("model");
         if point.settings.word("source") == "counter" {
-            return Ok(json!({ "sources": ["counter"] }));
+            return Ok(json!({ "model": model, "sources": ["counter"] }));
         }
         if point.kind != Kind::Deadline {
-            return Ok(Value::Null);
+            return Ok(if model.is_empty() { Value::Null } else { json!({ "model": model }) });
         }
         let codes = deadline::codes(&point.settings);
         if !self.downlinks.iter().any(|downlink| downlink.codes == codes) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use takt_load::{Kind, Peer};
 use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
-use takt_radio::{AnyIdentity, Net, RadioError, WallNet, find};
+use takt_radio::{AnyIdentity, Model, Net, RadioError, WallNet, find, model_at};
 
 use crate::experiment::{Experiment, Part, Point};
 
@@ -56,6 +56,15 @@ pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
         // An X310 that is not takt's own is not opened.
         _ => None,
     })
+}
+
+/// Which radio is at `addr`; `None`: none that takt knows has answered.
+///
+/// # Errors
+/// `Radio` if it can't be asked.
+pub(crate) fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
+    model_at(&net, addr.into()).map_err(|error| OnAirError::Radio(Box::new(error)))
 }
 
 /// What the radio at `addr` will transmit with at these points; `None`: nothing.

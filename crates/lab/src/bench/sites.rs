@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use takt_agent::Failure;
 use takt_base::parse_bytes;
 use takt_host::leftovers::Run;
+use takt_load::Model;
+use takt_packet::EngineKind;
 use takt_testbed::environment::{
     self, Environment, EnvironmentError, Kind, Limits, Parameters, RuntimeName, Site, SiteError, SiteOptions, Spec,
 };
@@ -29,11 +31,16 @@ impl Where {
         let (settings, kind) = (&point.settings, environment_of(&point.settings));
         let alone = !point.kind.has_path();
         let loopback = settings.word("path") == "loopback";
-        let path = if alone || loopback || addr.is_some() { None } else { path(settings)? };
+        let (mtu_bytes, whole_frames) = (usual_mtu_bytes(settings), needs_whole_frames(settings));
+        let path = if alone || loopback || addr.is_some() { None } else { path(settings, mtu_bytes)? };
         let way = if alone { "alone" } else { settings.word("path") };
         let holder = kind.runtime.map_or(kind.kind.name(), RuntimeName::name);
         let label = format!("{holder}-{way}");
-        Ok(Where { environment: kind, options: SiteOptions { addr, loopback, alone, path }, label })
+        Ok(Where {
+            environment: kind,
+            options: SiteOptions { addr, loopback, alone, path, mtu_bytes, whole_frames },
+            label,
+        })
     }
 
     /// An environment with a network of its own.
@@ -66,17 +73,29 @@ pub(super) fn environment_of(settings: &Settings) -> Spec {
     }
 }
 
+/// The largest packet of an X310's cable, as its manual asks for, and of every other one.
+fn usual_mtu_bytes(settings: &Settings) -> u32 {
+    let jumbo = settings.parsed::<Model>("model") == Ok(Model::X310);
+    if jumbo { PathSpec::JUMBO_MTU_BYTES } else { PathSpec::MTU_BYTES }
+}
+
+/// An engine that sees frames sees their checksums too, which a virtual cable leaves unfinished otherwise.
+fn needs_whole_frames(settings: &Settings) -> bool {
+    settings.parsed::<EngineKind>("engine").is_ok_and(EngineKind::sees_frames)
+}
+
 /// `None` for a plain cable, which is a veth pair where permitted and loopback where not.
-fn path(settings: &Settings) -> Result<Option<PathSpec>, PathSpecError> {
-    let mut spec = PathSpec::named(settings.word("path"))?;
-    let usual = spec.clone();
+fn path(settings: &Settings, mtu_bytes: u32) -> Result<Option<PathSpec>, PathSpecError> {
+    let named = |name: &str| PathSpec::named(name).map(|spec| PathSpec { mtu_bytes, ..spec });
+    let mut spec = named(settings.word("path"))?;
+    let (cable, usual) = (named("direct")?, spec.clone());
     for option in takt_testbed::net::OPTIONS {
         match settings.all().get(&path_setting_of(option)) {
             Some(value) if value != "usual" => spec.set(option, &plain_option(value))?,
             _ => {}
         }
     }
-    Ok((spec != PathSpec::default() || spec != usual).then_some(spec))
+    Ok((spec != cable || spec != usual).then_some(spec))
 }
 
 /// A number as `PathSpec` reads it: never abbreviated.
@@ -212,6 +231,17 @@ mod tests {
         assert_ne!(some[0], some[1]);
         let native = sites("", "environment_parameters = [\"highres=off\"]");
         assert_eq!(native[0].environment.parameters, Parameters::default());
+    }
+
+    #[test]
+    fn the_cable_of_an_x310_carries_jumbo_frames() {
+        let text = "question = \"?\"\n[factors]\nmodel = [\"n200\", \"x310\"]\npath = [\"direct\", \"switch\"]\n[fixed]\n\
+                    workload = { kind = \"rate\", duration = \"1s\", mode = \"rx\", rate_sps = 1e6 }\n\
+                    [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+        let experiment = Experiment::parse("x", text).unwrap();
+        let sites = experiment.points(Depth::Full).into_iter().map(|point| Where::of(&point, None).unwrap().options);
+        let sizes = sites.map(|site| (site.path.map(|path| path.mtu_bytes), site.mtu_bytes));
+        assert_eq!(sizes.collect::<Vec<_>>(), [(None, 1500), (Some(1500), 1500), (None, 9000), (Some(9000), 9000)]);
     }
 
     #[test]

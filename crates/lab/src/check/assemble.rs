@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_base::words::sentence;
-use takt_load::Kind;
+use takt_load::{Kind, Model};
 use takt_testbed::environment::InForce;
 
 use super::collect::{levels, rate_point, round_trip_point, udp_point};
+use super::engines::{self, is_about_engines};
 use super::waveform::{self, waveform_point};
 use super::{DoctorFinding, Evidence, Outcome, RadioSetup, RoundsSummary, SCHEMA, Setup, judge, loaded, stops, words};
 use crate::about::About;
@@ -86,20 +87,20 @@ impl StoredRun {
 /// As [`StoredRun::read`].
 pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let mut stored = StoredRun::read(store, run)?;
-    if let Some(needs) = option(&stored.run, "need") {
-        stored.file = stored.file.with_needs(needs);
-    }
+    let needs = option(&stored.run, "need").unwrap_or_else(|| stored.file.needs.clone());
+    stored.file = stored.file.with_needs(needs);
     let receive_only: Option<String> = option(&stored.run, "receive_only");
     if receive_only.is_some() {
         on_air::receive_only(&mut stored.file);
     }
 
-    let (mut udp, mut rates) = (Vec::new(), Vec::new());
+    let (mut udp, mut rates, mut by_engine) = (Vec::new(), Vec::new(), Vec::new());
     let (mut round_trips, mut waveforms, mut disturbed) = (Vec::new(), Vec::new(), Vec::new());
     for (part, point, rounds) in stored.by_point() {
         let levels = levels(part, point);
         match part.kind {
             Kind::Udp => udp.extend(udp_point(&levels, &rounds)?),
+            Kind::Rate if is_about_engines(&point.factors) => by_engine.push((levels, rounds)),
             Kind::Rate => rates.extend(rate_point(&levels, &rounds)?),
             Kind::RoundTrip if loaded::is_loaded(&levels) => disturbed.push((levels, rounds)),
             Kind::RoundTrip => round_trips.extend(round_trip_point(&levels, &rounds)?),
@@ -130,11 +131,12 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     verdict.waveform = waveform::verdict(&waveforms);
     verdict.says = words::says(&verdict);
     verdict.also = words::also(&verdict, &udp, needs);
-    let loaded = loaded::loaded(&disturbed);
+    let (loaded, engines) = (loaded::loaded(&disturbed), engines::engines(&by_engine)?);
     // Of another machine it says nothing about this one.
     let emulated_here = matches!(setup.radio, RadioSetup::Emulated { .. });
     let stops = stops::stops(&rates).filter(|_| emulated_here);
     verdict.says.extend(stops.as_ref().map(|stops| sentence(&stops::words(stops, needs))));
+    verdict.also.extend(engines::words(&engines).map(|words| sentence(&words)));
     verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.says)));
     let mut left_out = words::left_out(&stored.file, stored.depth, udp.is_empty());
     left_out.extend(words::not_sent(&setup));
@@ -147,6 +149,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         doctor,
         udp,
         rates,
+        engines,
         round_trips,
         waveforms,
         loaded,
@@ -174,7 +177,7 @@ fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
     let sites = || records().filter_map(|record| InForce::deserialize(&record.in_force).ok());
     let serial = records().find_map(|record| record.result.pointer("/radio/serial")?.as_str().map(str::to_owned));
     let engine = records().find_map(|record| record.settings.pointer("/point/engine")?.as_str().map(str::to_owned));
-    let model = stored.file.needs.first().map_or_else(|| "n200".to_owned(), |need| need.model.clone());
+    let model = stored.file.needs.first().map_or(Model::default(), |need| need.model);
     let is_emulator = |record: &Record| record.in_force.get("given_emulator") == Some(&Value::Bool(true));
     let site = sites().next();
     let radio = match &site {

@@ -8,7 +8,6 @@ use serde_json::Value;
 use takt_base::parse_duration;
 use takt_emulator::drive::wall::LateSpan;
 use takt_load::{rate, round_trip};
-use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns, Quantiles};
 use takt_testbed::Lateness;
 use takt_udp::UdpReport;
@@ -210,7 +209,7 @@ fn round_trip_round(
     delay: Duration,
 ) -> RoundTripRound {
     // In time or not, an answer is excluded if the radio was late at any time from the samples to when it was due.
-    let excluded = emulator.map(Lateness::excluded).unwrap_or_default().and_before(CLOCK.ticks_in(delay));
+    let excluded = emulator.map(|radio| radio.excluded_before(delay)).unwrap_or_default();
     let quantiles = Quantiles::of(&outcome.air_to_answer_ns);
     RoundTripRound {
         round_id: round.id,

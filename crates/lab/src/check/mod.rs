@@ -6,6 +6,7 @@
 mod assemble;
 mod collect;
 mod doctor;
+mod engines;
 mod fixes;
 mod limit;
 mod loaded;
@@ -23,13 +24,14 @@ mod words;
 pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, StoredRun, assemble};
+pub use engines::EnginePoint;
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
 pub use outcome::{
-    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Need,
-    NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
-    Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
+    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Model,
+    Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary,
+    SCHEMA, Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};

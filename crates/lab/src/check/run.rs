@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use takt_base::Stop;
-use takt_load::Kind;
 use takt_load::rate::REFERENCE;
+use takt_load::{Kind, Model};
 use takt_radio::n200::{ClockSource, Emission};
 
 use super::assemble::{AssembleError, assemble};
@@ -49,6 +49,9 @@ pub enum CheckError {
     OnAir(#[from] OnAirError),
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// Rates of unlike radios are needed.
+    #[error("a check is about one radio, and rates of an {one} and of an {other} are needed")]
+    TwoRadios { one: Model, other: Model },
 }
 
 impl CheckError {
@@ -58,6 +61,9 @@ impl CheckError {
             CheckError::Execute(error) => error.fix(),
             CheckError::OnAir(error) => error.fix(),
             CheckError::Assemble(error) => error.fix(),
+            CheckError::TwoRadios { .. } => {
+                Some("check each by itself: once with the needs of the one, once with the other's".into())
+            }
         }
     }
 }
@@ -67,11 +73,12 @@ impl CheckError {
 /// # Errors
 /// The store can't be used, or the first round can't be run.
 pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Outcome, CheckError> {
-    let (mut experiment, mut more) = (options.experiment.clone(), Map::new());
-    if !options.needs.is_empty() {
-        experiment = experiment.with_needs(options.needs.clone());
-        more.insert("need".into(), json!(options.needs));
+    let mut more = Map::new();
+    let needs = needs(options)?;
+    if needs != options.experiment.needs {
+        more.insert("need".into(), json!(needs));
     }
+    let mut experiment = options.experiment.clone().with_needs(needs);
     if let Some(addr) = options.addr {
         // A radio takes no datagram load: load goes only to a receiver that has agreed to it.
         experiment.parts.retain(|part| part.kind != Kind::Udp);
@@ -88,6 +95,22 @@ pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Ou
     }
     let (store, run) = measure(options, experiment, Value::Object(more), report, stop)?;
     Ok(assemble(&store, &run)?)
+}
+
+/// What the check is about: what was asked for; else what the file says, or, of a radio that is there and another one, that one's
+/// usual rate.
+fn needs(options: &CheckOptions) -> Result<Vec<Need>, CheckError> {
+    let asked = if options.needs.is_empty() { &options.experiment.needs } else { &options.needs };
+    let mut models: Vec<Model> = asked.iter().map(|need| need.model).collect();
+    models.dedup();
+    if let [one, other, ..] = models.as_slice() {
+        return Err(CheckError::TwoRadios { one: *one, other: *other });
+    }
+    let there = options.addr.filter(|_| options.needs.is_empty()).map(on_air::model).transpose()?.flatten();
+    Ok(match there.filter(|there| !models.contains(there)) {
+        Some(model) => vec![Need::usual(model)],
+        None => asked.clone(),
+    })
 }
 
 /// Tries the verdict: runs hosts that are known to be bad, and others, until all are done or `stop` is raised.

@@ -2,6 +2,7 @@
 
 use super::{Format, LostByPlace, Mode, Need, RatePoint, RateRound, RoundState};
 use crate::check::rates;
+use takt_load::Model;
 
 /// A clean round of a second.
 pub(super) fn round() -> RateRound {
@@ -32,7 +33,7 @@ pub(super) fn unclean(state: RoundState) -> RateRound {
 
 /// What the check asks of a host.
 pub(super) fn need() -> Need {
-    Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
+    Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
 }
 
 /// A point made of rounds, its figures computed as for a real one.

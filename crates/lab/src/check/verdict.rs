@@ -2,6 +2,7 @@
 
 use takt_base::shown::percent;
 use takt_base::words::{list, plural};
+use takt_load::Model;
 
 use super::fixes::fixes;
 use super::limit::{limit, mode_words};
@@ -174,9 +175,10 @@ pub(super) fn msps(rate_sps: f64) -> String {
 
 /// How far each mode goes and how sure that is; modes that go equally far share a sentence.
 pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
+    let model = verdict.needs.first().map_or(Model::default(), |judged| judged.need.model);
     let mut sentences: Vec<(Format, String, Vec<&HighestClean>)> = Vec::new();
     for one in &verdict.highest {
-        let far = far_words(one);
+        let far = far_words(one, model);
         match sentences.iter_mut().find(|(format, other, _)| (*format, other) == (one.format, &far)) {
             Some((.., modes)) => modes.push(one),
             None => sentences.push((one.format, far, vec![one])),
@@ -194,7 +196,7 @@ pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
     sentences.iter().map(words).collect()
 }
 
-fn far_words(one: &HighestClean) -> String {
+fn far_words(one: &HighestClean, model: Model) -> String {
     let Some(rate) = one.rate_sps else {
         return match one.first_failing_sps {
             Some(failing) => format!("not clean at {} MS/s, the lowest rate measured", msps(failing)),
@@ -205,19 +207,15 @@ fn far_words(one: &HighestClean) -> String {
         (Some(failing), false) => format!(", not at {}", msps(failing)),
         (Some(failing), true) => format!(", not at {}; between them none could be judged", msps(failing)),
         (None, true) => "; what lies above could not be judged".into(),
-        (None, false) if rate >= fastest_sps(one.format) * (1.0 - 1e-6) => ", as fast as an N200 goes".into(),
+        (None, false) if is_fastest(model, one.format, rate) => format!(", as fast as an {model} goes"),
         (None, false) => ", the highest rate measured".into(),
     };
     let (rounds, sure) = (all_rounds(one.counted), percent(one.unclean_share_upper));
     format!("clean up to {} MS/s{next} (clean in {rounds}; 95 % sure: at most {sure} of rounds are not)", msps(rate))
 }
 
-/// The highest rate of an N200 in a format, samples a second: what a gigabit carries.
-fn fastest_sps(format: Format) -> f64 {
-    match format {
-        Format::Sc16 => 25e6,
-        Format::Sc8 => 50e6,
-    }
+fn is_fastest(model: Model, format: Format, rate_sps: f64) -> bool {
+    model.fastest_sps(format).is_some_and(|fastest| rate_sps >= fastest * (1.0 - 1e-6))
 }
 
 /// Where it ends and why, a sentence each.

@@ -1,18 +1,20 @@
 //! The file: what it may say, read into an [`Experiment`] or refused as a whole.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_base::Mistyped;
+use takt_load::Contradiction;
 use toml::Spanned;
 
-use super::Point;
 use super::count::Count;
 use super::error::{Complaint, FileError, meant};
 use super::need::Need;
 use super::node::Table;
 use super::part::{self, Part, RawPart, Spelling};
+use super::{Depth, Point};
 
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -202,18 +204,15 @@ fn yes() -> bool {
 fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Complaint> {
     let raw: RawFile = toml::from_str(text).map_err(|error| of_toml(&error))?;
     let rounds = rounds(raw.rounds)?;
+    let spans: Vec<Range<usize>> = raw.part.iter().map(Spanned::span).collect();
     let parts = if raw.part.is_empty() {
         let whole = RawPart::whole(name, raw.factors, raw.fixed, raw.stop);
         vec![part::check(whole, 0..text.len(), spelling)?]
     } else {
         no_level_outside_parts(&raw.factors, &raw.fixed)?;
-        raw.part
-            .into_iter()
-            .map(|part| {
-                let span = part.span();
-                part::check(part.into_inner(), span, spelling)
-            })
-            .collect::<Result<_, _>>()?
+        let checked =
+            raw.part.into_iter().zip(&spans).map(|(part, span)| part::check(part.into_inner(), span.clone(), spelling));
+        checked.collect::<Result<_, _>>()?
     };
     for (n, part) in parts.iter().enumerate() {
         if parts.iter().take(n).any(|other| other.name == part.name) {
@@ -221,7 +220,7 @@ fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Compl
             return Err(Complaint::new(place, format!("two parts are called {}", part.name), "names tell parts apart"));
         }
     }
-    Ok(Experiment {
+    let experiment = Experiment {
         name: name.into(),
         question: raw.question,
         study: raw.study,
@@ -229,7 +228,24 @@ fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Compl
         parts,
         needs: raw.need,
         text: text.into(),
-    })
+    };
+    no_contradiction(&experiment, &spans)?;
+    Ok(experiment)
+}
+
+/// No point has settings that rule each other out.
+fn no_contradiction(experiment: &Experiment, spans: &[Range<usize>]) -> Result<(), Complaint> {
+    let points = [Depth::Full, Depth::Quick].into_iter().flat_map(|depth| experiment.points(depth));
+    for point in points {
+        let Some(Contradiction { setting, what, remedy }) = point.kind.workload().contradiction(&point.settings) else {
+            continue;
+        };
+        let part = spans.get(point.part).cloned().unwrap_or(0..experiment.text.len());
+        let named = experiment.text.get(part.clone()).and_then(|text| text.find(setting));
+        let place = named.map_or(part.start..part.start, |at| part.start + at..part.start + at + setting.len());
+        return Err(Complaint::new(place, what, remedy));
+    }
+    Ok(())
 }
 
 fn rounds(raw: RawRounds) -> Result<Rounds, Complaint> {

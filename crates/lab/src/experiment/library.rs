@@ -13,6 +13,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("routers", include_str!("../../../../experiments/routers.toml")),
     ("guest-timers", include_str!("../../../../experiments/guest-timers.toml")),
     ("linux-rt", include_str!("../../../../experiments/linux-rt.toml")),
+    ("uhd-dpdk", include_str!("../../../../experiments/uhd-dpdk.toml")),
 ];
 
 /// Names that stand for several files: the first, and the parts of the others.

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_load::Kind;
 use takt_load::setting::former;
+use takt_load::{Kind, Model};
 use toml::Spanned;
 
 use super::error::{Complaint, meant};
@@ -25,6 +25,18 @@ pub struct Part {
     /// Of that, what a quick run has otherwise.
     pub fixed_quick: BTreeMap<String, Value>,
     pub stop: Option<Stop>,
+}
+
+impl Part {
+    /// The radio it is about; `None`: it has none, or the radio is what varies.
+    pub(crate) fn model(&self) -> Option<Model> {
+        let setting = settings::of(self.kind).find(|setting| setting.name == "model")?;
+        if self.factors.iter().any(|factor| factor.name == setting.name) {
+            return None;
+        }
+        let model = self.fixed.get(setting.name).cloned().or_else(|| setting.default_value())?;
+        serde_json::from_value(model).ok()
+    }
 }
 
 /// What varies, and over what.

@@ -17,6 +17,7 @@ mod rx;
 mod tx;
 pub(crate) mod workload;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
@@ -27,14 +28,16 @@ use takt_host::accounting::Snapshot;
 use takt_host::affinity::{AffinityError, pin_self};
 use takt_host::policy::{Policy, PolicyError, set_policy};
 use takt_radio::board::Side;
-use takt_radio::n200::{Emission, OpenOptions, RxOptions, TxOptions, TxWish};
-use takt_radio::{About, AnyOptions, RadioError, WallNet};
+use takt_radio::n200::{Emission, OpenOptions, TxWish};
+use takt_radio::x310::MasterClock;
+use takt_radio::{About, AnyOptions, Model, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, WallNet};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
 pub use numbers::Counted;
 pub use options::{Mode, Options, Threads};
-pub use outcome::{Cpu, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
+pub(crate) use options::{check_model, check_rate};
+pub use outcome::{Cpu, Delivery, EngineInForce, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
 pub use takt_wire::sample::Format;
@@ -63,6 +66,8 @@ pub enum RateError {
     Buffer { requested_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,
+    #[error("the radio at {addr} is an {is}, and this is about an {wanted}")]
+    OtherModel { addr: IpAddr, is: Model, wanted: Model },
     #[error("radio")]
     Radio(#[from] RadioError),
     #[error("placing a streaming thread")]
@@ -98,13 +103,16 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
     let net = Arc::new(WallNet::new(options.engine));
     let Options { force, reference, transmit, frame_bytes, .. } = *options;
     let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
-    let mut radio = takt_radio::Radio::open(net.clone(), options.addr, &AnyOptions { n200, frame_bytes })?;
+    let clock = MasterClock::for_rates([options.rx_sps, options.tx_sps].into_iter().flatten());
+    let mut radio = takt_radio::Radio::open(net.clone(), options.addr, &AnyOptions { n200, frame_bytes, clock })?;
+    check_model(options.model, radio.model(), options.addr)?;
     if options.tx_sps.is_some() {
         radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| notify(Notice::OnAir(emission)));
     }
     let about = radio_of(&mut radio, options)?;
     let rx = options.rx_sps.map(|rate| radio.rx_streamer(&rx_options(options, rate))).transpose()?;
     let tx = options.tx_sps.map(|rate| radio.tx_streamer(&tx_options(options, rate))).transpose()?;
+    let engine = engine(rx.as_ref(), tx.as_ref());
     rx.as_ref().map_or(Ok(()), |rx| options.check_buffer(rx.engine_limits().recv_buffer_bytes))?;
 
     let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
@@ -114,6 +122,7 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
     let start = clocks.tick_at(start);
     let spans = [options.warm_up, options.duration];
     let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, spans)).transpose()?;
+    let rx = rx.map(|rx| rx.with_call(options.call_datagrams));
     let rx = rx.map(|rx| if options.counter { rx.with_numbers() } else { rx });
     let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
     let start = |name, nth, rx, tx| worker(name, nth, options, &plan, (rx, tx));
@@ -130,6 +139,7 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
     let mut outcome = Outcome {
         options: options.clone(),
         radio: Radio { repeated_commands: radio.repeats(), ..about },
+        engine,
         cpu,
         wall_s,
         complete: !stop.requested(),
@@ -167,6 +177,16 @@ fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
     }
 }
 
+/// What carries the samples, by the receiver's engine where there is one.
+fn engine(rx: Option<&RxStreamer>, tx: Option<&TxStreamer>) -> EngineInForce {
+    let rx = rx.map(|rx| (rx.engine_limits(), rx.engine_choice()));
+    let both = rx.or_else(|| tx.map(|tx| (tx.engine_limits(), tx.engine_choice())));
+    both.map_or_else(EngineInForce::default, |(limits, choice)| EngineInForce {
+        path: limits.path.words().to_owned(),
+        choice: choice.map(ToString::to_string),
+    })
+}
+
 /// Which radio it is, and what of it is locked before a rate is measured by its clock.
 fn radio_of(radio: &mut takt_radio::Radio, options: &Options) -> Result<Radio, RadioError> {
     let reference_locked = Some(radio.reference_locked()?);
@@ -175,6 +195,7 @@ fn radio_of(radio: &mut takt_radio::Radio, options: &Options) -> Result<Radio, R
     let About { model, serial, name, firmware, fpga } = radio.about();
     Ok(Radio {
         model: model.to_owned(),
+        clock_hz: radio.clock().hz(),
         serial: serial.to_owned(),
         name: name.to_owned(),
         firmware: firmware.to_owned(),

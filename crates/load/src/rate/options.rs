@@ -10,10 +10,10 @@ use takt_base::{QuantityError, parse_bytes, parse_duration, parse_number};
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
 use takt_radio::n200::{ClockSource, exact_rate};
-use takt_radio::x310;
+use takt_radio::{Model, x310};
 use takt_wire::sample::Format;
 
-use super::RateError;
+use super::{CALL_DATAGRAMS, RateError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,6 +44,10 @@ pub struct Options {
     /// The radio.
     #[cfg_attr(feature = "clap", arg(long, default_value = "127.0.0.1"))]
     pub addr: IpAddr,
+    /// What the radio must be; `None`: any that answers.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// Samples a second to receive: 100 MHz divided by a whole number, of an X310 200 MHz.
     // On each channel.
     #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "R", value_parser = parse_number))]
@@ -78,6 +82,9 @@ pub struct Options {
     /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
+    /// Datagrams' worth of samples that a call asks for; 1: each datagram is handed over as it comes.
+    #[cfg_attr(feature = "clap", arg(skip = CALL_DATAGRAMS))]
+    pub call_datagrams: usize,
     /// Receive buffer of the socket, beyond net.core.rmem_max (CAP_NET_ADMIN); otherwise what an ordinary program gets.
     // That is what the kernel gives one that asks for what UHD asks for.
     #[cfg_attr(feature = "clap", arg(long = "recv-buffer", value_name = "BYTES", value_parser = bytes))]
@@ -116,6 +123,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             addr: Ipv4Addr::LOCALHOST.into(),
+            model: None,
             rx_sps: None,
             tx_sps: None,
             duration: Duration::from_secs(10),
@@ -127,6 +135,7 @@ impl Default for Options {
             frame_bytes: None,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(2),
+            call_datagrams: CALL_DATAGRAMS,
             recv_buffer_bytes: None,
             counter: false,
             threads: Threads::Two,
@@ -137,6 +146,31 @@ impl Default for Options {
             reference: ClockSource::Internal,
         }
     }
+}
+
+/// Whether the radio that was opened is the one that is wanted.
+///
+/// # Errors
+/// `OtherModel` if it is not.
+pub(crate) fn check_model(wanted: Option<Model>, is: Model, addr: IpAddr) -> Result<(), RateError> {
+    match wanted {
+        Some(wanted) if wanted != is => Err(RateError::OtherModel { addr, is, wanted }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether such a radio makes a rate exactly; `None`: any of them.
+///
+/// # Errors
+/// `Radio` if it does not.
+pub(crate) fn check_rate(model: Option<Model>, rate_sps: f64) -> Result<(), RateError> {
+    let [n200, x310] = [|sps| exact_rate(sps).map(drop), |sps| x310::exact_rate(sps).map(drop)];
+    Ok(match model {
+        Some(Model::N200) => n200(rate_sps),
+        Some(Model::X310) => x310(rate_sps),
+        // Which radio it is, nobody knows yet.
+        None => n200(rate_sps).or_else(|error| x310(rate_sps).map_err(|_| error)),
+    }?)
 }
 
 impl Options {
@@ -165,8 +199,7 @@ impl Options {
             return Err(RateError::Counter);
         }
         for rate in [self.rx_sps, self.tx_sps].into_iter().flatten() {
-            // Which radio it is, nobody knows yet.
-            exact_rate(rate).map(drop).or_else(|error| x310::exact_rate(rate).map(drop).map_err(|_| error))?;
+            check_rate(self.model, rate)?;
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::CpuClasses;
+use takt_radio::Model;
+use takt_stats::Quantiles;
 
 use super::{Backlog, Counted, Faults, Options};
 
@@ -10,6 +12,8 @@ use super::{Backlog, Counted, Faults, Options};
 pub struct Outcome {
     pub options: Options,
     pub radio: Radio,
+    #[serde(default)] // records older than this key
+    pub engine: EngineInForce,
     pub rx: Rx,
     pub tx: Tx,
     pub cpu: Cpu,
@@ -20,9 +24,12 @@ pub struct Outcome {
     pub clean: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Radio {
     pub model: String,
+    /// Ticks of its clock in a second.
+    #[serde(default = "clock_of_an_n200")] // records older than this key
+    pub clock_hz: u32,
     pub serial: String,
     pub name: String,
     pub firmware: String,
@@ -37,6 +44,37 @@ pub struct Radio {
     /// Whether the transmit oscillator was locked; `None`: there is none, or nothing was sent.
     #[serde(default)] // records older than this key
     pub tx_lo_locked: Option<bool>,
+}
+
+/// What carried the datagrams.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineInForce {
+    /// How they passed between this process and the interface, in words: `kernel sockets`, `native XDP, copied`.
+    pub path: String,
+    /// Of `auto`: which engine it was, and why no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+}
+
+impl Default for Radio {
+    fn default() -> Radio {
+        Radio {
+            model: String::new(),
+            clock_hz: clock_of_an_n200(),
+            serial: String::new(),
+            name: String::new(),
+            firmware: String::new(),
+            fpga: String::new(),
+            repeated_commands: 0,
+            reference_locked: None,
+            rx_lo_locked: None,
+            tx_lo_locked: None,
+        }
+    }
+}
+
+fn clock_of_an_n200() -> u32 {
+    Model::N200.clock().hz()
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +109,8 @@ pub struct Rx {
     pub faults: Faults,
     #[serde(default)] // records older than this key
     pub backlog: Backlog,
+    #[serde(default)] // records older than this key
+    pub delivery: Delivery,
     /// The same by the samples' own numbers, first channel; `None`: they had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
@@ -92,6 +132,17 @@ pub struct Rx {
     /// Longest time between two reads of the socket, nanoseconds.
     pub longest_pause_ns: u64,
     pub receive_calls: u64,
+}
+
+/// When samples reached the program after they were on the air, by this host's clock and the radio's as read at the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Calls that brought samples.
+    pub deliveries: u64,
+    /// Jitter of RFC 3550 between calls, its mean over them; `None` below two.
+    pub jitter_us: Option<f64>,
+    /// From when the last sample of a call was on the air to the call's return.
+    pub delay: Quantiles,
 }
 
 /// Where samples that were not received were lost, all channels together.

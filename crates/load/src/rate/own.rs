@@ -1,7 +1,5 @@
 //! What of a round of streaming is this host's own doing, and what may be the radio's.
 
-use takt_radio::n200::CLOCK;
-
 use super::{Fault, Outcome};
 use crate::excluded::ExcludedSpans;
 
@@ -43,12 +41,14 @@ fn since_due(fault: &Fault, datagram_ticks: u64) -> Fault {
 
 /// The time that the samples of a received datagram take, on the radio's clock.
 fn datagram_ticks(outcome: &Outcome) -> u64 {
-    let per_sample = outcome.options.rx_sps.map_or(0.0, |rate_sps| f64::from(CLOCK.hz()) / rate_sps);
+    let per_sample = outcome.options.rx_sps.map_or(0.0, |rate_sps| f64::from(outcome.radio.clock_hz) / rate_sps);
     (outcome.rx.samples_per_datagram as f64 * per_sample) as u64
 }
 
 #[cfg(test)]
 mod tests {
+    use takt_radio::Model;
+
     use super::*;
     use crate::rate::{Letter, model};
 
@@ -63,7 +63,7 @@ mod tests {
         outcome.rx.sequence_errors = faults_ms.len() as u64;
         outcome.clean = faults_ms.is_empty();
         change(&mut outcome);
-        outcome.own(&ExcludedSpans::of([[10_000_000, 13_000_000]].into_iter(), 0))
+        outcome.own(&ExcludedSpans::of([[10_000_000, 13_000_000]].into_iter(), Model::N200.clock(), 0))
     }
 
     #[test]

@@ -7,15 +7,18 @@ use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_bytes, parse_number};
 use takt_host::call;
-use takt_wire::n200::rate::Factor;
+use takt_packet::EngineError;
+use takt_radio::{Model, RadioError};
+use takt_wire::sample::Format;
 
 use super::{Options, Outcome, RateError};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP, word_or};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Contradiction, Facts, Lost, Peer, Target, Workload, read, write};
 
-pub(crate) const MODEL: Setting = Setting::new("model", Takes::Word(&["n200"]), "n200").about("the radio");
+pub(crate) const MODEL: Setting = Setting::new("model", Takes::Word(&["n200", "x310"]), "n200")
+    .about("the radio; an X310 has frames of 8000 bytes, and a cable that takes them");
 pub(crate) const RATE_SPS: Setting =
     Setting::required("rate_sps", Takes::Domain(&SampleRate)).about("samples a second, each direction");
 pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["other", "fifo"]), "other")
@@ -36,6 +39,12 @@ const SETTINGS: &[Setting] = &[
         .about("what an emulated radio plays; of a counter each sample is its number, and the receiver looks for gaps"),
     Setting::new("recv_buffer", Takes::Domain(&Buffer), "usual")
         .about("receive buffer of the socket that samples come to; usual: what an ordinary program gets"),
+    Setting::new("coalesce", Takes::SpanOrNone, "2ms")
+        .about("how long received samples may wait so that one wake-up fetches many"),
+    Setting::new("call_datagrams", Takes::Whole(1, 96), "96")
+        .about("datagrams' worth of samples that a call asks for; 1: each is handed over as it comes"),
+    Setting::new("frame_bytes", Takes::Domain(&FrameBytes), "usual")
+        .about("the largest datagram; usual: 1472 of an N200, 8000 of an X310"),
     POLICY,
     Setting::new(REFERENCE, Takes::Word(&["internal", "external", "mimo"]), "internal")
         .about("what the radio's clock follows; another than its own must lock"),
@@ -46,6 +55,12 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("rx_dropped", "/rx/dropped", "samples missing by the time stamps"),
     Quantity::amount("tx_samples", "/tx/samples", "samples handed to the kernel"),
     Quantity::amount("tx_underflows", "/tx/underflows", "times the radio ran dry"),
+    Quantity::amount(
+        "rx_jitter_us",
+        "/rx/delivery/jitter_us",
+        "jitter of delivery between calls, as RFC 3550 counts it",
+    ),
+    Quantity::amount("rx_delay_p99_9_us", "/rx/delivery/delay/p99_9_us", "from the air to the program"),
     Quantity::amount("cpu_ms_per_msample", "/cpu/host_ms_per_msample", "CPU of the host side"),
 ];
 
@@ -62,6 +77,7 @@ impl Workload for Rate {
         let [receives, transmits] = settings.choice("mode", &modes)?;
         write(&Options {
             addr: target.addr.into(),
+            model: Some(settings.parsed("model")?),
             transmit: target.transmit,
             rx_sps: rate_sps.filter(|_| receives),
             tx_sps: rate_sps.filter(|_| transmits),
@@ -69,12 +85,19 @@ impl Workload for Rate {
             warm_up: settings.span("warm_up"),
             format: settings.parsed("format")?,
             engine: settings.parsed("engine")?,
+            coalesce: settings.span("coalesce"),
+            call_datagrams: settings.whole("call_datagrams").max(1),
+            frame_bytes: settings.number("frame_bytes").map(|bytes| bytes as usize),
             recv_buffer_bytes: parse_bytes(settings.word("recv_buffer")).ok().map(|bytes| bytes as usize),
             counter: settings.choice("source", &[("tone", false), ("counter", true)])?,
             priority: priority(settings)?,
             reference: settings.parsed(REFERENCE)?,
             ..Options::default()
         })
+    }
+
+    fn contradiction(&self, settings: &Settings) -> Option<Contradiction> {
+        without_such_a_rate(settings).or_else(|| without_such_a_format(settings))
     }
 
     fn transmits(&self, settings: &Settings) -> bool {
@@ -84,7 +107,7 @@ impl Workload for Rate {
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: Options = read("rate options", options)?;
         let done = super::run(&options, &mut |_| (), stop);
-        write(&done.map_err(|error| Failure::of(&error, Some(fix(&error, options.addr))))?)
+        write(&done.map_err(|error| failure(&error, options.addr))?)
     }
 
     fn lost(&self, result: &Value, radio: &ExcludedSpans) -> Option<Lost> {
@@ -99,8 +122,15 @@ impl Workload for Rate {
     }
 }
 
+/// Why a stream could not be run. An engine that this host can't have is not there in the next round either.
+pub(crate) fn failure(error: &RateError, addr: IpAddr) -> Failure {
+    let failure = Failure::of(error, Some(fix(error, addr)));
+    let missing = matches!(error, RateError::Radio(RadioError::Engine(EngineError::Missing { .. })));
+    Failure { lasting: failure.lasting || missing, ..failure }
+}
+
 /// What to do about a stream that could not be run: what the radio's driver says, or else a look at who answers.
-pub(crate) fn fix(error: &RateError, addr: IpAddr) -> String {
+fn fix(error: &RateError, addr: IpAddr) -> String {
     let own = if let RateError::Radio(error) = error { error.fix() } else { None };
     let look = || format!("{}   (says what answers there)", call::takt(format_args!("find --addr {addr}")));
     own.map_or_else(look, str::to_owned)
@@ -113,7 +143,41 @@ pub(crate) fn priority(settings: &Settings) -> Result<Option<u8>, Failure> {
 /// Priority of the streaming threads under `policy = "fifo"`: among the lower ones, below the kernel's own threads.
 const STREAM_PRIORITY: u8 = 20;
 
-/// A sample rate of an N200, to within a thousandth: `25e6`, `33.33e6`, `"25M"`.
+/// A rate that another radio has.
+pub(crate) fn without_such_a_rate(settings: &Settings) -> Option<Contradiction> {
+    let (model, rate_sps) = (settings.parsed::<Model>("model").ok()?, settings.number("rate_sps")?);
+    let exact = model.nearest_rate(rate_sps).is_some_and(|nearest| is_within(nearest, rate_sps, 1e-6));
+    (!exact).then(|| {
+        let what = format!("an {model} has no rate of {} MS/s", rate_sps / 1e6);
+        Contradiction { setting: "rate_sps", what, remedy: rates_near(model, rate_sps) }
+    })
+}
+
+fn without_such_a_format(settings: &Settings) -> Option<Contradiction> {
+    let (model, format) = (settings.parsed::<Model>("model").ok()?, settings.parsed::<Format>("format").ok()?);
+    model.fastest_sps(format).is_none().then(|| {
+        let what = format!("an {model} has no {} on the wire", format.name());
+        Contradiction { setting: "format", what, remedy: "sc16".into() }
+    })
+}
+
+fn is_within(a: f64, b: f64, share: f64) -> bool {
+    (a / b - 1.0).abs() <= share
+}
+
+/// What it has around a rate.
+fn rates_near(model: Model, rate_sps: f64) -> String {
+    let mut rates: Vec<f64> = model.rates_around(rate_sps).into_iter().flatten().collect();
+    rates.dedup();
+    let words = rates.iter().map(|rate| {
+        let rate_msps = (rate / 1e3).round() / 1e3;
+        let clock_hz = f64::from(model.clock_making(*rate).hz());
+        format!("{rate_msps}e6 ({} MHz / {})", clock_hz / 1e6, (clock_hz / rate).round())
+    });
+    format!("the nearest that an {model} has: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+/// A sample rate of some radio, to within a thousandth: `25e6`, `33.33e6`, `"25M"`.
 #[derive(Debug)]
 struct SampleRate;
 
@@ -126,15 +190,28 @@ impl Domain for SampleRate {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let number = value.as_f64().or_else(|| parse_number(value.as_str()?).ok());
         let wanted = number.filter(|n| *n > 0.0).ok_or("a number of samples a second, such as 25e6 or \"25M\"")?;
-        let nearest = Factor::nearest(wanted).ok_or("a number of samples a second, such as 25e6")?;
-        if (nearest.rate_sps() / wanted - 1.0).abs() <= 1e-3 {
-            return Ok(json!(nearest.rate_sps()));
+        let away = |rate: &f64| (rate / wanted - 1.0).abs();
+        let nearest = Model::ALL.into_iter().filter_map(|model| model.nearest_rate(wanted));
+        match nearest.min_by(|a, b| away(a).total_cmp(&away(b))).filter(|rate| is_within(*rate, wanted, 1e-3)) {
+            Some(rate_sps) => Ok(json!(rate_sps)),
+            None => Err(Model::ALL.map(|model| rates_near(model, wanted)).join("; ")),
         }
-        let around = Factor::around(wanted).into_iter().flatten().map(|factor| {
-            let rate_msps = (factor.rate_sps() / 1e3).round() / 1e3;
-            format!("{rate_msps}e6 (100 MHz / {})", factor.get())
-        });
-        Err(format!("the nearest that an N200 has: {}", around.collect::<Vec<_>>().join(", ")))
+    }
+}
+
+/// `"usual"`, or a number of bytes.
+#[derive(Debug)]
+struct FrameBytes;
+
+impl Domain for FrameBytes {
+    fn shown(&self) -> String {
+        "usual | 576 to 8000".into()
+    }
+
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let bytes =
+            |value: &Value| value.as_u64().filter(|bytes| (576..=8000).contains(bytes)).map(|bytes| json!(bytes));
+        word_or(value, "usual", bytes, "\"usual\", or 576 to 8000 bytes")
     }
 }
 
@@ -169,9 +246,29 @@ mod tests {
         assert_eq!(accept(json!(33.33e6)), Ok(json!(1e8 / 3.0)));
         let (complaint, remedy) = accept(json!(22e6)).unwrap_err();
         assert_eq!(complaint, "rate_sps can't be 22000000.0");
-        assert_eq!(remedy, "the nearest that an N200 has: 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)");
-        assert!(accept(json!(1e9)).unwrap_err().1.ends_with(": 50e6 (100 MHz / 2)"));
-        assert!(accept(json!(-1)).is_err());
+        let n200 = "the nearest that an N200 has: 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)";
+        assert_eq!(
+            remedy,
+            format!("{n200}; the nearest that an X310 has: 20e6 (200 MHz / 10), 22.222e6 (200 MHz / 9)")
+        );
+        assert!(accept(json!(1e9)).unwrap_err().1.ends_with(": 200e6 (200 MHz / 1)"));
+        assert!(accept(json!(-1)).is_err() && accept(json!(f64::MAX)).is_err());
+        assert_eq!(accept(json!(100e6)), Ok(json!(100e6)), "of an X310");
+    }
+
+    #[test]
+    fn a_rate_or_format_of_another_radio_is_a_contradiction() {
+        let of = |model: &str, rate_sps: f64, format: &str| {
+            let given = [("model", json!(model)), ("rate_sps", json!(rate_sps)), ("format", json!(format))];
+            let given = given.map(|(name, value)| (name.to_owned(), value)).into();
+            Rate.contradiction(&Settings::complete(given, SETTINGS.iter()))
+        };
+        assert_eq!(of("n200", 25e6, "sc8"), None);
+        assert_eq!(of("x310", 200e6 / 3.0, "sc16"), None);
+        let fast = of("n200", 100e6, "sc16").unwrap();
+        assert_eq!((fast.setting, fast.what.as_str()), ("rate_sps", "an N200 has no rate of 100 MS/s"));
+        assert_eq!(fast.remedy, "the nearest that an N200 has: 50e6 (100 MHz / 2)");
+        assert_eq!(of("x310", 25e6, "sc8").unwrap().setting, "format");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
-use takt_radio::n200::{CLOCK, ClockReading};
+use takt_radio::ClockReading;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockModel {
@@ -17,10 +17,11 @@ pub(crate) struct ClockModel {
 impl ClockModel {
     pub(crate) fn through(before: ClockReading, after: ClockReading) -> ClockModel {
         let ticks = (after.tick - before.tick).0;
-        let nominal = 1e9 / f64::from(CLOCK.hz());
+        let clock_hz = before.clock.hz();
+        let nominal = 1e9 / f64::from(clock_hz);
         let measured = (after.host - before.host).as_secs_f64() * 1e9 / ticks as f64;
         // Two readings too near each other give the distance of the clocks, not their rates.
-        let far = ticks > u64::from(CLOCK.hz()) / 10;
+        let far = ticks > u64::from(clock_hz) / 10;
         ClockModel {
             origin: before,
             ns_per_tick: if far { measured } else { nominal },
@@ -41,12 +42,14 @@ impl ClockModel {
 
     /// How much faster the radio's clock runs, parts in a million.
     pub(crate) fn drift_ppm(&self) -> f64 {
-        (1e9 / f64::from(CLOCK.hz()) / self.ns_per_tick - 1.0) * 1e6
+        (1e9 / f64::from(self.origin.clock.hz()) / self.ns_per_tick - 1.0) * 1e6
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use takt_radio::n200::CLOCK;
+
     use super::*;
 
     #[test]

@@ -22,14 +22,18 @@ pub(crate) mod workload;
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, Ticks};
+use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, TickRate, Ticks};
 use takt_host::affinity::pin_self;
 use takt_host::policy::{Policy, set_policy};
-use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions, TxStreamer};
-use takt_radio::{Burst, RadioError, RxStream, TxEventKind, TxStream, WallNet};
+use takt_radio::n200::OpenOptions;
+use takt_radio::x310::MasterClock;
+use takt_radio::{
+    AnyOptions, Burst, Radio, RadioError, RxOptions, RxStream, RxStreamer, TxEventKind, TxOptions, TxStream,
+    TxStreamer, WallNet,
+};
 
 pub use crate::rate::Progress;
-use crate::rate::RateError;
+use crate::rate::{RateError, check_model};
 pub(crate) use clocks::ClockModel;
 pub use options::Options;
 pub use outcome::{DelayOutcome, Outcome, Stages};
@@ -62,7 +66,10 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
-    let mut radio = N200::open(net.clone(), options.addr, &open)?;
+    let clock = MasterClock::for_rates([options.rate_sps]);
+    let open = AnyOptions { n200: open, frame_bytes: None, clock };
+    let mut radio = Radio::open(net.clone(), options.addr, &open)?;
+    check_model(options.model, radio.model(), options.addr)?;
     let rx_options =
         RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
     let rx = radio.rx_streamer(&rx_options)?;
@@ -74,12 +81,13 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
         set_policy(0, Policy::Fifo { priority })?;
     }
     let before = radio.read_clocks(CLOCK_TRIES)?;
-    let mut round = Round::new(&net, rx, tx, options);
+    let mut round = Round::new(&net, before.clock, rx, tx, options);
     round.run(&mut radio, progress, stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);
     round.tally.complete = !stop.requested();
-    Ok(outcome::of(options, &radio, &round.answers, &clocks, &round.tally))
+    let serial = radio.about().serial.to_owned();
+    Ok(outcome::of(options, serial, &round.answers, &clocks, &round.tally))
 }
 
 #[derive(Clone, Debug, Default)]
@@ -96,6 +104,7 @@ struct Tally {
 
 struct Round<'a> {
     net: &'a WallNet,
+    clock: TickRate,
     rx: RxStreamer,
     tx: TxStreamer,
     options: &'a Options,
@@ -111,20 +120,21 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    fn new(net: &'a WallNet, rx: RxStreamer, tx: TxStreamer, options: &'a Options) -> Round<'a> {
+    fn new(net: &'a WallNet, clock: TickRate, rx: RxStreamer, tx: TxStreamer, options: &'a Options) -> Round<'a> {
         let block_samples = options.block_samples.unwrap_or(rx.samples_per_datagram());
         let burst_samples = tx.samples_per_datagram().min(block_samples);
-        let delays: Vec<Ticks> = options.delays.iter().map(|delay| CLOCK.ticks_in(*delay)).collect();
+        let delays: Vec<Ticks> = options.delays.iter().map(|delay| clock.ticks_in(*delay)).collect();
         let block_ticks = block_samples as u64 * rx.ticks_per_sample().0;
         let burst_ticks = burst_samples as u64 * tx.ticks_per_sample().0;
         // The next answer, at its shortest delay, must be due after this one, at its longest, has left.
         let longest = delays.iter().map(|delay| delay.0).max().unwrap_or(0);
-        let spacing = longest + burst_ticks + CLOCK.ticks_in(SPACING).0;
+        let spacing = longest + burst_ticks + clock.ticks_in(SPACING).0;
         let spacing = Ticks(spacing.next_multiple_of(block_ticks));
-        let spacing_s = CLOCK.duration_of(spacing).as_secs_f64();
+        let spacing_s = clock.duration_of(spacing).as_secs_f64();
         let planned = options.duration.as_secs_f64() / spacing_s;
         Round {
             net,
+            clock,
             rx,
             tx,
             options,
@@ -138,13 +148,14 @@ impl<'a> Round<'a> {
         }
     }
 
-    fn run(&mut self, radio: &mut N200, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<(), RateError> {
-        let start = radio.time()? + CLOCK.ticks_in(START_AHEAD);
+    fn run(&mut self, radio: &mut Radio, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<(), RateError> {
+        let start = radio.time()? + self.clock.ticks_in(START_AHEAD);
         self.rx.start(Some(start))?;
         let begun = self.net.now() + START_AHEAD;
         let measure = begun + self.options.warm_up;
         let end = measure + self.options.duration;
-        let ticks = |span: Duration| start.0 + CLOCK.ticks_in(span).0;
+        let clock = self.clock;
+        let ticks = |span: Duration| start.0 + clock.ticks_in(span).0;
         self.tally.span_ticks = [ticks(self.options.warm_up), ticks(self.options.warm_up + self.options.duration)];
         let mut next = start + self.spacing;
         loop {

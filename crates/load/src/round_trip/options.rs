@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_packet::EngineKind;
-use takt_radio::n200::exact_rate;
+use takt_radio::Model;
 
-use crate::rate::RateError;
+use crate::rate::{RateError, check_rate};
 
 /// What a round of answers is to be. Start from [`Options::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
     pub addr: IpAddr,
+    /// What the radio must be; `None`: any that answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// Samples a second, both ways.
     pub rate_sps: f64,
     /// From the last sample of a block to the first of its answer. Several are taken in turn, answer by answer, so that what
@@ -36,6 +39,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             addr: Ipv4Addr::LOCALHOST.into(),
+            model: None,
             rate_sps: 5e6,
             delays: vec![Duration::from_millis(1)],
             duration: Duration::from_secs(5),
@@ -54,7 +58,7 @@ impl Options {
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors
-    /// `NoTime` without a duration or a delay; `Radio` for a rate that no N200 has or an empty block.
+    /// `NoTime` without a duration or a delay; `Radio` for a rate that the radio does not have or an empty block.
     pub fn check(&self) -> Result<(), RateError> {
         if self.duration.is_zero() || self.delays.is_empty() {
             return Err(RateError::NoTime);
@@ -63,7 +67,7 @@ impl Options {
             let what = "samples in a block";
             return Err(takt_radio::RadioError::Range { what, got: 0.0, low: 1.0, high: 1e9 }.into());
         }
-        exact_rate(self.rate_sps)?;
+        check_rate(self.model, self.rate_sps)?;
         Ok(())
     }
 }

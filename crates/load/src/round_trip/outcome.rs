@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_radio::n200::N200;
 use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::clocks::ClockModel;
@@ -90,7 +89,7 @@ pub struct Stages {
     pub reader_to_sent_ns: Histogram<Ns>,
 }
 
-pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {
+pub(super) fn of(options: &Options, serial: String, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {
     let (mut stages, mut total) = (Stages::default(), Histogram::default());
     let of_delay = |delay: &Duration| DelayOutcome { delay_ns: nanoseconds(*delay), ..DelayOutcome::default() };
     let mut delays: Vec<_> = options.delays.iter().map(|delay| (of_delay(delay), Histogram::default())).collect();
@@ -114,7 +113,7 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
     let failed = answers.iter().filter(|answer| answer.verdict != Verdict::OnTime).map(|answer| answer.block_end.0);
     Outcome {
         options: options.clone(),
-        serial: radio.identity().serial.clone(),
+        serial,
         answers: sum(|d| d.answers),
         late: sum(|d| d.late),
         unknown: sum(|d| d.unknown),

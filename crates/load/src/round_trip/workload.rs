@@ -8,9 +8,9 @@ use takt_base::Stop;
 use super::{Options, Outcome};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
-use crate::rate::workload::{MODEL, POLICY, RATE_SPS, fix, priority};
+use crate::rate::workload::{MODEL, POLICY, RATE_SPS, failure, priority, without_such_a_rate};
 use crate::setting::{DURATION, ENGINE, Setting, Settings, Takes, WARM_UP};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Contradiction, Facts, Lost, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
@@ -44,6 +44,7 @@ impl Workload for RoundTrip {
         let usual = Options::default();
         write(&Options {
             addr: target.addr.into(),
+            model: Some(settings.parsed("model")?),
             transmit: target.transmit,
             rate_sps: settings.number("rate_sps").unwrap_or(usual.rate_sps),
             delays: vec![settings.span("delay")],
@@ -55,10 +56,14 @@ impl Workload for RoundTrip {
         })
     }
 
+    fn contradiction(&self, settings: &Settings) -> Option<Contradiction> {
+        without_such_a_rate(settings)
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: Options = read("round trip options", options)?;
         let done = super::run(&options, &mut |_| (), stop);
-        write(&done.map_err(|error| Failure::of(&error, Some(fix(&error, options.addr))))?)
+        write(&done.map_err(|error| failure(&error, options.addr))?)
     }
 
     fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use num_complex::Complex;
 use takt_base::{Complex32, MonoNs, Tick, TickRate, Ticks};
-use takt_packet::{Counters, Engine, Limits, Wait};
+use takt_packet::{Choice, Counters, Engine, Limits, Wait};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
 pub use options::RxOptions;
@@ -348,6 +348,12 @@ impl RxStreamer {
     #[must_use]
     pub fn engine_limits(&self) -> Limits {
         self.engine.limits()
+    }
+
+    /// Of a packet engine that chose itself: which it is, and why no other.
+    #[must_use]
+    pub fn engine_choice(&self) -> Option<&Choice> {
+        self.engine.choice()
     }
 }
 

@@ -22,15 +22,15 @@ pub use tx::SigmfTx;
 
 use crate::n200::CLOCK;
 
-/// Our own field of a capture.
+/// Our own fields of a capture: when it began on the radio's clock, and ticks of that in a second where the rate alone does not
+/// tell.
 const TICK: &str = "takt:tick";
+const TICK_HZ: &str = "takt:tick_hz";
 
 /// The clock that a recording's samples lie on: an N200's if its rate divides that, else one tick a sample.
 fn grid(rate_sps: f64) -> Option<(TickRate, Ticks)> {
-    let whole = |ratio: f64| ratio >= 1.0 && (ratio - ratio.round()).abs() < 1e-6 * ratio;
-    let ratio = f64::from(CLOCK.hz()) / rate_sps;
-    if whole(ratio) {
-        return Some((CLOCK, Ticks(ratio.round() as u64)));
+    if let Some(step) = step(CLOCK, rate_sps) {
+        return Some((CLOCK, step));
     }
     let hz = rate_sps.round();
     ((hz - rate_sps).abs() < 1e-6 * rate_sps && hz <= f64::from(u32::MAX))
@@ -39,9 +39,25 @@ fn grid(rate_sps: f64) -> Option<(TickRate, Ticks)> {
         .map(|clock| (clock, Ticks(1)))
 }
 
-/// Fields of a capture that begins at `tick`.
-fn stamp(tick: Tick) -> Map<String, Value> {
-    Map::from_iter([(TICK.to_owned(), json!(tick.0))])
+/// Fields of a capture of a stream that begins at `tick` of this clock.
+fn stamp(tick: Tick, clock: TickRate, rate_sps: f64) -> Map<String, Value> {
+    let told = grid(rate_sps).is_some_and(|(usual, _)| usual == clock);
+    let tick_hz = (!told).then(|| (TICK_HZ.to_owned(), json!(clock.hz())));
+    Map::from_iter([(TICK.to_owned(), json!(tick.0))].into_iter().chain(tick_hz))
+}
+
+/// The clock that a recording's samples lie on: the one it names, else that of [`grid`]; `None`: its rate counts no ticks.
+fn recorded_grid(first: Option<&Capture>, rate_sps: f64) -> Option<(TickRate, Ticks)> {
+    let named = first.and_then(|capture| capture.other.get(TICK_HZ)?.as_u64());
+    let Some(hz) = named else { return grid(rate_sps) };
+    let clock = TickRate::from_hz(u32::try_from(hz).ok()?)?;
+    Some((clock, step(clock, rate_sps)?))
+}
+
+/// Ticks of a clock in a sample, if they are whole.
+fn step(clock: TickRate, rate_sps: f64) -> Option<Ticks> {
+    let ratio = f64::from(clock.hz()) / rate_sps;
+    (ratio >= 1.0 && (ratio - ratio.round()).abs() < 1e-6 * ratio).then_some(Ticks(ratio.round() as u64))
 }
 
 /// Where a capture begins: by its index, counted on from the stream's first sample at `origin`.

@@ -213,7 +213,7 @@ fn capture(plan: &RecordPlan, rx: &dyn RxStream, first: Tick, origin: Tick, step
         global_index: Some((first - origin).0 / step.0),
         frequency_hz: plan.frequency_hz,
         datetime,
-        other: stamp(first),
+        other: stamp(first, rx.tick_rate(), rx.rate_sps()),
         ..Capture::default()
     }
 }

@@ -6,7 +6,7 @@ use takt_base::{Complex32, MonoNs, Tick, TickRate, Ticks};
 use takt_dsp::file::FileError;
 use takt_dsp::sigmf::Reader;
 
-use super::{grid, origin, tick_of};
+use super::{origin, recorded_grid, tick_of};
 use crate::{RadioError, Received, RxEvent, RxStream};
 
 /// A recording as a receive stream of one channel. It waits for nothing; its end is [`RxEvent::EndOfBurst`], after which
@@ -31,16 +31,18 @@ impl SigmfRx {
     pub fn open(path: &Path) -> Result<SigmfRx, RadioError> {
         let reader = Reader::open(path)?;
         let rate_sps = reader.metadata().global.sample_rate_sps;
-        let Some((rate_sps, (clock, step))) = rate_sps.and_then(|rate| Some((rate, grid(rate)?))) else {
+        let first = reader.metadata().captures.first();
+        let Some((rate_sps, (clock, step))) = rate_sps.and_then(|rate| Some((rate, recorded_grid(first, rate)?)))
+        else {
             return Err(RadioError::File(FileError::Unexpected {
                 path: path.to_owned(),
                 place: "/global/core:sample_rate".to_owned(),
                 found: rate_sps.map_or("missing".to_owned(), |rate| rate.to_string()),
-                expected: "a whole number of samples a second, or a rate of an N200".to_owned(),
+                expected: "a whole number of samples a second, or a rate of the radio".to_owned(),
                 fix: "write the rate into the metadata file".to_owned(),
             }));
         };
-        let origin = reader.metadata().captures.first().map_or(Tick(0), |first| origin(first, step));
+        let origin = first.map_or(Tick(0), |first| origin(first, step));
         let at = reader.capture_at(0).map_or(origin, |capture| tick_of(capture, origin, step));
         Ok(SigmfRx { reader, rate_sps, clock, step, origin, read: 0, at, ended: false })
     }

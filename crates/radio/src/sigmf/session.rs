@@ -12,8 +12,11 @@ use takt_wire::sample::Format;
 
 use super::{PlayPlan, Played, RecordPlan, Recorded, play, record};
 use crate::board::Side;
-use crate::n200::{CLOCK, ClockSource, Emission, N200, OpenOptions, RxOptions, TxOptions, TxWish, exact_rate};
-use crate::{Net, RadioError, RxStream, TuneRequest, Tuned};
+use crate::n200::{ClockSource, Emission, N200, OpenOptions, TxWish, exact_rate};
+use crate::x310::MasterClock;
+use crate::{
+    About, AnyOptions, Model, Net, Radio, RadioError, RxOptions, RxStream, TuneRequest, Tuned, TxOptions, TxStream,
+};
 
 /// How far ahead a stream starts.
 const LEAD: Duration = Duration::from_millis(100);
@@ -72,15 +75,15 @@ impl Session {
         stop: &Stop,
     ) -> Result<Report<Recorded>, RadioError> {
         // What can be refused without a radio is refused before it is touched.
-        let rate_sps = exact_rate(rate_sps)?.rate_sps();
+        let (rate_sps, clock) = some_radios_rate(rate_sps)?;
         let mut global = Global::new(format);
         global.sample_rate_sps = Some(rate_sps);
-        let mut radio = self.open(net)?;
+        let mut radio = self.open(net, clock)?;
         let mut rx = radio.rx_streamer(&RxOptions { format: self.wire, ..RxOptions::new(rate_sps) })?;
         let (tuned, gain_db) = self.set_up(&mut radio, Side::Rx)?;
-        let identity = radio.identity();
-        global.hw = Some(format!("{} serial {}", identity.model, identity.serial));
-        let serial = identity.serial.clone();
+        let About { model, serial, .. } = radio.about();
+        global.hw = Some(format!("{model} serial {serial}"));
+        let serial = serial.to_owned();
         let writer = Writer::create(&self.path, global, existing)?;
         let now = radio.time()?;
         let plan = RecordPlan {
@@ -88,7 +91,7 @@ impl Session {
             frequency_hz: tuned.map(|tuned| tuned.actual_hz),
             utc: utc_now().map(|ns| (now, ns)),
         };
-        rx.start(Some(now + CLOCK.ticks_in(LEAD)))?;
+        rx.start(Some(now + rx.tick_rate().ticks_in(LEAD)))?;
         let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
         let rate_sps = rx.rate_sps();
         Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: recorded })
@@ -110,29 +113,53 @@ impl Session {
     ) -> Result<Report<Played>, RadioError> {
         let reader = Reader::open(&self.path)?;
         let rate_sps = rate_sps.or(reader.metadata().global.sample_rate_sps).ok_or_else(|| no_rate(&self.path))?;
-        exact_rate(rate_sps)?;
+        let (rate_sps, clock) = some_radios_rate(rate_sps)?;
+        let mut radio = self.open(net, clock)?;
+        // Where it was recorded matters to a radio that takt can tune.
         let named_hz = reader.capture_at(0).and_then(|capture| capture.frequency_hz);
+        let named_hz = named_hz.filter(|_| radio.model() == Model::N200);
         let session = Session { frequency_hz: self.frequency_hz.or(named_hz), ..self.clone() };
-        let mut radio = session.open(net)?;
         let wish =
             TxWish { frequency_hz: session.frequency_hz, gain_db: self.gain_db, antenna: self.antenna.as_deref() };
         radio.may_transmit(wish)?;
         let mut tx = radio.tx_streamer(&TxOptions { format: self.wire, ..TxOptions::new(rate_sps) })?;
         let (tuned, gain_db) = session.set_up(&mut radio, Side::Tx)?;
         radio.may_transmit(TxWish::default())?.iter().for_each(on_air);
-        let start: Tick = radio.time()? + CLOCK.ticks_in(LEAD);
+        let start: Tick = radio.time()? + tx.tick_rate().ticks_in(LEAD);
         let plan = PlayPlan { start, lead: LEAD, times };
         let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
-        let serial = radio.identity().serial.clone();
+        let serial = radio.about().serial.to_owned();
         Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: played })
     }
 
-    fn open(&self, net: &Arc<dyn Net>) -> Result<N200, RadioError> {
+    fn open(&self, net: &Arc<dyn Net>, clock: MasterClock) -> Result<Radio, RadioError> {
         let Session { force, transmit, reference, .. } = *self;
-        N200::open(Arc::clone(net), self.addr, &OpenOptions { force, transmit, reference, ..OpenOptions::default() })
+        let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
+        Radio::open(Arc::clone(net), self.addr, &AnyOptions { n200, frame_bytes: None, clock })
     }
 
-    fn set_up(&self, radio: &mut N200, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
+    fn set_up(&self, radio: &mut Radio, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
+        match radio {
+            Radio::N200(radio) => self.set_up_n200(radio, side),
+            Radio::X310(_) => self.leave_as_it_is().map(|()| (None, None)),
+        }
+    }
+
+    /// # Errors
+    /// `NoModel` for a wish about the front end, of which takt has no driver.
+    fn leave_as_it_is(&self) -> Result<(), RadioError> {
+        let wishes = [
+            ("antenna", self.antenna.is_some()),
+            ("gain", self.gain_db.is_some()),
+            ("frequency", self.frequency_hz.is_some()),
+        ];
+        match wishes.into_iter().find(|(_, wished)| *wished) {
+            Some((what, _)) => Err(RadioError::NoModel { boards: "those of an X310".to_owned(), what }),
+            None => Ok(()),
+        }
+    }
+
+    fn set_up_n200(&self, radio: &mut N200, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
         if let Some(antenna) = &self.antenna {
             radio.set_antenna(side, antenna)?;
         }
@@ -145,6 +172,17 @@ impl Session {
         let tuned = tuned.transpose()?;
         radio.flush()?;
         Ok((tuned, gain_db))
+    }
+}
+
+/// The rate, made exact, if one of takt's radios has it, and the master clock that an X310 needs for it.
+fn some_radios_rate(rate_sps: f64) -> Result<(f64, MasterClock), RadioError> {
+    let of_x310 = MasterClock::making(rate_sps);
+    let clock = of_x310.map_or(MasterClock::default(), |(clock, _)| clock);
+    match (exact_rate(rate_sps), of_x310) {
+        (Ok(factor), _) => Ok((factor.rate_sps(), clock)),
+        (Err(_), Some((_, factor))) => Ok((factor.rate_sps(clock.hz()), clock)),
+        (Err(error), None) => Err(error),
     }
 }
 

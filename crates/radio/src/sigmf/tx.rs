@@ -78,7 +78,8 @@ impl SigmfTx {
         let origin = *self.origin.get_or_insert(at);
         if at > self.at || self.bursts == 0 {
             let index = (at - origin).0 / self.step.0;
-            self.writer.begin_capture(Capture { global_index: Some(index), other: stamp(at), ..Capture::default() });
+            let other = stamp(at, self.clock, self.rate_sps);
+            self.writer.begin_capture(Capture { global_index: Some(index), other, ..Capture::default() });
         }
         self.at = at;
         self.bursts += 1;

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use num_complex::Complex;
 use takt_base::{Complex32, MonoNs, TickRate, Ticks};
-use takt_packet::{Counters, Engine, Limits, PortIndex, Wait};
+use takt_packet::{Choice, Counters, Engine, Limits, PortIndex, Wait};
 use takt_wire::sample::{Format, sc8, sc16};
 
 pub(crate) use sink::{Place, Report, Sink};
@@ -230,6 +230,12 @@ impl TxStreamer {
     #[must_use]
     pub fn engine_limits(&self) -> Limits {
         self.engine.limits()
+    }
+
+    /// Of a packet engine that chose itself: which it is, and why no other.
+    #[must_use]
+    pub fn engine_choice(&self) -> Option<&Choice> {
+        self.engine.choice()
     }
 
     fn transmit<T>(

@@ -20,6 +20,7 @@ mod frame;
 mod graph;
 mod identity;
 mod line;
+mod master_clock;
 mod open;
 mod rx;
 mod time;
@@ -29,12 +30,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use takt_base::TickRate;
+use takt_wire::x310::ports;
 use takt_wire::x310::rate::Factor;
-use takt_wire::x310::{MASTER_CLOCK_HZ, ports};
 
 pub(crate) use claim::owner;
 pub use identity::Identity;
 pub(crate) use identity::identify;
+pub use master_clock::MasterClock;
 pub use open::OpenOptions;
 
 use self::firmware::Firmware;
@@ -44,8 +46,8 @@ use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::{Net, RadioError};
 
-/// The master clock.
-pub const CLOCK: TickRate = TickRate::from_hz(MASTER_CLOCK_HZ).expect("a clock of 200 MHz");
+/// The master clock, unless another one is asked for.
+pub const CLOCK: TickRate = MasterClock::Mhz200.rate();
 
 /// Endpoint ids: of this host's control, of the radio's, and the first of a stream.
 const HOST_CONTROL: u16 = 1;
@@ -61,6 +63,7 @@ pub struct X310 {
     claim: Arc<Claim>,
     anchor: Arc<Anchor>,
     identity: Identity,
+    clock: MasterClock,
     frame_bytes: usize,
     network: Network,
     channels: Vec<Channel>,
@@ -80,6 +83,12 @@ impl X310 {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// The master clock that was set.
+    #[must_use]
+    pub fn clock(&self) -> TickRate {
+        self.clock.rate()
     }
 
     /// Largest datagram, as the path was found to carry it.
@@ -152,16 +161,11 @@ impl X310 {
     }
 }
 
-/// The factor that gives exactly this rate.
+/// The factor of exactly this rate, by whichever master clock makes it.
 ///
 /// # Errors
-/// `Rate`, with the nearest rates there are.
-pub fn exact_rate(rate_sps: f64) -> Result<Factor, RadioError> {
-    let clock_hz = f64::from(MASTER_CLOCK_HZ);
-    Factor::exact(rate_sps, clock_hz).ok_or_else(|| {
-        let [below, above] = Factor::around(rate_sps, clock_hz);
-        let below = below.or(above).unwrap_or(Factor::MAX).rate_sps(clock_hz);
-        let above = above.map_or(below, |factor| factor.rate_sps(clock_hz));
-        RadioError::Rate { requested_sps: rate_sps, clock_hz: MASTER_CLOCK_HZ, nearest_sps: [below, above] }
-    })
+/// `Rate`, with the nearest rates of the usual clock.
+pub fn exact_rate(rate_sps: f64) -> Result<(MasterClock, Factor), RadioError> {
+    MasterClock::making(rate_sps)
+        .map_or_else(|| MasterClock::default().exact_rate(rate_sps).map(|factor| (MasterClock::default(), factor)), Ok)
 }

@@ -9,7 +9,7 @@ use takt_wire::x310::{FRAME_BYTES, ports};
 
 use super::firmware::Firmware;
 use super::line::Registers;
-use super::{CLOCK, FIRST_STREAM, HOST_CONTROL, RADIO_CONTROL, X310, claim, frame, graph, identity};
+use super::{FIRST_STREAM, HOST_CONTROL, MasterClock, RADIO_CONTROL, X310, claim, frame, graph, identity};
 use crate::anchor::Anchor;
 use crate::{Net, RadioError};
 
@@ -20,18 +20,18 @@ pub struct OpenOptions {
     pub force: bool,
     /// Largest datagram wished for, both ways; the path is probed up to this.
     pub frame_bytes: usize,
+    /// The master clock that it gets.
+    pub clock: MasterClock,
 }
 
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
-        OpenOptions { force: false, frame_bytes: FRAME_BYTES }
+        OpenOptions { force: false, frame_bytes: FRAME_BYTES, clock: MasterClock::default() }
     }
 }
 
 /// The id by which management names the radio.
 const DEVICE: u32 = 1;
-/// The master clock of 200 MHz, as words of the clock chip that matter for it, in order (x310.md 8.6).
-const CLOCK_WORDS: [u32; 3] = [0x0020_015C, 0x0014_0180, 0x0500_00BE];
 /// SPI of the clock chip: slave 1, 32 bits (x310.md 13.1).
 const CLOCK_CHIP: [u32; 2] = [14, 0x6000_0001];
 
@@ -52,14 +52,14 @@ impl X310 {
         for word in board::CHDR_PORTS {
             firmware.set_board(word, ports::CHDR.into())?;
         }
-        set_clock(&mut firmware)?;
+        set_clock(&mut firmware, options.clock)?;
         let peer = SocketAddr::new(addr, ports::CHDR);
         let mut registers = Registers::new(&net, peer, HOST_CONTROL, RADIO_CONTROL)?;
         let network = graph::discover(&mut registers.line())?;
         let control = network.name_control(&mut registers.line(), RADIO_CONTROL)?;
         let channels = graph::channels(&mut registers)?;
         graph::reset_blocks(&mut registers)?;
-        let anchor = Arc::new(Anchor::new(CLOCK, net.now(), Tick(0)));
+        let anchor = Arc::new(Anchor::new(options.clock.rate(), net.now(), Tick(0)));
         let mut radio = X310 {
             addr,
             net,
@@ -68,6 +68,7 @@ impl X310 {
             claim,
             anchor,
             identity,
+            clock: options.clock,
             frame_bytes,
             network,
             channels,
@@ -79,12 +80,12 @@ impl X310 {
     }
 }
 
-/// Sets the master clock to 200 MHz, and waits until it is locked.
-fn set_clock(firmware: &mut Firmware) -> Result<(), RadioError> {
+/// Sets the master clock; an error if it is not locked then.
+fn set_clock(firmware: &mut Firmware, clock: MasterClock) -> Result<(), RadioError> {
     let [divider, control, data] = board::SPI;
     firmware.set_board(divider, CLOCK_CHIP[0])?;
     firmware.set_board(control, CLOCK_CHIP[1])?;
-    CLOCK_WORDS.iter().try_for_each(|&word| firmware.set_board(data, word))?;
+    clock.words().iter().try_for_each(|&word| firmware.set_board(data, word))?;
     let locked = board::LMK_LOCKED | board::RADIO_CLOCK_LOCKED;
     if firmware.board(board::CLOCK_STATUS)? & locked == locked {
         return Ok(());

@@ -16,7 +16,7 @@ use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
 
 use super::graph::Channel;
 use super::line::{Line, Node, Registers};
-use super::{CLOCK, RADIO_CONTROL, X310, exact_rate};
+use super::{RADIO_CONTROL, X310};
 use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
@@ -45,7 +45,7 @@ impl X310 {
     /// `Rate` for a rate the radio does not make exactly; `Range` for channels, formats or datagram sizes it does not have;
     /// otherwise the radio does not answer or the ports can't be had.
     pub fn rx_streamer(&mut self, options: &RxOptions) -> Result<RxStreamer, RadioError> {
-        let factor = exact_rate(options.rate_sps)?;
+        let factor = self.clock.exact_rate(options.rate_sps)?;
         only_sc16(options.format)?;
         let channels = self.channels_of(&options.channels, "receive channel")?;
         let most = (self.frame_bytes - DataHead::MAX_BYTES) / options.format.bytes();
@@ -84,9 +84,9 @@ impl X310 {
             net: Arc::clone(&self.net),
             channels: source.lanes.len(),
             source: Box::new(source),
-            clock: CLOCK,
+            clock: self.clock.rate(),
             wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: 1.0 / FULL_SCALE },
-            rate_sps: factor.rate_sps(f64::from(takt_wire::x310::MASTER_CLOCK_HZ)),
+            rate_sps: factor.rate_sps(self.clock.hz()),
             ticks_per_sample: factor.get().into(),
             samples_per_datagram,
             frame_bytes: self.frame_bytes,

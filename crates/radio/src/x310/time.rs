@@ -3,7 +3,7 @@
 use takt_base::Tick;
 use takt_wire::x310::registers::{board, timekeeper};
 
-use super::{CLOCK, X310};
+use super::X310;
 use crate::RadioError;
 use crate::clock::{ClockReading, best_reading};
 
@@ -20,7 +20,7 @@ impl X310 {
     /// Fails if the radio does not answer.
     pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
         let net = std::sync::Arc::clone(&self.net);
-        best_reading(&*net, CLOCK, tries, |at| {
+        best_reading(&*net, self.clock.rate(), tries, |at| {
             let low = self.firmware.board(board::TIMEKEEPER + timekeeper::NOW_LOW)?;
             Ok(self.anchor.complete(low, at()))
         })

@@ -16,10 +16,10 @@ use takt_wire::chdr::{
 use takt_wire::sample::{ByteOrder, Format};
 use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
 
+use super::X310;
 use super::graph::Channel;
 use super::line::{Line, Node};
 use super::rx::{FULL_SCALE, only_sc16, send};
-use super::{CLOCK, X310, exact_rate};
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
 use crate::rx::{WireSamples, checked_size};
@@ -42,7 +42,7 @@ impl X310 {
     /// `Rate` for a rate the radio does not take exactly; `Range` for channels, formats or datagram sizes it does not have;
     /// otherwise the radio does not answer or the ports can't be had.
     pub fn tx_streamer(&mut self, channels: &[u8], options: &TxOptions) -> Result<TxStreamer, RadioError> {
-        let factor = exact_rate(options.rate_sps)?;
+        let factor = self.clock.exact_rate(options.rate_sps)?;
         only_sc16(options.format)?;
         let channels = self.channels_of(channels, "transmit channel")?;
         let most = (self.frame_bytes - DataHead::MAX_BYTES) / options.format.bytes();
@@ -68,9 +68,9 @@ impl X310 {
             net: Arc::clone(&self.net),
             channels: lanes.len(),
             sink: Box::new(Radios { claim: Arc::clone(&self.claim), datagram_bytes, lanes }),
-            clock: CLOCK,
+            clock: self.clock.rate(),
             wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: FULL_SCALE },
-            rate_sps: factor.rate_sps(f64::from(takt_wire::x310::MASTER_CLOCK_HZ)),
+            rate_sps: factor.rate_sps(self.clock.hz()),
             ticks_per_sample: factor.get().into(),
             samples_per_datagram,
         }))

@@ -4,6 +4,7 @@
 //! terminal and JSON share them; here they get their place, beside the figures and tables that show why.
 
 mod answer;
+mod engines;
 mod figures;
 mod path;
 mod rates;
@@ -59,7 +60,7 @@ fn facts(outcome: &Outcome) -> Vec<String> {
             let serial = serial.as_ref().map(|s| format!(", serial {s}")).unwrap_or_default();
             match emulator {
                 true => format!("radio at {addr} (takt's emulator){serial}"),
-                false => format!("{} at {addr}{serial}", words::model(model)),
+                false => format!("{model} at {addr}{serial}"),
             }
         }
     };

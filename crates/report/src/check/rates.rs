@@ -3,7 +3,7 @@
 use takt_base::words::capital;
 use takt_lab::check::{Format, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState};
 
-use super::{figures, section_of, stops, words};
+use super::{engines, figures, section_of, stops, words};
 use crate::figure::Reading;
 use crate::quantity::significant;
 use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
@@ -11,7 +11,14 @@ use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
     let lead = "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
                 packet, sequence error or time-out.";
-    let tables = [highest(outcome), limits(outcome), all(outcome), places(outcome), stops::table(outcome)];
+    let tables = [
+        highest(outcome),
+        limits(outcome),
+        all(outcome),
+        places(outcome),
+        engines::table(outcome),
+        stops::table(outcome),
+    ];
     section_of("rates", "Samples at every rate", lead, figures::rates(outcome), tables)
 }
 

@@ -13,11 +13,6 @@ pub(super) fn mode(mode: Mode) -> &'static str {
     }
 }
 
-/// `N200`.
-pub(super) fn model(model: &str) -> String {
-    model.to_uppercase()
-}
-
 /// `12.5 MS/s`.
 pub(super) fn rate(sps: f64) -> String {
     Unit::SAMPLES_PER_S.show(sps, 4)
@@ -42,20 +37,17 @@ pub(super) fn stream(m: Mode, f: Format, sps: f64) -> String {
 
 /// `N200 25 + 25 MS/s sc16`.
 pub(super) fn need(need: &Need) -> String {
-    format!("{} {}", model(&need.model), stream(need.mode, need.format, need.rate_sps))
+    format!("{} {}", need.model, stream(need.mode, need.format, need.rate_sps))
 }
 
 /// `an N200 at 25 + 25 MS/s sc16`, `an N200 receiving 25 MS/s sc16`.
 pub(super) fn radio_at(need: &Need) -> String {
-    let model = model(&need.model);
-    let article =
-        if model.starts_with(['A', 'E', 'F', 'H', 'I', 'L', 'M', 'N', 'O', 'R', 'S', 'X']) { "an" } else { "a" };
     let does = match need.mode {
         Mode::Rx => format!("receiving {} {}", rate(need.rate_sps), need.format.name()),
         Mode::Tx => format!("transmitting {} {}", rate(need.rate_sps), need.format.name()),
         Mode::Duplex => format!("at {}", stream(need.mode, need.format, need.rate_sps)),
     };
-    format!("{article} {model} {does}")
+    format!("an {} {does}", need.model)
 }
 
 pub(super) fn layer(layer: Layer) -> &'static str {

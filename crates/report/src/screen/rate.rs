@@ -16,6 +16,7 @@ pub fn screen(outcome: &Outcome) -> Screen {
     let (lines, rest) = received.partition(|(label, _)| *label == "lost" && rx.dropped > 0);
     let mut explained: Vec<(&str, String)> = rest;
     explained.push(("CPU", threads(outcome)));
+    explained.extend(outcome.engine.choice.clone().map(|choice| ("engine", choice)));
     Screen {
         answer: Some(if outcome.clean { Answer::Yes } else { Answer::No }),
         headline: headline(outcome),
@@ -38,10 +39,19 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         .chain(ways)
         .chain([
             format!("{}, {per_datagram} samples a datagram", options.format.name()),
-            format!("engine {}", options.engine),
+            engine(outcome),
             duration(outcome.wall_s),
         ])
         .collect()
+}
+
+/// `engine xdp (native XDP, copied)`; of sockets, which most are, the name alone.
+fn engine(outcome: &Outcome) -> String {
+    let name = outcome.options.engine;
+    match outcome.engine.path.as_str() {
+        "" | "kernel sockets" => format!("engine {name}"),
+        path => format!("engine {name} ({path})"),
+    }
 }
 
 fn streams(outcome: &Outcome) -> Table {

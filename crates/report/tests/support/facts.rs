@@ -4,7 +4,7 @@ use takt_lab::check::*;
 
 pub(super) fn setup() -> Setup {
     Setup {
-        radio: RadioSetup::Emulated { model: "n200".into() },
+        radio: RadioSetup::Emulated { model: Model::N200 },
         path: "veth".into(),
         environment: "native".into(),
         engine: "mmsg".into(),

@@ -20,7 +20,7 @@ pub fn all() -> [(&'static str, Outcome); 4] {
 
 /// The need of 25 MS/s both ways, and so many clean rounds.
 fn duplex(answer: Answer, clean: usize, why: &str) -> NeedVerdict {
-    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
+    let need = Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
     NeedVerdict { need, answer, counted: clean, clean, lost_share: None, why: why.into() }
 }
 
@@ -54,7 +54,7 @@ pub fn full_holds() -> Outcome {
         does_not_say: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
     };
     let given = RadioSetup::Given {
-        model: "n200".into(),
+        model: Model::N200,
         addr: "192.168.10.2".into(),
         serial: Some("F5A1B2".into()),
         emulator: false,
@@ -119,6 +119,6 @@ pub fn hostile() -> Outcome {
     outcome.udp[0].direction = bad();
     outcome.rates[0].rounds[0].why = Some(bad());
     outcome.rates[0].rounds[0].busiest_thread = Some((bad(), 0.5));
-    outcome.setup.radio = RadioSetup::Given { model: bad(), addr: bad(), serial: Some(bad()), emulator: false };
+    outcome.setup.radio = RadioSetup::Given { model: Model::N200, addr: bad(), serial: Some(bad()), emulator: false };
     outcome
 }

@@ -44,6 +44,7 @@ pub fn quick_fails() -> Outcome {
         doctor: doctor(),
         udp,
         rates,
+        engines: engines(),
         round_trips,
         waveforms: [(1000.0, 0.09), (500.0, 0.16), (250.0, 0.31), (100.0, 1.3)]
             .map(|(slot, used)| make.waveform(slot, used))
@@ -54,6 +55,26 @@ pub fn quick_fails() -> Outcome {
         verdict,
         left_out: vec!["Quick: 9 of 43 valid rates, one sc8 rate, 5 s a round.".into()],
     }
+}
+
+/// Two that were tried, the second cheaper, and one that can't be had.
+fn engines() -> Vec<EnginePoint> {
+    let point = |engine: &str, costs: &[f64], over: &[f64]| EnginePoint {
+        engine: engine.into(),
+        path: "kernel sockets".into(),
+        rate_sps: 12.5e6,
+        counted: costs.len(),
+        clean: costs.len(),
+        cpu_ms_per_msample: estimate(costs),
+        over_first: estimate(over),
+        missing: None,
+    };
+    let xdp = EnginePoint {
+        path: String::new(),
+        missing: Some("engine xdp can't run here: this process may not load XDP programs".into()),
+        ..point("xdp", &[], &[])
+    };
+    vec![point("mmsg", &[2.1, 2.2, 2.0], &[]), point("uring", &[1.8, 1.9, 1.8], &[0.86, 0.87, 0.9]), xdp]
 }
 
 fn rates(make: &mut Maker) -> Vec<RatePoint> {
@@ -88,7 +109,7 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
             .clone()
     };
     let (failing, receive, transmit) = (point(Mode::Duplex, 25e6), point(Mode::Rx, 25e6), point(Mode::Tx, 25e6));
-    let need = |mode, rate_sps| Need { model: "n200".into(), mode, rate_sps, format: Format::Sc16 };
+    let need = |mode, rate_sps| Need { model: Model::N200, mode, rate_sps, format: Format::Sc16 };
     let headroom = |p: &RatePoint| p.busiest_thread.and_then(|e| e.map(|share| 1.0 / share));
     let highest = |mode, p: &RatePoint, rate, first| HighestClean {
         mode,

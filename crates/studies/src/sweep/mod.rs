@@ -1,4 +1,4 @@
-//! Studies that are sweeps: `virtual-sdr` and `routers`. Each figure of such a paper shows a quantity over one factor,
+//! Studies that are sweeps: `virtual-sdr`, `routers` and `uhd-dpdk`. Each figure of such a paper shows a quantity over one factor,
 //! with a curve for each level of another.
 //!
 //! ```text

@@ -125,7 +125,8 @@ fn since(before: &LagReply, after: &LagReply, late_spans: Vec<LateSpan>) -> Opti
         _ => None,
     };
     let unread = Unread { receive_buffer_drops };
-    let radio = RadioLateness { lag: lag.clone(), clock_offset_ticks: after.clock_offset_ticks, datagrams: unread };
+    let LagReply { clock_hz, clock_offset_ticks, .. } = *after;
+    let radio = RadioLateness { lag: lag.clone(), clock_hz, clock_offset_ticks, datagrams: unread };
     Some(Lateness { lag, devices: vec![radio] })
 }
 
@@ -137,12 +138,15 @@ mod tests {
     use takt_testing::{HANG, loopback};
     use takt_wire::lag::LagSpans;
 
+    use std::num::NonZeroU32;
+
     use super::*;
 
     const REPLY: LagReply = LagReply {
         id: 0,
         limit_us: 1000,
         now_ns: 50,
+        clock_hz: NonZeroU32::new(100_000_000).unwrap(),
         clock_offset_ticks: 7,
         datagrams: 100,
         over_limit: 1,

@@ -18,7 +18,7 @@ use crate::net::{
     Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
 };
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SiteOptions {
     /// A radio that is there already, real or software; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
@@ -28,6 +28,23 @@ pub struct SiteOptions {
     pub alone: bool,
     /// What lies between the sides; `None`: a cable, or loopback where that is not permitted.
     pub path: Option<PathSpec>,
+    /// The largest packet of that cable; loopback has larger ones.
+    pub mtu_bytes: u32,
+    /// The ends of the path finish the checksums of what they send, as a card does.
+    pub whole_frames: bool,
+}
+
+impl Default for SiteOptions {
+    fn default() -> SiteOptions {
+        SiteOptions {
+            addr: None,
+            loopback: false,
+            alone: false,
+            path: None,
+            mtu_bytes: PathSpec::MTU_BYTES,
+            whole_frames: false,
+        }
+    }
 }
 
 /// What a site turned out to be; goes into every record.
@@ -299,8 +316,13 @@ fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
 
 /// A cable can be replaced by loopback; a path that was requested by name can't.
 fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Result<Option<Box<Path>>, PathError> {
-    let spec = options.path.clone().unwrap_or_else(|| PathSpec::of(PathName::Direct));
-    match Path::build(&spec, with) {
+    let cable = || PathSpec { mtu_bytes: options.mtu_bytes, ..PathSpec::of(PathName::Direct) };
+    let spec = options.path.clone().unwrap_or_else(cable);
+    let built = Path::build(&spec, with).and_then(|path| match options.whole_frames {
+        true => path.finish_checksums().map(|()| path),
+        false => Ok(path),
+    });
+    match built {
         Ok(path) => Ok(Some(Box::new(path))),
         Err(error @ PathError::NotPermitted) if options.path.is_none() => {
             notes.push(format!("the path was loopback instead of a veth pair: {error}"));

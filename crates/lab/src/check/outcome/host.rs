@@ -1,6 +1,7 @@
 //! The radio, and what the doctor saw.
 
 use serde::{Deserialize, Serialize};
+use takt_load::Model;
 
 use super::FixKind;
 
@@ -35,13 +36,10 @@ impl Setup {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum RadioSetup {
     /// A software radio that this check started on this machine.
-    Emulated {
-        /// `n200`.
-        model: String,
-    },
+    Emulated { model: Model },
     /// A radio, real or software, at an address given with `--addr`.
     Given {
-        model: String,
+        model: Model,
         addr: String,
         /// Its serial number, if it has one.
         serial: Option<String>,

@@ -8,7 +8,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Loaded, Stops};
+use super::{EnginePoint, Loaded, Stops};
 use crate::about::About;
 
 pub use crate::experiment::Need;
@@ -18,6 +18,7 @@ pub use points::{
     WaveformRound,
 };
 pub use takt_doctor::FixKind;
+pub use takt_load::Model;
 pub use takt_load::rate::{Format, Mode};
 pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
 
@@ -37,6 +38,9 @@ pub struct Outcome {
     pub udp: Vec<UdpPoint>,
     /// The radio, by mode, format and rate, rates ascending.
     pub rates: Vec<RatePoint>,
+    /// What other packet engines take for a sample, the one of this check first.
+    #[serde(default)] // outcomes older than this key
+    pub engines: Vec<EnginePoint>,
     /// Answers in time, by delay.
     pub round_trips: Vec<RoundTripPoint>,
     /// A waveform on the beat, by slot duration, longest first.

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_load::Kind;
+use takt_load::{Kind, Model};
 
 use super::collect::{levels, rate_point, skipped};
 use super::{Answer, Mode, RatePoint};
@@ -170,7 +170,7 @@ fn trials_of(part: &Part, point: &PointRow, rounds: &[&RoundRow]) -> Result<Vec<
 
 /// What the check says of these rounds alone, beside the truth.
 fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundRow]) -> Trial {
-    let need = Need { model: "n200".into(), mode: measured.mode, rate_sps: measured.rate_sps, format: measured.format };
+    let need = Need { model: Model::N200, mode: measured.mode, rate_sps: measured.rate_sps, format: measured.format };
     let verdict = judge(&[need], &of_one_trial(std::slice::from_ref(measured)));
     let counted = measured.rounds.iter().filter(|round| round.state == RoundState::Valid);
     let excluded: Vec<f64> = counted.map(|round| round.excluded_share).collect();

@@ -15,6 +15,7 @@ use super::numbers::Numbers;
 use super::outcome::{Rx, RxPlaces};
 use super::{CALL_DATAGRAMS, PATIENCE};
 
+mod delivery;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,7 @@ pub(super) struct RxSide {
     span: Span,
     account: Account,
     backlog: Recorder,
+    delivery: delivery::Recorder,
     faults: Faults,
     numbers: Option<Numbers>,
     counts: RxCounts,
@@ -60,6 +62,11 @@ pub(super) struct RxSide {
     silent_since: Option<MonoNs>,
     /// The measured part is over, and what is left is read.
     draining: bool,
+}
+
+/// Room for a call that asks for so many datagrams.
+fn buffers(streamer: &RxStreamer, datagrams: usize) -> Vec<Vec<Complex32>> {
+    vec![vec![Complex32::default(); datagrams * streamer.samples_per_datagram()]; streamer.channels()]
 }
 
 impl RxSide {
@@ -75,12 +82,12 @@ impl RxSide {
         let ticks = |span: Duration| clocks.clock.ticks_in(span).0.div_ceil(step) * step;
         let from = Tick(start.0 + ticks(warm_up));
         let span = Span { from, to: Tick(from.0 + ticks(duration)), step };
-        let samples = CALL_DATAGRAMS * streamer.samples_per_datagram();
         streamer.start(Some(start))?;
         Ok(RxSide {
-            buffers: vec![vec![Complex32::default(); samples]; streamer.channels()],
+            buffers: buffers(&streamer, CALL_DATAGRAMS),
             account: Account::new(start, span),
             backlog: Recorder::new(clocks.host_at(span.from), clocks.host_at(span.to)),
+            delivery: delivery::Recorder::default(),
             faults: Faults::with_room(),
             numbers: None,
             counts: RxCounts::default(),
@@ -101,6 +108,11 @@ impl RxSide {
         RxSide { numbers: Some(numbers), ..self }
     }
 
+    /// A call asks for so many datagrams' worth of samples, instead of [`CALL_DATAGRAMS`].
+    pub(super) fn with_call(self, datagrams: usize) -> RxSide {
+        RxSide { buffers: buffers(&self.streamer, datagrams), ..self }
+    }
+
     /// Receives until the buffers are full, something happened, or `until`; returns after [`TURN`] at the latest. How many
     /// samples came on each channel.
     pub(super) fn turn(&mut self, until: MonoNs) -> Result<usize, RadioError> {
@@ -117,7 +129,11 @@ impl RxSide {
             numbers.take(received.first, samples.get(..received.samples).unwrap_or_default());
         }
         if received.samples > 0 {
-            self.backlog.note(now, now.saturating_since(self.clocks.host_at(self.account.at)));
+            let behind = now.saturating_since(self.clocks.host_at(self.account.at));
+            self.backlog.note(now, behind);
+            if self.is_measuring() && !self.draining {
+                self.delivery.note(behind);
+            }
         }
         if received.samples > 0 || received.event.is_some() || self.draining {
             self.silent_since = None;
@@ -275,6 +291,7 @@ impl RxSide {
             faults: self.faults,
             counted: self.numbers.map(Numbers::close),
             backlog: self.backlog.end(at_end, rest, recv_buffer_s),
+            delivery: self.delivery.end(),
             lost_by_place: places,
             datagrams: done.stats.datagrams - base.stats.datagrams,
             lost_datagrams,

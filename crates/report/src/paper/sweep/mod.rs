@@ -1,4 +1,4 @@
-//! The report of a study that is a sweep: `virtual-sdr`, `routers`. A section for each figure of the paper.
+//! The report of a study that is a sweep: `virtual-sdr`, `routers`, `uhd-dpdk`. A section for each figure of the paper.
 
 mod places;
 
@@ -44,6 +44,19 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
 const EVIDENCE: &str = "Not in the paper: what the same rounds say of their causes. The sentences under the answer that begin with \
                         \u{201c}why\u{201d} rest on these.";
 
+/// `Figure 3`; of `Table 2` what it says.
+fn title(number: &str) -> String {
+    if number.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("Figure {number}")
+    } else {
+        number.to_owned()
+    }
+}
+
+fn slug(number: &str) -> String {
+    number.to_lowercase().replace(' ', "-")
+}
+
 fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Section> {
     let mut shows: Vec<String> = Vec::new();
     for chart in charts {
@@ -56,7 +69,7 @@ fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Sectio
     let lead = format!("The paper's shows: {}.", shows.join("; "));
     let figures = charts.iter().map(|chart| figure(outcome, chart)).collect();
     let tables = charts.iter().copied().map(table).collect();
-    Section::shown(&format!("figure-{number}"), &format!("Figure {number}"), &lead, figures, tables)
+    Section::shown(&format!("figure-{}", slug(number)), &title(number), &lead, figures, tables)
 }
 
 /// What it measures, and in which unit.

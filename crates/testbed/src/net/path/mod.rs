@@ -31,10 +31,11 @@ use std::path::Path as FilePath;
 
 use serde::{Deserialize, Serialize};
 use takt_host::leftovers::Run;
+use takt_host::receive::Offload;
 use takt_path::hop::Report;
 use takt_path::topology::Topology;
 
-use super::Namespace;
+use super::{Namespace, PathError};
 pub use calibrate::{Ceiling, SetBy, Towards};
 pub use chain::CARDS;
 pub use counters::{InterfaceCounters, NodeCounters};
@@ -94,6 +95,12 @@ pub struct HopCounters {
 }
 
 impl Path {
+    /// From now on both ends finish the checksums of what they send, as a card does: what sees frames sees those too.
+    pub(crate) fn finish_checksums(&self) -> Result<(), PathError> {
+        let mut ends = [&self.host, &self.radio].into_iter();
+        ends.try_for_each(|end| end.namespace.offload(end.interface, Offload::Checksum, false))
+    }
+
     /// Processes and kernel threads that work for a node, `host` and `radio` the ends: their CPU time is the node's.
     #[must_use]
     pub fn pids_of(&self, node: &str) -> Vec<u32> {

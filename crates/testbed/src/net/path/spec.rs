@@ -69,6 +69,11 @@ impl Default for PathSpec {
 }
 
 impl PathSpec {
+    /// The largest packet of Ethernet.
+    pub const MTU_BYTES: u32 = 1500;
+    /// The largest that cards agree on, and what a radio on 10 Gb/s is given.
+    pub const JUMBO_MTU_BYTES: u32 = 9000;
+
     pub const NAMES: [&'static str; 6] = ["direct", "switch", "router", "router-small", "router-hw", "xdp-router"];
 
     /// A path of this kind as it is unless said otherwise: the study's addressing, ports of 100 Mb/s in `router-hw`, of
@@ -86,7 +91,7 @@ impl PathSpec {
             name,
             rate_bps,
             buffer_bytes: 256 * 1024,
-            mtu_bytes: 1500,
+            mtu_bytes: PathSpec::MTU_BYTES,
             addressing,
             cpu_share: None,
             impairments: Impairments::default(),

@@ -1,0 +1,44 @@
+//! What another packet engine takes for a sample of the same stream.
+
+use takt_lab::check::{EnginePoint, Outcome};
+
+use takt_stats::Estimate;
+
+use super::words;
+use crate::figure::Reading;
+use crate::{Cell, Column, Row, Table, Unit, count};
+
+/// Empty where no other engine was tried.
+pub(super) fn table(outcome: &Outcome) -> Table {
+    let columns = Column::row(
+        "engine",
+        &["CPU for a million samples", "over the first", "rounds", "clean"],
+        &["how datagrams passed"],
+    );
+    let table =
+        Table::new("engines", "What another packet engine takes", columns, outcome.engines.iter().map(row).collect());
+    let rate = outcome.engines.first().map(|first| words::rate(first.rate_sps)).unwrap_or_default();
+    table.with_note(format!(
+        "Receiving {rate}; time of the host side's process and of the machine's interrupts. Ratios are taken within a block of \
+         rounds; intervals are of 95 %."
+    ))
+}
+
+fn estimate(of: Option<Estimate>, unit: Unit) -> Cell {
+    Cell::text(of.map(|of| unit.show_reading(&Reading::from(of))).unwrap_or_default())
+}
+
+fn row(point: &EnginePoint) -> Row {
+    let passed = match &point.missing {
+        Some(why) => format!("can't be had here: {why}"),
+        None => point.path.clone(),
+    };
+    Row::plain([
+        Cell::text(point.engine.clone()),
+        estimate(point.cpu_ms_per_msample.and_then(|ms| ms.scaled(1e-3)), Unit::SECONDS),
+        estimate(point.over_first, Unit::TIMES),
+        Cell::text(count(point.counted as u64)),
+        Cell::text(count(point.clean as u64)),
+        Cell::text(passed),
+    ])
+}

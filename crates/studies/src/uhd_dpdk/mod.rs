@@ -1,0 +1,93 @@
+//! The study `uhd-dpdk`, first part: what bypassing the kernel's sockets gives a stream of samples. Its second part is an LTE
+//! link, and is not here.
+//!
+//! | part of `experiments/uhd-dpdk.toml` | tables of the paper |
+//! | --- | --- |
+//! | `quiet`, `loaded` | 2: jitter and drops by bandwidth; 3: processor time |
+//! | `noise` | none: the same point measured twice |
+
+mod claims;
+
+use takt_lab::store::RoundRow;
+
+use claims::judge;
+
+use super::part;
+use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, stream_busy};
+
+pub(super) const STUDY: Study = Study {
+    name: "uhd-dpdk",
+    facts,
+    charts: &CHARTS,
+    evidence: &EVIDENCE,
+    judge,
+    does_not_say: &[
+        "the paper's jitter and drops are of iperf3 over an LTE link; here they are of the samples' own datagrams, with no LTE above them",
+        "the paper bypasses the kernel with DPDK on a card of 10 Gb/s; here with AF_XDP on a virtual cable, whose frames are copied",
+        "on a virtual cable the sender's processor does the receiver's protocol work; with xdp the radio also makes its checksums, \
+         which a card would make",
+        "the master clock of the software X310 is 184.32 MHz, frames are of 1472 bytes, and each datagram is handed over as it comes",
+    ],
+};
+
+/// The facts that come with the program; a test reads the same text.
+fn facts() -> Facts {
+    toml::from_str(include_str!("../../../../experiments/papers/uhd-dpdk.toml")).expect("tested to be right")
+}
+
+const QUIET: ChartPlan = ChartPlan { part: "quiet", x: "rate_sps", by: "engine", ..ChartPlan::BLANK };
+const LOADED: ChartPlan = ChartPlan { part: "loaded", ..QUIET };
+
+const fn of(plan: ChartPlan, id: &'static str, number: &'static str, measure: Measure, read: Read) -> ChartPlan {
+    ChartPlan { id, number, measure, read, ..plan }
+}
+
+const CHARTS: [ChartPlan; 6] = [
+    of(QUIET, "jitter", "Table 2", Measure::Seconds, jitter_s),
+    of(QUIET, "dropped", "Table 2", Measure::Share, dropped_share),
+    of(LOADED, "jitter-loaded", "Table 2", Measure::Seconds, jitter_s),
+    of(LOADED, "dropped-loaded", "Table 2", Measure::Share, dropped_share),
+    of(QUIET, "thread", "Table 3", Measure::Share, stream_busy),
+    of(QUIET, "cores", "Table 3", Measure::Cores, cpu_cores),
+];
+
+const EVIDENCE: [(&str, ChartPlan); 4] = [
+    ("From the air to the program, 99.9 %", of(QUIET, "delay", "", Measure::Seconds, delay_s)),
+    ("The same, loaded host", of(LOADED, "delay-loaded", "", Measure::Seconds, delay_s)),
+    (
+        "Share of a processor that the receiving thread used, loaded host",
+        of(LOADED, "thread-loaded", "", Measure::Share, stream_busy),
+    ),
+    (
+        "Calls that received, a second",
+        of(QUIET, "calls", "", Measure::Count, |round| crate::sweep::rate(round, "/rx/receive_calls")),
+    ),
+];
+
+fn jitter_s(round: &RoundRow) -> Option<f64> {
+    Some(part::at(round, "/rx/delivery/jitter_us")? * 1e-6)
+}
+
+fn delay_s(round: &RoundRow) -> Option<f64> {
+    Some(part::at(round, "/rx/delivery/delay/p99_9_us")? * 1e-6)
+}
+
+pub(super) fn dropped_share(round: &RoundRow) -> Option<f64> {
+    let of = |pointer| part::at(round, pointer);
+    let (dropped, samples) = (of("/rx/dropped")?, of("/rx/samples")?);
+    (dropped + samples > 0.0).then(|| dropped / (dropped + samples))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::testing::assert_of_its_paper;
+
+    #[test]
+    fn every_chart_and_claim_is_a_table_of_the_paper() {
+        assert_of_its_paper(
+            &STUDY,
+            &["unusable_share", "recv_thread_share", "io_thread_share", "drop_100_prb_dpdk_share"],
+        );
+    }
+}
