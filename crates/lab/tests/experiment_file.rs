@@ -44,7 +44,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
         "environment": "native", "environment_cpus": "all", "environment_memory": "all", "environment_runtime": "any", "environment_parameters": "none", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
         "policy": "other", "disturbance": "none", "cap": "none", "cap_period": "100ms",
         "warm_up": "500ms", "replicate": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16",
-        "source": "tone", "recv_buffer": "usual", "reference": "internal", "hog": "none", "stall": "none", "cpu_quota": "none"
+        "source": "tone", "recv_buffer": "usual", "coalesce": "2ms", "call_datagrams": 96, "frame_bytes": "usual", "reference": "internal", "hog": "none", "stall": "none", "cpu_quota": "none"
     });
     assert_eq!(settings, expected);
 }
@@ -95,7 +95,7 @@ fn a_rate_the_radio_does_not_have_is_shown_with_its_neighbours() {
  4 │ mode     = ["rx", "duplex"]
  5 │ rate_sps = { full = [1e6, 22e6, 25e6], quick = [25e6] }
    ·                           ──┬─
-   ·                             ╰── the nearest that an N200 has: 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)
+   ·                             ╰── the nearest: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4); of an X310 20.48e6 (184.32 MHz / 9), 22.222e6 (200 MHz / 9)
  6 │
    ╰────"#
     );

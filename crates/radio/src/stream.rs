@@ -122,8 +122,8 @@ pub struct TxEvent {
     pub channel: u8,
     /// When, on the radio's clock.
     pub tick: Tick,
-    /// Number of the datagram it concerns.
-    pub sequence: u32,
+    /// Number of the datagram it concerns; `None`: the radio does not say (an X310), and only the time tells.
+    pub sequence: Option<u32>,
 }
 
 /// What happened to a transmit stream.

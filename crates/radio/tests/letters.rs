@@ -295,7 +295,7 @@ fn l_a_late_burst_is_reported_with_its_tick() {
     let samples = vec![Complex32::new(0.5, 0.0); 100];
     tx.send(&[&samples], Burst::at(past).ending(), net.after(ms(100))).unwrap();
     let event = tx.event(net.after(ms(100))).unwrap().unwrap();
-    assert_eq!((event.kind, event.sequence), (TxEventKind::Late, 0));
+    assert_eq!((event.kind, event.sequence), (TxEventKind::Late, Some(0)));
     assert!(event.tick >= past + CLOCK.ticks_in(ms(1)));
 }
 

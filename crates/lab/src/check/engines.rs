@@ -31,6 +31,21 @@ pub struct EnginePoint {
     pub over_first: Option<Estimate>,
     /// Why no round could be run, if none could.
     pub missing: Option<String>,
+    pub rounds: Vec<EngineRound>,
+}
+
+/// One round of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineRound {
+    pub round_id: i64,
+    pub state: RoundState,
+    pub why: Option<String>,
+    /// Blocks are what ratios are taken in.
+    pub block: u32,
+    pub clean: bool,
+    pub cpu_ms_per_msample: Option<f64>,
+    /// Samples lost.
+    pub lost_samples: u64,
 }
 
 /// A point of engines, as the file has it: its levels and its rounds.
@@ -45,19 +60,23 @@ pub(super) fn is_about_engines(factors: &Levels) -> bool {
 pub(super) fn engines(points: &[Measured<'_>]) -> Result<Vec<EnginePoint>, StoreError> {
     let mut all = Vec::new();
     let mut first: Vec<(u32, f64)> = Vec::new();
-    for (n, (levels, rounds)) in points.iter().enumerate() {
-        let outcomes = counted(rounds)?;
-        let costs: Vec<(u32, f64)> = outcomes.iter().filter_map(|(block, of)| Some((*block, cost_ms(of)?))).collect();
+    for (n, (levels, rows)) in points.iter().enumerate() {
+        let outcomes = outcomes(rows)?;
+        let rounds: Vec<EngineRound> = outcomes.iter().map(|(row, of)| round(row, of)).collect();
+        let counted = || rounds.iter().filter(|round| round.state == RoundState::Valid);
+        let costs: Vec<(u32, f64)> =
+            counted().filter_map(|round| Some((round.block, round.cpu_ms_per_msample?))).collect();
         let ratios: Vec<f64> = costs.iter().filter_map(|(block, ms)| Some(ms / in_block(&first, *block)?)).collect();
         all.push(EnginePoint {
             engine: levels.get("engine").and_then(Value::as_str).unwrap_or_default().to_owned(),
             path: outcomes.first().map(|(_, of)| of.engine.path.clone()).unwrap_or_default(),
             rate_sps: levels.get("rate_sps").and_then(Value::as_f64).unwrap_or_default(),
-            counted: outcomes.len(),
-            clean: outcomes.iter().filter(|(_, of)| of.clean).count(),
+            counted: counted().count(),
+            clean: counted().filter(|round| round.clean).count(),
             cpu_ms_per_msample: mean(&costs.iter().map(|(_, ms)| *ms).collect::<Vec<_>>(), LEVEL),
             over_first: mean(&ratios, LEVEL),
-            missing: missing(rounds, outcomes.is_empty()),
+            missing: missing(rows).filter(|_| rounds.is_empty()),
+            rounds,
         });
         if n == 0 {
             first = costs;
@@ -70,11 +89,22 @@ fn in_block(costs: &[(u32, f64)], block: u32) -> Option<f64> {
     costs.iter().find(|(other, _)| *other == block).map(|(_, ms)| *ms)
 }
 
-/// Rounds that count, each with its block.
-fn counted(rounds: &[&RoundRow]) -> Result<Vec<(u32, rate::Outcome)>, StoreError> {
-    let valid = rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let with_record = valid.filter_map(|round| Some((round, round.record.as_ref()?)));
-    with_record.map(|(round, record)| Ok((round.block, read("rate result", round, &record.result)?))).collect()
+/// Rounds that were run, each with what it brought.
+fn outcomes<'a>(rows: &[&'a RoundRow]) -> Result<Vec<(&'a RoundRow, rate::Outcome)>, StoreError> {
+    let with_record = rows.iter().filter_map(|row| Some((*row, row.record.as_ref()?)));
+    with_record.map(|(row, record)| Ok((row, read("rate result", row, &record.result)?))).collect()
+}
+
+fn round(row: &RoundRow, outcome: &rate::Outcome) -> EngineRound {
+    EngineRound {
+        round_id: row.id,
+        state: row.state,
+        why: row.why.clone(),
+        block: row.block,
+        clean: outcome.clean,
+        cpu_ms_per_msample: cost_ms(outcome),
+        lost_samples: outcome.rx.dropped,
+    }
 }
 
 fn cost_ms(outcome: &rate::Outcome) -> Option<f64> {
@@ -84,9 +114,9 @@ fn cost_ms(outcome: &rate::Outcome) -> Option<f64> {
     (samples > 0).then(|| ns / samples as f64)
 }
 
-fn missing(rounds: &[&RoundRow], none_counts: bool) -> Option<String> {
-    let not_run = rounds.iter().filter(|round| matches!(round.state, RoundState::Failed | RoundState::Skipped));
-    not_run.filter_map(|round| round.why.clone()).next_back().filter(|_| none_counts)
+fn missing(rows: &[&RoundRow]) -> Option<String> {
+    let not_run = rows.iter().filter(|row| matches!(row.state, RoundState::Failed | RoundState::Skipped));
+    not_run.filter_map(|row| row.why.clone()).next_back()
 }
 
 /// What they say, a sentence without a full stop; `None` if there is nothing to compare.
@@ -118,7 +148,7 @@ mod tests {
     use super::*;
     use crate::store::Record;
 
-    fn round(block: u32, cpu_s: f64, state: RoundState) -> RoundRow {
+    fn row(block: u32, cpu_s: f64, state: RoundState) -> RoundRow {
         let outcome = rate::Outcome {
             rx: rate::Rx { samples: 1_000_000, ..rate::Rx::default() },
             cpu: rate::Cpu { host_seconds: cpu_s, ..rate::Cpu::default() },
@@ -136,9 +166,9 @@ mod tests {
     #[test]
     fn an_engine_is_compared_with_the_first_block_by_block() {
         let valid = RoundState::Valid;
-        let of_first = [round(0, 0.010, valid), round(1, 0.020, valid), round(2, 0.5, RoundState::Disturbed)];
-        let of_other = [round(1, 0.010, valid), round(0, 0.005, valid), round(3, 0.001, valid)];
-        let failed = RoundRow { record: None, why: Some("it needs root".into()), ..round(0, 0.0, RoundState::Failed) };
+        let of_first = [row(0, 0.010, valid), row(1, 0.020, valid), row(2, 0.5, RoundState::Disturbed)];
+        let of_other = [row(1, 0.010, valid), row(0, 0.005, valid), row(3, 0.001, valid)];
+        let failed = RoundRow { record: None, why: Some("it needs root".into()), ..row(0, 0.0, RoundState::Failed) };
         let points: [Measured<'_>; 3] = [
             (levels("mmsg"), of_first.iter().collect()),
             (levels("uring"), of_other.iter().collect()),

@@ -24,7 +24,7 @@ mod words;
 pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, StoredRun, assemble};
-pub use engines::EnginePoint;
+pub use engines::{EnginePoint, EngineRound};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};

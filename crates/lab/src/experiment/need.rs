@@ -147,7 +147,7 @@ mod tests {
         let why = |text: &str| text.parse::<Need>().unwrap_err().why;
         assert_eq!(why("n200"), "MODEL:RATE, such as n200:25M");
         assert!(why("n200:22M").contains("20e6 (100 MHz / 5), 25e6 (100 MHz / 4)"));
-        assert!(why("n200:100M").ends_with("no rate of 100 MS/s; the nearest that an N200 has: 50e6 (100 MHz / 2)"));
+        assert!(why("n200:100M").ends_with("no rate of 100 MS/s; the nearest: of an N200 50e6 (100 MHz / 2)"));
         assert!(why("x310:25M:rx:sc8").contains("an X310 has no sc8"));
         assert!(why("n300:25M").contains("did you mean \"n200\"?"));
         assert!(why("n200:25M:both").contains("one of: rx, tx, duplex"));

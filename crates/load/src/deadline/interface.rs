@@ -248,7 +248,9 @@ impl Sending {
     fn collect(&mut self, until: MonoNs) -> Result<(), DeadlineError> {
         while let Some(event) = self.tx.event(until)? {
             let Some(verdict) = Verdict::of(event.kind) else { continue };
-            let of = |given: &&mut Given| (given.datagrams.0..given.datagrams.1).contains(&event.sequence);
+            let of = |given: &&mut Given| {
+                event.sequence.is_some_and(|n| (given.datagrams.0..given.datagrams.1).contains(&n))
+            };
             // The newest are at the end. What has been called late stays so: the rest of its burst says the same again.
             if let Some(given) = self.answers.iter_mut().rev().take(64).find(of)
                 && given.verdict != Verdict::Late

@@ -149,7 +149,7 @@ pub(crate) fn without_such_a_rate(settings: &Settings) -> Option<Contradiction> 
     let exact = model.nearest_rate(rate_sps).is_some_and(|nearest| is_within(nearest, rate_sps, 1e-6));
     (!exact).then(|| {
         let what = format!("an {model} has no rate of {} MS/s", rate_sps / 1e6);
-        Contradiction { setting: "rate_sps", what, remedy: rates_near(model, rate_sps) }
+        Contradiction { setting: "rate_sps", what, remedy: format!("the nearest: {}", rates_near(model, rate_sps)) }
     })
 }
 
@@ -174,7 +174,7 @@ fn rates_near(model: Model, rate_sps: f64) -> String {
         let clock_hz = f64::from(model.clock_making(*rate).hz());
         format!("{rate_msps}e6 ({} MHz / {})", clock_hz / 1e6, (clock_hz / rate).round())
     });
-    format!("the nearest that an {model} has: {}", words.collect::<Vec<_>>().join(", "))
+    format!("of an {model} {}", words.collect::<Vec<_>>().join(", "))
 }
 
 /// A sample rate of some radio, to within a thousandth: `25e6`, `33.33e6`, `"25M"`.
@@ -190,11 +190,11 @@ impl Domain for SampleRate {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let number = value.as_f64().or_else(|| parse_number(value.as_str()?).ok());
         let wanted = number.filter(|n| *n > 0.0).ok_or("a number of samples a second, such as 25e6 or \"25M\"")?;
-        let away = |rate: &f64| (rate / wanted - 1.0).abs();
-        let nearest = Model::ALL.into_iter().filter_map(|model| model.nearest_rate(wanted));
-        match nearest.min_by(|a, b| away(a).total_cmp(&away(b))).filter(|rate| is_within(*rate, wanted, 1e-3)) {
+        // An N200's first: abbreviated rates of its 100 MHz are what files have, and an X310 makes these as well.
+        let near = |model: Model| model.nearest_rate(wanted).filter(|rate| is_within(*rate, wanted, 1e-3));
+        match Model::ALL.into_iter().find_map(near) {
             Some(rate_sps) => Ok(json!(rate_sps)),
-            None => Err(Model::ALL.map(|model| rates_near(model, wanted)).join("; ")),
+            None => Err(format!("the nearest: {}", Model::ALL.map(|model| rates_near(model, wanted)).join("; "))),
         }
     }
 }
@@ -246,14 +246,15 @@ mod tests {
         assert_eq!(accept(json!(33.33e6)), Ok(json!(1e8 / 3.0)));
         let (complaint, remedy) = accept(json!(22e6)).unwrap_err();
         assert_eq!(complaint, "rate_sps can't be 22000000.0");
-        let n200 = "the nearest that an N200 has: 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)";
-        assert_eq!(
-            remedy,
-            format!("{n200}; the nearest that an X310 has: 20e6 (200 MHz / 10), 22.222e6 (200 MHz / 9)")
-        );
-        assert!(accept(json!(1e9)).unwrap_err().1.ends_with(": 200e6 (200 MHz / 1)"));
+        let n200 = "the nearest: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)";
+        assert_eq!(remedy, format!("{n200}; of an X310 20.48e6 (184.32 MHz / 9), 22.222e6 (200 MHz / 9)"));
+        assert!(accept(json!(1e9)).unwrap_err().1.ends_with("of an X310 200e6 (200 MHz / 1)"));
         assert!(accept(json!(-1)).is_err() && accept(json!(f64::MAX)).is_err());
         assert_eq!(accept(json!(100e6)), Ok(json!(100e6)), "of an X310");
+        assert_eq!(accept(json!(1.562e6)), Ok(json!(1.5625e6)), "and not 184.32 MHz / 118");
+        for lte in [1.92e6, 3.84e6, 5.76e6, 7.68e6, 11.52e6, 15.36e6, 23.04e6, 30.72e6, 61.44e6] {
+            assert_eq!(accept(json!(lte)), Ok(json!(lte)));
+        }
     }
 
     #[test]
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(of("x310", 200e6 / 3.0, "sc16"), None);
         let fast = of("n200", 100e6, "sc16").unwrap();
         assert_eq!((fast.setting, fast.what.as_str()), ("rate_sps", "an N200 has no rate of 100 MS/s"));
-        assert_eq!(fast.remedy, "the nearest that an N200 has: 50e6 (100 MHz / 2)");
+        assert_eq!(fast.remedy, "the nearest: of an N200 50e6 (100 MHz / 2)");
         assert_eq!(of("x310", 25e6, "sc8").unwrap().setting, "format");
     }
 

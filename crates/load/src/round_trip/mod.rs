@@ -28,7 +28,7 @@ use takt_host::policy::{Policy, set_policy};
 use takt_radio::n200::OpenOptions;
 use takt_radio::x310::MasterClock;
 use takt_radio::{
-    AnyOptions, Burst, Radio, RadioError, RxOptions, RxStream, RxStreamer, TxEventKind, TxOptions, TxStream,
+    AnyOptions, Burst, Radio, RadioError, RxOptions, RxStream, RxStreamer, TxEvent, TxEventKind, TxOptions, TxStream,
     TxStreamer, WallNet,
 };
 
@@ -88,6 +88,22 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     round.tally.complete = !stop.requested();
     let serial = radio.about().serial.to_owned();
     Ok(outcome::of(options, serial, &round.answers, &clocks, &round.tally))
+}
+
+/// How many answers a radio that names no datagram may be behind with.
+const BEHIND: usize = 16;
+
+/// The answer that a radio speaks of: each is one datagram, so its number names it. Where there is none, the time does: answers
+/// are due one after the other, and an event is not before its answer was due.
+fn concerned<'a>(answers: &'a mut [Answer], unkept: u32, event: &TxEvent) -> Option<&'a mut Answer> {
+    match event.sequence {
+        Some(number) => answers.get_mut(number.checked_sub(unkept)? as usize),
+        None => {
+            let latest = answers.iter_mut().rev().take(BEHIND);
+            let mut open = latest.filter(|answer| answer.verdict == Verdict::Unknown);
+            open.find(|answer| answer.due <= event.tick)
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -206,21 +222,67 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Takes in what the radio says of the answers: each is one datagram, so its number names it.
+    /// Takes in what the radio says of the answers.
     fn collect(&mut self, until: MonoNs) -> Result<(), RadioError> {
         while let Some(event) = self.tx.event(until)? {
             let Some(verdict) = Verdict::of(event.kind) else { continue };
             self.tally.underflows += u64::from(event.kind == TxEventKind::Underflow);
             self.tally.sequence_errors += u64::from(event.kind == TxEventKind::SequenceError);
-            let kept = event.sequence.checked_sub(self.unkept);
-            if let Some(answer) = kept.and_then(|n| self.answers.get_mut(n as usize)) {
+            if let Some(answer) = concerned(&mut self.answers, self.unkept, &event) {
                 answer.verdict = verdict;
             }
             let complete = self.answers.last().is_none_or(|answer| answer.verdict != Verdict::Unknown);
-            if complete && event.sequence.wrapping_add(1) == self.unkept.wrapping_add(self.answers.len() as u32) {
+            let last = self.unkept.wrapping_add(self.answers.len() as u32);
+            if complete && event.sequence.is_none_or(|n| n.wrapping_add(1) == last) {
                 break; // the last one that was sent
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers() -> Vec<Answer> {
+        let at = |due| Answer {
+            delay: 0,
+            block_end: Tick(due - 50),
+            due: Tick(due),
+            in_kernel: None,
+            with_reader: MonoNs(0),
+            sent: MonoNs(0),
+            verdict: Verdict::Unknown,
+        };
+        [100, 200, 300].map(at).to_vec()
+    }
+
+    fn event(sequence: Option<u32>, tick: u64) -> TxEvent {
+        TxEvent { kind: TxEventKind::BurstAck, channel: 0, tick: Tick(tick), sequence }
+    }
+
+    fn due(answers: &mut [Answer], event: &TxEvent) -> Option<u64> {
+        concerned(answers, 4, event).map(|answer| answer.due.0)
+    }
+
+    #[test]
+    fn an_answer_is_named_by_its_datagram_or_by_the_time() {
+        let mut answers = answers();
+        assert_eq!(due(&mut answers, &event(Some(5), 0)), Some(200), "four were sent before those that are kept");
+        assert_eq!(due(&mut answers, &event(Some(3), 0)), None);
+        assert_eq!(due(&mut answers, &event(None, 110)), Some(100));
+        assert_eq!(due(&mut answers, &event(None, 299)), Some(200));
+        assert_eq!(due(&mut answers, &event(None, 99)), None, "of one that is not kept");
+    }
+
+    /// One whose report was lost stays open, and takes nobody else's.
+    #[test]
+    fn a_lost_report_shifts_no_other() {
+        let mut answers = answers();
+        concerned(&mut answers, 0, &event(None, 210)).unwrap().verdict = Verdict::OnTime;
+        concerned(&mut answers, 0, &event(None, 310)).unwrap().verdict = Verdict::Late;
+        let verdicts: Vec<Verdict> = answers.iter().map(|answer| answer.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Unknown, Verdict::OnTime, Verdict::Late]);
     }
 }

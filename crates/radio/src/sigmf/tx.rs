@@ -65,7 +65,7 @@ impl SigmfTx {
         if self.events.len() == EVENTS {
             self.events.pop_front();
         }
-        self.events.push_back(TxEvent { kind, channel: 0, tick: self.at, sequence: self.bursts });
+        self.events.push_back(TxEvent { kind, channel: 0, tick: self.at, sequence: Some(self.bursts) });
     }
 
     /// Begins a burst; `false` if its time has passed.

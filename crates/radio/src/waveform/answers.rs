@@ -77,7 +77,7 @@ impl Answers {
         if event.kind != TxEventKind::Late {
             return;
         }
-        let of = |sent: &&mut Sent| event.sequence.wrapping_sub(sent.first) < sent.datagrams;
+        let of = |sent: &&mut Sent| event.sequence.is_some_and(|n| n.wrapping_sub(sent.first) < sent.datagrams);
         if let Some(sent) = self.sent.iter_mut().find(of).filter(|sent| !sent.late) {
             sent.late = true;
             self.late += 1;

@@ -220,7 +220,7 @@ impl Sink for Radios {
         let Some(lane) = self.lanes.get_mut(channel) else { return Report::FOREIGN };
         let event = |kind, tick| Report {
             ours: true,
-            event: Some(TxEvent { kind, channel: channel as u8, tick: Tick(tick), sequence: 0 }),
+            event: Some(TxEvent { kind, channel: channel as u8, tick: Tick(tick), sequence: None }),
         };
         match Packet::parse(bytes) {
             Ok(Packet::Status(status)) if status.destination == lane.id => {

@@ -24,8 +24,13 @@ pub(super) fn table(outcome: &Outcome) -> Table {
     ))
 }
 
-fn estimate(of: Option<Estimate>, unit: Unit) -> Cell {
-    Cell::text(of.map(|of| unit.show_reading(&Reading::from(of))).unwrap_or_default())
+fn estimate(of: Option<Estimate>, unit: Unit) -> String {
+    of.map(|of| unit.show_reading(&Reading::from(of))).unwrap_or_default()
+}
+
+/// Where the rounds of an engine are.
+pub(super) fn anchor(point: &EnginePoint) -> String {
+    format!("engine-{}", point.engine)
 }
 
 fn row(point: &EnginePoint) -> Row {
@@ -33,12 +38,16 @@ fn row(point: &EnginePoint) -> Row {
         Some(why) => format!("can't be had here: {why}"),
         None => point.path.clone(),
     };
+    let linked = |text: String| match point.rounds.is_empty() {
+        true => Cell::text(""),
+        false => Cell::linked(text, format!("{}-rounds", anchor(point))),
+    };
     Row::plain([
         Cell::text(point.engine.clone()),
-        estimate(point.cpu_ms_per_msample.and_then(|ms| ms.scaled(1e-3)), Unit::SECONDS),
-        estimate(point.over_first, Unit::TIMES),
-        Cell::text(count(point.counted as u64)),
-        Cell::text(count(point.clean as u64)),
+        linked(estimate(point.cpu_ms_per_msample.and_then(|ms| ms.scaled(1e-3)), Unit::SECONDS)),
+        linked(estimate(point.over_first, Unit::TIMES)),
+        linked(count(point.counted as u64)),
+        linked(count(point.clean as u64)),
         Cell::text(passed),
     ])
 }

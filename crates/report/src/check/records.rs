@@ -5,12 +5,18 @@ use takt_lab::check::{LostByPlace, Outcome, RateRound, RoundTripRound, UdpRound,
 use takt_lab::store::RoundState;
 
 use super::rates::{PLACES, Place, sum, total};
-use super::{path, rates, replies, waveforms, words};
+use super::{engines, path, rates, replies, waveforms, words};
 use crate::quantity::significant;
 use crate::{Answer, Cell, Column, Row, Table, Unit, count};
 
 pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
-    let tables = [rate_rounds(outcome), udp_rounds(outcome), reply_rounds(outcome), waveform_rounds(outcome)];
+    let tables = [
+        rate_rounds(outcome),
+        engine_rounds(outcome),
+        udp_rounds(outcome),
+        reply_rounds(outcome),
+        waveform_rounds(outcome),
+    ];
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
 }
 
@@ -71,6 +77,20 @@ fn rate_round(r: &RateRound) -> Vec<Cell> {
     cells.extend([r.reader_pause_max_ms, r.emulator_lag_max_us].map(optional));
     cells.push(by_place(&r.lost_by_place, &PLACES));
     cells
+}
+
+fn engine_rounds(outcome: &Outcome) -> Table {
+    let points = outcome.engines.iter().map(|p| (engines::anchor(p), p.engine.clone(), p.rounds.as_slice()));
+    table(
+        ("engine-rounds", "Rounds of the packet engines"),
+        (&["block", "CPU for a million samples, ms", "samples lost"], &[]),
+        points,
+        |r| (r.round_id, r.state, r.why.as_deref()),
+        |r| {
+            let cost = r.cpu_ms_per_msample.map_or_else(dash, |ms| significant(ms, 3));
+            vec![Cell::text(r.block.to_string()), Cell::text(cost), number(r.lost_samples)]
+        },
+    )
 }
 
 fn udp_rounds(outcome: &Outcome) -> Table {

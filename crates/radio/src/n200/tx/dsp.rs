@@ -76,7 +76,7 @@ impl Sink for Dsp {
             WireEvent::TimeError => TxEventKind::Late,
             WireEvent::Other(code) => TxEventKind::Unknown(code),
         };
-        let event = TxEvent { kind, channel: 0, tick: Tick(report.tick), sequence: report.sequence };
+        let event = TxEvent { kind, channel: 0, tick: Tick(report.tick), sequence: Some(report.sequence) };
         Report { ours, event: Some(event) }
     }
 
