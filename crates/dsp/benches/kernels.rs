@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use takt_base::{Complex32, Tick, TickRate};
-use takt_dsp::{Grid, Resampler, Rotation, mix, noise, tone};
+use takt_dsp::{Grid, Interpolator, Passage, Places, Resampler, Rotation, Taps, mix, noise, tone};
 
 const SAMPLES: usize = 4096;
 
@@ -70,5 +70,40 @@ fn resampler(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, kernels, resampler);
+/// Per output, beside the resampler where that can do the same.
+fn interpolator(c: &mut Criterion) {
+    let mut group = c.benchmark_group("interpolator");
+    let input = vec![Complex32::new(0.1, 0.2); 1 << 20];
+    let mut out = vec![Complex32::default(); SAMPLES];
+    let line = |den: u64, step_whole, step_part, lag| Places { whole: 5000, part: 0, den, step_whole, step_part, lag };
+    for (name, places, shift_turns) in [
+        ("one by one", line(1, 1, 0, 0.0), 0.0),
+        ("25 MS/s, a third of a sample apart", line(1, 1, 0, 1.0 / 3.0), 0.0),
+        ("25 MS/s, 500 Hz apart", line(1, 1, 0, 0.0), 2e-5),
+        ("25 to 20 MS/s", line(4, 1, 1, 0.0), 0.0),
+        ("30.72 MS/s of LTE to 25 MS/s, a third of a sample apart", line(625, 1, 143, 1.0 / 3.0), 0.0),
+    ] {
+        let passage = Passage {
+            places,
+            len: input.len() as u64,
+            shift_turns,
+            input: (Tick(0), 4),
+            output: (Tick(0), 4),
+            delay: 0.0,
+            gain: Complex32::new(1.0, 0.0),
+        };
+        let (mut interpolator, mut taps) = (Interpolator::new(), Taps::new());
+        group.throughput(Throughput::Elements(SAMPLES as u64));
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                interpolator.add(&mut taps, passage, black_box(&mut out), |m, block| {
+                    block.copy_from_slice(&input[m as usize..][..block.len()]);
+                });
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, kernels, resampler, interpolator);
 criterion_main!(benches);

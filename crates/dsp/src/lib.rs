@@ -10,6 +10,7 @@
 //! | noise | [`noise()`], [`add_noise`] |
 //! | soft values of BPSK | [`bpsk_soft`] |
 //! | a signal on another grid of ticks | [`Resampler`] |
+//! | a signal between its samples: other clocks, delays, drift | [`Interpolator`] |
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
 //! | checks on bits | [`crc`] |
 //! | the bit-level chain of UMTS, 3GPP TS 25.212 | [`umts`] |
@@ -34,8 +35,8 @@ pub mod umts;
 
 pub use bits::Binary;
 pub use signal::{
-    Grid, HALF_SPAN, MAX_STEP, Resampler, Rotation, ToneEstimate, add_noise, bpsk_soft, estimate_tone, mix, noise,
-    power_spectrum, tone,
+    Grid, HALF_SPAN, Interpolator, MAX_RATIO, MAX_STEP, Passage, Places, Resampler, Rotation, Taps, ToneEstimate,
+    add_noise, bpsk_soft, estimate_tone, mix, noise, power_spectrum, tone,
 };
 
 /// The example of the README.

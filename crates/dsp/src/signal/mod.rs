@@ -7,6 +7,7 @@
 mod bpsk;
 pub(crate) mod dot;
 mod estimate;
+mod interpolate;
 mod noise;
 mod phasor;
 mod resample;
@@ -15,6 +16,7 @@ mod tone;
 
 pub use bpsk::bpsk_soft;
 pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
+pub use interpolate::{Interpolator, MAX_RATIO, Passage, Places, Taps};
 pub use noise::{add_noise, noise};
 pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 pub use rotation::Rotation;

@@ -7,7 +7,7 @@ use crate::signal::dot::LANES;
 const ATTENUATION_DB: f64 = 7.95 + 14.36 * TRANSITION * 2.0 * HALF_SPAN as f64;
 
 /// From pass band to stop band, in units of the slower rate.
-const TRANSITION: f64 = 0.1;
+pub(in crate::signal) const TRANSITION: f64 = 0.1;
 
 /// Points of the window that are kept; between them a cubic is exact to 1e-9.
 const WINDOW_POINTS: usize = 1024;
@@ -118,7 +118,7 @@ fn reach(shape: Shape) -> usize {
 }
 
 /// Kaiser's window from its middle to its end, and a point beyond either, as the interpolation wants.
-fn kaiser_half() -> Box<[f64]> {
+pub(in crate::signal) fn kaiser_half() -> Box<[f64]> {
     let beta = 0.1102 * (ATTENUATION_DB - 8.7);
     let at = |x: f64| bessel_i0_of_root(beta * beta * (1.0 - x * x)) / bessel_i0_of_root(beta * beta);
     (-1..=WINDOW_POINTS as i32 + 2).map(|k| at(f64::from(k) / WINDOW_POINTS as f64)).collect()
@@ -135,7 +135,7 @@ fn bessel_i0_of_root(z: f64) -> f64 {
 }
 
 /// The cubic through the four points around `x`, 0 to 1.
-fn interpolate(points: &[f64], x: f64) -> f64 {
+pub(in crate::signal) fn interpolate(points: &[f64], x: f64) -> f64 {
     let place = x * WINDOW_POINTS as f64;
     let at = place as usize;
     let (u, p) = (place - at as f64, &points[at..at + 4]);

@@ -15,7 +15,7 @@
 //!              ├╱▔▔▔▔▔▔▔▔▔▔▔▔ kept ▔▔▔▔▔▔▔▔▔▔▔▔▔╲┤
 //! ```
 
-mod kernel;
+pub(super) mod kernel;
 
 use num_complex::Complex32;
 use takt_base::{Tick, Ticks};
