@@ -19,6 +19,8 @@ pub mod signals;
 pub mod sink;
 pub mod source;
 mod text;
+mod timebase;
 pub mod x310;
 
 pub use device::{Device, Outbox, Port, Sent};
+pub use timebase::Timebase;

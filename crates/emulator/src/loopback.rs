@@ -37,6 +37,7 @@ use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 
 use crate::sample_ring::{self, Run};
 use crate::source::Source;
+use crate::timebase::Timebase;
 
 pub use crate::sample_ring::RingSink as LoopbackSink;
 
@@ -116,8 +117,8 @@ impl Clone for LoopbackSource {
 }
 
 impl Source for LoopbackSource {
-    fn clocked(&mut self, _from: Tick, clock: TickRate) {
-        self.clock_hz = f64::from(clock.hz());
+    fn clocked(&mut self, _from: Tick, base: Timebase) {
+        self.clock_hz = f64::from(base.rate().hz());
     }
 
     fn tuned(&mut self, _from: Tick, centre_hz: f64) {

@@ -12,7 +12,7 @@ use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 use super::board::Board;
 use super::converter::Converter;
 use super::spi::SpiWrite;
-use super::synthesiser::Synthesiser;
+use crate::shared::Synthesiser;
 
 pub(super) struct FrontEnd {
     board: Board,
@@ -100,8 +100,16 @@ impl FrontEnd {
         self.oscillator_hz(self.tx_oscillator) + self.converter.shift_hz() + frequency::hz_of(word.cast_signed())
     }
 
+    /// The radio frequencies of the receive and the transmit board's oscillators, the converter's shift with the latter.
+    pub(super) fn oscillators_hz(&self) -> [f64; 2] {
+        [self.oscillator_hz(self.rx_oscillator), self.oscillator_hz(self.tx_oscillator) + self.converter.shift_hz()]
+    }
+
     fn oscillator_hz(&self, synthesiser: Synthesiser) -> f64 {
-        self.board.oscillator_ratio().zip(synthesiser.output_hz()).map_or(0.0, |(ratio, hz)| ratio * hz)
+        self.board
+            .oscillator_ratio()
+            .zip(synthesiser.output_hz(f64::from(MASTER_CLOCK_HZ)))
+            .map_or(0.0, |(ratio, hz)| ratio * hz)
     }
 
     /// Readback word 9. An output shows the register that the run state chooses; an input shows the board: lock detect

@@ -28,7 +28,6 @@ mod report;
 mod rx;
 mod spi;
 mod streams;
-mod synthesiser;
 mod tx;
 
 use std::net::{IpAddr, SocketAddr};

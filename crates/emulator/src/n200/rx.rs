@@ -42,6 +42,7 @@ pub(super) struct RxDsp {
     source: Box<dyn Source>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
+    oscillator_hz: f64,
     /// Of the next data packet, modulo 16.
     count: u8,
     /// When a blocked output is tried again.
@@ -58,6 +59,7 @@ impl RxDsp {
             source,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
+            oscillator_hz: 0.0,
             count: 0,
             retry: None,
             report: RxReport::default(),
@@ -98,6 +100,11 @@ impl RxDsp {
         if centre_hz != self.centre_hz {
             self.centre_hz = centre_hz;
             self.source.tuned(now, centre_hz);
+        }
+        let oscillator_hz = front_end.oscillators_hz()[0];
+        if oscillator_hz != self.oscillator_hz {
+            self.oscillator_hz = oscillator_hz;
+            self.source.oscillator(now, oscillator_hz);
         }
     }
 

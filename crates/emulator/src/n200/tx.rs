@@ -77,6 +77,7 @@ pub(super) struct TxDsp {
     sink: Box<dyn Sink>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
+    oscillator_hz: f64,
     pub(super) report: TxReport,
 }
 
@@ -95,6 +96,7 @@ impl TxDsp {
             sink,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
+            oscillator_hz: 0.0,
             report: TxReport::default(),
         }
     }
@@ -138,6 +140,11 @@ impl TxDsp {
         if centre_hz != self.centre_hz {
             self.centre_hz = centre_hz;
             self.sink.tuned(now, centre_hz);
+        }
+        let oscillator_hz = front_end.oscillators_hz()[1];
+        if oscillator_hz != self.oscillator_hz {
+            self.oscillator_hz = oscillator_hz;
+            self.sink.oscillator(now, oscillator_hz);
         }
     }
 

@@ -9,6 +9,7 @@ mod hosts;
 mod identity;
 mod queue;
 mod report;
+mod synthesiser;
 mod time;
 
 pub(crate) use buffer::{Buffer, Queued};
@@ -17,6 +18,7 @@ pub(crate) use hosts::Permits;
 pub use identity::OptionsError;
 pub(crate) use queue::TimedQueue;
 pub use report::{HostReport, RxReport, TxReport};
+pub(crate) use synthesiser::Synthesiser;
 pub(crate) use time::{Pps, Timekeeper};
 
 /// Full scale of a float on the wire: what hosts divide by.

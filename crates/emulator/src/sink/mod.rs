@@ -4,7 +4,9 @@ mod output;
 mod recorder;
 mod spec;
 
-use takt_base::{Complex32, Tick, TickRate};
+use takt_base::{Complex32, Tick};
+
+use crate::timebase::Timebase;
 
 pub(crate) use recorder::{Counts, Recording, start};
 pub use spec::Spec;
@@ -21,11 +23,14 @@ pub struct BurstEdges {
 /// What leaves the DAC: contiguous samples of a running burst, `step` ticks each.
 pub trait Sink: Send {
     /// From tick `from` on the clock that counts ticks has another rate.
-    fn clocked(&mut self, _from: Tick, _clock: TickRate) {}
+    fn clocked(&mut self, _from: Tick, _base: Timebase) {}
 
     /// The radio frequency at which 0 Hz of the samples leaves from tick `from` on, in Hz (oscillator, DAC shift and DUC
     /// word together).
     fn tuned(&mut self, _from: Tick, _centre_hz: f64) {}
+
+    /// The radio frequency of the board's oscillator from tick `from` on, in Hz: around it lies what a board does wrong.
+    fn oscillator(&mut self, _from: Tick, _hz: f64) {}
 
     /// False: the samples would be thrown away, so the device need not even decode them.
     fn wants_samples(&self) -> bool {

@@ -4,6 +4,7 @@ use takt_base::{Complex32, Tick, TickRate};
 use takt_dsp::{Rotation, noise, tone};
 
 use super::Source;
+use crate::timebase::Timebase;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Silence;
@@ -30,8 +31,8 @@ impl Tone {
 }
 
 impl Source for Tone {
-    fn clocked(&mut self, _from: Tick, clock: TickRate) {
-        self.rotation = Rotation::from_hz(self.offset_hz, clock);
+    fn clocked(&mut self, _from: Tick, base: Timebase) {
+        self.rotation = Rotation::from_hz(self.offset_hz, base.rate());
     }
 
     fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {

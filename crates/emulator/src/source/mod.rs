@@ -6,7 +6,9 @@ pub(crate) mod read_ahead;
 mod spec;
 pub(crate) mod store;
 
-use takt_base::{Complex32, Tick, TickRate, Ticks};
+use takt_base::{Complex32, Tick, Ticks};
+
+use crate::timebase::Timebase;
 
 pub use generated::{Counter, Noise, Silence, Tone};
 pub use spec::Spec;
@@ -21,11 +23,14 @@ pub trait Source: Send {
 
     /// From tick `from` on the clock that counts ticks has another rate. What is computed from ticks alone, or comes from a
     /// file, goes on as it was.
-    fn clocked(&mut self, _from: Tick, _clock: TickRate) {}
+    fn clocked(&mut self, _from: Tick, _base: Timebase) {}
 
     /// The radio frequency that is 0 Hz in `out` from tick `from` on, in Hz (oscillator and DDC word together). Sources
     /// that stand alone give signals relative to the tuned centre and ignore it.
     fn tuned(&mut self, _from: Tick, _centre_hz: f64) {}
+
+    /// The radio frequency of the board's oscillator from tick `from` on, in Hz: around it lies what a board does wrong.
+    fn oscillator(&mut self, _from: Tick, _hz: f64) {}
 
     /// How many ticks beyond the last sample of a block must have happened before the source can fill it exactly (half a
     /// resampling filter). The block begins at `first`, a sample every `step` ticks. May change whenever a sink takes

@@ -1,12 +1,15 @@
 //! The master clock, which a host chooses, and the nanoseconds that a driver counts.
 //!
 //! A driver's counter runs at 1 GHz whatever the host chooses, so that nothing outside has to know. Everything inside counts
-//! ticks of the master clock, which never goes back either: at a change it goes on from where it is, at the new rate. PPS
-//! edges are whole seconds of the driver's counter, at which two radios of one host therefore agree.
+//! ticks of the master clock, which never goes back either: at a change it goes on from where it is, at the new rate. Ticks lie
+//! where whole periods since the driver's counter stood at 0 end, as those of clocks do that follow one reference; so two
+//! radios of one host with one rate take their samples at the same instants. PPS edges are whole seconds of the driver's
+//! counter, at which they agree, too.
 
-use takt_base::{Tick, TickRate, Ticks};
+use takt_base::{Tick, Ticks};
 use takt_wire::x310::MASTER_CLOCK_HZ;
 
+use crate::Timebase;
 use crate::shared::Pps;
 
 /// Ticks of a driver's counter in a second.
@@ -22,16 +25,19 @@ pub(super) struct Rate {
 impl Rate {
     pub(super) const USUAL: Rate = Rate { ticks: MASTER_CLOCK_HZ as u64, seconds: 1 };
 
-    /// To the nearest hertz.
-    pub(super) fn hz(self) -> TickRate {
-        let hz = (self.ticks + self.seconds / 2) / self.seconds;
-        u32::try_from(hz).ok().and_then(TickRate::from_hz).unwrap_or(super::MASTER_CLOCK)
+    /// Whole periods since the driver's counter stood at 0.
+    fn periods_in(self, driver: Tick) -> u64 {
+        let periods =
+            u128::from(driver.0) * u128::from(self.ticks) / (u128::from(self.seconds) * u128::from(DRIVER_HZ));
+        u64::try_from(periods).unwrap_or(u64::MAX)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MasterClock {
     rate: Rate,
+    /// What it shows, less the periods since the driver's counter stood at 0.
+    offset: i64,
     /// Since when it has had this rate: of the driver's counter, and its own.
     since: Tick,
     from: Tick,
@@ -39,7 +45,7 @@ pub(super) struct MasterClock {
 
 impl MasterClock {
     pub(super) fn new() -> MasterClock {
-        MasterClock { rate: Rate::USUAL, since: Tick(0), from: Tick(0) }
+        MasterClock { rate: Rate::USUAL, offset: 0, since: Tick(0), from: Tick(0) }
     }
 
     pub(super) fn rate(&self) -> Rate {
@@ -48,22 +54,28 @@ impl MasterClock {
 
     /// From the driver's tick `now` on it runs at another rate.
     pub(super) fn set_rate(&mut self, now: Tick, rate: Rate) {
-        *self = MasterClock { rate, since: now, from: self.tick_at(now) };
+        let from = self.tick_at(now);
+        let offset = i128::from(from.0) - i128::from(rate.periods_in(now));
+        *self = MasterClock { rate, offset: offset as i64, since: now, from };
+    }
+
+    /// How its ticks lie in time.
+    pub(super) fn timebase(&self) -> Timebase {
+        Timebase::new(self.rate.ticks, self.rate.seconds, self.offset)
     }
 
     /// What it shows at a tick of the driver's counter.
     pub(super) fn tick_at(&self, driver: Tick) -> Tick {
-        let span = u128::from(driver.0.saturating_sub(self.since.0));
-        let ticks = span * u128::from(self.rate.ticks) / (u128::from(self.rate.seconds) * u128::from(DRIVER_HZ));
-        Tick(self.from.0.saturating_add(u64::try_from(ticks).unwrap_or(u64::MAX)))
+        let shown = i128::from(self.rate.periods_in(driver)) + i128::from(self.offset);
+        Tick(shown.clamp(0, u64::MAX.into()) as u64)
     }
 
     /// The first tick of the driver's counter at which it shows `tick` or more.
     pub(super) fn driver_tick(&self, tick: Tick) -> Tick {
-        let span = u128::from(tick.0.saturating_sub(self.from.0));
+        let periods = (i128::from(tick.0) - i128::from(self.offset)).clamp(0, u64::MAX.into()) as u128;
         let driver =
-            (span * u128::from(self.rate.seconds) * u128::from(DRIVER_HZ)).div_ceil(u128::from(self.rate.ticks));
-        Tick(self.since.0.saturating_add(u64::try_from(driver).unwrap_or(u64::MAX)))
+            (periods * u128::from(self.rate.seconds) * u128::from(DRIVER_HZ)).div_ceil(u128::from(self.rate.ticks));
+        Tick(u64::try_from(driver).unwrap_or(u64::MAX))
     }
 
     pub(super) fn pps(&self) -> Pps {
@@ -101,6 +113,19 @@ mod tests {
     }
 
     #[test]
+    fn clocks_of_one_rate_tick_together_whenever_they_were_set() {
+        let mut clocks = [MasterClock::new(), MasterClock::new()];
+        clocks[0].set_rate(Tick(5_500_000_001), LTE);
+        clocks[1].set_rate(Tick(5_712_345_678), LTE);
+        let [a, b] = clocks;
+        let apart = i128::from(a.offset) - i128::from(b.offset);
+        for driver in (6_000_000_000..6_000_001_000).map(Tick) {
+            assert_eq!(i128::from(a.tick_at(driver).0) - i128::from(b.tick_at(driver).0), apart, "{driver:?}");
+        }
+        assert_eq!(a.timebase().index(a.tick_at(Tick(7_000_000_000))), Tick(7 * 184_320_000));
+    }
+
+    #[test]
     fn a_driver_called_at_the_tick_it_was_told_finds_it_come() {
         let mut clock = MasterClock::new();
         clock.set_rate(Tick(7), Rate { ticks: 91_392_000_000, seconds: 481 });
@@ -109,7 +134,7 @@ mod tests {
             assert_eq!(clock.tick_at(driver), Tick(tick), "at {driver:?}");
             assert!(clock.tick_at(Tick(driver.0 - 1)) < Tick(tick));
         }
-        assert_eq!(clock.driver_tick(Tick(0)), Tick(7));
+        assert_eq!(clock.driver_tick(Tick(0)), Tick(0));
         assert_eq!(clock.tick_at(Tick(u64::MAX)).0 / 1_000_000_000_000_000, 3_504);
     }
 }

@@ -101,10 +101,11 @@ impl X310 {
             self.board_spi.set_control(data);
         } else if word == board::SPI[2] {
             let transfer = self.board_spi.shift(data);
-            if transfer.slaves & 1 != 0
-                && let Some(rate) = self.clock_chip.write(transfer.word)
-            {
-                self.set_rate(rate);
+            if transfer.slaves & 1 != 0 {
+                if let Some(rate) = self.clock_chip.write(transfer.word) {
+                    self.set_rate(rate);
+                }
+                self.set_board_clocks();
             }
         } else if word == board::TIMEKEEPER + timekeeper::CONTROL {
             self.set_time(data);

@@ -36,6 +36,7 @@ mod slot;
 mod spi;
 mod streams;
 mod tx;
+mod ubx;
 
 use std::net::SocketAddr;
 
@@ -109,7 +110,7 @@ impl X310 {
         let clock = MasterClock::new();
         let (driver_now, now) = (options.born, clock.tick_at(options.born));
         let mirror = options.motherboard()?.mirror();
-        let pins = options.board.pins();
+        let board = options.board;
         let [a, b] = signals;
         Ok(X310 {
             clock,
@@ -124,7 +125,7 @@ impl X310 {
             routes: Routes::new(),
             endpoints: [Endpoint::default(); ENDPOINTS],
             ports: control::ports(),
-            slots: [Slot::new(0, now, pins, a), Slot::new(1, now, pins, b)],
+            slots: [Slot::new(0, now, board, a), Slot::new(1, now, board, b)],
             permits: Permits::new(options.destinations.clone()),
             report: ControlReport::default(),
             mirror,
@@ -227,9 +228,17 @@ impl X310 {
         }
         self.clock.set_rate(self.driver_now, rate);
         self.time.set_pps(self.now, self.clock.pps());
-        let hz = rate.hz();
+        let base = self.clock.timebase();
         for slot in &mut self.slots {
-            slot.clocked(self.now, hz);
+            slot.clocked(self.now, base);
+        }
+    }
+
+    /// What the clock chip gives to the daughterboards.
+    fn set_board_clocks(&mut self) {
+        let boards_hz = self.clock_chip.boards_hz();
+        for slot in &mut self.slots {
+            slot.set_board_clocks(self.now, boards_hz);
         }
     }
 
@@ -394,6 +403,7 @@ impl PowerCycle for X310 {
         for slot in &mut self.slots {
             slot.power_cycle(self.now);
         }
+        self.set_board_clocks();
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) struct Receiver {
     source: Box<dyn Source>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
+    oscillator_hz: f64,
     /// After an overrun, while the packet that ends the stream has not left.
     ending: bool,
     report: RxReport,
@@ -87,6 +88,7 @@ impl Receiver {
             source,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
+            oscillator_hz: 0.0,
             ending: false,
             report: RxReport::default(),
         }
@@ -111,10 +113,15 @@ impl Receiver {
     }
 
     /// Tells the source which frequency is 0 Hz, if that has changed.
-    pub(super) fn retune(&mut self, now: Tick, centre_hz: f64) {
+    pub(super) fn retune(&mut self, now: Tick, oscillator_hz: f64, offset_hz: f64) {
+        let centre_hz = oscillator_hz + offset_hz;
         if centre_hz.to_bits() != self.centre_hz.to_bits() {
             self.centre_hz = centre_hz;
             self.source.tuned(now, centre_hz);
+        }
+        if oscillator_hz.to_bits() != self.oscillator_hz.to_bits() {
+            self.oscillator_hz = oscillator_hz;
+            self.source.oscillator(now, oscillator_hz);
         }
     }
 

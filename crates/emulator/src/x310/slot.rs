@@ -1,6 +1,6 @@
 //! A slot of the board: a radio with its converters and daughterboard, a DDC, a DUC, and the streams that run through them.
 
-use takt_base::{Tick, TickRate};
+use takt_base::Tick;
 use takt_wire::x310::registers::{ddc, radio};
 
 use super::converters::Converters;
@@ -11,9 +11,10 @@ use super::registers::Registers;
 use super::rx::{self, Receiver};
 use super::spi::SpiCore;
 use super::tx::{self, Transmitter};
-use super::{Endpoint, Signals};
-use crate::Outbox;
+use super::ubx::Ubx;
+use super::{Board, Endpoint, Signals};
 use crate::shared::Timekeeper;
+use crate::{Outbox, Timebase};
 
 /// Version of each block, and what its rates are made of: 3 half-bands, a CIC up to 255 (x310.md 8.1 and 8.2).
 const COMPAT: u32 = 1;
@@ -30,8 +31,8 @@ pub(super) struct Slot {
     duc: Registers,
     spi: SpiCore,
     converters: Converters,
-    /// What a board's inputs read.
-    board_pins: u32,
+    board: Board,
+    ubx: Ubx,
     /// The upper half of the time, kept while its lower half is read.
     time_high: u32,
     clock_hz: f64,
@@ -41,7 +42,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(index: usize, now: Tick, board_pins: u32, signals: Signals) -> Slot {
+    pub(super) fn new(index: usize, now: Tick, board: Board, signals: Signals) -> Slot {
         Slot {
             index,
             radio: Registers::new(),
@@ -49,7 +50,8 @@ impl Slot {
             duc: Registers::new(),
             spi: SpiCore::default(),
             converters: Converters::new(),
-            board_pins,
+            board,
+            ubx: Ubx::default(),
             time_high: 0,
             clock_hz: f64::from(super::MASTER_CLOCK.hz()),
             messenger: Messenger::new(graph::radio_port(index)),
@@ -66,15 +68,16 @@ impl Slot {
         self.duc.clear();
         self.spi.reset();
         self.converters = Converters::new();
+        self.ubx = Ubx::default();
         self.messenger = Messenger::new(graph::radio_port(self.index));
         self.retune(now);
     }
 
     /// The master clock has another rate.
-    pub(super) fn clocked(&mut self, now: Tick, clock: TickRate) {
-        self.clock_hz = f64::from(clock.hz());
-        self.rx.iter_mut().for_each(|rx| rx.source().clocked(now, clock));
-        self.tx.sink().clocked(now, clock);
+    pub(super) fn clocked(&mut self, now: Tick, base: Timebase) {
+        self.clock_hz = f64::from(base.rate().hz());
+        self.rx.iter_mut().for_each(|rx| rx.source().clocked(now, base));
+        self.tx.sink().clocked(now, base);
         self.retune(now);
     }
 
@@ -100,13 +103,20 @@ impl Slot {
         Running { rx: self.rx.iter().any(Receiver::running), tx: self.tx.running() }
     }
 
-    /// Where 0 Hz of each stream lies, as far as the mixers behind the converters say.
+    /// The daughterboards have other clocks, receive and transmit, Hz.
+    pub(super) fn set_board_clocks(&mut self, now: Tick, boards_hz: [f64; 2]) {
+        self.ubx.clocked(boards_hz);
+        self.retune(now);
+    }
+
+    /// Where 0 Hz of each stream lies: the board's oscillator, and the mixers behind the converters.
     fn retune(&mut self, now: Tick) {
+        let [rx_hz, tx_hz] = if self.board == Board::Ubx { self.ubx.oscillators_hz() } else { [0.0; 2] };
         for (n, rx) in self.rx.iter_mut().enumerate() {
             let word = self.ddc.get(ddc::STRIDE * n as u32 + ddc::FREQUENCY);
-            rx.retune(now, -turns(word) * self.clock_hz);
+            rx.retune(now, rx_hz, -turns(word) * self.clock_hz);
         }
-        self.tx.retune(now, turns(self.duc.get(ddc::FREQUENCY)) * self.clock_hz);
+        self.tx.retune(now, tx_hz, turns(self.duc.get(ddc::FREQUENCY)) * self.clock_hz);
     }
 
     pub(super) fn write_ddc(&mut self, now: Tick, address: u32, word: u32) {
@@ -139,7 +149,13 @@ impl Slot {
         match address {
             radio::CONVERTERS => self.converters.set_control(word),
             a if a == radio::SPI[1] => self.spi.set_control(word),
-            a if a == radio::SPI[2] => self.converters.transfer(self.spi.shift(word)),
+            a if a == radio::SPI[2] => {
+                let transfer = self.spi.shift(word);
+                self.converters.transfer(transfer);
+                if self.ubx.transfer(transfer, self.radio.get(radio::BOARD_GPIO)) {
+                    self.retune(now);
+                }
+            }
             _ => {
                 if let Some((channel, radio::RX_COMMAND)) = channel_of(address) {
                     self.rx_command(now, channel, word, endpoints, time);
@@ -168,7 +184,7 @@ impl Slot {
             radio::TIME_HIGH => self.time_high,
             radio::ADC_STATUS => self.converters.adc_status(),
             radio::SPI_READBACK => self.converters.readback(),
-            radio::BOARD_GPIO_READ => pins::read(&self.radio, radio::BOARD_GPIO, self.running(), self.board_pins),
+            radio::BOARD_GPIO_READ => pins::read(&self.radio, radio::BOARD_GPIO, self.running(), self.board.pins()),
             radio::PANEL_GPIO_READ => pins::read(&self.radio, radio::PANEL_GPIO, self.running(), 0),
             _ => match channel_of(address) {
                 Some((_, radio::WIDTH)) => WIDTH,

@@ -62,6 +62,7 @@ pub(super) struct Transmitter {
     sink: Box<dyn Sink>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
+    oscillator_hz: f64,
     pub(super) report: TxReport,
 }
 
@@ -100,6 +101,7 @@ impl Transmitter {
             sink,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
+            oscillator_hz: 0.0,
             report: TxReport::default(),
         }
     }
@@ -127,10 +129,15 @@ impl Transmitter {
     }
 
     /// Tells the sink where the signal leaves, if that has changed.
-    pub(super) fn retune(&mut self, now: Tick, centre_hz: f64) {
+    pub(super) fn retune(&mut self, now: Tick, oscillator_hz: f64, offset_hz: f64) {
+        let centre_hz = oscillator_hz + offset_hz;
         if centre_hz.to_bits() != self.centre_hz.to_bits() {
             self.centre_hz = centre_hz;
             self.sink.tuned(now, centre_hz);
+        }
+        if oscillator_hz.to_bits() != self.oscillator_hz.to_bits() {
+            self.oscillator_hz = oscillator_hz;
+            self.sink.oscillator(now, oscillator_hz);
         }
     }
 
