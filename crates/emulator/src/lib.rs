@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod air;
 mod device;
 pub mod drive;
 pub mod emulate;

@@ -122,6 +122,16 @@ impl Writer {
         }
     }
 
+    /// What comes now is another run, whatever it begins with.
+    pub(crate) fn break_off(&mut self) {
+        self.current.step = 0;
+    }
+
+    /// Runs begun so far.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs
+    }
+
     fn begin(&mut self, run: Run) {
         let slot = self.shared.slot(self.runs);
         self.shared.runs_claimed.store(self.runs + 1, Relaxed);

@@ -23,6 +23,9 @@ pub enum EmulateError {
     /// An option, or its value, belongs to another model of radio.
     #[error("an {model} has no {option}")]
     Unfit { model: &'static str, option: String },
+    /// An option of the command line that belongs to a radio of the file.
+    #[error("{option} belongs to a radio, and the radios are those of the file")]
+    NotWithFile { option: &'static str },
     #[error("{addrs} addresses, of which {distinct} differ")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.

@@ -7,6 +7,7 @@ mod board;
 mod broadcast;
 mod eeprom_file;
 mod error;
+mod in_air;
 mod lag_port;
 mod model;
 mod mtu;
@@ -25,9 +26,11 @@ use takt_base::Stop;
 use crate::n200::N200;
 pub use board::{Board, BoardError};
 pub use error::EmulateError;
-pub use model::Model;
+pub use in_air::{AirDevice, AirSummary, InAir, ModelDevice, run_air};
+pub use model::{Model, Site};
 use mtu::largest_datagram;
 pub use options::Options;
+pub(crate) use options::{fpga_version, hardware_word};
 use station::{Plan, Station};
 pub use summary::{Datagrams, DeviceSummary, Summary};
 
@@ -55,7 +58,11 @@ impl<M: Model> Radios<M> {
         if distinct == 0 || distinct != options.addrs.len() {
             return Err(EmulateError::Addresses { addrs: options.addrs.len(), distinct });
         }
-        let plans = (0..distinct).map(|n| Plan::<M>::new(options, n)).collect::<Result<Vec<_>, _>>()?;
+        let plans = (0..distinct).map(|n| Plan::<M>::new(options, n, M::CLOCK, None)).collect::<Result<Vec<_>, _>>()?;
+        Radios::of(plans)
+    }
+
+    fn of(plans: Vec<Plan<M>>) -> Result<Radios<M>, EmulateError> {
         let mut emulator = Radios { stations: Vec::new(), stop: Stop::new(), started: Instant::now() };
         for plan in plans {
             // An error drops the emulator, which stops those already started.
@@ -77,18 +84,15 @@ impl<M: Model> Radios<M> {
     /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files meanwhile.
     /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
     pub fn run_until(&mut self, stop: &Stop) -> Result<(), EmulateError> {
-        let mut kept = Instant::now();
-        while !stop.requested() {
-            std::thread::sleep(LOOK);
-            if let Some(station) = self.stations.iter().find(|s| s.has_ended()) {
-                return Err(EmulateError::Ended { addr: station.addr() });
-            }
-            if kept.elapsed() >= KEEP {
-                self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
-                kept = Instant::now();
-            }
+        until(stop, |keep| self.look(keep))
+    }
+
+    /// Whether all still run; keeps EEPROM files if `keep`.
+    fn look(&mut self, keep: bool) -> Result<(), EmulateError> {
+        if let Some(station) = self.stations.iter().find(|s| s.has_ended()) {
+            return Err(EmulateError::Ended { addr: station.addr() });
         }
-        Ok(())
+        if keep { self.stations.iter_mut().try_for_each(Station::keep_eeprom) } else { Ok(()) }
     }
 
     /// Stops them, and completes their files.
@@ -114,6 +118,20 @@ impl<M: Model> Drop for Radios<M> {
             let _ = station.join();
         }
     }
+}
+
+/// Looks after running radios until `stop` is requested; tells `look` whether it is time to keep EEPROM files.
+fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) -> Result<(), EmulateError> {
+    let mut kept = Instant::now();
+    while !stop.requested() {
+        std::thread::sleep(LOOK);
+        let keep = kept.elapsed() >= KEEP;
+        look(keep)?;
+        if keep {
+            kept = Instant::now();
+        }
+    }
+    Ok(())
 }
 
 /// Runs N200s until `stop` is requested; `ready` is told each address when all listen.

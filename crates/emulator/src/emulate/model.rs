@@ -11,10 +11,11 @@ use takt_base::{Clock, Tick, TickRate, WallClock};
 use super::eeprom_file::read_eeprom;
 use super::signal_options::{picked, usual_setting};
 use super::{EmulateError, Options, largest_datagram};
+use crate::air::{Air, End};
 use crate::fault::{PowerCycle, Stream, Streams};
 use crate::policy::Destinations;
-use crate::signals::{self, Watch};
-use crate::{Device, n200, sink, x310};
+use crate::signals::{self, Setting, SignalError, Signals, Watch};
+use crate::{Device, n200, sink, source, x310};
 
 /// A radio that can be emulated.
 pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
@@ -36,7 +37,7 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     ///
     /// # Errors
     /// An option is not for this model, or makes no sense.
-    fn build(options: &Options, n: usize, rule: Destinations) -> Result<(Self, Vec<Watch>), EmulateError>;
+    fn build(options: &Options, n: usize, site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError>;
 
     fn report(&self) -> Self::Report;
 
@@ -50,6 +51,32 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
 
     /// How often its EEPROMs were written, and what they hold, if that can be kept.
     fn eeproms(&self) -> Option<(u64, Vec<u8>)>;
+}
+
+/// What is around a radio that is built.
+pub struct Site<'a> {
+    /// Where it may send to.
+    pub rule: Destinations,
+    /// What its driver counts.
+    pub clock: TickRate,
+    /// The air it joins, and its number there.
+    pub air: Option<(&'a mut Air, usize)>,
+}
+
+impl Site<'_> {
+    /// What one of its antennas is connected to.
+    fn signals(
+        &mut self,
+        channel: usize,
+        source: &source::Spec,
+        sink: &sink::Spec,
+        setting: &Setting,
+    ) -> Result<(Signals, Watch), SignalError> {
+        let (signals, watch) = signals::open(source, sink, setting)?;
+        let Some((air, radio)) = &mut self.air else { return Ok((signals, watch)) };
+        let (signals, counts) = air.join(End { radio: *radio, channel }, signals.sources, signals.sink);
+        Ok((signals, watch.with_air(counts)))
+    }
 }
 
 /// The tick at which a radio is switched on now.
@@ -70,7 +97,7 @@ impl Model for n200::N200 {
 
     type Report = n200::N200Report;
 
-    fn build(options: &Options, n: usize, rule: Destinations) -> Result<(Self, Vec<Watch>), EmulateError> {
+    fn build(options: &Options, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
         let addr = options.addrs[n];
         let fresh = n200::Options::default();
         let board = match options.board {
@@ -90,14 +117,14 @@ impl Model for n200::N200 {
             fpga: options.fpga.unwrap_or(fresh.fpga),
             marked: !options.as_hardware,
             on_overflow: options.overflow,
-            destinations: rule,
-            born: present(n200::CLOCK),
+            destinations: site.rule.clone(),
+            born: present(site.clock),
             utc_at_tick_0_s: setting.utc_at_tick_0_ns.unwrap_or(0) / 1_000_000_000,
             eeproms: options.eeproms.get(n).map(PathBuf::as_path).map(read_eeprom).transpose()?.flatten(),
         };
         let (source, sink) = picked(options, n)?;
         let wrong = |source| EmulateError::Signals { addr, source };
-        let (signals, watch) = signals::open(&source, &sink, &setting).map_err(wrong)?;
+        let (signals, watch) = site.signals(0, &source, &sink, &setting).map_err(wrong)?;
         let device = n200::N200::new(identity, signals).map_err(|source| EmulateError::Identity { addr, source })?;
         Ok((device, vec![watch]))
     }
@@ -133,7 +160,7 @@ impl Model for x310::X310 {
 
     type Report = x310::X310Report;
 
-    fn build(options: &Options, n: usize, rule: Destinations) -> Result<(Self, Vec<Watch>), EmulateError> {
+    fn build(options: &Options, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
         let addr: Ipv4Addr = options.addrs[n];
         refuse_n200_options(options)?;
         let fresh = x310::Options::default();
@@ -149,20 +176,20 @@ impl Model for x310::X310 {
             fpga: options.fpga.unwrap_or(fresh.fpga),
             firmware: options.firmware.map_or(fresh.firmware, |major| major << 16),
             frame_bytes: fresh.frame_bytes.min(largest_datagram(addr)),
-            destinations: rule,
-            born: present(x310::CLOCK),
+            destinations: site.rule.clone(),
+            born: present(site.clock),
         };
         let (source, sink) = picked(options, n)?;
         // Both slots hear the same; each transmitter has a cable and a file of its own.
         let mut watches = Vec::new();
-        let mut slot = |name: &str| {
+        let mut slot = |channel: usize, name: &str| {
             let setting = usual_setting(x310::MASTER_CLOCK, format!("X310 {} slot {name}", identity.serial));
             let wrong = |source| EmulateError::Signals { addr, source };
-            let (signals, watch) = signals::open(&source, &of_slot(&sink, name), &setting).map_err(wrong)?;
+            let (signals, watch) = site.signals(channel, &source, &of_slot(&sink, name), &setting).map_err(wrong)?;
             watches.push(watch);
             Ok::<_, EmulateError>(signals)
         };
-        let signals = [slot("a")?, slot("b")?];
+        let signals = [slot(0, "a")?, slot(1, "b")?];
         let device = x310::X310::new(identity, signals).map_err(|source| EmulateError::Identity { addr, source })?;
         Ok((device, watches))
     }

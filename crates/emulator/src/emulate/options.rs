@@ -87,16 +87,14 @@ pub struct Options {
     pub as_hardware: bool,
 }
 
-#[cfg(feature = "clap")]
-fn fpga_version(text: &str) -> Result<u32, String> {
+pub(crate) fn fpga_version(text: &str) -> Result<u32, String> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     let parts = major.parse::<u16>().ok().zip(minor.parse::<u16>().ok());
     let (major, minor) = parts.ok_or("want MAJOR.MINOR, such as 11.1")?;
     Ok(u32::from(major) << 16 | u32::from(minor))
 }
 
-#[cfg(feature = "clap")]
-fn hardware_word(text: &str) -> Result<u16, String> {
+pub(crate) fn hardware_word(text: &str) -> Result<u16, String> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     u16::from_str_radix(digits, 16).map_err(|_| "want four hexadecimal digits, such as 0x0a10".to_owned())
 }

@@ -6,17 +6,18 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use takt_base::Stop;
+use takt_base::{Stop, TickRate};
 use takt_host::policy::{Policy, set_policy};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
 
 use super::broadcast::broadcast_of;
 use super::eeprom_file::write_whole;
 use super::lag_port::LagPort;
-use super::model::{Model, present};
+use super::model::{Model, Site, present};
 use super::questions::{Questions, Radio};
 use super::summary::{Datagrams, DeviceSummary};
 use super::{EmulateError, Options};
+use crate::air::Air;
 use crate::drive::wall::{BATCH, Driver, Settings};
 use crate::fault::{Fault, Faulty};
 use crate::policy::{Cidr, Destinations};
@@ -28,6 +29,7 @@ const FRAME_BYTES: usize = 9000;
 
 pub(super) struct Plan<M> {
     addr: Ipv4Addr,
+    clock: TickRate,
     engine: EngineKind,
     aggregate: bool,
     device: Radio<M>,
@@ -40,7 +42,13 @@ pub(super) struct Plan<M> {
 }
 
 impl<M: Model> Plan<M> {
-    pub(super) fn new(options: &Options, n: usize) -> Result<Plan<M>, EmulateError> {
+    /// Of the n-th radio of these options, whose driver counts `clock`; in an air, if there is one.
+    pub(super) fn new(
+        options: &Options,
+        n: usize,
+        clock: TickRate,
+        air: Option<(&mut Air, usize)>,
+    ) -> Result<Plan<M>, EmulateError> {
         let addr = options.addrs[n];
         let devices = options.addrs.len();
         for (what, got) in [
@@ -63,11 +71,12 @@ impl<M: Model> Plan<M> {
             return Err(EmulateError::Unfit { model: M::NAME, option: format!("--fault {fault}") });
         }
         let engine = options.engine.parse()?;
-        let (device, watches) = M::build(options, n, rule.clone())?;
-        let device = Faulty::new(device, faults, present(M::CLOCK), M::CLOCK);
+        let (device, watches) = M::build(options, n, Site { rule: rule.clone(), clock, air })?;
+        let device = Faulty::new(device, faults, present(clock), clock);
         let usual = Settings::default();
         Ok(Plan {
             addr,
+            clock,
             engine,
             aggregate: options.aggregate,
             device,
@@ -82,11 +91,11 @@ impl<M: Model> Plan<M> {
 
     /// Opens its ports and starts its threads; returns when its own is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station<M>, EmulateError> {
-        let Plan { addr, engine, aggregate, device, watches, eeprom, core, priority, settings, rule } = self;
+        let Plan { addr, clock, engine, aggregate, device, watches, eeprom, core, priority, settings, rule } = self;
         let ports = |source| EmulateError::Ports { addr, source };
         let (engine, device_ports, receives_broadcast) = open_ports(engine, aggregate, addr, &device).map_err(ports)?;
         let lag_port = LagPort::open(addr, rule).map_err(ports)?;
-        let mut driver = Driver::new(device, M::CLOCK, engine, device_ports, settings);
+        let mut driver = Driver::new(device, clock, engine, device_ports, settings);
         let (questions, requests) = Questions::to(addr);
         let (placed, placement) = mpsc::channel();
         let raised = stop.clone();

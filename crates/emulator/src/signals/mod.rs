@@ -29,6 +29,8 @@ use crate::source::read_ahead::{ReadAhead, Shared};
 use crate::source::store::{Loaded, Store};
 use crate::source::{self, Counter, Noise, Silence, Source, Tone};
 
+use crate::timebase::Timebase;
+
 pub use crate::text::SpecError;
 
 /// What a transmitter and its receivers are connected to.
@@ -99,8 +101,11 @@ pub struct SignalReport {
 pub struct SourceReport {
     /// Samples of a file that the disk did not deliver in time: silence was heard.
     pub starved_samples: u64,
-    /// Samples of a loopback that were overwritten before they were heard.
+    /// Samples of a loopback, or of an air, that were overwritten before they were heard.
     pub lost_samples: u64,
+    /// Samples heard through an air that were beyond full scale.
+    #[serde(default)] // summaries older than this key
+    pub clipped_samples: u64,
     /// Why a file ended early.
     pub error: Option<String>,
 }
@@ -114,6 +119,9 @@ pub struct SinkReport {
     /// Samples written that were beyond full scale.
     pub clipped_samples: u64,
     pub files: u64,
+    /// Samples sent through an air that came too late to be heard: the emulator was late itself.
+    #[serde(default)] // summaries older than this key
+    pub late_samples: u64,
     pub error: Option<String>,
 }
 
@@ -126,6 +134,7 @@ impl SignalReport {
             source: SourceReport {
                 starved_samples: source.starved_samples + other.source.starved_samples,
                 lost_samples: source.lost_samples + other.source.lost_samples,
+                clipped_samples: source.clipped_samples + other.source.clipped_samples,
                 error: source.error.or(other.source.error),
             },
             sink: SinkReport {
@@ -133,9 +142,30 @@ impl SignalReport {
                 dropped_samples: sink.dropped_samples + other.sink.dropped_samples,
                 clipped_samples: sink.clipped_samples + other.sink.clipped_samples,
                 files: sink.files + other.sink.files,
+                late_samples: sink.late_samples + other.sink.late_samples,
                 error: sink.error.or(other.sink.error),
             },
         }
+    }
+}
+
+impl AirCounts {
+    /// Samples that were overwritten before they were heard.
+    #[must_use]
+    pub fn lost_samples(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
+
+    /// Samples heard that were beyond full scale.
+    #[must_use]
+    pub fn clipped_samples(&self) -> u64 {
+        self.clipped.load(Relaxed)
+    }
+
+    /// Samples sent that came too late to be heard.
+    #[must_use]
+    pub fn late_samples(&self) -> u64 {
+        self.late.load(Relaxed)
     }
 }
 
@@ -144,6 +174,15 @@ pub struct Watch {
     ahead: Vec<Arc<Shared>>,
     lost: Option<Arc<AtomicU64>>,
     recording: Option<Recording>,
+    air: AirCounts,
+}
+
+/// What an air counts of a radio's antenna.
+#[derive(Clone, Debug, Default)]
+pub struct AirCounts {
+    pub(crate) lost: Arc<AtomicU64>,
+    pub(crate) clipped: Arc<AtomicU64>,
+    pub(crate) late: Arc<AtomicU64>,
 }
 
 impl Watch {
@@ -151,21 +190,32 @@ impl Watch {
     pub fn report(&self) -> SignalReport {
         SignalReport {
             source: self.source(),
-            sink: self.recording.as_ref().map(|r| sink_report(&r.counts)).unwrap_or_default(),
+            sink: SinkReport {
+                late_samples: self.air.late_samples(),
+                ..self.recording.as_ref().map(|r| sink_report(&r.counts)).unwrap_or_default()
+            },
         }
+    }
+
+    /// Counts what an air counts of this antenna as well.
+    pub(crate) fn with_air(mut self, air: AirCounts) -> Watch {
+        self.air = air;
+        self
     }
 
     /// When the device is gone: waits until files are complete, then reports.
     #[must_use]
     pub fn finish(mut self) -> SignalReport {
         let sink = self.recording.take().map(|recording| sink_report(&recording.finish()));
-        SignalReport { source: self.source(), sink: sink.unwrap_or_default() }
+        let late_samples = self.air.late_samples();
+        SignalReport { source: self.source(), sink: SinkReport { late_samples, ..sink.unwrap_or_default() } }
     }
 
     fn source(&self) -> SourceReport {
         SourceReport {
             starved_samples: self.ahead.iter().map(|shared| shared.starved.load(Relaxed)).sum(),
-            lost_samples: self.lost.as_ref().map_or(0, |lost| lost.load(Relaxed)),
+            lost_samples: self.lost.as_ref().map_or(0, |lost| lost.load(Relaxed)) + self.air.lost_samples(),
+            clipped_samples: self.air.clipped_samples(),
             error: self.ahead.iter().find_map(|shared| shared.error.get()).map(in_full),
         }
     }
@@ -177,6 +227,7 @@ fn sink_report(counts: &sink::Counts) -> SinkReport {
         dropped_samples: counts.dropped.load(Relaxed),
         clipped_samples: counts.clipped.load(Relaxed),
         files: counts.files.load(Relaxed),
+        late_samples: 0,
         error: counts.error.get().map(in_full),
     }
 }
@@ -194,7 +245,7 @@ fn in_full(error: &FileError) -> String {
 /// # Errors
 /// If a file is missing, foreign or cannot be created, or a recording has a rate that no radio has.
 pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Result<(Signals, Watch), SignalError> {
-    let mut watch = Watch { ahead: vec![], lost: None, recording: None };
+    let mut watch = Watch { ahead: vec![], lost: None, recording: None, air: AirCounts::default() };
     let wrong = |source| SignalError::File { what: "sink", spec: sink.to_string(), source: Box::new(source) };
     let mut out: Box<dyn Sink> = Box::new(Null);
     if let Some((recorder, recording)) = sink::start(sink, setting).map_err(wrong)? {
@@ -291,6 +342,16 @@ fn file_error(spec: &source::Spec, source: FileError) -> SignalError {
 struct Both(loopback::LoopbackSink, Box<dyn Sink>);
 
 impl Sink for Both {
+    fn clocked(&mut self, from: Tick, base: Timebase) {
+        self.0.clocked(from, base);
+        self.1.clocked(from, base);
+    }
+
+    fn oscillator(&mut self, from: Tick, hz: f64) {
+        self.0.oscillator(from, hz);
+        self.1.oscillator(from, hz);
+    }
+
     fn tuned(&mut self, from: Tick, centre_hz: f64) {
         self.0.tuned(from, centre_hz);
         self.1.tuned(from, centre_hz);

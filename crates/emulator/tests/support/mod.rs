@@ -41,6 +41,8 @@ pub fn us(n: u64) -> Duration {
 
 pub struct Host {
     pub world: World,
+    /// Of the radio it is in front of.
+    pub device: IpAddr,
     engine: SimEngine,
     next_command: u16,
     next_request: u32,
@@ -79,14 +81,20 @@ impl Host {
 
     /// Another host in the same world; it has said nothing yet.
     pub fn in_world(world: &World) -> Host {
+        Host::at(world, DEVICE)
+    }
+
+    /// In front of a device at another address.
+    pub fn at(world: &World, device: IpAddr) -> Host {
         let specs = PORTS
-            .map(|port| PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: Some(SocketAddr::new(DEVICE, port)) });
+            .map(|port| PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: Some(SocketAddr::new(device, port)) });
         let mut config = Config::new(specs.to_vec());
         config.max_payload_bytes = 9000;
         config.recv_buffer_bytes = 64 << 20;
         Host {
             engine: world.engine(&config).unwrap(),
             world: world.clone(),
+            device,
             next_command: 1,
             next_request: 1,
             next_packet: 0,

@@ -7,7 +7,7 @@ use takt_wire::n200::{
     registers::{self, settings},
 };
 
-use super::{DEVICE, Host, ms, tick_at, us};
+use super::{Host, ms, tick_at, us};
 
 impl Host {
     pub fn command(&mut self, tick: Option<u64>, action: FifoAction) -> FifoCommand {
@@ -76,7 +76,7 @@ impl Host {
     }
 
     pub fn look<R>(&self, look: impl FnOnce(&N200) -> R) -> R {
-        self.world.device(DEVICE, |radio: &mut Faulty<N200>| look(radio.device()))
+        self.world.device(self.device, |radio: &mut Faulty<N200>| look(radio.device()))
     }
 
     pub fn report(&self) -> N200Report {
@@ -84,6 +84,6 @@ impl Host {
     }
 
     pub fn injected(&self, fault: &str) -> u64 {
-        self.world.device(DEVICE, |radio: &mut Faulty<N200>| radio.injected()[fault])
+        self.world.device(self.device, |radio: &mut Faulty<N200>| radio.injected()[fault])
     }
 }

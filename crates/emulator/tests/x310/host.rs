@@ -73,6 +73,8 @@ pub struct Counted {
 
 pub struct Host {
     pub world: World,
+    /// Of the radio it is in front of.
+    pub device: IpAddr,
     engine: SimEngine,
     next_request: u32,
     next_management: u16,
@@ -121,6 +123,7 @@ impl Host {
         Host {
             engine: world.engine(&config).unwrap(),
             world: world.clone(),
+            device,
             next_request: 1,
             next_management: 0,
             next_control: [0; 16],
@@ -341,11 +344,11 @@ impl Host {
     /// Device time now.
     pub fn time(&self) -> u64 {
         let now = Tick(self.world.now().0);
-        self.world.device(DEVICE, |radio: &mut Faulty<X310>| radio.device().device_time(now))
+        self.world.device(self.device, |radio: &mut Faulty<X310>| radio.device().device_time(now))
     }
 
     pub fn report(&self) -> X310Report {
-        self.world.device(DEVICE, |radio: &mut Faulty<X310>| radio.device().report())
+        self.world.device(self.device, |radio: &mut Faulty<X310>| radio.device().report())
     }
 
     /// Sets up a receive channel (0 to 3): rate, packet size, messages, and the stream itself.

@@ -1,0 +1,117 @@
+//! What receivers must know of a transmitter beside its samples: how its ticks lie in time, and, the other way round, how far
+//! it has been heard.
+//!
+//! One writer, any number of readers, none of whom ever waits. A change of the clock is announced before it is made and after;
+//! a reader that sees it half made, or sees another one after it has read, has seen nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU64, fence};
+
+use crate::timebase::Timebase;
+
+/// How a transmitter's runs lie in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clocking {
+    /// Ticks, and the seconds they take.
+    pub(super) ratio: [u64; 2],
+    /// Runs before this one belong to an earlier rate, and are heard no more.
+    pub(super) since_run: u64,
+    version: u64,
+}
+
+pub(super) struct Clockwork {
+    /// Odd while the rest changes.
+    version: AtomicU64,
+    ticks: AtomicU64,
+    seconds: AtomicU64,
+    since_run: AtomicU64,
+    /// Up to which instant receivers have heard it, ns.
+    heard_ns: AtomicU64,
+    /// Samples that came after they ought to have been heard.
+    pub(super) late: Arc<AtomicU64>,
+}
+
+impl Clockwork {
+    pub(super) fn new(base: Timebase) -> Clockwork {
+        let [ticks, seconds] = base.ratio();
+        Clockwork {
+            version: AtomicU64::new(0),
+            ticks: AtomicU64::new(ticks),
+            seconds: AtomicU64::new(seconds),
+            since_run: AtomicU64::new(0),
+            heard_ns: AtomicU64::new(0),
+            late: Arc::default(),
+        }
+    }
+
+    /// From run `since_run` on ticks lie as `base` says. By the transmitter alone.
+    pub(super) fn set(&self, base: Timebase, since_run: u64) {
+        let version = self.version.load(Relaxed);
+        self.version.store(version + 1, Relaxed);
+        fence(Release);
+        let [ticks, seconds] = base.ratio();
+        self.ticks.store(ticks, Relaxed);
+        self.seconds.store(seconds, Relaxed);
+        self.since_run.store(since_run, Relaxed);
+        self.version.store(version + 2, Release);
+    }
+
+    /// `None`: it is just changing.
+    pub(super) fn get(&self) -> Option<Clocking> {
+        let version = self.version.load(Acquire);
+        let ratio = [self.ticks.load(Relaxed), self.seconds.load(Relaxed)];
+        let clocking = Clocking { ratio, since_run: self.since_run.load(Relaxed), version };
+        (version.is_multiple_of(2) && self.still(&clocking)).then_some(clocking)
+    }
+
+    /// Whether nothing has changed since.
+    pub(super) fn still(&self, clocking: &Clocking) -> bool {
+        fence(Acquire);
+        self.version.load(Relaxed) == clocking.version
+    }
+
+    /// A receiver has heard it up to here.
+    pub(super) fn heard(&self, until_ns: u64) {
+        // Relaxed: a figure to count by, nothing is published by it.
+        self.heard_ns.fetch_max(until_ns, Relaxed);
+    }
+
+    pub(super) fn heard_ns(&self) -> u64 {
+        self.heard_ns.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_seen_whole_or_not_at_all() {
+        let clockwork = Clockwork::new(Timebase::new(100_000_000, 1, 0));
+        let first = clockwork.get().unwrap();
+        assert_eq!((first.ratio, first.since_run), ([100_000_000, 1], 0));
+        assert!(clockwork.still(&first));
+        clockwork.set(Timebase::new(91_392_000_000, 481, 5), 3);
+        assert!(!clockwork.still(&first));
+        let second = clockwork.get().unwrap();
+        assert_eq!((second.ratio, second.since_run), ([91_392_000_000, 481], 3));
+        clockwork.version.store(7, Relaxed);
+        assert_eq!(clockwork.get(), None);
+    }
+
+    #[test]
+    fn readers_beside_a_writer_never_mix_two_rates() {
+        let clockwork = Clockwork::new(Timebase::new(1, 1, 0));
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                (2..20_000u64).for_each(|n| clockwork.set(Timebase::new(n, 1, 0), n));
+            });
+            while !writing.is_finished() {
+                if let Some(seen) = clockwork.get().filter(|seen| seen.since_run > 0) {
+                    assert_eq!(seen.ratio[0], seen.since_run);
+                }
+            }
+        });
+    }
+}

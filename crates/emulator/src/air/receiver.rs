@@ -1,0 +1,234 @@
+//! The receiving end of an air: at each of its samples the sum of what has come over its links, its own noise, and what its
+//! board does to that.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use takt_base::{Complex32, Tick, Ticks};
+use takt_dsp::{HALF_SPAN, Interpolator, MAX_RATIO, Passage, Taps, noise};
+
+use super::clockwork::Clockwork;
+use super::imbalance::Imbalance;
+use super::path::{Pace, Path, Samples};
+use super::tunings::{Tuning, Tunings};
+use crate::sample_ring::{Reader, Run};
+use crate::source::Source;
+use crate::timebase::Timebase;
+
+/// Noise is made so many samples at a time.
+const BLOCK: usize = 1024;
+
+/// A link, as its receiver has it.
+pub(super) struct Heard {
+    reader: Reader,
+    clockwork: Arc<Clockwork>,
+    /// The direct one first.
+    paths: Vec<Path>,
+    offset_hz: f64,
+    pace: Pace,
+    taps: Taps,
+    /// The oldest run that may still be heard.
+    run: u64,
+    /// Where the last block ended, ticks since the driver's clock stood at 0.
+    until: Tick,
+}
+
+impl Heard {
+    pub(super) fn new(reader: Reader, clockwork: Arc<Clockwork>, paths: Vec<Path>, offset_hz: f64) -> Heard {
+        Heard { reader, clockwork, paths, offset_hz, pace: Pace::default(), taps: Taps::new(), run: 0, until: Tick(0) }
+    }
+
+    /// Adds what is heard at these instants by a receiver tuned to `centre_hz`.
+    fn add(
+        &mut self,
+        interpolator: &mut Interpolator,
+        heard: Samples,
+        centre_hz: f64,
+        out: &mut [Complex32],
+        lost: &AtomicU64,
+    ) {
+        let Some(clocking) = self.clockwork.get() else { return };
+        let end = heard.first + Ticks((out.len() as u64).saturating_mul(heard.step.into()));
+        // Backwards: only when something is asked again.
+        let oldest = self.reader.oldest_run().max(clocking.since_run);
+        self.run = if heard.first < self.until { oldest } else { self.run.max(oldest) };
+        self.until = end;
+        self.pace = self.pace.of(clocking.ratio, heard.ratio);
+        for number in self.run..self.reader.runs() {
+            let Some(run) = self.reader.run(number).filter(|run| run.step > 0) else { continue };
+            let sent = Samples { first: run.first, step: run.step, ratio: clocking.ratio };
+            self.paths.iter_mut().for_each(|path| path.set_sender(&sent));
+            if self.is_over(number, &run, &sent, &heard) {
+                continue;
+            }
+            let shift_hz = run.centre_hz + self.offset_hz - centre_hz;
+            let shift_turns = shift_hz * clocking.ratio[1] as f64 / clocking.ratio[0] as f64 * f64::from(run.step);
+            for path in &self.paths {
+                let Some(places) = path.places(&self.pace, &sent, &heard) else { continue };
+                let passage = Passage {
+                    places,
+                    len: run.len,
+                    shift_turns,
+                    input: (run.first, run.step),
+                    output: (heard.first, heard.step),
+                    delay: path.delay_samples(),
+                    gain: path.gain(&sent, run.centre_hz),
+                };
+                let (reader, mut missing) = (&self.reader, 0);
+                interpolator.add(&mut self.taps, passage, out, |from, block| {
+                    missing += reader.read(&run, from, block) as u64;
+                });
+                if missing > 0 {
+                    lost.fetch_add(missing, Relaxed);
+                }
+            }
+        }
+        let [ticks, seconds] = heard.ratio.map(u128::from);
+        let end_ns = u64::try_from(u128::from(end.0) * seconds * 1_000_000_000 / ticks).unwrap_or(u64::MAX);
+        let shortest_ns = self.paths.first().map_or(0.0, Path::delay_ns);
+        self.clockwork.heard(end_ns.saturating_sub(shortest_ns.ceil() as u64));
+    }
+
+    /// Whether a run has faded away at the first of these instants; if so, and it goes on no more, it is forgotten.
+    fn is_over(&mut self, number: u64, run: &Run, sent: &Samples, heard: &Samples) -> bool {
+        let places = self.paths.iter().filter_map(|path| path.places(&self.pace, sent, heard));
+        let Some(last) = places.map(|places| places.whole).min() else { return false };
+        let reach = i64::from(HALF_SPAN) * MAX_RATIO as i64;
+        let over = last.saturating_sub(reach) > i64::try_from(run.len).unwrap_or(i64::MAX);
+        if over && number == self.run && number + 1 < self.reader.runs() {
+            self.run = number + 1;
+        }
+        over
+    }
+}
+
+/// Everything between the antenna and the samples of a receiver.
+pub(super) struct AirSource {
+    /// How fast its oscillator is.
+    hundredths_ppm: i32,
+    /// How its ticks lie in time.
+    base: Timebase,
+    tunings: Tunings,
+    setting: Setting,
+    links: Vec<Heard>,
+    interpolator: Interpolator,
+    /// What is heard where no link leads to.
+    alone: Box<dyn Source>,
+    margin: Ticks,
+    scratch: Box<[Complex32]>,
+}
+
+/// Of a receiving channel.
+#[derive(Clone)]
+pub(super) struct Setting {
+    /// Seed, and mean power.
+    pub(super) noise: Option<(u64, f32)>,
+    pub(super) imbalance: Option<Imbalance>,
+    pub(super) latency: Duration,
+    /// Samples that were overwritten before they were heard.
+    pub(super) lost: Arc<AtomicU64>,
+    /// Samples beyond full scale.
+    pub(super) clipped: Arc<AtomicU64>,
+}
+
+impl AirSource {
+    pub(super) fn new(
+        nominal: Timebase,
+        hundredths_ppm: i32,
+        setting: Setting,
+        links: Vec<Heard>,
+        alone: Box<dyn Source>,
+    ) -> AirSource {
+        let base = nominal.faster(hundredths_ppm);
+        AirSource {
+            hundredths_ppm,
+            base,
+            tunings: Tunings::new(),
+            margin: base.rate().ticks_in(setting.latency),
+            setting,
+            links,
+            interpolator: Interpolator::new(),
+            alone,
+            scratch: vec![Complex32::default(); BLOCK].into(),
+        }
+    }
+
+    /// What is heard as long as one tuning holds.
+    fn hear(&mut self, first: Tick, step: u32, tuning: Tuning, out: &mut [Complex32]) {
+        let index = self.base.index(first);
+        let heard = Samples { first: index, step, ratio: self.base.ratio() };
+        // Frequencies come from the same oscillator as samples.
+        let centre_hz = tuning.centre_hz * (1.0 + f64::from(self.hundredths_ppm) * 1e-8);
+        for link in &mut self.links {
+            link.add(&mut self.interpolator, heard, centre_hz, out, &self.setting.lost);
+        }
+        if let Some((seed, power)) = self.setting.noise {
+            let mut at = index;
+            for out in out.chunks_mut(BLOCK) {
+                let scratch = &mut self.scratch[..out.len()];
+                noise(seed, power, at, step, scratch);
+                out.iter_mut().zip(scratch).for_each(|(out, x)| *out += *x);
+                at += Ticks(out.len() as u64 * u64::from(step));
+            }
+        }
+        if let Some(imbalance) = self.setting.imbalance {
+            let above_turns = tuning.oscillator_hz.map_or(0.0, |hz| (tuning.centre_hz - hz) / self.base.hz());
+            imbalance.apply(above_turns, index, step, out);
+        }
+    }
+
+    /// What a converter does to what is beyond full scale.
+    fn clip(&self, out: &mut [Complex32]) {
+        let beyond = |x: &&mut Complex32| x.re.abs() > 1.0 || x.im.abs() > 1.0;
+        let mut clipped = 0;
+        for x in out.iter_mut().filter(beyond) {
+            *x = Complex32::new(x.re.clamp(-1.0, 1.0), x.im.clamp(-1.0, 1.0));
+            clipped += 1;
+        }
+        if clipped > 0 {
+            self.setting.clipped.fetch_add(clipped, Relaxed);
+        }
+    }
+}
+
+impl Source for AirSource {
+    fn clocked(&mut self, from: Tick, base: Timebase) {
+        self.alone.clocked(from, base);
+        self.base = base.faster(self.hundredths_ppm);
+        self.margin = self.base.rate().ticks_in(self.setting.latency);
+    }
+
+    fn tuned(&mut self, from: Tick, centre_hz: f64) {
+        self.alone.tuned(from, centre_hz);
+        self.tunings.centre(from, centre_hz);
+    }
+
+    fn oscillator(&mut self, from: Tick, hz: f64) {
+        self.alone.oscillator(from, hz);
+        self.tunings.oscillator(from, hz);
+    }
+
+    /// Longer than any filter reaches at the rates that radios have, so it need not depend on what is sent.
+    fn lookahead(&self, _first: Tick, _step: u32) -> Ticks {
+        self.margin
+    }
+
+    fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
+        self.alone.fill(first, step, out);
+        if step == 0 {
+            return;
+        }
+        let mut at = 0;
+        while at < out.len() {
+            let tick = first + Ticks(at as u64 * u64::from(step));
+            let (tuning, until) = self.tunings.at(tick);
+            let held = until.map_or(u64::MAX, |until| (until - tick).0.div_ceil(step.into()));
+            let end = at + held.clamp(1, (out.len() - at) as u64) as usize;
+            self.hear(tick, step, tuning, &mut out[at..end]);
+            at = end;
+        }
+        self.clip(out);
+    }
+}
