@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, NamedSource, Result, SourceSpan};
+use takt_emulator::air::AirError;
 use takt_graph::{Graph, GraphError, Override, OverrideError, Place, Waveform};
 use takt_mapper::PlatformError;
 use takt_runtime::{LibraryError, Registry};
@@ -98,6 +99,14 @@ impl From<GraphError> for Misfit {
     fn from(error: GraphError) -> Misfit {
         let (fix, place) = (error.fix(), error.place.clone());
         Misfit::new(error, fix, place)
+    }
+}
+
+impl From<AirError> for Misfit {
+    fn from(error: AirError) -> Misfit {
+        let (fix, place) = (error.fix(), error.place.clone());
+        let text = Some(NamedSource::new(&place.file, place.text.to_string()));
+        Misfit { error: Box::new(error), fix, help: None, text, at: Some(place.span.into()) }
     }
 }
 

@@ -74,7 +74,9 @@ fn examples() -> Vec<String> {
 
 fn place() -> Place {
     let place = Place::with("my-sweep.toml", EXPERIMENT);
-    std::os::unix::fs::symlink(format!("{ROOT}/waveforms"), place.path("waveforms")).expect("a link");
+    for data in ["waveforms", "airs"] {
+        std::os::unix::fs::symlink(format!("{ROOT}/{data}"), place.path(data)).expect("a link");
+    }
     fs::write(place.path("bits.u8"), [0, 1, 1, 0].repeat(256)).expect("a file");
     fs::write(place.path("samples.i16"), vec![0; 4096]).expect("a file");
     for platform in ["board.toml", "here.toml"] {

@@ -3,16 +3,21 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use takt_base::shown::{count, duration, time_ns};
-use takt_emulator::drive::wall::Waiting;
-use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Model, Options, Summary};
+use takt_emulator::air::{ModelName, Scene};
+use takt_emulator::drive::wall::{LagReport, Waiting};
+use takt_emulator::emulate::{
+    self, AirDevice, AirSummary, DeviceSummary, EmulateError, Model, ModelDevice, Options, Summary,
+};
 use takt_emulator::n200::{self, N200, N200Report};
 use takt_emulator::x310::{X310, X310Report};
 use takt_packet::EngineError;
 
 use crate::policy::priority_is_policy;
+use crate::waveform::{Misfit, text_of};
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
@@ -26,11 +31,16 @@ Examples:
   takt emulate n200 --addr 127.0.0.1 --addr 127.0.0.2 --source tone:offset=100k
   takt emulate n200 --source loopback --sink sigmf:sent --fault lose:rx,every=1000 --json
   takt emulate x310 --addr 127.0.0.31 --source loopback
+  takt emulate --config airs/pair.toml
 
 Prints `ready MODEL ADDR` when it listens, runs until Ctrl-C, ends with a summary.")]
 pub struct Args {
     /// Which radio.
-    model: Radio,
+    #[arg(required_unless_present = "config")]
+    model: Option<Radio>,
+    /// Radios of both models that hear each other, as this file says; see docs/reference/air.md.
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     options: Options,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
@@ -47,25 +57,50 @@ enum Radio {
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    match args.model {
-        Radio::N200 => run_model::<N200>(&args.options, output),
-        Radio::X310 => run_model::<X310>(&args.options, output),
+    match (args.config, args.model) {
+        (Some(config), _) => run_air(&config, &args.options, output),
+        (None, Some(Radio::X310)) => run_model::<X310>(&args.options, output),
+        (None, _) => run_model::<N200>(&args.options, output),
     }
+}
+
+/// The radios of a file.
+fn run_air(config: &Path, options: &Options, output: &Output) -> miette::Result<Answer> {
+    let name = config.display().to_string();
+    let text = text_of(config, Scene::MOST_BYTES).map_err(|error| {
+        Problem::new(format!("can't read the air {name}"))
+            .why(error)
+            .fix("a file of radios and links: docs/reference/air.md says what stands in one")
+    })?;
+    let mut scene = Scene::parse(&name, &text).map_err(Misfit::from)?;
+    scene.apply(options).map_err(problem)?;
+    let stop = stop_on_signal()?;
+    let mut ready = |model: ModelName, addr| output.line(format!("ready {} {addr}", model.name()));
+    let summary = emulate::run_air(&scene, &mut ready, &stop).map_err(problem)?;
+    for device in &summary.devices {
+        match &device.device {
+            ModelDevice::N200(device) => note_refused(device, output),
+            ModelDevice::X310(device) => note_refused(device, output),
+        }
+    }
+    output.answer(&summary, || air_text(&summary), Answer::Yes)
 }
 
 fn run_model<M: Model<Report: Described>>(options: &Options, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let mut ready = |addr| output.line(format!("ready {} {addr}", M::NAME));
     let summary = emulate::run_model::<M>(options, &mut ready, &stop).map_err(problem)?;
-    for device in &summary.devices {
-        if let Some(first) = device.radio.hosts().refused_addresses.first() {
-            output.note(format!(
-                "radio {} did not send to {first}: only loopback and networks named with --allow are permitted",
-                device.addr
-            ));
-        }
-    }
+    summary.devices.iter().for_each(|device| note_refused(device, output));
     output.answer(&summary, || text(&summary), Answer::Yes)
+}
+
+fn note_refused<R: Described>(device: &DeviceSummary<R>, output: &Output) {
+    if let Some(first) = device.radio.hosts().refused_addresses.first() {
+        output.note(format!(
+            "radio {} did not send to {first}: only loopback and networks named with --allow are permitted",
+            device.addr
+        ));
+    }
 }
 
 pub fn problem(error: EmulateError) -> Problem {
@@ -99,6 +134,7 @@ fn fix(error: &EmulateError) -> Option<String> {
         EmulateError::SharedSink { .. } => "one --sink for each --addr, each with its own file".to_owned(),
         EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
         EmulateError::Unfit { model, option } => format!("leave {option} away, or another radio than {model}"),
+        EmulateError::NotWithFile { .. } => "write it into the file, below its [[radio]]".to_owned(),
         EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
         _ => return None,
     })
@@ -109,7 +145,23 @@ fn text<R: Described + Serialize>(summary: &Summary<R>) -> String {
     for device in &summary.devices {
         describe(&mut out, &summary.model, device, summary.duration_s);
     }
-    let lag = &summary.lag;
+    describe_lag(&mut out, &summary.lag);
+    out
+}
+
+fn air_text(summary: &AirSummary) -> String {
+    let mut out = String::new();
+    for AirDevice { name, device } in &summary.devices {
+        match device {
+            ModelDevice::N200(device) => describe(&mut out, &format!("{name}: n200"), device, summary.duration_s),
+            ModelDevice::X310(device) => describe(&mut out, &format!("{name}: x310"), device, summary.duration_s),
+        }
+    }
+    describe_lag(&mut out, &summary.lag);
+    out
+}
+
+fn describe_lag(out: &mut String, lag: &LagReport) {
     let _ = writeln!(
         out,
         "own lag  half within {}, 99.9 % within {}, longest {}; {} of {} datagrams over {}, {} never left",
@@ -124,7 +176,6 @@ fn text<R: Described + Serialize>(summary: &Summary<R>) -> String {
     if let Some(waiting) = &lag.waiting {
         let _ = writeln!(out, "waits    {}", waits(waiting));
     }
-    out
 }
 
 fn us(us: u64) -> String {
@@ -247,6 +298,13 @@ fn describe<R: Described>(out: &mut String, model: &str, device: &DeviceSummary<
             out,
             "  source    {} samples late from disk, {} lost",
             source.starved_samples, source.lost_samples
+        );
+    }
+    if source.clipped_samples + sink.late_samples > 0 {
+        let _ = writeln!(
+            out,
+            "  air       {} samples heard beyond full scale, {} sent too late to be heard",
+            source.clipped_samples, sink.late_samples
         );
     }
     for error in [&source.error, &sink.error].into_iter().flatten() {

@@ -1,5 +1,6 @@
 //! Radios as a person uses them: find, probe, rate, record, play, and waveforms on their clock, each against `takt emulate`.
 
+mod air;
 mod bad_input;
 mod check;
 mod commands;
