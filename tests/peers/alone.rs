@@ -1,8 +1,11 @@
-//! Rows 4 to 9, 19 and 29: how fast UHD streams, how soon it answers, and two radios in step. One after the other.
+//! Rows 4 to 9, 19, 29 and 30: how fast UHD streams, how soon it answers, two radios in step, and one that hears itself. One after
+//! the other.
+
+use std::fs;
 
 use crate::emulator::{Emulator, Site};
 use crate::peer::{Attempt, Run, find};
-use crate::row::row;
+use crate::row::{Row, row};
 
 /// Datagrams that a radio's buffer of a megabyte holds. UHD fills it, so it sends so many more than were due, less those whose
 /// reports are on their way.
@@ -212,4 +215,30 @@ fn rows_7_8_and_29_complain_about_radios_that_lose_packets() {
     ] {
         assert!(complaint.contains(expected), "expected {expected}: {complaint}");
     }
+}
+
+#[test] // a radio hears its own leakage, with what a board does wrong
+fn row_30_self_calibration_of_a_receiver() {
+    let addr = takt_testing::loopback(30).to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("air.toml");
+    let air = format!(
+        "[[radio]]\nname = 'r'\nmodel = 'n200'\naddr = '{addr}'\nreceive = {{ noise_dbfs = -90, iq_gain_db = 0.3, iq_phase_deg = 2 }}\n\
+         [[link]]\nfrom = 'r'\nto = 'r'\ngain_db = -10\n"
+    );
+    fs::write(&file, air).expect("it is ours");
+    let start = || Emulator::in_air(&file, &[("n200", addr.clone())]);
+    Row { needs: &["uhd_cal_rx_iq_balance"], ..row(30) }.judged_before(&addr, start, |attempt| {
+        let kept = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let sweep = "--verbose --freq_start 900e6 --freq_stop 908e6 --freq_step 3.3e6";
+        let script =
+            format!("UHD_CAL_DATA_PATH={} uhd_cal_rx_iq_balance --args addr=ADDR {sweep}", kept.path().display());
+        let run = attempt.run("sh", &format!("-c \"{script}\"")).ok()?;
+        // The first frequency may be over before UHD's transmitter has begun, with or without an air.
+        let last = run.text.rsplit("corrected ").next().and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+        match last {
+            Some(better_db) if better_db > 40.0 => Ok(0),
+            _ => Err(format!("wanted an image more than 40 dB weaker\n{run}")),
+        }
+    });
 }

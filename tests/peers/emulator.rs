@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use takt_host::affinity::own_cpus;
@@ -55,20 +56,35 @@ impl Emulator {
         for addr in &site.addrs {
             command.args(["--addr", addr]);
         }
+        command.args(arguments);
+        let ready: Vec<_> = site.addrs.iter().map(|addr| format!("ready {model} {addr}")).collect();
+        Emulator::of(command, &ready)
+    }
+
+    /// Starts the radios of a file, whose models and addresses these are.
+    pub fn in_air(file: &Path, radios: &[(&str, String)]) -> Emulator {
+        let mut command = Command::new(takt());
+        command.args(["emulate", "--json", "--config"]).arg(file);
+        let ready: Vec<_> = radios.iter().map(|(model, addr)| format!("ready {model} {addr}")).collect();
+        Emulator::of(command, &ready)
+    }
+
+    /// Waits until it has said all of this.
+    fn of(mut command: Command, ready: &[String]) -> Emulator {
         if may_be_real_time() {
             command.args(["--policy", POLICY]);
         }
         // The last core is the radios': nothing of what judges them can move them from there.
         if let [_, .., last] = own_cpus().as_slice() {
-            command.args(["--cores", &vec![last.to_string(); site.addrs.len()].join(",")]);
+            command.args(["--cores", &vec![last.to_string(); ready.len()].join(",")]);
         }
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("takt starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
-        for addr in &site.addrs {
+        for wanted in ready {
             let mut line = String::new();
             stdout.read_line(&mut line).expect("the emulator speaks");
-            assert_eq!(line.trim_end(), format!("ready {model} {addr}"), "emulator with {arguments:?}");
+            assert_eq!(line.trim_end(), wanted, "{command:?}");
         }
         Emulator { child, stdout }
     }

@@ -51,6 +51,16 @@ impl Row {
 
     /// The same with radios at another place.
     pub fn judged_at(&self, site: &Site, judge: impl Fn(&Attempt) -> Result<u64, String>) {
+        self.judged_before(&site.addrs[0], || Emulator::start(site, self.model, self.emulator), judge);
+    }
+
+    /// The same before what `start` starts, by a judge to whom one address is told.
+    pub fn judged_before(
+        &self,
+        addr: &str,
+        start: impl Fn() -> Emulator,
+        judge: impl Fn(&Attempt) -> Result<u64, String>,
+    ) {
         if let Some(missing) = self.needs.iter().find(|program| peer::find(program).is_none()) {
             return takt_testing::skip(format!(
                 "row {}: {missing} is not installed   (./test installs it)",
@@ -59,7 +69,7 @@ impl Row {
         }
         let mut last = None;
         for number in 1..=TRIES {
-            let Some(complaint) = self.attempt(site, &judge) else {
+            let Some(complaint) = self.attempt(addr, &start, &judge) else {
                 if number > 1 {
                     takt_testing::repeated(format!("row {}: content with attempt {number}", self.number));
                 }
@@ -76,10 +86,15 @@ impl Row {
     ///
     /// # Panics
     /// With a complaint about an attempt that nothing disturbed.
-    fn attempt(&self, site: &Site, judge: impl Fn(&Attempt) -> Result<u64, String>) -> Option<String> {
-        let emulator = Emulator::start(site, self.model, self.emulator);
+    fn attempt(
+        &self,
+        addr: &str,
+        start: impl Fn() -> Emulator,
+        judge: impl Fn(&Attempt) -> Result<u64, String>,
+    ) -> Option<String> {
+        let emulator = start();
         let witness = Witness::start();
-        let attempt = Attempt::new(&site.addrs[0]);
+        let attempt = Attempt::new(addr);
         let verdict = judge(&attempt);
         let gone = witness.stop();
         let waited = attempt.longest_wait();

@@ -190,6 +190,7 @@ fn row_x28_gnu_radio_source_and_sink() {
 mod alone {
     use super::x310;
     use crate::alone::{benchmark, no_errors, received, two_radios, within};
+    use crate::emulator::Emulator;
     use crate::peer::{Attempt, Run};
     use crate::row::Row;
 
@@ -252,6 +253,61 @@ mod alone {
         no_errors(attempt.run_ordinarily("benchmark_rate", &format!("{pair} {streams}")))?
             .says("on 4 channels")
             .map(drop)
+    }
+
+    /// A tone that one radio sends and another hears, 20 dB weaker: frequency and level, in the file that UHD wrote. The
+    /// program's table of 8192 samples has this frequency at each of the rates.
+    fn heard(addrs: [&str; 2], clocks: [&str; 2], rate_sps: f64, attempt: &Attempt) -> Result<(), String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let file = folder.path().join("heard.fc32");
+        let [sender, receiver] =
+            [0, 1].map(|n| format!("--args addr={}{} --freq 900e6 --rate {rate_sps}", addrs[n], clocks[n]));
+        let (hear_s, send_s) = (8.0, 2.0);
+        let examples = "/usr/libexec/uhd/examples";
+        let script = format!(
+            "{examples}/rx_samples_to_file {receiver} --type float --nsamps {} --file {} & hears=$!; sleep 2; \
+             {examples}/tx_waveforms {sender} --wave-type SINE --wave-freq 93750 --ampl 0.5 --nsamps {} || exit 1; wait $hears",
+            hear_s * rate_sps,
+            file.display(),
+            send_s * rate_sps
+        );
+        let run = attempt.run_ordinarily("sh", &format!("-c \"{script}\"")).ok()?;
+        let bytes = std::fs::read(&file).map_err(|error| format!("{error}\n{run}"))?;
+        let float = |bytes: &[u8]| bytes.try_into().map_or(0.0, f32::from_le_bytes);
+        let samples: Vec<_> =
+            bytes.chunks_exact(8).map(|x| takt_base::Complex32::new(float(&x[..4]), float(&x[4..]))).collect();
+        let begun = samples.iter().position(|x| x.norm() > 0.025).ok_or_else(|| format!("nothing was heard\n{run}"))?;
+        let inside = samples.get(begun + 10_000..begun + 110_000).ok_or_else(|| format!("heard too late\n{run}"))?;
+        let tone = takt_dsp::estimate_tone(inside).ok_or("no tone")?;
+        let hz = tone.frequency * rate_sps;
+        if (hz - 93_750.0).abs() > 20.0 || (tone.amplitude - 0.05).abs() > 1e-3 {
+            return Err(format!("heard {hz} Hz at {}, wanted 93750 Hz at 0.05\n{run}", tone.amplitude));
+        }
+        let before = samples[..begun.saturating_sub(1000)].iter().map(|x| x.norm()).fold(0.0, f32::max);
+        if before > 1e-3 { Err(format!("{before} before anything was sent\n{run}")) } else { Ok(()) }
+    }
+
+    #[test]
+    fn row_x31_two_radios_hear_each_other() {
+        const LTE: &str = ",master_clock_rate=184.32e6";
+        for (models, clocks, rate_sps) in [
+            (["x310", "x310"], [LTE, LTE], 1.92e6),
+            (["n200", "x310"], ["", ""], 1e6),
+            (["x310", "n200"], ["", ""], 500e3),
+        ] {
+            let addrs = [231, 232].map(|host| takt_testing::loopback(host).to_string());
+            let radio =
+                |n: usize| format!("[[radio]]\nname = 'r{n}'\nmodel = '{}'\naddr = '{}'\n", models[n], addrs[n]);
+            let link = "[[link]]\nfrom = 'r0'\nto = 'r1'\ngain_db = -20.0\ndelay_ns = 333.564\n";
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("air.toml");
+            std::fs::write(&file, format!("latency_us = 5000\n{}{}{link}", radio(0), radio(1))).expect("it is ours");
+            let start = || Emulator::in_air(&file, &[0, 1].map(|n| (models[n], addrs[n].clone())));
+            let needs = &["tx_waveforms", "rx_samples_to_file"];
+            Row { needs, ..x310(31) }.judged_before(&addrs[0], start, |attempt| {
+                heard([&addrs[0], &addrs[1]], clocks, rate_sps, attempt).map(|()| 0)
+            });
+        }
     }
 
     #[test]
