@@ -156,7 +156,7 @@ impl X310 {
     /// The master clock that its host has chosen, to the nearest hertz.
     #[must_use]
     pub fn master_clock(&self) -> TickRate {
-        self.clock.rate().hz()
+        self.clock.timebase().rate()
     }
 
     /// What its clock shows now minus the driver's counter in ticks of [`X310::master_clock`], modulo 2^64: changes when a host
