@@ -26,7 +26,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
@@ -120,22 +120,33 @@ impl LabBench<'_> {
         Ok(impairment::Wanted { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
     }
 
-    /// Options of the emulated radio: a downlink or a counter to play, and a short beat where each 100 us of its own count.
+    /// Options of the emulated radio: its model, a downlink or a counter to play, and a short beat where its own unevenness
+    /// would be measured with the host's.
     fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
-        let model = point.settings.word("model");
-        if point.settings.word("source") == "counter" {
-            return Ok(json!({ "model": model, "sources": ["counter"] }));
+        let settings = &point.settings;
+        let mut options = Map::new();
+        if let model @ ("n200" | "x310") = settings.word("model") {
+            options.insert("model".into(), json!(model));
         }
-        if point.kind != Kind::Deadline {
-            return Ok(if model.is_empty() { Value::Null } else { json!({ "model": model }) });
+        if settings.word("source") == "counter" {
+            options.insert("sources".into(), json!(["counter"]));
         }
-        let codes = deadline::codes(&point.settings);
+        if point.kind == Kind::Deadline {
+            options.insert("sources".into(), json!(self.downlink(deadline::codes(settings))?));
+        }
+        if point.kind == Kind::Deadline || settings.whole("call_datagrams") == 1 {
+            options.insert("beat_us".into(), json!(PUNCTUAL_BEAT_US));
+        }
+        Ok(Value::Object(options))
+    }
+
+    /// The source that plays a downlink of so many codes, made when it is first asked for.
+    fn downlink(&mut self, codes: usize) -> Result<Vec<String>, Failure> {
         if !self.downlinks.iter().any(|downlink| downlink.codes == codes) {
             self.downlinks.push(Downlink::write(self.run, codes)?);
         }
-        let downlink = self.downlinks.iter().find(|downlink| downlink.codes == codes);
-        let source = downlink.map(|downlink| &downlink.source);
-        Ok(json!({ "sources": source.as_slice(), "beat_us": PUNCTUAL_BEAT_US }))
+        let made = self.downlinks.iter().find(|downlink| downlink.codes == codes);
+        Ok(made.map(|downlink| downlink.source.clone()).into_iter().collect())
     }
 }
 
@@ -236,10 +247,12 @@ fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError
     }
 }
 
-/// The options of an emulated radio with a beat beside what they already say, its source above all.
+/// The options of an emulated radio with a beat beside what they already say.
 fn with_beat(emulation: Value, beat_us: u32) -> Value {
     let mut options = emulation;
-    options["beat_us"] = json!(beat_us);
+    if options.get("beat_us").is_none() {
+        options["beat_us"] = json!(beat_us);
+    }
     options
 }
 
