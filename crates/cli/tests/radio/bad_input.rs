@@ -174,18 +174,13 @@ fn whoever_answers_and_is_no_n200_is_named_as_far_as_it_can_be() {
     assert_eq!(document["error"], "can't open the radio");
     assert!(document["fix"].is_string() && document["why"].is_array(), "{document:#}");
     let no_version = format!("firmware of {addr} speaks protocol 0");
-    let other_kind = format!("{addr} is an X300 or X310, not an N200 or N210");
-    for (command, why) in [
-        (["probe"].as_slice(), &no_version),
-        (&["rate", "--rx", "1M"], &no_version),
-        (&["record", "x", "--rate", "1M"], &other_kind),
-    ] {
+    for command in [["probe"].as_slice(), &["rate", "--rx", "1M"], &["record", "x", "--rate", "1M"]] {
         let said = refusal(&answered(|| {
             let mut takt = Command::new(TAKT);
             takt.args(command).args(["--addr", addr]);
             takt
         }));
-        assert!(said.contains(why), "{said}");
+        assert!(said.contains(&no_version), "{said}");
     }
     drop(x310);
     // A server of something else, which talks all the time.

@@ -129,7 +129,7 @@ fn a_check_is_about_the_radio_that_is_needed() {
         record["result"]["rx"]["samples_per_datagram"], 1996,
         "8000 bytes less the header of a packet with a time"
     );
-    has(&text(&place.takt(&["report", "last", "--ascii"]).stdout), &["X310"]);
+    has(&text(&place.takt(&["report", "last"]).stdout), &["X310"]);
 }
 
 #[test]
@@ -154,6 +154,7 @@ fn a_need_that_the_radio_has_not_is_refused_with_what_it_has() {
     has(&text(&place.takt(&["check", "--need", "x310:25M:rx:sc8"]).stderr), &["an X310 has no sc8 on the wire"]);
     let wrong = CHECK.replacen("model = \"x310\", workload", "workload", 1).replace("[2e6]", "[100e6]");
     std::fs::write(place.path("wrong.toml"), wrong).expect("a file");
-    let wrong = refusal(&place.takt(&["check", "--file", "wrong.toml"]));
-    has(&wrong, &["wrong.toml", "an N200 has no rate of 100 MS/s", "rate_sps"]);
+    let wrong = place.takt(&["check", "--file", "wrong.toml"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    has(&text(&wrong.stderr), &["wrong.toml", "an N200 has no rate of 100 MS/s", "rate_sps"]);
 }

@@ -240,9 +240,11 @@ fn no_contradiction(experiment: &Experiment, spans: &[Range<usize>]) -> Result<(
         let Some(Contradiction { setting, what, remedy }) = point.kind.workload().contradiction(&point.settings) else {
             continue;
         };
-        let part = spans.get(point.part).cloned().unwrap_or(0..experiment.text.len());
-        let named = experiment.text.get(part.clone()).and_then(|text| text.find(setting));
-        let place = named.map_or(part.start..part.start, |at| part.start + at..part.start + at + setting.len());
+        // A part reaches to the next; its own span is that of its head.
+        let begin = spans.get(point.part).map_or(0, |span| span.start);
+        let end = spans.get(point.part + 1).map_or(experiment.text.len(), |span| span.start);
+        let named = experiment.text.get(begin..end).and_then(|text| text.find(setting));
+        let place = named.map_or(begin..begin, |at| begin + at..begin + at + setting.len());
         return Err(Complaint::new(place, what, remedy));
     }
     Ok(())
