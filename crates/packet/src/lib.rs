@@ -29,6 +29,7 @@ mod kind;
 pub mod link;
 mod missing;
 mod mmsg;
+mod network;
 mod open;
 mod outgoing;
 mod port;
@@ -49,9 +50,9 @@ pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;
 pub use kind::{EngineKind, UnknownEngine};
 pub use missing::Missing;
-pub use open::open;
 #[doc(hidden)]
-pub use xdp::frame; // for its fuzz target
+pub use network::frame; // for its fuzz target
+pub use open::open;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -13,23 +13,20 @@
 //! A frame on arrival is copied once more, into the batch, where it is the caller's as with every engine; so is one that
 //! leaves.
 
-pub mod frame;
-mod hops;
-mod netlink;
 mod opening;
 mod program;
 
-use std::net::{SocketAddr, SocketAddrV4};
-use std::time::Duration;
+use std::net::SocketAddr;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_host::bpf::Attached;
 
-use self::frame::{Ends, FrameError, Mac, PACKET_HEADERS_BYTES};
-use self::hops::{Hop, Hops};
 pub(crate) use self::opening::open;
+use crate::network::frame::{self, Ends, Mac};
+use crate::network::hops::{Hop, Hops};
+use crate::network::{Wanted, ends, gone, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left, nap};
 use crate::sys::xsk::Xsk;
 use crate::{
@@ -38,8 +35,6 @@ use crate::{
 
 /// Queues of an interface that have a socket.
 pub(crate) const MAX_QUEUES: usize = 16;
-/// How often a wait looks whether the interface is still there: nothing wakes it when it is removed.
-const STILL_THERE: Duration = Duration::from_millis(100);
 
 /// An engine over the sockets of an interface.
 pub(crate) struct Xdp {
@@ -56,6 +51,7 @@ struct Core {
     _attached: Attached,
     queues: Vec<Xsk>,
     shared: Shared,
+    wanted: Vec<Wanted>,
     hops: Hops,
     interface: String,
     mac: Mac,
@@ -109,13 +105,13 @@ impl Core {
         entries.clear();
         self.remind();
         self.shared.counters.receive_calls += 1;
-        let Core { queues, shared, max_payload, .. } = self;
+        let Core { queues, shared, wanted, max_payload, .. } = self;
         while entries.len() < batch {
             let Some(queue) = earliest(queues) else { break };
             let at = entries.len() * *max_payload;
             let Some(place) = arena.get_mut(at..at + *max_payload) else { break };
             queue.receive(|stamp, bytes| {
-                if let Some(entry) = take(shared, stamp, bytes, place, at) {
+                if let Some(entry) = take(&mut shared.counters, wanted, stamp.map(MonoNs), bytes, place, at) {
                     entries.push(entry);
                 }
             });
@@ -133,18 +129,7 @@ impl Core {
             }
         }
         let left = left(wait);
-        let slice = Timespec::try_from(STILL_THERE).unwrap_or_default();
-        let timeout = match left {
-            None => Timespec::default(),
-            Some(None) => slice,
-            Some(Some(left)) => {
-                if (left.tv_sec, left.tv_nsec) < (slice.tv_sec, slice.tv_nsec) {
-                    left
-                } else {
-                    slice
-                }
-            }
-        };
+        let timeout = still_there(left);
         let Some(any) = self.queues.first() else { return Ok(false) };
         let mut ready = [PollFlags::empty(); MAX_PORTS];
         let (ports, queues) = (&self.shared.ports, &self.queues);
@@ -219,19 +204,6 @@ impl Core {
             let _taken = queue.kick(&mut self.shared.counters.send_calls);
         }
     }
-
-    /// From where to where; `None` if this engine can't send it: no destination, one of IPv6, port 0, too long.
-    fn ends(&self, entry: &TxEntry) -> Option<Ends> {
-        let port = self.shared.ports.get(usize::from(entry.port.0))?;
-        match (port.local, entry.to.or(port.peer)?) {
-            (SocketAddr::V4(source), SocketAddr::V4(destination))
-                if destination.port() != 0 && entry.len + PACKET_HEADERS_BYTES <= self.mtu =>
-            {
-                Some(Ends { source, destination })
-            }
-            _ => None,
-        }
-    }
 }
 
 /// What became of a datagram.
@@ -245,7 +217,7 @@ impl Transmit for Core {
         let mut done = 0;
         for entry in entries {
             let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
-            let fate = match self.ends(entry) {
+            let fate = match ends(&self.wanted, entry, self.mtu) {
                 Some(ends) => self.queue(bytes, ends, wait)?,
                 None => Some(Fate::Nowhere),
             };
@@ -276,39 +248,4 @@ fn earliest(queues: &mut [Xsk]) -> Option<&mut Xsk> {
         .filter_map(|queue| queue.next_stamp().map(|stamp| (stamp, queue)))
         .min_by_key(|(stamp, _)| *stamp)
         .map(|(_, queue)| queue)
-}
-
-/// Takes a frame apart and copies its payload to `place`, at `offset` of the arena.
-fn take(shared: &mut Shared, stamp: Option<u64>, bytes: &[u8], place: &mut [u8], offset: usize) -> Option<RxEntry> {
-    let carried = match frame::parse(bytes) {
-        Ok(carried) => carried,
-        Err(error) => {
-            let counters = &mut shared.counters;
-            match error {
-                FrameError::Unfinished => counters.unfinished_checksums += 1,
-                _ => counters.damaged_datagrams += 1,
-            }
-            return None;
-        }
-    };
-    let port = port_of(shared, carried.ends.destination)?;
-    let len = carried.payload.len().min(place.len());
-    place.get_mut(..len)?.copy_from_slice(carried.payload.get(..len)?);
-    Some(RxEntry {
-        port,
-        source: carried.ends.source.into(),
-        arrived: stamp.map(MonoNs),
-        offset,
-        len,
-        truncated: carried.payload.len() > len,
-    })
-}
-
-fn port_of(shared: &Shared, destination: SocketAddrV4) -> Option<PortIndex> {
-    let index = shared.ports.iter().position(|port| port.local == SocketAddr::V4(destination))?;
-    u8::try_from(index).ok().map(PortIndex)
-}
-
-fn gone(interface: &str, errno: Errno) -> EngineError {
-    EngineError::InterfaceGone { interface: interface.to_owned(), source: errno.into() }
 }

@@ -1,19 +1,17 @@
 //! From a configuration to sockets on an interface: which interface, what it lacks, the program in front of it.
 
-use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use takt_base::{Clock, WallClock};
 use takt_host::bpf::{BpfError, Place, Table, attach_xdp, load_xdp};
 
-use super::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
-use super::hops::{Hop, Hops};
-use super::netlink::{Interface, Local, Routing};
-use super::program::{Wanted, program};
+use super::program::program;
 use super::{Core, MAX_QUEUES, Xdp};
-use crate::port::Port;
+use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
+use crate::network::hops::{Hops, find_peers};
+use crate::network::netlink::{Interface, Routing};
+use crate::network::{hold, interface_of};
 use crate::shared::Shared;
 use crate::sys::xsk::{CHUNK_BYTES, FRAME_BYTES, Failed, Sizes, Xsk};
 use crate::{Config, EngineError, EngineKind, FramePath, Limits, Missing};
@@ -24,22 +22,13 @@ const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
 const SMALL_BYTES: usize = 512;
 /// A queue that has just been let go is free a little later: the kernel does that in a work queue.
 const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
-/// How long opening waits for peers' hardware addresses.
-const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Opens engine `xdp` or `xdp-generic` (`kind`).
 pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError> {
     let place = if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native };
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
-    if config.ports.iter().any(|spec| spec.bind.is_ipv6()) {
-        return Err(missing(Missing::Ipv6));
-    }
-    // Nothing is read from these sockets but errors, of which some hundred wait meanwhile. A connected one whose address is
-    // left to the kernel has one now.
-    let quiet = Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
-    let ports = config.ports.iter().map(|spec| Port::open(spec, &quiet)).collect::<Result<Vec<_>, _>>()?;
-    let wanted = ports.iter().map(wanted_of).collect::<Result<Vec<_>, _>>().map_err(missing)?;
+    let (ports, wanted) = hold(kind, config)?;
     let interface = interface_of(&mut routing, &wanted)?;
     let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(FRAME_BYTES - HEADERS_BYTES);
     let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
@@ -73,7 +62,7 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
         ..Shared::new(Vec::new()).limits(config, (false, false))
     };
     let mut hops = Hops::new(routing, &interface);
-    find_peers(&mut hops, &wanted);
+    find_peers(&wanted, |to, now| hops.hop(to, now));
     Ok(Xdp {
         rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
         rx_entries: Vec::with_capacity(config.batch),
@@ -84,6 +73,7 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
             _attached: attached,
             queues,
             shared: Shared::new(ports),
+            wanted,
             hops,
             mac: interface.mac,
             mtu: interface.mtu as usize,
@@ -91,47 +81,6 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
             max_payload: config.max_payload_bytes,
         },
     })
-}
-
-/// Has the hardware addresses of connected peers ready, so that the first datagram need not wait. A peer that does not
-/// answer now may do so later.
-fn find_peers(hops: &mut Hops, ports: &[Wanted]) {
-    let end = WallClock.now() + ANSWERS_WITHIN;
-    for peer in ports.iter().filter_map(|port| port.peer) {
-        while hops.hop(*peer.ip(), WallClock.now()) == Hop::Soon && WallClock.now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-fn v4(address: SocketAddr) -> Result<SocketAddrV4, Missing> {
-    match address {
-        SocketAddr::V4(v4) if !v4.ip().is_unspecified() => Ok(v4),
-        SocketAddr::V4(_) => Err(Missing::OneAddress),
-        SocketAddr::V6(_) => Err(Missing::Ipv6),
-    }
-}
-
-fn wanted_of(port: &Port) -> Result<Wanted, Missing> {
-    Ok(Wanted { local: v4(port.local)?, peer: port.peer.map(v4).transpose()? })
-}
-
-/// The interface that has the address of the first port; the others have to be of it too, or its broadcast address.
-fn interface_of(routing: &mut Routing, ports: &[Wanted]) -> Result<Interface, EngineError> {
-    let kernel = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
-    let mut locals = Vec::new();
-    routing.addresses(&mut |local| locals.push(local)).map_err(kernel)?;
-    let mut found: Option<Local> = None;
-    for Wanted { local: bound, .. } in ports {
-        let of = |local: &&Local| {
-            let within = found.is_none_or(|found: Local| found.interface == local.interface);
-            // All of 127.0.0.0/8 is loopback's.
-            let loopback = bound.ip().is_loopback() && local.address.is_loopback();
-            (local.address == *bound.ip() || local.broadcast == Some(*bound.ip()) || loopback) && within
-        };
-        found = Some(*locals.iter().find(of).ok_or(EngineError::NotLocal { addr: (*bound).into() })?);
-    }
-    routing.interface(found.map_or(0, |local| local.interface)).map_err(kernel)
 }
 
 /// What the interface lacks for this configuration.

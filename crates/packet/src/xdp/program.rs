@@ -12,14 +12,14 @@
 //!
 //! A datagram of a stranger for a connected port goes to the kernel, which answers it as it answers for such a socket.
 
-use std::net::SocketAddrV4;
-
 use takt_host::bpf::code::{
     ADD_CONSTANT, CALL, CONTEXT, CONTEXT_DATA, CONTEXT_METADATA, CONTEXT_QUEUE, Code, DESTINATION, DESTINATION_PORT,
     END, EXIT, HELPER_MAKE_METADATA, HELPER_REDIRECT_BY_TABLE, HELPER_TIME, IF_GREATER, IF_NOT_CONSTANT,
     IF_NOT_CONSTANT_32, JUMP, LOAD_HALF, LOAD_WORD, MOVE, MOVE_CONSTANT, PACKET, RESULT, SECOND, SOURCE, SOURCE_PORT,
     STORE_LONG, VALUE, XDP_PASS, in_frame,
 };
+
+use crate::network::Wanted;
 
 /// Bytes before a frame that hold its arrival, ns of the monotonic clock, as this processor writes it.
 pub(crate) const STAMP_BYTES: usize = 8;
@@ -29,13 +29,6 @@ const KEPT: u8 = 9;
 const THIRD: u8 = 3;
 /// Registers that [`Code::is_whole_udp`] uses for a frame's bounds.
 const FRONT: u8 = PACKET;
-
-/// One port: where its datagrams go to, and where they come from if it is connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) local: SocketAddrV4,
-    pub(crate) peer: Option<SocketAddrV4>,
-}
 
 /// The program for `ports`; `sockets` is the descriptor of a table with the socket of each queue.
 pub(crate) fn program(ports: &[Wanted], stamps: bool, sockets: i32) -> Vec<u64> {
@@ -93,6 +86,8 @@ fn stamp(code: &mut Code) {
 
 #[cfg(all(test, target_endian = "little"))]
 mod tests {
+    use std::net::SocketAddrV4;
+
     use takt_host::bpf::{BpfError, Table, load_xdp};
 
     use super::*;

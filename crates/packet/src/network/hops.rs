@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 
+use super::Wanted;
 use super::frame::Mac;
 use super::netlink::{Interface, Neighbour, Routing};
 
@@ -16,6 +17,9 @@ use super::netlink::{Interface, Neighbour, Routing};
 const KEPT: usize = 64;
 /// How long what the kernel said is taken for true.
 const TRUE_FOR: Duration = Duration::from_secs(1);
+
+/// How long opening waits for peers' hardware addresses.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Route types (linux/rtnetlink.h).
 const UNICAST: u8 = 1;
@@ -110,5 +114,16 @@ impl Hops {
             }
             _ => Hop::Soon,
         })
+    }
+}
+
+/// Has the hardware addresses of connected peers ready, so that the first datagram need not wait. A peer that does not
+/// answer now may do so later.
+pub(crate) fn find_peers(ports: &[Wanted], mut hop: impl FnMut(Ipv4Addr, MonoNs) -> Hop) {
+    let end = WallClock.now() + ANSWERS_WITHIN;
+    for peer in ports.iter().filter_map(|port| port.peer) {
+        while hop(*peer.ip(), WallClock.now()) == Hop::Soon && WallClock.now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
