@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-use crate::{Choice, EngineError, PortIndex, RxBatch, TxBatch};
+use crate::{Choice, DpdkDevice, EngineError, PortIndex, RxBatch, TxBatch};
 
 /// How long a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,8 @@ pub struct Limits {
     pub recv_buffer_bytes: usize,
     /// Send buffer the kernel granted per port, likewise.
     pub send_buffer_bytes: usize,
-    /// Whether datagrams carry the kernel's arrival stamp.
+    /// Whether datagrams carry an arrival stamp: the kernel's, under `xdp` its program's, under `dpdk` of the moment at which
+    /// the frame was taken from the device.
     pub stamps: bool,
     /// Whether sends may leave as aggregates (UDP GSO). Falls for good when the kernel refuses one that it can't split.
     pub aggregates_sends: bool,
@@ -95,6 +96,13 @@ pub enum FramePath {
     NativeXdpZeroCopy,
     /// AF_XDP behind a program above the driver; the kernel copies frames.
     GenericXdp,
+    /// A driver of DPDK's in this process.
+    Dpdk {
+        /// Which.
+        device: DpdkDevice,
+        /// Whether its buffers lie in huge pages.
+        huge_pages: bool,
+    },
 }
 
 impl FramePath {
@@ -106,6 +114,16 @@ impl FramePath {
             FramePath::NativeXdp => "native XDP, copied",
             FramePath::NativeXdpZeroCopy => "native XDP, zero copy",
             FramePath::GenericXdp => "generic XDP, copied",
+            FramePath::Dpdk { device, huge_pages } => match (device, huge_pages) {
+                (DpdkDevice::AfPacket, true) => "DPDK net_af_packet, huge pages",
+                (DpdkDevice::AfPacket, false) => "DPDK net_af_packet, no huge pages",
+                (DpdkDevice::AfXdp, true) => "DPDK net_af_xdp, huge pages",
+                (DpdkDevice::AfXdp, false) => "DPDK net_af_xdp, no huge pages",
+                (DpdkDevice::Tap(_), true) => "DPDK net_tap, huge pages",
+                (DpdkDevice::Tap(_), false) => "DPDK net_tap, no huge pages",
+                (DpdkDevice::Pci(..), true) => "DPDK network card, huge pages",
+                (DpdkDevice::Pci(..), false) => "DPDK network card, no huge pages",
+            },
         }
     }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::{DpdkDevice, UnknownDevice};
+
 /// The engines by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -19,18 +21,21 @@ pub enum EngineKind {
     Xdp,
     /// AF_XDP behind a program above the driver: for interfaces whose driver has no place for one.
     XdpGeneric,
+    /// A driver of DPDK's, in this process. Needs a program that was built with it (feature `dpdk`).
+    Dpdk(DpdkDevice),
     /// The fastest that opens, which [`crate::Engine::choice`] explains.
     Auto,
 }
 
 impl EngineKind {
     /// All of them, plainest first.
-    pub const ALL: [EngineKind; 6] = [
+    pub const ALL: [EngineKind; 7] = [
         EngineKind::Socket,
         EngineKind::Mmsg,
         EngineKind::Uring,
         EngineKind::Xdp,
         EngineKind::XdpGeneric,
+        EngineKind::Dpdk(DpdkDevice::AfPacket),
         EngineKind::Auto,
     ];
 
@@ -40,10 +45,10 @@ impl EngineKind {
     /// Whether it is, or may become, one that sees frames as they come from the interface, headers and all.
     #[must_use]
     pub const fn sees_frames(self) -> bool {
-        matches!(self, EngineKind::Xdp | EngineKind::XdpGeneric | EngineKind::Auto)
+        matches!(self, EngineKind::Xdp | EngineKind::XdpGeneric | EngineKind::Dpdk(_) | EngineKind::Auto)
     }
 
-    /// The name people type.
+    /// The name people type; engine `dpdk` may have a device behind it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,6 +57,7 @@ impl EngineKind {
             EngineKind::Uring => "uring",
             EngineKind::Xdp => "xdp",
             EngineKind::XdpGeneric => "xdp-generic",
+            EngineKind::Dpdk(_) => "dpdk",
             EngineKind::Auto => "auto",
         }
     }
@@ -59,21 +65,26 @@ impl EngineKind {
 
 impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            EngineKind::Dpdk(device) if *device != DpdkDevice::AfPacket => f.pad(&format!("dpdk:{device}")),
+            _ => f.pad(self.name()),
+        }
     }
 }
 
 /// A name no engine has.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp, xdp-generic and auto)")]
-pub struct UnknownEngine {
-    /// The name as given.
-    pub got: String,
+pub enum UnknownEngine {
+    #[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp, xdp-generic, dpdk and auto)")]
+    Name { got: String },
+    #[error(transparent)]
+    Device(#[from] UnknownDevice),
 }
 
 impl From<EngineKind> for String {
     fn from(kind: EngineKind) -> String {
-        kind.name().to_owned()
+        kind.to_string()
     }
 }
 
@@ -88,8 +99,11 @@ impl TryFrom<String> for EngineKind {
 impl FromStr for EngineKind {
     type Err = UnknownEngine;
     fn from_str(text: &str) -> Result<EngineKind, UnknownEngine> {
+        if let Some(device) = text.strip_prefix("dpdk:") {
+            return Ok(EngineKind::Dpdk(device.parse()?));
+        }
         let found = EngineKind::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| UnknownEngine { got: text.to_owned() })
+        found.ok_or_else(|| UnknownEngine::Name { got: text.to_owned() })
     }
 }
 
@@ -102,7 +116,18 @@ mod tests {
         for kind in EngineKind::ALL {
             assert_eq!(kind.name().parse(), Ok(kind));
         }
-        let error = "dpdk".parse::<EngineKind>().unwrap_err().to_string();
+        let error = "netmap".parse::<EngineKind>().unwrap_err().to_string();
         assert!(EngineKind::ALL.iter().all(|kind| error.contains(kind.name())), "{error}");
+    }
+
+    #[test]
+    fn a_device_of_dpdks_is_part_of_the_name() {
+        let plain: EngineKind = "dpdk:af_packet".parse().unwrap();
+        assert_eq!((plain, plain.to_string().as_str()), (EngineKind::Dpdk(DpdkDevice::AfPacket), "dpdk"));
+        for name in ["dpdk:af_xdp", "dpdk:0000:03:00.0@192.168.10.1/24"] {
+            let kind: EngineKind = name.parse().unwrap();
+            assert_eq!((kind.name(), kind.to_string().as_str(), String::from(kind).as_str()), ("dpdk", name, name));
+        }
+        assert!("dpdk:eth0".parse::<EngineKind>().unwrap_err().to_string().contains("`eth0` is no device"));
     }
 }

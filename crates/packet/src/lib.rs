@@ -11,6 +11,7 @@
 //! | `uring` | a batch each way; receives go on by themselves, and one that finds nothing costs no call | Linux 6.1, io_uring permitted |
 //! | `xdp` | a batch of frames, past the kernel's protocol layers (AF_XDP) | CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF; a driver that runs XDP programs; IPv4 |
 //! | `xdp-generic` | the same | the same, any driver |
+//! | `dpdk` | frames, by a driver of DPDK's in this process: over a packet socket, AF_XDP, a tap or a card | a program built with the feature `dpdk`; CAP_NET_RAW; IPv4 |
 //! | `auto` | what the first of `xdp`, `mmsg` that opens does | nothing |
 //!
 //! An engine never blocks longer than its caller allows, allocates nothing after opening, and treats every length and
@@ -21,6 +22,9 @@
 mod auto;
 mod batch;
 mod config;
+mod device;
+#[cfg(feature = "dpdk")]
+mod dpdk;
 mod engine;
 mod errno;
 mod error;
@@ -46,6 +50,7 @@ mod xdp;
 pub use auto::Choice;
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
 pub use config::{Config, PortIndex, PortSpec};
+pub use device::{DpdkDevice, OwnAddress, PciAddress, UnknownDevice};
 pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;
 pub use kind::{EngineKind, UnknownEngine};

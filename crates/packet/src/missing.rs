@@ -55,6 +55,34 @@ pub enum Missing {
     ShortFrames { payload: usize, most: usize },
     #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
     OneAddress,
+    #[error(
+        "this program was built without DPDK   (apt-get install libdpdk-dev, cargo build --release --features dpdk)"
+    )]
+    Dpdk,
+    #[error("this process may not open packet sockets   (CAP_NET_RAW)")]
+    PacketSockets,
+    #[error(
+        "{device} takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF, and this process has not all of them   (run it as root)"
+    )]
+    DpdkPermission { device: String },
+    #[error("DPDK does not start in this process: {why}")]
+    DpdkStart { why: String },
+    #[error("this process has started DPDK without the PCI bus   (open the card first: DPDK starts once a process)")]
+    DpdkPci,
+    #[error("a card takes huge pages, and none are free   (sysctl vm.nr_hugepages=128)")]
+    HugePages,
+    #[error("DPDK does not open {device}: {why}")]
+    DpdkDevice {
+        device: String,
+        /// What DPDK logged.
+        why: String,
+    },
+    #[error("another engine dpdk of this process has {interface}   (one an interface and process)")]
+    DpdkInterface { interface: String },
+    #[error(
+        "this process has had engine dpdk on {interface}, and DPDK's driver lets go of that only when the process ends"
+    )]
+    DpdkOnce { interface: String },
     #[error("it speaks IPv4 only   (engines socket, mmsg and uring speak IPv6)")]
     Ipv6,
 }

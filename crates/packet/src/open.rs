@@ -50,6 +50,10 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
         }
         EngineKind::Uring => Box::new(Uring::new(ports(config)?, config)?),
         EngineKind::Xdp | EngineKind::XdpGeneric => Box::new(xdp::open(kind, config)?),
+        #[cfg(feature = "dpdk")]
+        EngineKind::Dpdk(device) => Box::new(crate::dpdk::open(device, config)?),
+        #[cfg(not(feature = "dpdk"))]
+        EngineKind::Dpdk(_) => return Err(EngineError::Missing { engine: kind, missing: crate::Missing::Dpdk }),
     })
 }
 

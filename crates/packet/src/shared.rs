@@ -184,6 +184,14 @@ impl Shared {
         icmp
     }
 
+    /// A destination answered that nobody listens there.
+    #[cfg(feature = "dpdk")]
+    pub(crate) fn note_refusal(&mut self, port: PortIndex, to: SocketAddr) {
+        self.counters.refusals += 1;
+        self.refused_since_recv = true;
+        self.refusals.note(Refusal { port, to });
+    }
+
     pub(crate) fn gone(&self, call: &'static str, index: usize, errno: Errno) -> EngineError {
         let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
         let addr = self.ports.get(index).map_or(unknown, |port| port.local);

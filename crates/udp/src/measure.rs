@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use takt_host::ReadError;
 use takt_host::accounting::{Snapshot, Usage};
-use takt_packet::{Counters, Engine};
+use takt_packet::{Counters, DpdkDevice, Engine, FramePath};
 
 use super::evidence::NetCounts;
 use super::side::{EndCpu, EndEvidence, Received, Sent, Side};
@@ -42,7 +42,7 @@ impl Measure {
         received: Option<Received>,
     ) -> Result<Side, ReadError> {
         let (now, was) = (engine.counters(), self.engine);
-        let net = net.since(&self.net);
+        let mut net = net.since(&self.net);
         let usage = Snapshot::take()?.since(&self.cpu);
         let undeliverable = now.undeliverable_datagrams - was.undeliverable_datagrams;
         let load_sent = sent.as_ref().map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);
@@ -50,6 +50,11 @@ impl Measure {
         let load_received = received.as_ref().map_or(0, |r| r.datagrams + r.duplicates + r.too_old + r.foreign);
         let limits = engine.limits();
         let drops = now.receive_buffer_drops.zip(was.receive_buffer_drops).map(|(now, was)| now - was);
+        if let (FramePath::Dpdk { device: DpdkDevice::AfPacket, .. }, Some(udp)) = (limits.path, &mut net.udp) {
+            // Its interface is the kernel's too, which drops a copy of each datagram at the port and counts it as an error.
+            let copies = now.received_datagrams - was.received_datagrams + drops.unwrap_or(0);
+            udp.in_errors = udp.in_errors.saturating_sub(copies);
+        }
         let evidence = EndEvidence {
             engine: name.to_owned(),
             engine_path: limits.path.words().to_owned(),

@@ -3,7 +3,7 @@
 use super::{Setting, Takes};
 
 pub(crate) const ENGINE: Setting =
-    Setting::new("engine", Takes::Word(&["mmsg", "socket", "uring", "xdp", "xdp-generic", "auto"]), "mmsg")
+    Setting::new("engine", Takes::Word(&["mmsg", "socket", "uring", "xdp", "xdp-generic", "dpdk", "auto"]), "mmsg")
         .about("how datagrams enter and leave the host side");
 pub(crate) const DURATION: Setting = Setting::required("duration", Takes::Span)
     .about("what of a round is measured; of a search: its confirmation, a trial takes a quarter");

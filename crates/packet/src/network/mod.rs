@@ -98,8 +98,7 @@ pub(crate) fn take(
 }
 
 fn port_of(ports: &[Wanted], ends: Ends) -> Option<PortIndex> {
-    let is_for =
-        |port: &Wanted| port.local == ends.destination && port.peer.is_none_or(|peer| peer == ends.source);
+    let is_for = |port: &Wanted| port.local == ends.destination && port.peer.is_none_or(|peer| peer == ends.source);
     u8::try_from(ports.iter().position(is_for)?).ok().map(PortIndex)
 }
 

@@ -63,6 +63,9 @@ pub(crate) struct Interface {
 pub(crate) struct Local {
     pub(crate) interface: u32,
     pub(crate) address: Ipv4Addr,
+    /// Bits of it that name the network.
+    #[cfg(feature = "dpdk")]
+    pub(crate) prefix: u8,
     pub(crate) broadcast: Option<Ipv4Addr>,
 }
 
@@ -109,7 +112,13 @@ impl Routing {
                 && let Some(address) = address(attributes, IFA_LOCAL)
             {
                 let interface = word(fixed, 4).unwrap_or(0);
-                each(Local { interface, address, broadcast: self::address(attributes, IFA_BROADCAST) });
+                each(Local {
+                    interface,
+                    address,
+                    #[cfg(feature = "dpdk")]
+                    prefix: fixed[1],
+                    broadcast: self::address(attributes, IFA_BROADCAST),
+                });
             }
         })
     }
@@ -133,6 +142,23 @@ impl Routing {
                     loopback: flags & libc::IFF_LOOPBACK.cast_unsigned() != 0,
                     up: flags & libc::IFF_UP.cast_unsigned() != 0,
                 });
+            }
+        })?;
+        found.ok_or(Errno::NODEV)
+    }
+
+    /// Whether an interface is up; allocates nothing.
+    ///
+    /// # Errors
+    /// `ENODEV`: there is none (any more).
+    #[cfg(feature = "dpdk")]
+    pub(crate) fn is_up(&mut self, index: u32) -> Result<bool, Errno> {
+        let mut body = Body::of(&[0; 16]);
+        body.bytes[4..8].copy_from_slice(&index.to_ne_bytes());
+        let mut found = None;
+        self.ask(RTM_GETLINK, REQUEST, &body, &mut |kind, body| {
+            if kind == RTM_NEWLINK {
+                found = word(body, 8).map(|flags| flags & libc::IFF_UP.cast_unsigned() != 0);
             }
         })?;
         found.ok_or(Errno::NODEV)

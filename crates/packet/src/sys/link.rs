@@ -27,6 +27,20 @@ pub(crate) fn bind(socket: BorrowedFd<'_>, index: u32) -> Result<(), Errno> {
     if answer == 0 { Ok(()) } else { Err(last()) }
 }
 
+/// The interface that a packet socket is bound to: its index; `None` for any other socket.
+#[cfg(feature = "dpdk")]
+pub(crate) fn bound(socket: BorrowedFd<'_>) -> Option<u32> {
+    // SAFETY: integers, for which zero is a value.
+    #[allow(unsafe_code)]
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    let mut len = u32::try_from(size_of_val(&address)).ok()?;
+    // SAFETY: the kernel writes at most `len` bytes to `address`, and how many there are to `len`; both outlive the call.
+    #[allow(unsafe_code)]
+    let answer = unsafe { libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &raw mut len) };
+    let of_packets = answer == 0 && i32::from(address.sll_family) == libc::AF_PACKET;
+    of_packets.then(|| u32::try_from(address.sll_ifindex).ok()).flatten()
+}
+
 /// Frames received and frames dropped because the socket's buffer was full, since the last such question.
 pub(crate) fn statistics(socket: BorrowedFd<'_>) -> Option<(u32, u32)> {
     // `struct tpacket_stats`

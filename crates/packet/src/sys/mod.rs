@@ -2,10 +2,14 @@
 
 pub(crate) mod addr;
 pub(crate) mod control;
+#[cfg(feature = "dpdk")]
+pub(crate) mod filter;
 pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod option;
 pub(crate) mod received;
 pub(crate) mod ring;
+#[cfg(feature = "dpdk")]
+pub(crate) mod table;
 pub(crate) mod xsk;

@@ -29,7 +29,7 @@ pub(crate) fn drops(socket: BorrowedFd<'_>) -> Option<u32> {
 }
 
 /// An option that is a number of 32-bit words; `None` if the kernel has it not, or fewer of them.
-pub(super) fn words<const N: usize>(socket: BorrowedFd<'_>, level: i32, name: i32) -> Option<[u32; N]> {
+pub(crate) fn words<const N: usize>(socket: BorrowedFd<'_>, level: i32, name: i32) -> Option<[u32; N]> {
     let mut words = [0_u32; N];
     let mut len = u32::try_from(size_of_val(&words)).ok()?;
     // SAFETY: pointer and length describe `words`, which outlives the call; the kernel writes at most `len` bytes there

@@ -1,0 +1,331 @@
+//! Neighbours on a device that the kernel has no part in: ARP (RFC 826) for IPv4 over Ethernet, and of ICMP (RFC 792) the one
+//! answer that an engine reports, "destination unreachable". Pure; what arrives is hostile until parsed.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+use takt_base::MonoNs;
+
+use crate::OwnAddress;
+use crate::network::frame::{Mac, is_sound};
+use crate::network::hops::Hop;
+
+/// Neighbours that are remembered.
+const KEPT: usize = 64;
+/// How long one is taken to be where it was, and when it is asked again.
+const TRUE_FOR: Duration = Duration::from_secs(60);
+const ASKED_AFTER: Duration = Duration::from_secs(30);
+/// How often, and at which distance, one that does not answer is asked.
+const QUESTIONS: u8 = 3;
+const PATIENCE: Duration = Duration::from_millis(300);
+
+const EVERYBODY: Mac = [0xff; 6];
+const ETHERNET_BYTES: usize = 14;
+/// With what Ethernet pads it to.
+const FRAME_BYTES: usize = 60;
+/// Hardware Ethernet, protocol IPv4, lengths 6 and 4.
+const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
+const REQUEST: u8 = 1;
+const REPLY: u8 = 2;
+
+/// Who is where.
+pub(super) struct Neighbours {
+    own: OwnAddress,
+    mac: Mac,
+    known: Vec<Known>,
+    sought: Option<Sought>,
+    question: Option<Ipv4Addr>,
+    answer: Option<(Mac, Ipv4Addr)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    address: Ipv4Addr,
+    mac: Mac,
+    ask: MonoNs,
+    until: MonoNs,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sought {
+    address: Ipv4Addr,
+    asked: u8,
+    again: MonoNs,
+}
+
+/// What a frame that is no datagram says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing that matters here.
+    Nothing,
+    /// What was sent from one to the other found no port there.
+    Refused { from: SocketAddrV4, to: SocketAddrV4 },
+    /// It found no way, or was not wanted.
+    Lost,
+}
+
+impl Neighbours {
+    pub(super) fn new(own: OwnAddress, mac: Mac) -> Neighbours {
+        Neighbours { own, mac, known: Vec::with_capacity(KEPT), sought: None, question: None, answer: None }
+    }
+
+    /// Where a datagram goes. A question may have come up, which [`Neighbours::write`] writes.
+    pub(super) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
+        let [_, b, c, d] = to.octets();
+        if to.is_multicast() {
+            // RFC 1112, section 6.4.
+            return Hop::To([0x01, 0x00, 0x5e, b & 0x7f, c, d]);
+        }
+        if to.is_broadcast() || to == self.own.broadcast() {
+            return Hop::To(EVERYBODY);
+        }
+        if !self.own.reaches(to) || to == self.own.address {
+            return Hop::Nowhere;
+        }
+        match self.known.iter_mut().find(|known| known.address == to && now < known.until) {
+            Some(known) => {
+                if now >= known.ask {
+                    known.ask = now + PATIENCE;
+                    self.question = Some(to);
+                }
+                Hop::To(known.mac)
+            }
+            None => self.seek(to, now),
+        }
+    }
+
+    fn seek(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
+        let asked = match self.sought {
+            Some(sought) if sought.address == to && now < sought.again => return Hop::Soon,
+            Some(sought) if sought.address == to && sought.asked == QUESTIONS => {
+                // The next datagram has it asked again.
+                self.sought = None;
+                return Hop::Nowhere;
+            }
+            Some(sought) if sought.address == to => sought.asked,
+            _ => 0,
+        };
+        self.sought = Some(Sought { address: to, asked: asked + 1, again: now + PATIENCE });
+        self.question = Some(to);
+        Hop::Soon
+    }
+
+    /// Takes note of a frame that is no datagram of a port here.
+    pub(super) fn hear(&mut self, frame: &[u8], now: MonoNs) -> Heard {
+        let Some((ethernet, packet)) = frame.split_first_chunk::<ETHERNET_BYTES>() else { return Heard::Nothing };
+        match [ethernet[12], ethernet[13]] {
+            [0x08, 0x06] => {
+                self.arp(packet, now);
+                Heard::Nothing
+            }
+            [0x08, 0x00] => unreachable(packet, self.own.address).unwrap_or(Heard::Nothing),
+            _ => Heard::Nothing,
+        }
+    }
+
+    fn arp(&mut self, packet: &[u8], now: MonoNs) {
+        let Some(&packet) = packet.first_chunk::<28>() else { return };
+        let op = packet[7];
+        if packet[..6] != KIND || packet[6] != 0 || !(op == REQUEST || op == REPLY) {
+            return;
+        }
+        let mac: Mac = std::array::from_fn(|n| packet[8 + n]);
+        let address = |at: usize| Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|n| packet[at + n]));
+        let (sender, target) = (address(14), address(24));
+        let alone = mac[0] & 1 == 0 && mac != self.mac;
+        if !alone || sender == self.own.address || !self.own.reaches(sender) {
+            return;
+        }
+        let for_us = target == self.own.address;
+        let sought = self.sought.is_some_and(|sought| sought.address == sender);
+        let known = self.known.iter().position(|known| known.address == sender);
+        if let Some(at) = known {
+            self.known.remove(at);
+        }
+        // RFC 826: who is known is updated, who asks for us is added.
+        if known.is_some() || for_us || sought {
+            if self.known.len() == KEPT {
+                self.known.remove(0);
+            }
+            self.known.push(Known { address: sender, mac, ask: now + ASKED_AFTER, until: now + TRUE_FOR });
+        }
+        if sought {
+            self.sought = None;
+        }
+        if op == REQUEST && for_us {
+            self.answer = Some((mac, sender));
+        }
+    }
+
+    /// Whether there is a question or an answer to be written.
+    pub(super) fn wants_to_write(&self) -> bool {
+        self.question.is_some() || self.answer.is_some()
+    }
+
+    /// Writes an answer that is due, or else a question; how long the frame is.
+    pub(super) fn write(&mut self, frame: &mut [u8]) -> Option<usize> {
+        let (op, mac, address) = match (self.answer.take(), self.question) {
+            (Some((mac, address)), _) => (REPLY, mac, address),
+            (None, Some(address)) => {
+                self.question = None;
+                (REQUEST, EVERYBODY, address)
+            }
+            (None, None) => return None,
+        };
+        let frame = frame.first_chunk_mut::<FRAME_BYTES>()?;
+        frame.fill(0);
+        frame[..6].copy_from_slice(&mac);
+        frame[6..12].copy_from_slice(&self.mac);
+        frame[12..14].copy_from_slice(&[0x08, 0x06]);
+        frame[14..20].copy_from_slice(&KIND);
+        frame[21] = op;
+        frame[22..28].copy_from_slice(&self.mac);
+        frame[28..32].copy_from_slice(&self.own.address.octets());
+        frame[32..38].copy_from_slice(if op == REPLY { &mac } else { &[0; 6] });
+        frame[38..42].copy_from_slice(&address.octets());
+        Some(FRAME_BYTES)
+    }
+}
+
+/// An ICMP answer to a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
+fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Heard> {
+    let (ip, rest) = packet.split_first_chunk::<20>()?;
+    let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
+    let message = rest.get(..total.checked_sub(20)?)?;
+    if ip[0] != 0x45 || ip[9] != 1 || ip[16..20] != own.octets() || !is_sound(ip) || !is_sound(message) {
+        return None;
+    }
+    let (&[kind, code, ..], about) = message.split_first_chunk::<8>()?;
+    let (inner, udp) = about.split_first_chunk::<20>()?;
+    let &[a, b, c, d] = udp.first_chunk::<4>()?;
+    if kind != 3 || inner[0] != 0x45 || inner[9] != 17 || inner[12..16] != own.octets() {
+        return None;
+    }
+    let to = Ipv4Addr::from([inner[16], inner[17], inner[18], inner[19]]);
+    let port = |high, low| u16::from_be_bytes([high, low]);
+    Some(match code {
+        3 => Heard::Refused { from: SocketAddrV4::new(own, port(a, b)), to: SocketAddrV4::new(to, port(c, d)) },
+        _ => Heard::Lost,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const US: Mac = [2, 0, 0, 0, 0, 1];
+    const THEM: Mac = [2, 0, 0, 0, 0, 2];
+    const SECOND: u64 = 1_000_000_000;
+
+    fn neighbours(address: &str, mac: Mac) -> Neighbours {
+        Neighbours::new(address.parse().unwrap(), mac)
+    }
+
+    fn written(neighbours: &mut Neighbours) -> Vec<u8> {
+        let mut frame = [0xa5; 100];
+        let len = neighbours.write(&mut frame).expect("something to write");
+        frame[..len].to_vec()
+    }
+
+    #[test]
+    fn two_find_each_other_by_one_question_and_one_answer() {
+        let (mut us, mut them) = (neighbours("10.0.0.1/24", US), neighbours("10.0.0.2/24", THEM));
+        let there = Ipv4Addr::new(10, 0, 0, 2);
+        assert_eq!(us.hop(there, MonoNs(1)), Hop::Soon);
+        let question = written(&mut us);
+        // RFC 826, and what Ethernet pads it to.
+        let begin = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1];
+        assert_eq!((&question[..22], question.len()), (&begin[..], 60));
+        assert_eq!(us.hop(there, MonoNs(2)), Hop::Soon);
+        assert!(!us.wants_to_write(), "once is enough for a while");
+        assert_eq!(them.hear(&question, MonoNs(3)), Heard::Nothing);
+        let answer = written(&mut them);
+        assert_eq!(us.hear(&answer, MonoNs(4)), Heard::Nothing);
+        assert_eq!(us.hop(there, MonoNs(5)), Hop::To(THEM));
+        assert_eq!(them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(5)), Hop::To(US), "who asks is known by that");
+    }
+
+    #[test]
+    fn who_does_not_answer_is_nowhere_after_three_questions_and_asked_again_then() {
+        let mut us = neighbours("10.0.0.1/24", US);
+        let (there, mut questions) = (Ipv4Addr::new(10, 0, 0, 9), 0);
+        let mut now = MonoNs(0);
+        while us.hop(there, now) == Hop::Soon {
+            questions += u8::from(us.question.take().is_some());
+            now += Duration::from_millis(50);
+        }
+        assert_eq!((questions, now.0), (QUESTIONS, 900_000_000));
+        assert_eq!(us.hop(there, now), Hop::Soon);
+    }
+
+    #[test]
+    fn one_that_is_known_is_asked_again_while_it_is_in_use_and_forgotten_when_silent() {
+        let (mut us, mut them) = (neighbours("10.0.0.1/24", US), neighbours("10.0.0.2/24", THEM));
+        let there = Ipv4Addr::new(10, 0, 0, 2);
+        us.hop(there, MonoNs(0));
+        them.hear(&written(&mut us), MonoNs(0));
+        us.hear(&written(&mut them), MonoNs(0));
+        assert_eq!(us.hop(there, MonoNs(31 * SECOND)), Hop::To(THEM));
+        assert!(us.wants_to_write());
+        assert_eq!(us.hop(there, MonoNs(61 * SECOND)), Hop::Soon);
+    }
+
+    #[test]
+    fn only_its_own_network_is_reached_and_groups_need_no_question() {
+        let mut us = neighbours("10.0.0.1/24", US);
+        let mut hop = |to: [u8; 4]| us.hop(to.into(), MonoNs(0));
+        assert_eq!(hop([10, 0, 1, 1]), Hop::Nowhere);
+        assert_eq!(hop([10, 0, 0, 1]), Hop::Nowhere);
+        assert_eq!(hop([10, 0, 0, 255]), Hop::To(EVERYBODY));
+        assert_eq!(hop([255; 4]), Hop::To(EVERYBODY));
+        assert_eq!(hop([239, 129, 2, 3]), Hop::To([0x01, 0, 0x5e, 1, 2, 3]));
+    }
+
+    #[test]
+    fn who_lies_about_us_or_is_of_another_network_changes_nothing() {
+        let mut us = neighbours("10.0.0.1/24", US);
+        for (claims, mac) in
+            [("10.0.0.1/24", THEM), ("10.0.1.2/16", THEM), ("10.0.0.2/24", [0xff; 6]), ("10.0.0.2/24", US)]
+        {
+            let mut them = neighbours(claims, mac);
+            them.question = Some(Ipv4Addr::new(10, 0, 0, 1));
+            us.hear(&written(&mut them), MonoNs(0));
+            assert!(us.known.is_empty() && us.answer.is_none(), "{claims} {mac:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_about_a_port_names_both_ends() {
+        // From 10.0.0.2 about a datagram of 10.0.0.1:4096 to 10.0.0.2:9; checksums computed by another program from RFC 1071.
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        frame.extend([0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0x66, 0xc3, 10, 0, 0, 2, 10, 0, 0, 1]);
+        frame.extend([3, 3, 0x2f, 0xf4, 0, 0, 0, 0]);
+        frame.extend([0x45, 0, 0, 33, 0, 0, 0x40, 0, 64, 17, 0x26, 0xca, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0x10, 0, 0, 9, 0, 13, 0xbc, 0xf2]);
+        let mut us = neighbours("10.0.0.1/24", US);
+        let (from, to) = ("10.0.0.1:4096".parse().unwrap(), "10.0.0.2:9".parse().unwrap());
+        assert_eq!(us.hear(&frame, MonoNs(0)), Heard::Refused { from, to });
+        for cut in 0..frame.len() {
+            assert_eq!(us.hear(&frame[..cut], MonoNs(0)), Heard::Nothing, "{cut}");
+        }
+        for bit in 26 * 8..frame.len() * 8 {
+            let mut frame = frame.clone();
+            frame[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(us.hear(&frame, MonoNs(0)), Heard::Nothing, "bit {bit}");
+        }
+        assert_eq!(neighbours("10.0.0.3/24", US).hear(&frame, MonoNs(0)), Heard::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_lead_it_astray(kind in prop_oneof![Just([8_u8, 0]), Just([8, 6])],
+                                   mut bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            if let Some(place) = bytes.get_mut(12..14) {
+                place.copy_from_slice(&kind);
+            }
+            neighbours("10.0.0.1/24", US).hear(&bytes, MonoNs(0));
+        }
+    }
+}

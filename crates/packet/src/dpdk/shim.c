@@ -1,0 +1,201 @@
+/* What engine dpdk needs of DPDK, as functions: much of its interface is inline code and structures whose layout only its
+ * headers know. Nothing here decides anything. */
+#define _GNU_SOURCE
+#include <rte_config.h>
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+/* The last line of DPDK's log, which goes nowhere else. */
+static char line[240];
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+static ssize_t note(void *cookie, const char *text, size_t bytes)
+{
+    size_t kept = bytes < sizeof(line) - 1 ? bytes : sizeof(line) - 1;
+
+    (void)cookie;
+    pthread_mutex_lock(&writing);
+    memcpy(line, text, kept);
+    line[kept] = 0;
+    pthread_mutex_unlock(&writing);
+    return (ssize_t)bytes;
+}
+
+/* Copies that line and forgets it. */
+void takt_dpdk_said(char *into, size_t room)
+{
+    pthread_mutex_lock(&writing);
+    snprintf(into, room, "%s", line);
+    line[0] = 0;
+    pthread_mutex_unlock(&writing);
+}
+
+/* Once a process. 0, or why not (errno). */
+int takt_dpdk_start(int count, char **arguments)
+{
+    static const cookie_io_functions_t log = {.write = note};
+    FILE *stream = fopencookie(NULL, "w", log);
+    char folder[PATH_MAX];
+
+    if (stream == NULL || rte_openlog_stream(stream) != 0)
+        return ENOMEM;
+    if (rte_eal_init(count, arguments) < 0)
+        return rte_errno;
+    /* A folder for files that are not made here, and the one it is in, unless another program has one there. */
+    snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
+    if (rmdir(folder) == 0)
+        (void)rmdir(dirname(folder));
+    return 0;
+}
+
+int takt_dpdk_plug(const char *bus, const char *name, const char *arguments, uint16_t *port)
+{
+    int answer = rte_eal_hotplug_add(bus, name, arguments);
+
+    return answer != 0 ? answer : rte_eth_dev_get_port_by_name(name, port);
+}
+
+void takt_dpdk_unplug(const char *bus, const char *name)
+{
+    (void)rte_eal_hotplug_remove(bus, name);
+}
+
+/* Buffers that one thread at a time takes and gives back. */
+struct rte_mempool *takt_dpdk_pool(const char *name, uint32_t count, uint16_t bytes)
+{
+    return rte_pktmbuf_pool_create_by_ops(name, count, 0, 0, bytes, SOCKET_ID_ANY, "ring_sp_sc");
+}
+
+void takt_dpdk_free_pool(struct rte_mempool *pool)
+{
+    rte_mempool_free(pool);
+}
+
+/* Starts a port with a queue each way; 0 leaves the MTU as it is. */
+int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu, struct rte_mempool *pool)
+{
+    struct rte_eth_conf conf = {.rxmode = {.mtu = mtu}};
+    int socket = rte_eth_dev_socket_id(port);
+    int answer = rte_eth_dev_configure(port, 1, 1, &conf);
+
+    if (answer == 0)
+        answer = rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &send);
+    if (answer == 0)
+        answer = rte_eth_rx_queue_setup(port, 0, receive, (unsigned int)socket, NULL, pool);
+    if (answer == 0)
+        answer = rte_eth_tx_queue_setup(port, 0, send, (unsigned int)socket, NULL);
+    return answer != 0 ? answer : rte_eth_dev_start(port);
+}
+
+void takt_dpdk_end(uint16_t port)
+{
+    (void)rte_eth_dev_stop(port);
+    (void)rte_eth_dev_close(port);
+}
+
+int takt_dpdk_describe(uint16_t port, uint8_t mac[6], uint16_t *mtu)
+{
+    struct rte_ether_addr address;
+    int answer = rte_eth_macaddr_get(port, &address);
+
+    memcpy(mac, address.addr_bytes, 6);
+    return answer != 0 ? answer : rte_eth_dev_get_mtu(port, mtu);
+}
+
+/* Frames that came and found no room. */
+int takt_dpdk_missed(uint16_t port, uint64_t *count)
+{
+    struct rte_eth_stats stats;
+    int answer = rte_eth_stats_get(port, &stats);
+
+    *count = answer == 0 ? stats.imissed + stats.rx_nombuf : 0;
+    return answer;
+}
+
+uint16_t takt_dpdk_receive(uint16_t port, struct rte_mbuf **into, uint16_t most)
+{
+    return rte_eth_rx_burst(port, 0, into, most);
+}
+
+/* The frame in a buffer; NULL if the driver says that it reaches outside. */
+const uint8_t *takt_dpdk_frame(const struct rte_mbuf *buffer, uint32_t *bytes)
+{
+    if (buffer->data_off > buffer->buf_len || buffer->data_len > buffer->buf_len - buffer->data_off)
+        return NULL;
+    *bytes = buffer->data_len;
+    return rte_pktmbuf_mtod(buffer, const uint8_t *);
+}
+
+void takt_dpdk_free(struct rte_mbuf **these, unsigned int count)
+{
+    rte_pktmbuf_free_bulk(these, count);
+}
+
+int takt_dpdk_take(struct rte_mempool *pool, struct rte_mbuf **into, unsigned int count)
+{
+    return rte_pktmbuf_alloc_bulk(pool, into, count);
+}
+
+/* Where a frame can be written. */
+uint8_t *takt_dpdk_room(struct rte_mbuf *buffer, uint32_t *bytes)
+{
+    buffer->data_off = RTE_PKTMBUF_HEADROOM;
+    *bytes = buffer->buf_len - RTE_PKTMBUF_HEADROOM;
+    return rte_pktmbuf_mtod(buffer, uint8_t *);
+}
+
+void takt_dpdk_filled(struct rte_mbuf *buffer, uint16_t bytes)
+{
+    buffer->data_len = bytes;
+    buffer->pkt_len = bytes;
+}
+
+/* Offers frames; returns how many the driver has taken. Each is referred to twice meanwhile, so that the driver never gives
+ * one back to the pool, and that we see what it has taken, whatever it says. */
+uint16_t takt_dpdk_send(uint16_t port, struct rte_mbuf **these, uint16_t count)
+{
+    uint16_t n, taken;
+
+    for (n = 0; n < count; n++)
+        rte_mbuf_refcnt_set(these[n], 2);
+    taken = rte_eth_tx_burst(port, 0, these, count);
+    while (taken < count && rte_mbuf_refcnt_read(these[taken]) == 1)
+        taken++;
+    for (n = taken; n < count; n++)
+        rte_mbuf_refcnt_set(these[n], 1);
+    return taken;
+}
+
+/* Whether the driver is done with a buffer that it has taken. */
+int takt_dpdk_is_back(const struct rte_mbuf *buffer)
+{
+    return rte_mbuf_refcnt_read(buffer) == 1;
+}
+
+/* Asks the driver to be done with what has left; many can't be asked. */
+void takt_dpdk_clean(uint16_t port)
+{
+    (void)rte_eth_tx_done_cleanup(port, 0, 0);
+}
+
+/* Gives a buffer back whose driver is gone. */
+void takt_dpdk_recall(struct rte_mbuf *buffer)
+{
+    rte_mbuf_refcnt_set(buffer, 1);
+    rte_pktmbuf_free(buffer);
+}

@@ -1,0 +1,25 @@
+//! Filters of a socket: what does not pass is not queued (socket(7), `SO_ATTACH_FILTER`).
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+
+use super::option::last;
+
+/// Has the kernel run these steps for what comes to a socket.
+///
+/// # Errors
+/// They are no sound program, or too many.
+pub(crate) fn attach(socket: BorrowedFd<'_>, steps: &[libc::sock_filter]) -> Result<(), Errno> {
+    let len = u16::try_from(steps.len()).map_err(|_| Errno::INVAL)?;
+    let program = libc::sock_fprog { len, filter: steps.as_ptr().cast_mut() };
+    let bytes = u32::try_from(size_of_val(&program)).unwrap_or(0);
+    // SAFETY: the kernel reads the structure and copies `len` steps from `filter`, which are those of a slice that outlives the
+    // call; it writes to neither.
+    #[allow(unsafe_code)]
+    let answer = unsafe {
+        let what = (&raw const program).cast();
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, what, bytes)
+    };
+    if answer == 0 { Ok(()) } else { Err(last()) }
+}
