@@ -50,6 +50,8 @@ fn an_engine_allocates_nothing_after_opening() {
         return count_over(&[socket, mmsg, mmsg_aggregated, uring, uring_aggregated]);
     }
     count_over(&[xdp, xdp_generic]);
+    #[cfg(feature = "dpdk")]
+    count_over(&[support::dpdk]);
 }
 
 fn count_over(engines: &[Open]) {

@@ -161,6 +161,16 @@ macro_rules! under {
 
 under! { socket mmsg mmsg_aggregated uring uring_aggregated xdp xdp_generic }
 
+#[cfg(feature = "dpdk")]
+mod by {
+    #[test]
+    fn dpdk() {
+        if super::support::far::over_a_cable("by::dpdk") {
+            super::faulty_wire(super::support::dpdk);
+        }
+    }
+}
+
 #[test]
 fn the_wire_does_what_it_is_told() {
     let wire =

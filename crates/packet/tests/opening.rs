@@ -174,3 +174,19 @@ fn first_datagram() {
     // The kernel stamps no longer, if nobody else of this machine wants it.
     std::thread::sleep(Duration::from_millis(2));
 }
+
+#[cfg(not(feature = "dpdk"))]
+#[test]
+fn a_program_without_dpdk_says_how_it_comes_to_have_it() {
+    for name in ["dpdk", "dpdk:af_xdp", "dpdk:0000:03:00.0@192.168.10.1/24"] {
+        let error = match open(name.parse().expect("it is known"), &unconnected(1)) {
+            Err(error) => error.to_string(),
+            Ok(engine) => panic!("{:?}", engine.limits()),
+        };
+        let says = format!(
+            "engine {name} can't run here: this program was built without DPDK   \
+             (apt-get install libdpdk-dev, cargo build --release --features dpdk)"
+        );
+        assert_eq!(error, says);
+    }
+}

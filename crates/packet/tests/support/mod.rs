@@ -75,6 +75,11 @@ pub fn xdp_generic(config: &Config) -> Box<dyn Engine> {
     at_its_end(EngineKind::XdpGeneric, config)
 }
 
+#[cfg(feature = "dpdk")]
+pub fn dpdk(config: &Config) -> Box<dyn Engine> {
+    at_its_end(EngineKind::Dpdk(takt_packet::DpdkDevice::AfPacket), config)
+}
+
 /// Opens an engine at the end whose address it binds to.
 fn at_its_end(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
     let is_far = |ip: IpAddr| far::far() == Some(ip);
@@ -138,7 +143,7 @@ pub fn queued(port: SocketAddr) -> (usize, u64) {
 pub fn dropped(engine: &dyn Engine, port: SocketAddr) -> u64 {
     match engine.limits().path {
         FramePath::Sockets => queued(port).1,
-        _ => engine.counters().receive_buffer_drops.expect("an AF_XDP socket counts"),
+        _ => engine.counters().receive_buffer_drops.expect("a ring counts"),
     }
 }
 

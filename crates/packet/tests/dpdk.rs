@@ -1,0 +1,449 @@
+//! What goes wrong under engine `dpdk` in particular: the interface, its neighbours, permissions, what stays behind. And what it
+//! does over the devices that are the engine's alone. Each test runs over a cable of its own (`support/far.rs`).
+#![cfg(feature = "dpdk")]
+
+mod support;
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use support::far::{over_a_cable, shell, there};
+use support::{P0, addr, any, connected, dpdk, numbered, numbers, recv_some, send_all, soon, stranger, unconnected};
+use takt_base::{Clock, WallClock};
+use takt_packet::{
+    Config, DpdkDevice, Engine, EngineError, EngineKind, FramePath, Missing, PortIndex, PortSpec, Refusal, Wait, open,
+};
+use takt_testing::wait_for;
+
+const KIND: EngineKind = EngineKind::Dpdk(DpdkDevice::AfPacket);
+
+/// What the engine lacks for a configuration.
+fn missing(config: &Config) -> Missing {
+    missing_of(KIND, config)
+}
+
+fn missing_of(kind: EngineKind, config: &Config) -> Missing {
+    match open(kind, config) {
+        Err(EngineError::Missing { engine, missing }) if engine == kind => missing,
+        Err(error) => panic!("{error:?}"),
+        Ok(engine) => panic!("it opened: {:?}", engine.limits()),
+    }
+}
+
+fn spec(bind: &str) -> Config {
+    Config::new(vec![PortSpec { bind: bind.parse().unwrap(), peer: None }])
+}
+
+fn huge_pages_free() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("HugePages_Free:"));
+    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores() {
+    if !over_a_cable("the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores") {
+        return;
+    }
+    let cores = takt_host::affinity::own_cpus();
+    let free = huge_pages_free();
+    let engine = dpdk(&unconnected(1));
+    let huge_pages = match engine.limits().path {
+        FramePath::Dpdk { device: DpdkDevice::AfPacket, huge_pages } => huge_pages,
+        other => panic!("{other:?}"),
+    };
+    assert!(engine.limits().path.words().starts_with("DPDK net_af_packet, "));
+    // Pages of two megabytes, of which it wants 64 MiB.
+    assert!(free > 0 || !huge_pages, "{free} free");
+    assert_eq!(takt_host::affinity::own_cpus(), cores);
+    assert_eq!((engine.limits().stamps, engine.limits().max_payload_bytes), (true, 1472));
+}
+
+#[test]
+fn what_is_missing_is_said_with_the_fix() {
+    if !over_a_cable("what_is_missing_is_said_with_the_fix") {
+        return;
+    }
+    assert_eq!(missing(&spec("0.0.0.0:0")), Missing::OneAddress);
+    assert_eq!(missing(&spec("[::1]:0")), Missing::Ipv6);
+    assert!(matches!(open(KIND, &spec("10.98.0.9:0")), Err(EngineError::NotLocal { .. })));
+    let jumbo = missing(&Config { max_payload_bytes: 1473, ..unconnected(1) });
+    assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
+    let giant = missing(&Config { max_payload_bytes: 40_000, ..unconnected(1) });
+    assert!(matches!(giant, Missing::ShortFrames { payload: 40_000, .. }), "{giant}");
+    let asked = Config { max_payload_bytes: 9000, shorter_payloads: true, ..unconnected(1) };
+    assert_eq!(dpdk(&asked).limits().max_payload_bytes, 1472);
+
+    let first = dpdk(&unconnected(1));
+    let second = missing(&unconnected(1));
+    assert_eq!(second, Missing::DpdkInterface { interface: "near".to_owned() });
+    let taken = open(KIND, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
+    assert!(matches!(taken, Err(EngineError::PortInUse { .. })));
+    drop(first);
+    drop(dpdk(&unconnected(1)));
+
+    let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
+    assert_eq!(missing_of(card, &spec("0.0.0.0:0")), Missing::DpdkPci);
+
+    shell("ip link set near down");
+    assert_eq!(missing(&unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
+}
+
+#[test]
+fn a_card_that_is_not_there_or_has_no_huge_pages_is_told() {
+    if !over_a_cable("a_card_that_is_not_there_or_has_no_huge_pages_is_told") {
+        return;
+    }
+    let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
+    let said = missing_of(card, &spec("0.0.0.0:0"));
+    let told = match &said {
+        Missing::HugePages => huge_pages_free() < 32,
+        Missing::DpdkDevice { device, .. } => device == "0000:ff:1f.7@10.0.0.1/24",
+        // A container may hide the bus.
+        Missing::DpdkStart { .. } => true,
+        _ => false,
+    };
+    assert!(told, "{said:?}");
+}
+
+#[test]
+fn without_privileges_it_says_which() {
+    if !over_a_cable("without_privileges_it_says_which") {
+        return;
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    assert_eq!(missing(&unconnected(1)), Missing::PacketSockets);
+    for name in ["dpdk:af_xdp", "dpdk:tap@10.97.0.2/24"] {
+        let said = missing_of(name.parse().unwrap(), &unconnected_of(name)).to_string();
+        assert!(said.contains("takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{said}");
+    }
+}
+
+fn unconnected_of(name: &str) -> Config {
+    if name.contains('@') { spec("0.0.0.0:0") } else { unconnected(1) }
+}
+
+#[test]
+fn a_port_is_held_and_the_kernel_neither_answers_for_it_nor_keeps_its_datagrams() {
+    if !over_a_cable("a_port_is_held_and_the_kernel_neither_answers_for_it_nor_keeps_its_datagrams") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(1));
+    let at = addr(&*server, 0);
+    assert_eq!(UdpSocket::bind(at).map(drop).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    let from = stranger();
+    from.connect(at).unwrap();
+    for n in 0..100_u32 {
+        from.send(&n.to_be_bytes()).expect("nobody says that the port is closed");
+    }
+    assert_eq!(numbers(&recv_some(&mut *server, 100)), (0..100).collect::<Vec<_>>());
+    assert_eq!(support::queued(at).0, 0, "the kernel's socket is given none");
+    // Other ports and protocols stay the kernel's.
+    let own = UdpSocket::bind(any()).unwrap();
+    own.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    stranger().send_to(b"for the kernel", own.local_addr().unwrap()).unwrap();
+    assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
+    there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
+    assert!(server.recv(Wait::Poll).unwrap().is_empty());
+    assert_eq!((server.counters().damaged_datagrams, server.counters().receive_buffer_drops), (0, Some(0)));
+}
+
+#[test]
+fn an_interface_that_goes_down_and_up_again_goes_on() {
+    if !over_a_cable("an_interface_that_goes_down_and_up_again_goes_on") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(1));
+    let peer = stranger();
+    let client_port = peer.local_addr().unwrap();
+    peer.send_to(&7_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
+    assert_eq!(numbers(&recv_some(&mut *server, 1)), [7]);
+    send_all(&mut *server, Some(client_port), &numbered(0..3));
+    shell("ip link set near down");
+    assert!(server.recv(Wait::Poll).unwrap().is_empty());
+    let moment = Wait::Until(WallClock.now() + Duration::from_millis(5));
+    assert!(server.recv(moment).unwrap().is_empty(), "down is no error");
+    let mut batch = server.reserve(4);
+    while batch.push(P0, Some(client_port), |_| 4) {}
+    let taken = batch.send(moment).expect("nor for a sender");
+    let counters = server.counters();
+    let dealt_with = counters.sent_datagrams + counters.undeliverable_datagrams;
+    assert_eq!((dealt_with, counters.unsent_datagrams), (3 + taken as u64, 4 - taken as u64));
+    shell("ip link set near up");
+    wait_for("the first datagram after it", || {
+        peer.send_to(&8_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
+        let moment = Wait::Until(WallClock.now() + Duration::from_millis(50));
+        (!server.recv(moment).unwrap().is_empty()).then_some(())
+    });
+    send_all(&mut *server, Some(client_port), &numbered(9..10));
+}
+
+#[test]
+fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
+    if !over_a_cable("an_interface_that_is_removed_ends_the_engine_with_its_name") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(1));
+    let peer = stranger().local_addr().unwrap();
+    send_all(&mut *server, Some(peer), &numbered(0..3));
+    shell("ip link del near");
+    let error = server.recv(soon()).unwrap_err();
+    assert!(matches!(&error, EngineError::InterfaceGone { interface, .. } if interface == "near"), "{error:?}");
+    assert_eq!(error.to_string(), "interface near is gone");
+    let mut batch = server.reserve(1);
+    batch.push(P0, Some(peer), |_| 4);
+    assert!(matches!(batch.send(Wait::Poll), Err(EngineError::InterfaceGone { .. })));
+    assert!(server.recv(Wait::Poll).is_err(), "and stays so");
+}
+
+#[test]
+fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
+    if !over_a_cable("a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(1));
+    let (to, from) = (addr(&*server, 0), stranger());
+    there(|| shell("ethtool -K far tx on >/dev/null"));
+    for _ in 0..10 {
+        from.send_to(b"unfinished", to).unwrap();
+    }
+    there(|| shell("ethtool -K far tx off >/dev/null"));
+    from.send_to(b"whole", to).unwrap();
+    assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"whole");
+    let counters = server.counters();
+    assert_eq!((counters.unfinished_checksums, counters.damaged_datagrams), (10, 0));
+}
+
+#[test]
+fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others() {
+    if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
+        return;
+    }
+    silent_neighbour(&mut *dpdk(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
+}
+
+/// Sends to somebody who is there, and between to somebody who is not.
+fn silent_neighbour(engine: &mut dyn Engine, alive: &UdpSocket, silent: SocketAddr) {
+    let there = alive.local_addr().unwrap();
+    let mut batch = engine.reserve(4);
+    for (to, byte) in [(there, 1_u8), (silent, 2), (there, 3)] {
+        batch.push(P0, Some(to), |frame| {
+            frame[0] = byte;
+            1
+        });
+    }
+    assert_eq!(batch.send(soon()).unwrap(), 3, "all are dealt with once nobody asks any more");
+    let mut bytes = [0; 9];
+    for byte in [1, 3] {
+        assert_eq!((alive.recv(&mut bytes).unwrap(), bytes[0]), (1, byte));
+    }
+    let counters = engine.counters();
+    assert_eq!((counters.sent_datagrams, counters.undeliverable_datagrams), (2, 1));
+    // Another network, by no route.
+    send_all(engine, Some("192.0.2.1:9".parse().unwrap()), &numbered(0..5));
+    assert_eq!(engine.counters().undeliverable_datagrams, 6);
+}
+
+#[test]
+fn a_ring_that_is_written_around_many_times_loses_nothing_that_was_taken() {
+    if !over_a_cable("a_ring_that_is_written_around_many_times_loses_nothing_that_was_taken") {
+        return;
+    }
+    let mut server = dpdk(&Config { recv_buffer_bytes: 64 << 10, ..unconnected(1) });
+    let sink = stranger();
+    let (to, mut sent) = (sink.local_addr().unwrap(), 0_u32);
+    let mut bytes = [0; 9];
+    while sent < 20_000 {
+        send_all(&mut *server, Some(to), &numbered(sent..sent + 50));
+        for n in sent..sent + 50 {
+            assert_eq!(sink.recv(&mut bytes).expect("it comes"), 4);
+            assert_eq!(u32::from_be_bytes(bytes[..4].try_into().unwrap()), n);
+        }
+        sent += 50;
+    }
+    assert_eq!(server.counters().sent_datagrams, 20_000);
+}
+
+#[test]
+fn frames_of_nine_thousand_bytes_pass_where_the_interface_takes_them() {
+    if !over_a_cable("frames_of_nine_thousand_bytes_pass_where_the_interface_takes_them") {
+        return;
+    }
+    shell("ip link set near mtu 9000");
+    there(|| shell("ip link set far mtu 9000"));
+    let mut server = dpdk(&Config { max_payload_bytes: 8972, ..unconnected(1) });
+    let peer = stranger();
+    let payload: Vec<u8> = (0..8972_u32).map(|n| (n % 251) as u8).collect();
+    for _ in 0..200 {
+        peer.send_to(&payload, addr(&*server, 0)).unwrap();
+        assert_eq!(recv_some(&mut *server, 1)[0].bytes, payload);
+        send_all(&mut *server, Some(peer.local_addr().unwrap()), std::slice::from_ref(&payload));
+        let mut bytes = vec![0; 9999];
+        assert_eq!((peer.recv(&mut bytes).unwrap(), &bytes[..8972]), (8972, &payload[..]));
+    }
+}
+
+#[test]
+fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
+    if !over_a_cable("an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing") {
+        return;
+    }
+    let count = |of: &str| std::fs::read_dir(of).unwrap().count();
+    let memory = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let kib = |name: &str| -> u64 {
+            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        };
+        (kib("VmSize:"), kib("VmRSS:"), kib("HugetlbPages:"))
+    };
+    let packet_sockets = || std::fs::read_to_string("/proc/net/packet").unwrap().lines().count();
+    let before_all = packet_sockets();
+    drop(dpdk(&connected((support::far::far().unwrap(), 9).into())));
+    let state = || (count("/proc/self/fd"), count("/proc/self/task"), packet_sockets());
+    let (before, (size, resident, huge)) = (state(), memory());
+    for n in 0..20 {
+        let mut engine = dpdk(&unconnected(1 + n % 3));
+        stranger().send_to(b"in its ring", addr(&*engine, 0)).unwrap();
+        if n % 2 == 0 {
+            assert_eq!(recv_some(&mut *engine, 1).len(), 1);
+        }
+    }
+    assert_eq!((state(), packet_sockets()), (before, before_all));
+    // Each has some thirty megabytes of rings, and buffers.
+    let (size_after, resident_after, huge_after) = memory();
+    assert!(huge_after <= huge, "{huge} kB of huge pages before, {huge_after} kB after");
+    assert!(size_after < size + 16 * 1024, "{size} kB before, {size_after} kB after");
+    assert!(resident_after < resident + 8 * 1024, "{resident} kB before, {resident_after} kB after");
+}
+
+#[test]
+fn who_polls_costs_no_call_and_who_waits_sleeps() {
+    if !over_a_cable("who_polls_costs_no_call_and_who_waits_sleeps") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(2));
+    let to = addr(&*server, 1);
+    let sender = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        stranger().send_to(b"now", to).unwrap();
+    });
+    let before = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    assert_eq!(server.recv(Wait::Until(takt_base::MonoNs::NEVER)).unwrap().len(), 1);
+    let after = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let spent_ns = (after.tv_sec - before.tv_sec) * 1_000_000_000 + after.tv_nsec - before.tv_nsec;
+    // A few looks at the interface; a thread that spun would have spent a hundred times as much.
+    assert!(spent_ns < 30_000_000, "{spent_ns} ns");
+    sender.join().unwrap();
+}
+
+/// An engine at the other end of a new tap, and the kernel at this one.
+fn over_a_tap(ports: Vec<PortSpec>) -> Box<dyn Engine> {
+    let kind: EngineKind = "dpdk:tap@10.97.0.2/24".parse().unwrap();
+    let engine = open(kind, &Config::new(ports)).unwrap_or_else(|error| panic!("{error} {error:?}"));
+    shell("ip addr add 10.97.0.1/24 dev dtap0; ip link set dtap0 up");
+    shell("ethtool -K dtap0 tx off >/dev/null 2>&1 || true");
+    engine
+}
+
+fn any_port() -> PortSpec {
+    PortSpec { bind: (Ipv4Addr::UNSPECIFIED, 0).into(), peer: None }
+}
+
+#[test]
+fn a_host_of_its_own_finds_neighbours_and_is_found() {
+    if !over_a_cable("a_host_of_its_own_finds_neighbours_and_is_found") {
+        return;
+    }
+    let mut engine = over_a_tap(vec![any_port(), PortSpec { bind: "10.97.0.2:4000".parse().unwrap(), peer: None }]);
+    assert!(matches!(engine.limits().path, FramePath::Dpdk { device: DpdkDevice::Tap(_), .. }));
+    assert_eq!(engine.local(PortIndex(1)), Some("10.97.0.2:4000".parse().unwrap()));
+    let first = addr(&*engine, 0);
+    assert!(first.ip() == Ipv4Addr::new(10, 97, 0, 2) && first.port() >= 49_152, "{first}");
+    let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
+    kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    // It asks.
+    send_all(&mut *engine, Some(kernel.local_addr().unwrap()), &numbered(0..40));
+    let mut bytes = [0; 9];
+    for n in 0..40_u32 {
+        let (len, from) = kernel.recv_from(&mut bytes).unwrap();
+        assert_eq!((len, from, u32::from_be_bytes(bytes[..4].try_into().unwrap())), (4, first, n));
+    }
+    // It is asked.
+    shell("ip neigh flush dev dtap0");
+    kernel.send_to(b"two", "10.97.0.2:4000").unwrap();
+    let seen = recv_some(&mut *engine, 1);
+    assert_eq!(
+        (seen[0].port, &seen[0].bytes[..], seen[0].source),
+        (PortIndex(1), &b"two"[..], kernel.local_addr().unwrap())
+    );
+    // Nobody listens there.
+    let nobody: SocketAddr = "10.97.0.1:9".parse().unwrap();
+    send_all(&mut *engine, Some(nobody), &numbered(0..1));
+    assert!(engine.recv(soon()).unwrap().is_empty());
+    assert_eq!(engine.refused(), Some(Refusal { port: P0, to: nobody }));
+}
+
+#[test]
+fn a_silent_neighbour_of_a_host_of_its_own_is_given_up() {
+    if !over_a_cable("a_silent_neighbour_of_a_host_of_its_own_is_given_up") {
+        return;
+    }
+    let mut engine = over_a_tap(vec![any_port()]);
+    let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
+    kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    silent_neighbour(&mut *engine, &kernel, "10.97.0.77:9".parse().unwrap());
+}
+
+#[test]
+fn a_host_of_its_own_refuses_what_is_not_its() {
+    if !over_a_cable("a_host_of_its_own_refuses_what_is_not_its") {
+        return;
+    }
+    let kind: EngineKind = "dpdk:tap@10.97.0.2/24".parse().unwrap();
+    let other = open(kind, &spec("10.97.0.3:7"));
+    assert!(matches!(other, Err(EngineError::NotLocal { .. })));
+    assert_eq!(missing_of(kind, &spec("[::1]:7")), Missing::Ipv6);
+    let twice = PortSpec { bind: "10.97.0.2:7".parse().unwrap(), peer: None };
+    assert!(matches!(open(kind, &Config::new(vec![twice; 2])), Err(EngineError::PortInUse { .. })));
+}
+
+#[test]
+fn af_xdp_has_the_interface_for_itself_and_gives_it_back() {
+    if !over_a_cable("af_xdp_has_the_interface_for_itself_and_gives_it_back") {
+        return;
+    }
+    let kind: EngineKind = "dpdk:af_xdp".parse().unwrap();
+    let mut engine = open(kind, &unconnected(2)).unwrap_or_else(|error| panic!("{error} {error:?}"));
+    assert!(matches!(engine.limits().path, FramePath::Dpdk { device: DpdkDevice::AfXdp, .. }));
+    let (peer, nobody) = (stranger(), support::nobody());
+    for round in 0..20 {
+        let range = round * 50..round * 50 + 50;
+        send_all(&mut *engine, Some(peer.local_addr().unwrap()), &numbered(range.clone()));
+        let mut bytes = [0; 9];
+        for n in range.clone() {
+            assert_eq!(peer.recv(&mut bytes).unwrap(), 4);
+            assert_eq!(u32::from_be_bytes(bytes[..4].try_into().unwrap()), n);
+            peer.send_to(&bytes[..4], addr(&*engine, 1)).unwrap();
+        }
+        let seen = recv_some(&mut *engine, 50);
+        assert!(seen.iter().all(|seen| seen.port == PortIndex(1)));
+        assert_eq!(numbers(&seen), range.collect::<Vec<_>>());
+    }
+    send_all(&mut *engine, Some(nobody), &numbered(0..1));
+    assert!(engine.recv(soon()).unwrap().is_empty());
+    assert_eq!(engine.refused(), Some(Refusal { port: P0, to: nobody }));
+    assert_eq!(engine.counters().receive_buffer_drops, Some(0));
+    drop(engine);
+    there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
+    // The driver of DPDK 22.11 never lets go of the queue.
+    match open(kind, &unconnected(1)) {
+        Ok(_) => {}
+        Err(EngineError::Missing { missing, .. }) => {
+            assert_eq!(missing, Missing::DpdkOnce { interface: "near".to_owned() });
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
