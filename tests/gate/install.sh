@@ -20,6 +20,8 @@ podman:podman
 cpio:cpio
 xz:xz-utils
 zstd:zstd
+pkg-config:pkg-config
+libdpdk:libdpdk-dev
 mmdebstrap:mmdebstrap
 qemu-system-x86_64:qemu-system-x86
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
@@ -37,6 +39,7 @@ desktop=target/desktop.cpio.zst
 present() {
     case $1 in
         soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        libdpdk) pkg-config --exists libdpdk 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ;;
     esac

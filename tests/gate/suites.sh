@@ -29,6 +29,17 @@ long_tests() {
     grep -e ' killed_lab /' -e ' coverage /' "$logs/binaries" | TAKT_LONG_TESTS=1 binary_limit_s=1800 run_binaries 2 2
 }
 
+# The engine that needs DPDK to be built: no other part has it. Namespaces and cables are each test's own.
+dpdk() {
+    if ! present libdpdk && [ "${CI:-}" != true ]; then
+        echo "libdpdk-dev is not installed"
+        return 0
+    fi
+    cargo clippy --package takt-packet --all-targets --features dpdk -- -D warnings &&
+        cargo clippy --package takt --features dpdk -- -D warnings &&
+        cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast
+}
+
 models() {
     RUSTFLAGS="--cfg loom" cargo test --release --target-dir target/loom --package takt-link
 }
