@@ -11,7 +11,7 @@
 //! | `uring` | a batch each way; receives go on by themselves, and one that finds nothing costs no call | Linux 6.1, io_uring permitted |
 //! | `xdp` | a batch of frames, past the kernel's protocol layers (AF_XDP) | CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF; a driver that runs XDP programs; IPv4 |
 //! | `xdp-generic` | the same | the same, any driver |
-//! | `dpdk` | frames, by a driver of DPDK's in this process: over a packet socket, AF_XDP, a tap or a card | a program built with the feature `dpdk`; CAP_NET_RAW; IPv4 |
+//! | `dpdk` | frames, by a driver of DPDK's in this process: over a packet socket, AF_XDP, a tap or a card | a program built with the feature `dpdk`; CAP_NET_RAW, CAP_NET_ADMIN; IPv4 |
 //! | `auto` | what the first of `xdp`, `mmsg` that opens does | nothing |
 //!
 //! An engine never blocks longer than its caller allows, allocates nothing after opening, and treats every length and

@@ -59,7 +59,7 @@ pub enum Missing {
         "this program was built without DPDK   (apt-get install libdpdk-dev, cargo build --release --features dpdk)"
     )]
     Dpdk,
-    #[error("this process may not open packet sockets   (CAP_NET_RAW)")]
+    #[error("this process may not open packet sockets, or DPDK's driver of them   (CAP_NET_RAW and CAP_NET_ADMIN)")]
     PacketSockets,
     #[error(
         "{device} takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF, and this process has not all of them   (run it as root)"

@@ -5,8 +5,10 @@
 mod support;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::process::Command;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use support::far::{over_a_cable, shell, there};
 use support::{P0, addr, any, connected, dpdk, numbered, numbers, recv_some, send_all, soon, stranger, unconnected};
@@ -46,6 +48,7 @@ fn the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores() 
     if !over_a_cable("the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores") {
         return;
     }
+    shell("ip link set near promisc on");
     let cores = takt_host::affinity::own_cpus();
     let free = huge_pages_free();
     let engine = dpdk(&unconnected(1));
@@ -57,6 +60,8 @@ fn the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores() 
     // Pages of two megabytes, of which it wants 64 MiB.
     assert!(free > 0 || !huge_pages, "{free} free");
     assert_eq!(takt_host::affinity::own_cpus(), cores);
+    let link = Command::new("ip").args(["link", "show", "near"]).output().expect("iproute2");
+    assert!(String::from_utf8_lossy(&link.stdout).contains("PROMISC"), "the interface stays as it was");
     assert_eq!((engine.limits().stamps, engine.limits().max_payload_bytes), (true, 1472));
 }
 
@@ -119,6 +124,23 @@ fn without_privileges_it_says_which() {
         let said = missing_of(name.parse().unwrap(), &unconnected_of(name)).to_string();
         assert!(said.contains("takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{said}");
     }
+}
+
+#[test]
+fn two_capabilities_and_an_ordinary_limit_of_locked_memory_are_enough() {
+    if !over_a_cable("two_capabilities_and_an_ordinary_limit_of_locked_memory_are_enough") {
+        return;
+    }
+    let limit = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    setrlimit(Resource::Memlock, limit(8 << 20)).unwrap();
+    let (two, none) = (CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN, CapabilitySet::empty());
+    set_capabilities(None, CapabilitySets { effective: two, permitted: two, inheritable: none }).unwrap();
+    let mut server = dpdk(&unconnected(1));
+    stranger().send_to(b"takt?", addr(&*server, 0)).unwrap();
+    assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"takt?");
+    drop(server);
+    setrlimit(Resource::Memlock, limit(1 << 20)).unwrap();
+    assert_eq!(missing(&unconnected(1)), Missing::LockedMemory);
 }
 
 fn unconnected_of(name: &str) -> Config {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
 use super::arp::Neighbours;
@@ -85,6 +85,9 @@ fn on_interface(mut prepared: Prepared) -> Result<Dpdk, EngineError> {
     let started = eal::start(false).map_err(missing)?;
     let failed = |why| missing(Missing::DpdkDevice { device: format!("{device} on {}", interface.name), why });
     let plan = plan(device, &interface, &prepared.config).map_err(failed)?;
+    if device == DpdkDevice::AfPacket && plan.ring < *FRAMES.start() {
+        return Err(missing(Missing::LockedMemory));
+    }
     let (plugged, socket) = {
         let alone = changing();
         let before = table::sockets();
@@ -203,7 +206,8 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
     let frame = (longest + HEADERS_BYTES - PACKET_HEADERS_BYTES + RING_HEADER_BYTES).next_power_of_two();
     let frame = frame.clamp(*FRAME_BYTES.start(), *FRAME_BYTES.end());
     let frames = (config.recv_buffer_bytes / SMALL_BYTES).max(2 * config.batch).next_power_of_two();
-    let frames = frames.clamp(*FRAMES.start(), *FRAMES.end()).min(RING_BYTES / frame);
+    let frames = frames.clamp(*FRAMES.start(), *FRAMES.end()).min(RING_BYTES.min(lockable_bytes() / 4) / frame);
+    let frames = if frames.is_power_of_two() { frames } else { frames.next_power_of_two() / 2 };
     let plan = Plan {
         bus: "vdev",
         name: String::new(),
@@ -213,6 +217,7 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
         kept: 0,
         sending: 2 * BURST as u32,
         mtu: 0,
+        promiscuous: interface.promiscuous,
     };
     let card = |plan: Plan| Plan { kept: DESCRIPTORS.into(), sending: 2 * u32::from(DESCRIPTORS), ..plan };
     let (plan, ring) = match device {
@@ -237,6 +242,13 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
     Ok(Sized { plan, ring })
 }
 
+/// Memory that this process may lock, as the rings of a packet socket are, both ways.
+fn lockable_bytes() -> usize {
+    let privileged = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+    let limit = getrlimit(Resource::Memlock).current.filter(|_| !privileged);
+    limit.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
 /// What the interface can't carry is refused, or less is granted to who asks for no more.
 fn fits(config: &mut Config, mtu: usize, name: &str) -> Result<(), Missing> {
     let most = *FRAME_BYTES.end() - RING_HEADER_BYTES - HEADERS_BYTES;
@@ -256,17 +268,14 @@ fn fits(config: &mut Config, mtu: usize, name: &str) -> Result<(), Missing> {
 
 /// What the process may not do is told before DPDK fails at it.
 fn permitted(device: DpdkDevice) -> Result<(), Missing> {
-    if device == DpdkDevice::AfPacket {
-        // Protocol 0: nothing is received.
-        let tried = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, None);
-        return match tried {
-            Err(Errno::PERM | Errno::ACCESS) => Err(Missing::PacketSockets),
-            _ => Ok(()),
-        };
+    let sockets = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
+    let has = |all| capabilities(None).is_ok_and(|sets| sets.effective.contains(all));
+    match device {
+        DpdkDevice::AfPacket if has(sockets) => Ok(()),
+        DpdkDevice::AfPacket => Err(Missing::PacketSockets),
+        _ if has(sockets | CapabilitySet::BPF) => Ok(()),
+        _ => Err(Missing::DpdkPermission { device: device.to_string() }),
     }
-    let all = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW | CapabilitySet::BPF;
-    let has = capabilities(None).is_ok_and(|sets| sets.effective.contains(all));
-    if has { Ok(()) } else { Err(Missing::DpdkPermission { device: device.to_string() }) }
 }
 
 /// The address of the first port, and how much of it names the network.

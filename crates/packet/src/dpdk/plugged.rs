@@ -35,7 +35,7 @@ unsafe extern "C" {
     fn takt_dpdk_unplug(bus: *const c_char, name: *const c_char);
     fn takt_dpdk_pool(name: *const c_char, count: u32, bytes: u16) -> *mut Pool;
     fn takt_dpdk_free_pool(pool: *mut Pool);
-    fn takt_dpdk_begin(port: u16, receive: u16, send: u16, mtu: u16, pool: *mut Pool) -> c_int;
+    fn takt_dpdk_begin(port: u16, receive: u16, send: u16, mtu: u16, promiscuous: c_int, pool: *mut Pool) -> c_int;
     fn takt_dpdk_end(port: u16);
     fn takt_dpdk_describe(port: u16, mac: *mut u8, mtu: *mut u16) -> c_int;
     fn takt_dpdk_missed(port: u16, count: *mut u64) -> c_int;
@@ -76,6 +76,8 @@ pub(super) struct Plan {
     pub(super) sending: u32,
     /// 0: as it is.
     pub(super) mtu: u16,
+    /// Whether its interface takes all frames, and goes on to do so.
+    pub(super) promiscuous: bool,
 }
 
 /// A device, until it is dropped.
@@ -136,7 +138,7 @@ impl Plugged {
         plugged.free.extend(taken);
         let rings = plan.descriptors;
         // SAFETY: the port is the one just plugged in, the pool lives until `drop` has ended the port.
-        refuse(unsafe { takt_dpdk_begin(port, rings, rings, plan.mtu, pool.as_ptr()) })?;
+        refuse(unsafe { takt_dpdk_begin(port, rings, rings, plan.mtu, plan.promiscuous.into(), pool.as_ptr()) })?;
         plugged.opening = false;
         Ok(plugged)
     }

@@ -67,7 +67,12 @@ int takt_dpdk_plug(const char *bus, const char *name, const char *arguments, uin
 {
     int answer = rte_eal_hotplug_add(bus, name, arguments);
 
-    return answer != 0 ? answer : rte_eth_dev_get_port_by_name(name, port);
+    if (answer != 0)
+        return answer;
+    answer = rte_eth_dev_get_port_by_name(name, port);
+    if (answer != 0)
+        (void)rte_eal_hotplug_remove(bus, name);
+    return answer;
 }
 
 void takt_dpdk_unplug(const char *bus, const char *name)
@@ -86,8 +91,9 @@ void takt_dpdk_free_pool(struct rte_mempool *pool)
     rte_mempool_free(pool);
 }
 
-/* Starts a port with a queue each way; 0 leaves the MTU as it is. */
-int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu, struct rte_mempool *pool)
+/* Starts a port with a queue each way; 0 leaves the MTU as it is. Starting sets whether all of a network's frames are taken:
+ * on the kernel's interface, too, which is to stay as it is. */
+int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu, int promiscuous, struct rte_mempool *pool)
 {
     struct rte_eth_conf conf = {.rxmode = {.mtu = mtu}};
     int socket = rte_eth_dev_socket_id(port);
@@ -99,6 +105,8 @@ int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu
         answer = rte_eth_rx_queue_setup(port, 0, receive, (unsigned int)socket, NULL, pool);
     if (answer == 0)
         answer = rte_eth_tx_queue_setup(port, 0, send, (unsigned int)socket, NULL);
+    if (answer == 0 && promiscuous)
+        answer = rte_eth_promiscuous_enable(port);
     return answer != 0 ? answer : rte_eth_dev_start(port);
 }
 

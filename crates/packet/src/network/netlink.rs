@@ -56,6 +56,9 @@ pub(crate) struct Interface {
     pub(crate) mac: Mac,
     pub(crate) loopback: bool,
     pub(crate) up: bool,
+    /// Whether somebody has told it to take all frames.
+    #[cfg(feature = "dpdk")]
+    pub(crate) promiscuous: bool,
 }
 
 /// An address of this host and the interface that has it.
@@ -141,6 +144,8 @@ impl Routing {
                     mac: mac(attributes, IFLA_ADDRESS).unwrap_or_default(),
                     loopback: flags & libc::IFF_LOOPBACK.cast_unsigned() != 0,
                     up: flags & libc::IFF_UP.cast_unsigned() != 0,
+                    #[cfg(feature = "dpdk")]
+                    promiscuous: flags & libc::IFF_PROMISC.cast_unsigned() != 0,
                 });
             }
         })?;
