@@ -95,7 +95,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
     for (bad, hint) in [
         (&["--size", "15"][..], "want 16 to 9000 bytes"),
         (&["--size", "64,9001"], "`9001`: want 16 to 9000 bytes"),
-        (&["--engine", "dpdk"], "no engine is called `dpdk`"),
+        (&["--engine", "netmap"], "no engine is called `netmap`"),
         (&["--rate", "fast"], "such as 25e6"),
         (&["--rate", "10M..fast"], "`fast` is not a number"),
         (&["--rate", "0"], "fix   --rate or --pps within that range; leave both away to send flat out"),

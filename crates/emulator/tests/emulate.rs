@@ -106,7 +106,7 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
         Options { serials: vec!["0123456789".into()], ..options(7) },
         Options { faults: vec!["lose:rx".into()], ..options(7) },
         Options { allow: vec!["everybody".into()], ..options(7) },
-        Options { engine: "dpdk".into(), ..options(7) },
+        Options { engine: "netmap".into(), ..options(7) },
         Options { cores: vec![100_000], ..options(7) },
         Options { eeproms: vec!["/proc/version".into()], ..options(7) },
         Options { sources: vec!["tnoe".into()], ..options(7) },

@@ -134,7 +134,9 @@ fn faulty_wire(open: Open) {
     assert_eq!(counters.receive_buffer_drops, drops);
     // Where the kernel takes frames apart it has dropped what was damaged.
     let seen = if server.limits().path == FramePath::Sockets { 0 } else { damages.len() as u64 };
-    assert_eq!((counters.damaged_datagrams, counters.unfinished_checksums), (seen, 0));
+    // The checksum of one datagram in 65,536 is by chance what an unfinished one would be, and it is taken for that if it is
+    // damaged. Which ones these are depends on the port that the kernel has given.
+    assert_eq!(counters.damaged_datagrams + counters.unfinished_checksums, seen);
     is_dead(&mut *server, source);
 }
 

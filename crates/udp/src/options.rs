@@ -203,9 +203,9 @@ mod tests {
         let json = serde_json::to_string(&options).unwrap();
         assert!(json.contains(r#""engine":"mmsg""#), "{json}");
         assert_eq!(serde_json::from_str::<Options>(&json).unwrap(), options);
-        let other = json.replace("mmsg", "dpdk");
+        let other = json.replace("mmsg", "netmap");
         assert!(
-            serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `dpdk`")
+            serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `netmap`")
         );
     }
 }
