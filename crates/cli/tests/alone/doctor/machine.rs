@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use takt_doctor::Setting;
 use takt_host::Host;
 
-use takt_testing::skip;
+use takt_testing::{skip, wait_for};
 
 use super::program::{Fact, doctor, entries, fix_all, json, kill_at, text};
 
@@ -29,7 +29,12 @@ impl Machine {
         flock(&alone, FlockOperation::LockExclusive).expect("a lock");
         // A place that outlives a killed test: what it left is given back by the next one.
         let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor-state");
-        let left = doctor(&state, &["--undo"]).output().expect("takt");
+        // The guard of a proof that was killed may be at it yet.
+        let left = wait_for("the guard of an earlier test", || {
+            let undone = doctor(&state, &["--undo"]).output().expect("takt");
+            let busy = String::from_utf8_lossy(&undone.stderr).contains("another takt is changing settings");
+            (!busy).then_some(undone)
+        });
         assert!(left.status.success(), "{}", String::from_utf8_lossy(&left.stderr));
         Some(Machine { state, _alone: alone })
     }
