@@ -81,6 +81,14 @@ impl Engine for Uring {
                 break;
             }
         }
+        // One look brings no more than 32 datagrams of a port (io_uring's MULTISHOT_MAX_RETRY); those behind them are there at the
+        // next, and a batch that is not full would say that nothing is left.
+        let mut before = 0;
+        while self.rx_entries.len() > before && self.rx_entries.len() < self.limits.batch {
+            before = self.rx_entries.len();
+            receiver.look(shared, Wait::Poll)?;
+            receiver.take(&mut self.rx_entries, self.limits.batch);
+        }
         shared.count(&self.rx_entries);
         Ok(RxBatch::new(receiver.ring.arena(), &self.rx_entries))
     }
@@ -166,9 +174,10 @@ impl Receiver {
 
     fn take(&mut self, out: &mut Vec<RxEntry>, most: usize) {
         let Receiver { inbox, lent, layouts, .. } = self;
+        let before = out.len();
         inbox.take(out, most, |offset| lent.push(offset));
         // A message is handed out as its payload, which begins behind what the kernel says about it.
-        for entry in out {
+        for entry in out.iter_mut().skip(before) {
             entry.offset += layouts.get(usize::from(entry.port.0)).map_or(0, |layout| layout.before_payload());
         }
     }
