@@ -36,6 +36,13 @@ pub(crate) fn rate(round: &RoundRow, pointer: &str) -> Option<f64> {
     Some(result.pointer(pointer)?.as_f64()? / result.get("wall_s")?.as_f64()?)
 }
 
+/// Of the samples that a radio sent, the share that did not come.
+pub(crate) fn dropped_share(round: &RoundRow) -> Option<f64> {
+    let of = |pointer: &str| result(round)?.pointer(pointer)?.as_f64();
+    let (dropped, samples) = (of("/rx/dropped")?, of("/rx/samples")?);
+    (dropped + samples > 0.0).then(|| dropped / (dropped + samples))
+}
+
 /// What the machine did in a round.
 fn usage(round: &RoundRow) -> Option<Usage> {
     Usage::deserialize(round.record.as_ref()?.machine.get("usage")?).ok()

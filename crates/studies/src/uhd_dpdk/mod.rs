@@ -13,7 +13,7 @@ use takt_lab::store::RoundRow;
 use claims::judge;
 
 use super::part;
-use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, stream_busy};
+use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, dropped_share, stream_busy};
 
 pub(super) const STUDY: Study = Study {
     name: "uhd-dpdk",
@@ -70,12 +70,6 @@ fn jitter_s(round: &RoundRow) -> Option<f64> {
 
 fn delay_s(round: &RoundRow) -> Option<f64> {
     Some(part::at(round, "/rx/delivery/delay/p99_9_us")? * 1e-6)
-}
-
-pub(super) fn dropped_share(round: &RoundRow) -> Option<f64> {
-    let of = |pointer| part::at(round, pointer);
-    let (dropped, samples) = (of("/rx/dropped")?, of("/rx/samples")?);
-    (dropped + samples > 0.0).then(|| dropped / (dropped + samples))
 }
 
 #[cfg(test)]

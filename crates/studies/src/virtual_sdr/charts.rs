@@ -4,7 +4,8 @@ use takt_lab::store::RoundRow;
 
 use crate::part;
 use crate::sweep::{
-    ChartPlan, Measure, Read, cpu_cores, end_busy, from_host, guest_cores, per_datagram, rate, stream_busy, to_host,
+    ChartPlan, Measure, Read, cpu_cores, dropped_share, end_busy, from_host, guest_cores, per_datagram, rate,
+    stream_busy, to_host,
 };
 
 const LINK: ChartPlan = ChartPlan { part: "link", x: "payload_bytes", by: "environment", ..ChartPlan::BLANK };
@@ -65,10 +66,4 @@ pub(super) const EVIDENCE: [(&str, ChartPlan); 9] = [
 
 fn sent_bps(round: &RoundRow) -> Option<f64> {
     from_host(round, "/throughput_bps")
-}
-
-fn dropped_share(round: &RoundRow) -> Option<f64> {
-    let of = |pointer| part::at(round, pointer);
-    let (dropped, samples) = (of("/rx/dropped")?, of("/rx/samples")?);
-    (dropped + samples > 0.0).then(|| dropped / (dropped + samples))
 }
