@@ -125,8 +125,8 @@ impl LabBench<'_> {
     fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
         let settings = &point.settings;
         let mut options = Map::new();
-        if let model @ ("n200" | "x310") = settings.word("model") {
-            options.insert("model".into(), json!(model));
+        if let Some(model) = settings.all().get("model") {
+            options.insert("model".into(), model.clone());
         }
         if settings.word("source") == "counter" {
             options.insert("sources".into(), json!(["counter"]));

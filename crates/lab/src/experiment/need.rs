@@ -48,7 +48,7 @@ impl FromStr for Need {
         let model = accept("model", json!(model.to_lowercase()))?;
         let rate_sps = accept("rate_sps", json!(rate))?.as_f64().unwrap_or_default();
         let mode = accept("mode", json!(rest.first().unwrap_or(&"duplex")))?;
-        let named: Model = serde_json::from_value(model.clone()).unwrap_or_default();
+        let named: Model = serde_json::from_value(model.clone()).map_err(|why| error(why.to_string()))?;
         let fits_sc16 = |fastest_sps: f64| rate_sps <= fastest_sps || named.fastest_sps(Format::Sc8).is_none();
         let usual = if named.fastest_sps(Format::Sc16).is_some_and(fits_sc16) { "sc16" } else { "sc8" };
         let format = accept("format", json!(rest.get(1).unwrap_or(&usual)))?;
