@@ -122,13 +122,13 @@ fn missing(rows: &[&RoundRow]) -> Option<String> {
 /// What they say, a sentence without a full stop; `None` if there is nothing to compare.
 pub(super) fn words(engines: &[EnginePoint]) -> Option<String> {
     let (first, others) = engines.split_first()?;
-    let told: Vec<String> = others.iter().filter_map(one).collect();
-    (!told.is_empty()).then(|| {
+    let ratios: Vec<String> = others.iter().filter_map(one).collect();
+    (!ratios.is_empty()).then(|| {
         let rate_msps = (first.rate_sps / 1e4).round() / 100.0;
         format!(
             "of what a sample costs by engine {} (process and interrupts, receiving {rate_msps} MS/s), {}",
             first.engine,
-            list(&told)
+            list(&ratios)
         )
     })
 }

@@ -97,11 +97,11 @@ pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Ou
     Ok(assemble(&store, &run)?)
 }
 
-/// What the check is about: what was asked for; else what the file says, or, of a radio that is there and another one, that one's
+/// What the check is about: the rates that were named; else what the file says, or, of a radio that is there and another one, that one's
 /// usual rate.
 fn needs(options: &CheckOptions) -> Result<Vec<Need>, CheckError> {
-    let asked = if options.needs.is_empty() { &options.experiment.needs } else { &options.needs };
-    let mut models: Vec<Model> = asked.iter().map(|need| need.model).collect();
+    let wanted = if options.needs.is_empty() { &options.experiment.needs } else { &options.needs };
+    let mut models: Vec<Model> = wanted.iter().map(|need| need.model).collect();
     models.dedup();
     if let [one, other, ..] = models.as_slice() {
         return Err(CheckError::TwoRadios { one: *one, other: *other });
@@ -109,7 +109,7 @@ fn needs(options: &CheckOptions) -> Result<Vec<Need>, CheckError> {
     let there = options.addr.filter(|_| options.needs.is_empty()).map(on_air::model).transpose()?.flatten();
     Ok(match there.filter(|there| !models.contains(there)) {
         Some(model) => vec![Need::usual(model)],
-        None => asked.clone(),
+        None => wanted.clone(),
     })
 }
 

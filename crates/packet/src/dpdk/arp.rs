@@ -49,19 +49,19 @@ struct Known {
 #[derive(Clone, Copy, Debug)]
 struct Sought {
     address: Ipv4Addr,
-    asked: u8,
+    questions: u8,
     again: MonoNs,
 }
 
 /// What a frame that is no datagram says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Icmp {
     /// Nothing that matters here.
-    Nothing,
+    None,
     /// What was sent from one to the other found no port there.
-    Refused { from: SocketAddrV4, to: SocketAddrV4 },
+    PortUnreachable { from: SocketAddrV4, to: SocketAddrV4 },
     /// It found no way, or was not wanted.
-    Lost,
+    Unreachable,
 }
 
 impl Neighbours {
@@ -95,31 +95,31 @@ impl Neighbours {
     }
 
     fn seek(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
-        let asked = match self.sought {
+        let questions = match self.sought {
             Some(sought) if sought.address == to && now < sought.again => return Hop::Soon,
-            Some(sought) if sought.address == to && sought.asked == QUESTIONS => {
-                // The next datagram has it asked again.
+            Some(sought) if sought.address == to && sought.questions == QUESTIONS => {
+                // The next datagram asks again.
                 self.sought = None;
                 return Hop::Nowhere;
             }
-            Some(sought) if sought.address == to => sought.asked,
+            Some(sought) if sought.address == to => sought.questions,
             _ => 0,
         };
-        self.sought = Some(Sought { address: to, asked: asked + 1, again: now + PATIENCE });
+        self.sought = Some(Sought { address: to, questions: questions + 1, again: now + PATIENCE });
         self.question = Some(to);
         Hop::Soon
     }
 
     /// Takes note of a frame that is no datagram of a port here.
-    pub(super) fn hear(&mut self, frame: &[u8], now: MonoNs) -> Heard {
-        let Some((ethernet, packet)) = frame.split_first_chunk::<ETHERNET_BYTES>() else { return Heard::Nothing };
+    pub(super) fn receive(&mut self, frame: &[u8], now: MonoNs) -> Icmp {
+        let Some((ethernet, packet)) = frame.split_first_chunk::<ETHERNET_BYTES>() else { return Icmp::None };
         match [ethernet[12], ethernet[13]] {
             [0x08, 0x06] => {
                 self.arp(packet, now);
-                Heard::Nothing
+                Icmp::None
             }
-            [0x08, 0x00] => unreachable(packet, self.own.address).unwrap_or(Heard::Nothing),
-            _ => Heard::Nothing,
+            [0x08, 0x00] => unreachable(packet, self.own.address).unwrap_or(Icmp::None),
+            _ => Icmp::None,
         }
     }
 
@@ -188,7 +188,7 @@ impl Neighbours {
 }
 
 /// An ICMP answer to a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
-fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Heard> {
+fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Icmp> {
     let (ip, rest) = packet.split_first_chunk::<20>()?;
     let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
     let message = rest.get(..total.checked_sub(20)?)?;
@@ -204,8 +204,8 @@ fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Heard> {
     let to = Ipv4Addr::from([inner[16], inner[17], inner[18], inner[19]]);
     let port = |high, low| u16::from_be_bytes([high, low]);
     Some(match code {
-        3 => Heard::Refused { from: SocketAddrV4::new(own, port(a, b)), to: SocketAddrV4::new(to, port(c, d)) },
-        _ => Heard::Lost,
+        3 => Icmp::PortUnreachable { from: SocketAddrV4::new(own, port(a, b)), to: SocketAddrV4::new(to, port(c, d)) },
+        _ => Icmp::Unreachable,
     })
 }
 
@@ -240,9 +240,9 @@ mod tests {
         assert_eq!((&question[..22], question.len()), (&begin[..], 60));
         assert_eq!(us.hop(there, MonoNs(2)), Hop::Soon);
         assert!(!us.wants_to_write(), "once is enough for a while");
-        assert_eq!(them.hear(&question, MonoNs(3)), Heard::Nothing);
+        assert_eq!(them.receive(&question, MonoNs(3)), Icmp::None);
         let answer = written(&mut them);
-        assert_eq!(us.hear(&answer, MonoNs(4)), Heard::Nothing);
+        assert_eq!(us.receive(&answer, MonoNs(4)), Icmp::None);
         assert_eq!(us.hop(there, MonoNs(5)), Hop::To(THEM));
         assert_eq!(them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(5)), Hop::To(US), "who asks is known by that");
     }
@@ -265,8 +265,8 @@ mod tests {
         let (mut us, mut them) = (neighbours("10.0.0.1/24", US), neighbours("10.0.0.2/24", THEM));
         let there = Ipv4Addr::new(10, 0, 0, 2);
         us.hop(there, MonoNs(0));
-        them.hear(&written(&mut us), MonoNs(0));
-        us.hear(&written(&mut them), MonoNs(0));
+        them.receive(&written(&mut us), MonoNs(0));
+        us.receive(&written(&mut them), MonoNs(0));
         assert_eq!(us.hop(there, MonoNs(31 * SECOND)), Hop::To(THEM));
         assert!(us.wants_to_write());
         assert_eq!(us.hop(there, MonoNs(61 * SECOND)), Hop::Soon);
@@ -291,7 +291,7 @@ mod tests {
         {
             let mut them = neighbours(claims, mac);
             them.question = Some(Ipv4Addr::new(10, 0, 0, 1));
-            us.hear(&written(&mut them), MonoNs(0));
+            us.receive(&written(&mut them), MonoNs(0));
             assert!(us.known.is_empty() && us.answer.is_none(), "{claims} {mac:?}");
         }
     }
@@ -306,16 +306,16 @@ mod tests {
         frame.extend([0x10, 0, 0, 9, 0, 13, 0xbc, 0xf2]);
         let mut us = neighbours("10.0.0.1/24", US);
         let (from, to) = ("10.0.0.1:4096".parse().unwrap(), "10.0.0.2:9".parse().unwrap());
-        assert_eq!(us.hear(&frame, MonoNs(0)), Heard::Refused { from, to });
+        assert_eq!(us.receive(&frame, MonoNs(0)), Icmp::PortUnreachable { from, to });
         for cut in 0..frame.len() {
-            assert_eq!(us.hear(&frame[..cut], MonoNs(0)), Heard::Nothing, "{cut}");
+            assert_eq!(us.receive(&frame[..cut], MonoNs(0)), Icmp::None, "{cut}");
         }
         for bit in 26 * 8..frame.len() * 8 {
             let mut frame = frame.clone();
             frame[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(us.hear(&frame, MonoNs(0)), Heard::Nothing, "bit {bit}");
+            assert_eq!(us.receive(&frame, MonoNs(0)), Icmp::None, "bit {bit}");
         }
-        assert_eq!(neighbours("10.0.0.3/24", US).hear(&frame, MonoNs(0)), Heard::Nothing);
+        assert_eq!(neighbours("10.0.0.3/24", US).receive(&frame, MonoNs(0)), Icmp::None);
     }
 
     proptest! {
@@ -325,7 +325,7 @@ mod tests {
             if let Some(place) = bytes.get_mut(12..14) {
                 place.copy_from_slice(&kind);
             }
-            neighbours("10.0.0.1/24", US).hear(&bytes, MonoNs(0));
+            neighbours("10.0.0.1/24", US).receive(&bytes, MonoNs(0));
         }
     }
 }

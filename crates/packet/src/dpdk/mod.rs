@@ -30,7 +30,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 
-use self::arp::{Heard, Neighbours};
+use self::arp::{Icmp, Neighbours};
 pub(crate) use self::opening::open;
 use self::plugged::{BURST, Plugged};
 use self::socket::Socket;
@@ -155,8 +155,8 @@ impl Core {
                 let arrived = Some(at).filter(|_| limits.stamps);
                 entries.extend(take(&mut self.shared.counters, &self.wanted, arrived, bytes, place, offset));
             } else if let Reach::Own(neighbours) = &mut self.reach {
-                let heard = neighbours.hear(bytes, at);
-                heed(&mut self.shared, &self.wanted, heard);
+                let icmp = neighbours.receive(bytes, at);
+                heed(&mut self.shared, &self.wanted, icmp);
             }
             self.device.pop();
         }
@@ -257,7 +257,7 @@ impl Core {
         let now = WallClock.now();
         self.device.fill(now);
         for (_, bytes) in self.device.frames() {
-            neighbours.hear(bytes, now);
+            neighbours.receive(bytes, now);
         }
     }
 
@@ -303,11 +303,11 @@ impl Core {
 }
 
 /// What an answer to something sent earlier means for the ports.
-fn heed(shared: &mut Shared, ports: &[Wanted], heard: Heard) {
-    match heard {
-        Heard::Nothing => {}
-        Heard::Lost => shared.counters.other_icmp += 1,
-        Heard::Refused { from, to } => {
+fn heed(shared: &mut Shared, ports: &[Wanted], icmp: Icmp) {
+    match icmp {
+        Icmp::None => {}
+        Icmp::Unreachable => shared.counters.other_icmp += 1,
+        Icmp::PortUnreachable { from, to } => {
             let index = ports.iter().position(|port| port.local == from).and_then(|index| u8::try_from(index).ok());
             if let Some(index) = index {
                 shared.note_refusal(PortIndex(index), to.into());

@@ -41,8 +41,8 @@ fn grid(rate_sps: f64) -> Option<(TickRate, Ticks)> {
 
 /// Fields of a capture of a stream that begins at `tick` of this clock.
 fn stamp(tick: Tick, clock: TickRate, rate_sps: f64) -> Map<String, Value> {
-    let told = grid(rate_sps).is_some_and(|(usual, _)| usual == clock);
-    let tick_hz = (!told).then(|| (TICK_HZ.to_owned(), json!(clock.hz())));
+    let by_rate = grid(rate_sps).is_some_and(|(usual, _)| usual == clock);
+    let tick_hz = (!by_rate).then(|| (TICK_HZ.to_owned(), json!(clock.hz())));
     Map::from_iter([(TICK.to_owned(), json!(tick.0))].into_iter().chain(tick_hz))
 }
 
