@@ -5,7 +5,7 @@ mod refusing;
 mod support;
 
 use support::{P0, addr, connected, numbered, numbers, recv_some, send_all, unconnected, uring};
-use takt_packet::{EngineError, EngineKind, Missing, Wait, open};
+use takt_packet::{Config, EngineError, EngineKind, Missing, Wait, open};
 
 #[test]
 fn an_engine_goes_on_in_every_thread_it_is_sent_to() {
@@ -35,6 +35,15 @@ fn an_engine_goes_on_in_every_thread_it_is_sent_to() {
     }
     assert!(server.recv(Wait::Poll).unwrap().is_empty());
     assert_eq!(server.counters().receive_buffer_drops, Some(0));
+}
+
+#[test]
+fn a_batch_is_full_or_nothing_is_left() {
+    let mut server = uring(&Config { batch: 128, ..unconnected(1) });
+    let mut client = uring(&connected(addr(&*server, 0)));
+    // One look brings 32 datagrams of a socket at most (MULTISHOT_MAX_RETRY in Linux's io_uring/net.c).
+    send_all(&mut *client, None, &numbered(0..100));
+    assert_eq!(server.recv(support::soon()).unwrap().len(), 100);
 }
 
 #[test]
