@@ -6,6 +6,7 @@
 
 use num_complex::{Complex, Complex32};
 
+use crate::bridge::BridgeData;
 use crate::chdr::{Control, Data, Header, Management, Packet, StreamCommand as Command, StreamStatus};
 use crate::lag::{LagReply, LagRequest};
 use crate::n200::eeprom::{Daughterboard, Motherboard};
@@ -30,6 +31,11 @@ macro_rules! round_trip {
             }
         }
     }};
+}
+
+/// Packets between nodes.
+pub fn bridge(bytes: &[u8]) {
+    round_trip!(BridgeData, bytes);
 }
 
 /// Control packets, both ways.
@@ -208,13 +214,26 @@ mod tests {
 
     use super::*;
 
-    const ALL: [fn(&[u8]); 11] =
-        [n200_control, n200_fifo, n200_rx, n200_tx, n200_report, n200_eeprom, n200_words, lag, samples, chdr, x310];
+    const ALL: [fn(&[u8]); 12] = [
+        bridge,
+        n200_control,
+        n200_fifo,
+        n200_rx,
+        n200_tx,
+        n200_report,
+        n200_eeprom,
+        n200_words,
+        lag,
+        samples,
+        chdr,
+        x310,
+    ];
 
     /// A packet of every kind, from which the damaged ones are made.
     fn good() -> impl Strategy<Value = Vec<u8>> {
         let header = prop_oneof![
             (0u32..16, 5u32..40).prop_map(|(count, length)| 0x1410_0000 | count << 16 | length),
+            (0u32..16, 5u32..40).prop_map(|(count, length)| 0x14D0_0000 | count << 16 | length),
             (0u32..16).prop_map(|count| 0x5010_0005 | count << 16),
             (0u32..16).prop_map(|count| 0x5010_0006 | count << 16),
             (0u32..16).prop_map(|count| 0x5000_0004 | count << 16),

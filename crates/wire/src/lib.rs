@@ -7,6 +7,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | [`bridge`] | packets of a waveform between two nodes: VITA-49, a slot as a sample frame |
 //! | [`chdr`] | CHDR of RFNoC radios: management, control, credits, samples |
 //! | [`lag`] | how late an emulated radio was itself, asked over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
@@ -16,6 +17,7 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
+pub mod bridge;
 pub mod chdr;
 mod error;
 #[cfg(any(test, fuzzing))]

@@ -8,17 +8,22 @@ use std::path::Path;
 use std::process::Command;
 
 use common::written;
+use takt_wire::bridge::{BridgeData, BridgeHead, Part};
 use takt_wire::n200::ports::RX0;
 use takt_wire::n200::{RxData, RxEvent, RxHead, RxMessage, RxPacking, TxData, TxEvent, TxHead, TxReport};
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 16] = [
     "vrt.type",
     "vrt.seq",
     "vrt.len",
     "vrt.sid",
+    "vrt.tsi",
+    "vrt.ts_int",
     "vrt.tsf",
     "vrt.ts_frac_sample",
     "vrt.data",
+    "vrt.valid_en",
+    "vrt.valid",
     "vrt.user3_en",
     "vrt.user3",
     "vrt.user1",
@@ -53,24 +58,30 @@ fn cases() -> Vec<(Vec<u8>, String)> {
     let report = TxReport { count: 1, stream_id: 2, tick: 1 << 40, event: TxEvent::Underflow, sequence: 5 };
     let timed =
         TxHead { sequence: 6, count: 6, tick: Some(100_000_000), start_of_burst: true, end_of_burst: true, odd: false };
+    let bridged =
+        BridgeHead { count: 3, stream_id: 0x1234_5678, slot: u32::MAX, first_item: 17, part: Part::Final, valid: true };
     let tx = TxData { head: timed, payload: &[1, 2, 3, 4] };
     vec![
         (
             written(|out| RxData { head, payload: &full }.write(out)),
-            format!("1|9|368|0x00000003|1|54661|{text}|1|0|||"),
+            format!("1|9|368|0x00000003|0||1|54661|{text}|||1|0|||"),
         ),
         (
             written(|out| RxData { head: last, payload: &full[..4] }.write(out)),
-            "1|10|6|0x00000003|1|18446744073709551615|3e800000|1|1|||".to_owned(),
+            "1|10|6|0x00000003|0||1|18446744073709551615|3e800000|||1|1|||".to_owned(),
         ),
         (
             written(|out| RxData { head: odd, payload: &full[..8] }.write(out)),
-            "1|10|7|0x00000004|1|18446744073709551615|3e8000003e800000|1|1|1||".to_owned(),
+            "1|10|7|0x00000004|0||1|18446744073709551615|3e8000003e800000|||1|1|1||".to_owned(),
         ),
-        (written(|out| message.write(out)), "5|11|5|0x00000003|1|7|00000008|||||".to_owned()),
-        (written(|out| report.write(out)), "5|1|6|0x00000002|1|1099511627776|0005000200000005|||||".to_owned()),
+        (written(|out| message.write(out)), "5|11|5|0x00000003|0||1|7|00000008|||||||".to_owned()),
+        (written(|out| report.write(out)), "5|1|6|0x00000002|0||1|1099511627776|0005000200000005|||||||".to_owned()),
+        (
+            written(|out| BridgeData { head: bridged, payload: &full[..6] }.write(out)),
+            "1|3|8|0x12345678|3|4294967295|1|17|3e8000003e800000|1|1|1|0|1||".to_owned(),
+        ),
         // word 0 is the sequence number; VITA-49 begins after it
-        (written(|out| tx.write(out))[4..].to_vec(), "0|6|5||1|100000000|01020304|||0||".to_owned()),
+        (written(|out| tx.write(out))[4..].to_vec(), "0|6|5||0||1|100000000|01020304|||||0||".to_owned()),
     ]
 }
 
