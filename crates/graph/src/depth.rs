@@ -28,7 +28,7 @@ pub(crate) fn least(components: usize, demands: &[Demand]) -> Result<Vec<u32>, V
             }
         }
         if raised.is_none() {
-            // Weights are at most 2, so depths are at most twice the number of components.
+            // A weight is at most a delay and a slot, so depths stay far below 2^32.
             return Ok(depth.iter().map(|&slots| u32::try_from(slots).unwrap_or(u32::MAX)).collect());
         }
         if let Some(cycle) = raised.and_then(|at| closed(at, &cause, demands)) {

@@ -30,6 +30,7 @@ pub mod limits;
 mod plan;
 mod rates;
 mod shape;
+mod share;
 mod value;
 mod waveform;
 
@@ -40,5 +41,6 @@ pub use item::{Item, UnknownItem};
 pub use kind::{Catalogue, Domain, Kind, ParamError, ParamSpec};
 pub use plan::{Latency, Plan, PlanError};
 pub use shape::{Accepts, InputShape, Length, Lengths, OutputShape, Shape};
+pub use share::{Bridge, Direction, Share, ShareError};
 pub use value::{Params, Value};
 pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Waveform};

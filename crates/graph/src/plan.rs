@@ -80,14 +80,29 @@ impl Plan {
     /// # Errors
     /// A component is not placed exactly once, or a cycle is spread over more workers than its delay allows.
     pub fn new(graph: &Graph, workers: Vec<Vec<usize>>, latency: Latency) -> Result<Plan, PlanError> {
+        Plan::across(graph, workers, latency, |_, _| 1)
+    }
+
+    /// The same over several machines: `hop` says how many slots a packet takes from one worker to another, at least 1.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn across(
+        graph: &Graph,
+        workers: Vec<Vec<usize>>,
+        latency: Latency,
+        hop: impl Fn(usize, usize) -> u32,
+    ) -> Result<Plan, PlanError> {
         let (worker_of, position) = places(graph, &workers)?;
         let need = |link: &Link| {
             let (from, to) = (link.from.component, link.to.component);
-            let same = worker_of[from] == worker_of[to];
-            // A component that hears itself comes before itself: the packet of this slot is not made yet.
-            let later = !same || position[from] >= position[to];
             // What an isolated component makes in a slot comes back in the next.
             let lag = u32::from(graph.components[from].isolated);
+            if worker_of[from] != worker_of[to] {
+                return hop(worker_of[from], worker_of[to]).clamp(1, limits::DELAY_SLOTS) + lag;
+            }
+            // A component that hears itself comes before itself: the packet of this slot is not made yet.
+            let later = position[from] >= position[to];
             u32::from(later || (latency == Latency::Fixed && !link.in_cycle)) + lag
         };
         let demands: Vec<Demand> = graph
@@ -107,12 +122,23 @@ impl Plan {
                 needs: links().map(need).sum(),
             }
         })?;
+        Ok(Plan::of_depths(graph, workers, worker_of, depth, latency))
+    }
+
+    /// What follows from the depths, which are legal.
+    pub(crate) fn of_depths(
+        graph: &Graph,
+        workers: Vec<Vec<usize>>,
+        worker_of: Vec<usize>,
+        depth: Vec<u32>,
+        latency: Latency,
+    ) -> Plan {
         // Not negative: the demand of the link says so.
         let delay = |link: &Link| (depth[link.to.component] + link.delay).saturating_sub(depth[link.from.component]);
         let delay = graph.links.iter().map(delay).collect();
         let lagged = depth.iter().zip(&graph.components).map(|(depth, node)| depth + u32::from(node.isolated));
         let latency_slots = lagged.max().unwrap_or(0);
-        Ok(Plan { latency, workers, worker_of, depth, delay, latency_slots })
+        Plan { latency, workers, worker_of, depth, delay, latency_slots }
     }
 
     /// Places each component on the worker given for it; each worker runs its own in topological order.

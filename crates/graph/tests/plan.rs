@@ -2,36 +2,9 @@
 
 mod common;
 
-use common::types;
+use common::{random, types, waveform};
 use proptest::prelude::*;
 use takt_graph::{ComponentSpec, Graph, Latency, Plan, PlanError, Problem, Waveform};
-
-/// `n` components, each with two inputs, linked as given; a source of bits feeds what nothing else leads to.
-fn waveform(n: usize, links: &[(usize, usize, u32)]) -> Waveform {
-    let mut waveform = Waveform::new("random", std::time::Duration::from_millis(1))
-        .with(ComponentSpec::new("source", "bits").param("items", 8));
-    for c in 0..n {
-        // Frames give the cycle a length of its own.
-        waveform = waveform
-            .with(ComponentSpec::new(&format!("add{c}"), "add"))
-            .with(ComponentSpec::new(&format!("c{c}"), "frames"))
-            .link(&format!("add{c}"), &format!("c{c}"));
-    }
-    let mut taken = vec![0; n];
-    for &(from, to, delay) in links {
-        if taken[to] < 2 {
-            let port = ["a", "b"][taken[to]];
-            taken[to] += 1;
-            waveform = waveform.delayed(&format!("c{from}"), &format!("add{to}.{port}"), delay);
-        }
-    }
-    for (to, &count) in taken.iter().enumerate() {
-        for port in ["a", "b"].iter().skip(count) {
-            waveform = waveform.link("source", &format!("add{to}.{port}"));
-        }
-    }
-    waveform
-}
 
 /// All simple cycles, as indices of links; small graphs only.
 fn cycles(ends: &[(usize, usize)]) -> Vec<Vec<usize>> {
@@ -55,10 +28,6 @@ fn cycles(ends: &[(usize, usize)]) -> Vec<Vec<usize>> {
         extend(ends, &mut vec![start], &mut found);
     }
     found
-}
-
-fn random() -> impl Strategy<Value = (usize, Vec<(usize, usize, u32)>)> {
-    (1..5_usize).prop_flat_map(|n| (Just(n), prop::collection::vec((0..n, 0..n, 0..3_u32), 0..8)))
 }
 
 proptest! {

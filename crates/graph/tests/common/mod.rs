@@ -1,7 +1,10 @@
-//! Component types for tests: a few, with every kind of port.
+//! For tests: a few component types, with every kind of port, and random waveforms of them.
 #![allow(dead_code, reason = "not every test file uses all of them")]
 
-use takt_graph::{Accepts, Catalogue, Domain, Item, Kind, Length, ParamError, ParamSpec, Params, Shape};
+use proptest::prelude::*;
+use takt_graph::{
+    Accepts, Catalogue, ComponentSpec, Domain, Item, Kind, Length, ParamError, ParamSpec, Params, Shape, Waveform,
+};
 
 pub struct Types(Vec<Kind>);
 
@@ -59,4 +62,36 @@ impl Catalogue for Types {
             other => unreachable!("{other} is not among the types"),
         })
     }
+}
+
+/// `n` components, each with two inputs, linked as given; a source of bits feeds what nothing else leads to.
+pub fn waveform(n: usize, links: &[(usize, usize, u32)]) -> Waveform {
+    let mut waveform = Waveform::new("random", std::time::Duration::from_millis(1))
+        .with(ComponentSpec::new("source", "bits").param("items", 8));
+    for c in 0..n {
+        // Frames give the cycle a length of its own.
+        waveform = waveform
+            .with(ComponentSpec::new(&format!("add{c}"), "add"))
+            .with(ComponentSpec::new(&format!("c{c}"), "frames"))
+            .link(&format!("add{c}"), &format!("c{c}"));
+    }
+    let mut taken = vec![0; n];
+    for &(from, to, delay) in links {
+        if taken[to] < 2 {
+            let port = ["a", "b"][taken[to]];
+            taken[to] += 1;
+            waveform = waveform.delayed(&format!("c{from}"), &format!("add{to}.{port}"), delay);
+        }
+    }
+    for (to, &count) in taken.iter().enumerate() {
+        for port in ["a", "b"].iter().skip(count) {
+            waveform = waveform.link("source", &format!("add{to}.{port}"));
+        }
+    }
+    waveform
+}
+
+/// For [`waveform`]: how many components, and their links with delays.
+pub fn random() -> impl Strategy<Value = (usize, Vec<(usize, usize, u32)>)> {
+    (1..5_usize).prop_flat_map(|n| (Just(n), prop::collection::vec((0..n, 0..n, 0..3_u32), 0..8)))
 }
