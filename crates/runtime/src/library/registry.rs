@@ -32,6 +32,8 @@ enum Origin {
     /// With equipment it is made in another way.
     Program(Registration, Option<Equipment>),
     Library(LibraryKind),
+    /// Made for one run by whoever started it.
+    Given(Equipment),
 }
 
 /// Makes components that need what only exists while this program runs: a radio.
@@ -83,6 +85,7 @@ impl Registry {
             Origin::Program(_, Some(make)) => make(params),
             Origin::Program(registration, None) => (registration.make)(params),
             Origin::Library(library) => library.make(params),
+            Origin::Given(make) => make(params),
         }
     }
 
@@ -94,11 +97,17 @@ impl Registry {
         true
     }
 
+    /// From now on components of this type are made by `make`. No waveform file can name it: a graph that has such a component
+    /// was made by the program, its ports too.
+    pub fn give(&mut self, kind: Kind, make: Equipment) {
+        self.by_name.insert(kind.name.clone(), (kind, Origin::Given(make)));
+    }
+
     /// The shared library that a component type comes from; `None` for one of this program, or where there is no such type.
     #[must_use]
     pub fn library_of(&self, kind: &str) -> Option<&Path> {
         match &self.by_name.get(kind)?.1 {
-            Origin::Program(..) => None,
+            Origin::Program(..) | Origin::Given(_) => None,
             Origin::Library(library) => Some(&library.path),
         }
     }
@@ -142,6 +151,10 @@ impl Catalogue for Registry {
         match origin {
             Origin::Program(registration, _) => (registration.shape)(params),
             Origin::Library(library) => library.shape(params),
+            Origin::Given(_) => Err(ParamError::Together {
+                what: format!("`{}` stands in no waveform file", kind.name),
+                fix: "leave it out: takt puts it where it is needed".to_owned(),
+            }),
         }
     }
 }

@@ -6,10 +6,12 @@
 //! [`report()`] makes the [`Report`] of workers that have ended. Its [`Miss`]es name a [`Culprit`] each, and
 //! [`Report::to_perfetto`] draws the last executions.
 
+mod hash;
 mod miss;
 mod perfetto;
 mod run;
 
+pub use hash::{SinkHash, output_hash};
 pub use miss::{Before, Culprit, Miss};
 pub(crate) use run::report;
 pub use run::{ComponentReport, Granted, OutputReport, Quantiles, Report, WorkerReport};

@@ -6,6 +6,7 @@ use serde::Serialize;
 use takt_graph::{Component, Graph, OutputShape, Plan, Value};
 use takt_stats::{Histogram, Ns};
 
+use super::hash::{SinkHash, output_hash};
 use super::miss::{Miss, explain};
 use crate::port::{BrokenPacket, Losses, OutPort};
 use crate::soft::Outgoing;
@@ -41,6 +42,9 @@ pub struct Report {
     pub lateness: Option<Quantiles>,
     /// What the sinks received, folded; where asked for. 16 hexadecimal digits.
     pub output_hash: Option<String>,
+    /// The same of each input of each sink. [`output_hash`](crate::output_hash) folds those of several machines into one.
+    #[serde(skip)]
+    pub sink_hashes: Vec<SinkHash>,
     /// Misses with who is to blame; the first 256 of each worker.
     pub miss_list: Vec<Miss>,
     /// Misses beyond those in the list.
@@ -195,7 +199,7 @@ pub(crate) fn report<'a>(
 ) -> Report {
     let mut components: Vec<Option<ComponentReport>> = vec![None; known.len()];
     let mut slots = u64::MAX;
-    let mut hashes = BTreeMap::new();
+    let mut hashes = Vec::new();
     let running =
         workers.iter().enumerate().flat_map(|(worker, w)| w.table.entries.iter().map(move |e| (Some(worker), e)));
     for (worker, entry) in running.chain(left_behind.map(|entry| (None, entry))) {
@@ -207,7 +211,7 @@ pub(crate) fn report<'a>(
             slots = slots.min(entry.next);
         }
         for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash?))) {
-            hashes.insert((known[entry.id].name.clone(), port, entry.id), hash);
+            hashes.push(SinkHash { component: known[entry.id].name.clone(), port, hash });
         }
     }
     // Each component that was made was placed, so all are there.
@@ -228,7 +232,8 @@ pub(crate) fn report<'a>(
         dropped_packets: components.iter().map(|component| component.dropped_packets).sum(),
         burst: workers.iter().map(|worker| worker.stats.burst).max().unwrap_or(1),
         lateness: Quantiles::of(&lateness),
-        output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
+        output_hash: output_hash(&hashes),
+        sink_hashes: hashes,
         miss_list: explain(known, &components, workers),
         granted: Granted::default(),
         log_dropped: workers.iter().filter_map(|worker| worker.stats.log.as_ref()).map(Outgoing::dropped).sum(),
@@ -284,14 +289,4 @@ fn worker_report(worker: &Worker) -> WorkerReport {
         lateness_histogram: worker.stats.lateness.clone(),
         trace: worker.stats.events().map(|event| event.in_ns(&worker.timer)).collect(),
     }
-}
-
-/// One hash of all sinks' inputs, by name: independent of where and in which order they ran.
-fn fold(hashes: &BTreeMap<(String, usize, usize), u64>) -> String {
-    let mut all = 0;
-    for ((name, port, _), hash) in hashes {
-        let line = format!("{name}.{port}={hash:016x}");
-        all = xxhash_rust::xxh3::xxh3_64_with_seed(line.as_bytes(), all);
-    }
-    format!("{all:016x}")
 }
