@@ -115,7 +115,10 @@ pub use library::{Equipment, LibraryError, NameTaken, Registration, Registry};
 pub use num_complex::Complex;
 pub use options::{Isolation, LogOptions, Options, Wish};
 pub use port::{Bit, BrokenPacket, Header, In, InPort, Llr, Out, OutPort, Sample};
-pub use report::{Before, ComponentReport, Culprit, Granted, Miss, OutputReport, Quantiles, Report, SinkHash, WorkerReport, output_hash};
+pub use report::{
+    Before, ComponentReport, Culprit, Granted, Miss, OutputReport, Quantiles, Report, SinkHash, WorkerReport,
+    output_hash,
+};
 pub use session::{Bench, BenchError, ControlError, Log, Running, Session, StartError, TickError};
 pub use slot::{Edges, Sleeper, SlotClock, wait_until};
 pub use stats::{ComponentSnapshot, MissKind, Snapshot, StatsReader, TraceEvent};

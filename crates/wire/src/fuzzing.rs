@@ -8,6 +8,7 @@ use num_complex::{Complex, Complex32};
 
 use crate::bridge::BridgeData;
 use crate::chdr::{Control, Data, Header, Management, Packet, StreamCommand as Command, StreamStatus};
+use crate::clock::{ClockReply, ClockRequest};
 use crate::lag::{LagReply, LagRequest};
 use crate::n200::eeprom::{Daughterboard, Motherboard};
 use crate::n200::rate::{Direction, Factor, RateWord, device_gain};
@@ -36,6 +37,8 @@ macro_rules! round_trip {
 /// Packets between nodes.
 pub fn bridge(bytes: &[u8]) {
     round_trip!(BridgeData, bytes);
+    round_trip!(ClockRequest, bytes);
+    round_trip!(ClockReply, bytes);
 }
 
 /// Control packets, both ways.

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`bridge`] | packets of a waveform between two nodes: VITA-49, a slot as a sample frame |
 //! | [`chdr`] | CHDR of RFNoC radios: management, control, credits, samples |
+//! | [`clock`] | the time of another machine, asked over the network |
 //! | [`lag`] | how late an emulated radio was itself, asked over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |
@@ -19,6 +20,7 @@
 
 pub mod bridge;
 pub mod chdr;
+pub mod clock;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;

@@ -11,6 +11,11 @@ mod execinfo;
 mod experiment;
 mod find;
 mod map;
+#[cfg(feature = "cluster")]
+mod node;
+#[cfg(not(feature = "cluster"))]
+#[path = "node_missing.rs"]
+mod node;
 mod paper;
 mod play;
 mod probe;
@@ -55,6 +60,8 @@ pub enum Command {
     Execinfo(execinfo::Args),
     /// Watch and set the variables of a waveform while it runs.
     Variable(variable::Args),
+    /// Join a cluster: offer this machine's cores, and run parts of waveforms on them.
+    Node(node::Args),
     /// Say what components there are; run one on files.
     Component(component::Args),
     /// Run experiments, list and export their records.
@@ -90,6 +97,7 @@ impl Command {
             Command::Calibrate(args) => calibrate::run(args, output),
             Command::Execinfo(args) => execinfo::run(args, output),
             Command::Variable(args) => variable::run(args, output),
+            Command::Node(args) => node::run(args, output),
             Command::Component(args) => component::run(args, output),
             Command::Experiment(args) => experiment::run(args, output),
             Command::Paper(args) => paper::run(args, output),

@@ -1,5 +1,7 @@
 //! What each command prints, from what it measured: one module a command, each a pure function to a [`Screen`](crate::Screen).
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod experiment;
 pub mod map;
 pub mod rate;

@@ -177,6 +177,12 @@ impl InPort {
         In { all, history, header: self.header }
     }
 
+    /// Whether the packet of this slot is missing.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.header.missing
+    }
+
     /// Items in the packet of this slot.
     #[inline]
     pub fn items(&self) -> usize {

@@ -2,6 +2,7 @@
 
 mod apply;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -143,10 +144,6 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 impl Args {
     fn objective(&self, latency: Latency) -> Result<Objective> {
-        let pin = |text: &String| {
-            let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
-            pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
-        };
         Ok(Objective {
             quantile: match self.quantile.as_str() {
                 "p50" => Quantile::P50,
@@ -155,10 +152,19 @@ impl Args {
             },
             use_at_most: self.use_at_most,
             latency,
-            pins: self.pin.iter().map(pin).collect::<Result<_, _>>()?,
+            pins: pins(&self.pin)?,
             ..Objective::default()
         })
     }
+}
+
+/// Components that must be on a node, as the command line has them.
+pub fn pins(texts: &[String]) -> Result<BTreeMap<String, String>> {
+    let pin = |text: &String| {
+        let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
+        pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
+    };
+    Ok(texts.iter().map(pin).collect::<Result<_, _>>()?)
 }
 
 /// A mode of latency by its name, which clap has checked.

@@ -1,5 +1,10 @@
 //! `takt run`: execute a waveform on the beat.
 
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(not(feature = "cluster"))]
+#[path = "cluster_missing.rs"]
+mod cluster;
 mod log;
 mod radio;
 
@@ -42,6 +47,7 @@ Examples:
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
+  takt run waveforms/utran.toml --cluster cluster/a --slots 1000
 
 Exit status: 0 no slot was missed, no packet broken or dropped, no answer to a radio late; 1 some
 were; 2 it could not run.")]
@@ -94,6 +100,8 @@ pub struct Args {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
+    cluster: cluster::OnCluster,
+    #[command(flatten)]
     libraries: Libraries,
 }
 
@@ -110,6 +118,9 @@ struct Document<'a> {
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    if args.cluster.is_wanted() {
+        return cluster::run(&args, output);
+    }
     let mut registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     radio::suits(&graph, &args.clock, args.addr)?;

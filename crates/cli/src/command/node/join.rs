@@ -1,0 +1,57 @@
+//! `takt node` without a subcommand: joins, and executes what it is given.
+
+use miette::Result;
+use takt_cluster::{Folder, Node, Offer};
+use takt_host::affinity;
+use takt_mapper::ClassSpec;
+use takt_packet::EngineKind;
+use takt_runtime::costs;
+
+use super::{Place, problem};
+use crate::costs::uncalibrated;
+use crate::waveform::Libraries;
+use crate::{Answer, Output, Problem, stop_on_signal};
+
+#[derive(Debug, clap::Args)]
+pub struct Join {
+    #[command(flatten)]
+    place: Place,
+    /// Cores on which workers may run, one each; all this process may use by default.
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    cores: Vec<u32>,
+    /// Packet engine of the samples between nodes: socket, mmsg, uring, xdp, xdp-generic, dpdk or auto.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: EngineKind,
+    #[command(flatten)]
+    libraries: Libraries,
+}
+
+pub fn run(args: Join, output: &Output) -> Result<Answer> {
+    let folder = Folder::read(&args.place.folder).map_err(|error| problem("join the cluster", error))?;
+    let registry = args.libraries.registry()?;
+    let stop = stop_on_signal()?;
+    let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine };
+    let mut node = Node::open(&folder, offer, registry).map_err(|error| problem("join the cluster", error))?;
+    let ready = |facts: &takt_cluster::message::NodeFacts| output.line(format!("ready node {}", facts.node));
+    node.serve(&stop, ready).map_err(|error| problem("serve the cluster", error))?;
+    Ok(Answer::Yes)
+}
+
+fn cores(wanted: &[u32]) -> Result<Vec<u32>> {
+    let own: Vec<u32> = affinity::own_cpus().into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect();
+    if let Some(core) = wanted.iter().find(|core| !own.contains(core)) {
+        let list: Vec<String> = own.iter().map(ToString::to_string).collect();
+        return Err(Problem::new(format!("can't offer core {core}"))
+            .why("it is not online, or not allowed to this process")
+            .fix(format!("--cores of {}", list.join(",")))
+            .into());
+    }
+    Ok(if wanted.is_empty() { own } else { wanted.to_vec() })
+}
+
+/// What the core that this thread is on can do; all are taken to be of one class.
+fn capacities() -> Result<ClassSpec> {
+    let capacities = costs::capacities().map_err(uncalibrated)?;
+    let prices = costs::prices().map_err(uncalibrated)?;
+    Ok(ClassSpec { capacities: Some(capacities), prices: Some(prices), ..ClassSpec::default() })
+}

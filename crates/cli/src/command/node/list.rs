@@ -1,0 +1,24 @@
+//! `takt node list`: who is there.
+
+use miette::Result;
+use takt_cluster::ClusterError;
+use takt_report::screen;
+
+use super::{Place, manager, problem};
+use crate::{Answer, Output};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit status: 0 somebody is there, 1 nobody is, 2 it could not be asked.")]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+}
+
+pub fn run(args: &Args, output: &Output) -> Result<Answer> {
+    let nodes = match manager(&args.place.folder)?.nodes() {
+        Ok(nodes) => nodes,
+        Err(ClusterError::Alone { .. }) => Vec::new(),
+        Err(error) => return Err(problem("list the nodes", error).into()),
+    };
+    output.screen(&nodes, || screen::cluster::nodes(&nodes), false, Answer::of(!nodes.is_empty()))
+}

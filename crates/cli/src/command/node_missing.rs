@@ -1,0 +1,17 @@
+//! `takt node` in a program that was built without clusters.
+
+use crate::{Answer, Output, Problem};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _rest: Vec<String>,
+}
+
+pub fn run(_: Args, _: &Output) -> miette::Result<Answer> {
+    let why = "Zenoh and TLS are some 300 crates, and off by default";
+    Err(Problem::new("this takt was built without clusters")
+        .why(why)
+        .fix("cargo build --release --features cluster")
+        .into())
+}

@@ -1,0 +1,131 @@
+//! Bridges: what a waveform's links carry from one machine to another.
+//!
+//! ```text
+//!  worker ─> bridge-send ── parcels ──> thread ══ VITA-49 over UDP ══> thread ── parcels ──> bridge-receive ─> worker
+//!            copies a packet            cuts, turns bytes              puts together         copies it out
+//! ```
+//!
+//! A packet has the slots to travel that the plan gave its link. What has not come by then is lost to its slot: the components
+//! behind find it missing, as they find any packet missing. Nothing is sent twice, nobody waits.
+
+mod assemble;
+mod ends;
+mod lane;
+mod order;
+mod thread;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use takt_base::Stop;
+use takt_graph::{Direction, Kind, Params, Share};
+use takt_packet::{Config, EngineError, EngineKind, PortIndex, PortSpec};
+use takt_runtime::{Component, MakeError, Registry};
+
+use self::assemble::{Assembler, Layout};
+use self::ends::{Receive, Send, Tally};
+use self::lane::lane;
+pub use self::thread::Running;
+use self::thread::{Incoming, Outgoing, Pass};
+use crate::clock::SlotTime;
+
+/// Payload of a datagram: an Ethernet frame's.
+const PAYLOAD_BYTES: usize = 1472;
+
+/// All bridges of one share: bound, not yet connected.
+pub struct Bridges {
+    pass: Pass,
+    at: SocketAddr,
+}
+
+type Parts = Arc<Mutex<BTreeMap<i64, Box<dyn Component>>>>;
+
+impl Bridges {
+    /// Binds a port on `address` for all streams of a share, and lets the registry make their components. `first` is the number
+    /// on the wire of the waveform's first stream.
+    ///
+    /// # Errors
+    /// The engine can't be opened there.
+    pub fn open(
+        share: &Share,
+        engine: EngineKind,
+        address: IpAddr,
+        first: u32,
+        registry: &mut Registry,
+    ) -> Result<Bridges, EngineError> {
+        let config = Config {
+            max_payload_bytes: PAYLOAD_BYTES,
+            stamps: false,
+            ..Config::new(vec![PortSpec { bind: SocketAddr::new(address, 0), peer: None }])
+        };
+        let engine = takt_packet::open(engine, &config)?;
+        let at = engine.local(PortIndex(0)).unwrap_or(SocketAddr::new(address, 0));
+        let payload_bytes = engine.limits().max_payload_bytes;
+        let (mut incoming, mut outgoing, mut parts) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for bridge in &share.bridges {
+            let layout = Layout::new(bridge.item, bridge.lengths.max, payload_bytes);
+            let (fill, empty) = lane(layout.most_bytes);
+            let tally = Arc::new(Tally::default());
+            let stream_id = first.wrapping_add(u32::try_from(bridge.stream).unwrap_or(u32::MAX));
+            let stream = i64::try_from(bridge.stream).unwrap_or(i64::MAX);
+            let component: Box<dyn Component> = match bridge.direction {
+                Direction::Send => {
+                    outgoing.push(Outgoing::new(stream_id, bridge.other, layout, empty, Arc::clone(&tally)));
+                    Box::new(Send { lane: fill, tally })
+                }
+                Direction::Receive => {
+                    let assembler = Assembler::new(layout, fill, Arc::clone(&tally));
+                    incoming.push(Incoming { stream_id, other: bridge.other, assembler });
+                    Box::new(Receive { lane: empty, pending: None, item_bytes: bridge.item.bytes(), tally })
+                }
+            };
+            parts.insert(stream, component);
+        }
+        give(registry, parts);
+        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing), at })
+    }
+
+    /// Where the other machines reach it.
+    #[must_use]
+    pub fn local(&self) -> SocketAddr {
+        self.at
+    }
+
+    /// Begins to send and receive, on a thread of its own. `peers` says where the bridges of each worker of the whole plan are;
+    /// `fifo_priority` is asked for and not required.
+    ///
+    /// # Errors
+    /// The thread is not made.
+    pub fn start(
+        self,
+        peers: &BTreeMap<usize, SocketAddr>,
+        time: SlotTime,
+        fifo_priority: Option<u8>,
+        stop: Stop,
+    ) -> std::io::Result<Running> {
+        self.pass.start(peers, time, fifo_priority, stop)
+    }
+}
+
+/// Each component once, by the number of its stream.
+fn give(registry: &mut Registry, parts: BTreeMap<i64, Box<dyn Component>>) {
+    let parts: Parts = Arc::new(Mutex::new(parts));
+    let kinds = [
+        Kind::new(Share::SEND, "Sends a link's packets to another machine."),
+        Kind::new(Share::RECEIVE, "Gives what another machine sent."),
+    ];
+    for kind in kinds {
+        let parts = Arc::clone(&parts);
+        registry.give(kind, Arc::new(move |params: &Params| taken(&parts, params)));
+    }
+}
+
+fn taken(parts: &Parts, params: &Params) -> Result<Box<dyn Component>, MakeError> {
+    let stream = params.int(Share::STREAM).unwrap_or(-1);
+    let part = parts.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
+    part.ok_or_else(|| MakeError {
+        what: format!("stream {stream} has no end here"),
+        fix: "a share of the same waveform".to_owned(),
+    })
+}

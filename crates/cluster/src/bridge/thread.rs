@@ -1,0 +1,172 @@
+//! The thread that carries parcels to the wire and back.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_base::{Clock, Stop, WallClock};
+use takt_host::policy::{Policy, set_policy};
+use takt_packet::{Engine, EngineError, PortIndex, Wait};
+use takt_wire::bridge::{BridgeData, BridgeHead, Part};
+
+use super::assemble::{Assembler, Layout};
+use super::ends::{Tally, count};
+use super::lane::{End, Parcel};
+use super::order;
+use crate::clock::SlotTime;
+
+/// A worker can't wake this thread: that would be a system call in the slot loop. So it looks for parcels this often, at least.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// How long the kernel may take to take a datagram.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// A stream that comes in.
+pub(super) struct Incoming {
+    pub(super) stream_id: u32,
+    /// The producer's worker.
+    pub(super) other: usize,
+    pub(super) assembler: Assembler,
+}
+
+/// A stream that goes out.
+pub(super) struct Outgoing {
+    stream_id: u32,
+    other: usize,
+    layout: Layout,
+    lane: End,
+    tally: Arc<Tally>,
+    /// Datagrams, modulo 16.
+    count: u8,
+}
+
+impl Outgoing {
+    pub(super) fn new(stream_id: u32, other: usize, layout: Layout, lane: End, tally: Arc<Tally>) -> Outgoing {
+        Outgoing { stream_id, other, layout, lane, tally, count: 0 }
+    }
+}
+
+/// Everything the thread needs.
+pub(super) struct Pass {
+    engine: Box<dyn Engine>,
+    incoming: Vec<Incoming>,
+    outgoing: Vec<Outgoing>,
+}
+
+/// Bridges that send and receive.
+pub struct Running {
+    stop: Stop,
+    thread: JoinHandle<Result<(), EngineError>>,
+}
+
+impl Running {
+    /// Ends the thread.
+    ///
+    /// # Errors
+    /// The engine was gone before: since then nothing was sent or received.
+    pub fn finish(self) -> Result<(), EngineError> {
+        self.stop.request();
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Pass {
+    pub(super) fn new(engine: Box<dyn Engine>, incoming: Vec<Incoming>, outgoing: Vec<Outgoing>) -> Pass {
+        Pass { engine, incoming, outgoing }
+    }
+
+    pub(super) fn start(
+        mut self,
+        peers: &BTreeMap<usize, SocketAddr>,
+        time: SlotTime,
+        fifo_priority: Option<u8>,
+        stop: Stop,
+    ) -> std::io::Result<Running> {
+        let (peers, own_stop) = (peers.clone(), stop.clone());
+        let run = move || {
+            if let Some(priority) = fifo_priority {
+                // Where it is refused the workers' is, too, and the report says so.
+                let _ = set_policy(0, Policy::Fifo { priority });
+            }
+            while !stop.requested() {
+                self.receive(&peers, &time)?;
+                self.send(&peers)?;
+            }
+            // What workers made last is there by now.
+            self.send(&peers)
+        };
+        let thread = std::thread::Builder::new().name("takt-bridge".to_owned()).spawn(run)?;
+        Ok(Running { stop: own_stop, thread })
+    }
+
+    fn receive(&mut self, peers: &BTreeMap<usize, SocketAddr>, time: &SlotTime) -> Result<(), EngineError> {
+        let until = WallClock.now() + LOOK;
+        let batch = self.engine.recv(Wait::Until(until))?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        // An edge may fall between the clocks of two machines.
+        let newest = time.slot_at(WallClock.now()).saturating_add(1);
+        for datagram in batch.iter() {
+            let Ok(data) = BridgeData::parse(datagram.bytes) else { continue };
+            let from = |stream: &&mut Incoming| {
+                stream.stream_id == data.head.stream_id && peers.get(&stream.other) == Some(&datagram.source)
+            };
+            if let Some(stream) = self.incoming.iter_mut().find(from) {
+                stream.assembler.take(&data, newest);
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, peers: &BTreeMap<usize, SocketAddr>) -> Result<(), EngineError> {
+        for stream in &mut self.outgoing {
+            let to = peers.get(&stream.other).copied();
+            while let Ok(mut parcel) = stream.lane.from.pop() {
+                if let Some(to) = to {
+                    let len = parcel.len;
+                    order::turn(stream.layout.item, parcel.bytes.get_mut(..len).unwrap_or_default());
+                    stream.post(self.engine.as_mut(), to, &parcel)?;
+                }
+                // As many places as parcels.
+                let _ = stream.lane.to.push(parcel);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Outgoing {
+    /// Sends a slot, in as many batches as it needs.
+    fn post(&mut self, engine: &mut dyn Engine, to: SocketAddr, parcel: &Parcel) -> Result<(), EngineError> {
+        let items = if parcel.valid { parcel.items() } else { &[] };
+        let parts = self.layout.parts(items.len());
+        let mut next = 0;
+        while next < parts {
+            let mut batch = engine.reserve(parts - next);
+            let first = next;
+            while next < parts && batch.room() > 0 {
+                let at = next * self.layout.part_bytes;
+                let end = items.len().min(at + self.layout.part_bytes);
+                let head = BridgeHead {
+                    count: self.count,
+                    stream_id: self.stream_id,
+                    slot: parcel.slot as u32,
+                    first_item: (at / self.layout.item.bytes()) as u64,
+                    part: Part::of(next, parts),
+                    valid: parcel.valid,
+                };
+                let data = BridgeData { head, payload: items.get(at..end).unwrap_or_default() };
+                batch.push(PortIndex(0), Some(to), |frame| data.write(frame).unwrap_or(0));
+                self.count = self.count.wrapping_add(1) & 15;
+                next += 1;
+            }
+            let sent = batch.send(Wait::Until(WallClock.now() + PATIENCE))?;
+            count(&self.tally.datagrams, sent as u64);
+            count(&self.tally.unsent_datagrams, (next - first).saturating_sub(sent) as u64);
+        }
+        Ok(())
+    }
+}

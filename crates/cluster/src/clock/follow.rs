@@ -1,0 +1,97 @@
+//! Asks another node what time it is, as long as a run lasts.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_base::{Clock, Stop, WallClock};
+use takt_wire::clock::{ClockReply, ClockRequest};
+
+use super::offset::{Estimate, Exchange, Offset};
+
+/// Questions before the first estimate is used.
+const FIRST: u32 = 8;
+/// Between those, and between later ones.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(100);
+/// An answer that takes longer says nothing.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A thread that keeps an offset.
+pub struct Follower {
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// Asks the node that answers at `reference` a few times, then goes on asking. The offset is set when this returns.
+    ///
+    /// # Errors
+    /// It does not answer, or a socket or thread can't be had.
+    pub fn start(reference: SocketAddr, offset: &Arc<Offset>) -> std::io::Result<Follower> {
+        let any: SocketAddr = if reference.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(reference)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut estimate = Estimate::default();
+        let mut answered = 0;
+        for id in 0..FIRST {
+            if let Ok(exchange) = ask(&socket, id) {
+                let (ns, bound_ns) = estimate.after(exchange);
+                offset.set(ns, bound_ns);
+                answered += 1;
+            }
+            std::thread::sleep(FIRST_PAUSE);
+        }
+        if answered == 0 {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        let (stop, offset) = (Stop::new(), Arc::clone(offset));
+        let until = stop.clone();
+        let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {
+            for id in FIRST.. {
+                if until.requested() {
+                    return;
+                }
+                if let Ok(exchange) = ask(&socket, id) {
+                    let (ns, bound_ns) = estimate.after(exchange);
+                    offset.set(ns, bound_ns);
+                }
+                std::thread::sleep(PAUSE);
+            }
+        })?;
+        Ok(Follower { stop, thread: Some(thread) })
+    }
+}
+
+fn ask(socket: &UdpSocket, id: u32) -> std::io::Result<Exchange> {
+    let mut room = [0; ClockRequest::BYTES];
+    let len = ClockRequest { id }.write(&mut room).map_err(std::io::Error::other)?;
+    let asked_ns = WallClock.now().0;
+    socket.send(&room[..len])?;
+    loop {
+        let len = socket.recv(&mut room)?;
+        let answered_ns = WallClock.now().0;
+        match ClockReply::parse(room.get(..len).unwrap_or_default()) {
+            Ok(ClockReply { id: answered, received_ns, sent_ns }) if answered == id => {
+                return Ok(Exchange { asked_ns, received_ns, sent_ns, answered_ns });
+            }
+            // Of an earlier question, or of nobody.
+            _ if answered_ns.saturating_sub(asked_ns) > PATIENCE.as_nanos() as u64 => {
+                return Err(std::io::ErrorKind::TimedOut.into());
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.stop.request();
+        if let Some(thread) = self.thread.take() {
+            // A panic there was printed there.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The control plane: a Zenoh session of the cluster's own, encrypted, and open only to who shows a certificate of its authority.
+//!
+//! | key | what |
+//! | --- | --- |
+//! | `takt/CLUSTER/node/NODE/alive` | liveliness token: there as long as the node is |
+//! | `takt/CLUSTER/node/NODE/ask` | queryable: [`crate::message`] |
+//! | `takt/CLUSTER/node/NODE/statistics` | published once a second: [`crate::message::NodeFacts`] |
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zenoh::Wait;
+use zenoh::handlers::FifoChannelHandler;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::query::{Query, Queryable};
+use zenoh::{Config, Session};
+
+use crate::ClusterError;
+use crate::folder::Folder;
+use crate::message::{Answer, Envelope, MOST_BYTES, PROTOCOL, Request};
+
+/// How long nodes are looked for.
+pub const DISCOVERY: Duration = Duration::from_millis(1500);
+
+/// A member of the cluster.
+pub struct Control {
+    session: Session,
+    cluster: String,
+    node: String,
+}
+
+impl Control {
+    /// Joins the cluster of a folder. `listens`: as a node does, reachable by others.
+    ///
+    /// # Errors
+    /// Zenoh refuses: a certificate, an address.
+    pub fn open(folder: &Folder, listens: bool) -> Result<Control, ClusterError> {
+        let settings = folder.settings();
+        let session = zenoh::open(config(folder, listens)?).wait().map_err(ClusterError::zenoh)?;
+        Ok(Control { session, cluster: settings.cluster.clone(), node: settings.node.clone() })
+    }
+
+    /// The cluster.
+    #[must_use]
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    fn key(&self, node: &str, what: &str) -> String {
+        format!("takt/{}/node/{node}/{what}", self.cluster)
+    }
+
+    /// Nodes that are there now, by name. Waits for those that are found late.
+    ///
+    /// # Errors
+    /// The session is gone.
+    pub fn present(&self) -> Result<Vec<String>, ClusterError> {
+        let key = self.key("*", "alive");
+        let replies = self.session.liveliness().get(&key).timeout(DISCOVERY).wait().map_err(ClusterError::zenoh)?;
+        let mut nodes = Vec::new();
+        while let Ok(reply) = replies.recv() {
+            if let Ok(sample) = reply.result()
+                && let Some(node) = sample.key_expr().as_str().split('/').nth(3)
+            {
+                nodes.push(node.to_owned());
+            }
+        }
+        nodes.sort();
+        nodes.dedup();
+        Ok(nodes)
+    }
+
+    /// Asks a node.
+    ///
+    /// # Errors
+    /// It does not answer in time, speaks another version, or refuses.
+    pub fn ask<T: DeserializeOwned>(
+        &self,
+        node: &str,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<T, ClusterError> {
+        let silent = || ClusterError::Silent { node: node.to_owned() };
+        let question = document(&Envelope { protocol: PROTOCOL, body: request });
+        let key = self.key(node, "ask");
+        let get = self.session.get(&key).payload(question).timeout(patience);
+        let replies = get.wait().map_err(ClusterError::zenoh)?;
+        let reply = replies.recv().map_err(|_| silent())?;
+        let sample = reply.result().map_err(|_| silent())?;
+        let bytes = sample.payload().to_bytes();
+        let refused = |why: String| ClusterError::Refused {
+            node: node.to_owned(),
+            why,
+            fix: "the same takt on all nodes".to_owned(),
+        };
+        match read(&bytes).map_err(|problem| problem.of_node(node))? {
+            Answer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
+            Answer::Refused { why, fix } => Err(ClusterError::Refused { node: node.to_owned(), why, fix }),
+        }
+    }
+
+    /// Shows that this node is there, for as long as the token is kept.
+    ///
+    /// # Errors
+    /// Another one has its name; the session is gone.
+    pub fn appear(&self) -> Result<LivelinessToken, ClusterError> {
+        if self.present()?.contains(&self.node) {
+            return Err(ClusterError::Twice { node: self.node.clone() });
+        }
+        self.session.liveliness().declare_token(self.key(&self.node, "alive")).wait().map_err(ClusterError::zenoh)
+    }
+
+    /// Questions to this node.
+    ///
+    /// # Errors
+    /// The session is gone.
+    pub fn questions(&self) -> Result<Queryable<FifoChannelHandler<Query>>, ClusterError> {
+        self.session.declare_queryable(self.key(&self.node, "ask")).wait().map_err(ClusterError::zenoh)
+    }
+
+    /// Publishes what this node is and does.
+    ///
+    /// # Errors
+    /// The session is gone.
+    pub fn publish(&self, what: &impl Serialize) -> Result<(), ClusterError> {
+        self.session.put(self.key(&self.node, "statistics"), document(what)).wait().map_err(ClusterError::zenoh)
+    }
+}
+
+/// Answers a question that came to a node.
+pub(crate) fn reply(query: &Query, answer: impl FnOnce(Request) -> Answer) {
+    let bytes = query.payload().map(|payload| payload.to_bytes()).unwrap_or_default();
+    let answer = match read::<Request>(&bytes) {
+        Ok(request) => answer(request),
+        Err(problem) => Answer::Refused { why: problem.to_string(), fix: "the same takt on all nodes".to_owned() },
+    };
+    let document = document(&Envelope { protocol: PROTOCOL, body: answer });
+    // Who asked and has gone does not want to know.
+    let _ = query.reply(query.key_expr(), document).wait();
+}
+
+/// Why a document between nodes can't be read.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
+    Version { theirs: u32 },
+    #[error("{bytes} bytes, and {MOST_BYTES} are the most")]
+    Long { bytes: usize },
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl Unread {
+    fn of_node(self, node: &str) -> ClusterError {
+        let node = node.to_owned();
+        match self {
+            Unread::Version { theirs } => ClusterError::Version { node, theirs, ours: PROTOCOL },
+            other => {
+                ClusterError::Refused { node, why: other.to_string(), fix: "the same takt on all nodes".to_owned() }
+            }
+        }
+    }
+}
+
+/// The version first: what another one means by its body is not ours to say.
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
+    if bytes.len() > MOST_BYTES {
+        return Err(Unread::Long { bytes: bytes.len() });
+    }
+    let envelope: Envelope<serde_json::Value> = serde_json::from_slice(bytes)?;
+    if envelope.protocol != PROTOCOL {
+        return Err(Unread::Version { theirs: envelope.protocol });
+    }
+    Ok(serde_json::from_value(envelope.body)?)
+}
+
+fn document(value: &impl Serialize) -> Vec<u8> {
+    // Our own structs, whose maps have texts as keys: always JSON.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// Zenoh's settings: TLS with certificates on both sides, and nothing else.
+fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
+    let settings = folder.settings();
+    let listen: &[String] = if listens { &settings.listen } else { &[] };
+    let mut config = Config::default();
+    let certificate = folder.file(Folder::CERTIFICATE);
+    let key = folder.file(Folder::KEY);
+    for (place, value) in [
+        ("mode", serde_json::json!("peer")),
+        ("listen/endpoints", serde_json::json!(listen)),
+        ("connect/endpoints", serde_json::json!(settings.connect)),
+        ("scouting/multicast/enabled", serde_json::json!(settings.multicast)),
+        ("transport/link/protocols", serde_json::json!(["tls"])),
+        ("transport/link/tls/root_ca_certificate", serde_json::json!(folder.file(Folder::AUTHORITY))),
+        ("transport/link/tls/enable_mtls", serde_json::json!(true)),
+        ("transport/link/tls/listen_certificate", serde_json::json!(certificate)),
+        ("transport/link/tls/listen_private_key", serde_json::json!(key)),
+        ("transport/link/tls/connect_certificate", serde_json::json!(certificate)),
+        ("transport/link/tls/connect_private_key", serde_json::json!(key)),
+        // Certificates name nodes, not addresses: who has one of this authority is a member, wherever it is.
+        ("transport/link/tls/verify_name_on_connect", serde_json::json!(false)),
+        ("transport/link/tls/close_link_on_expiration", serde_json::json!(true)),
+        ("transport/link/rx/max_message_size", serde_json::json!(MOST_BYTES)),
+    ] {
+        config.insert_json5(place, &value.to_string()).map_err(|why| ClusterError::zenoh(format!("{place}: {why}")))?;
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_refused_before_its_body_is_read() {
+        let other = br#"{"protocol": 7, "body": {"ask": "something new"}}"#;
+        assert_eq!(
+            read::<Request>(other).unwrap_err().to_string(),
+            "it speaks version 7 of the protocol, and this takt 1"
+        );
+        let own = document(&Envelope { protocol: PROTOCOL, body: Request::Describe });
+        assert_eq!(read::<Request>(&own).unwrap(), Request::Describe);
+        for bad in [&b""[..], b"{}", b"[1]", br#"{"protocol": 1, "body": {"ask": "fly"}}"#, b"\xff\xfe"] {
+            assert!(read::<Request>(bad).is_err());
+        }
+    }
+}

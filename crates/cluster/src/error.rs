@@ -1,0 +1,74 @@
+//! What can go wrong between nodes.
+
+use std::path::PathBuf;
+
+use takt_packet::EngineError;
+
+/// Why something between nodes was not done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum ClusterError {
+    /// A file of the cluster's folder can't be read or written.
+    #[error("{path}")]
+    File { path: PathBuf, source: std::io::Error },
+    /// `cluster.toml` is not as it should be.
+    #[error("{path}: {why}")]
+    Settings { path: PathBuf, why: String, fix: String },
+    #[error("{path} is there already")]
+    Exists { path: PathBuf },
+    #[error("certificates")]
+    Certificate { source: rcgen::Error },
+    #[error("`{name}` is no name for a node or a cluster")]
+    Name { name: String },
+    /// Zenoh did not open a session, or lost it.
+    #[error("Zenoh: {why}")]
+    Zenoh { why: String },
+    #[error("node `{node}` does not answer")]
+    Silent { node: String },
+    #[error("another node is called `{node}`")]
+    Twice { node: String },
+    #[error("no node answers in cluster `{cluster}`")]
+    Alone { cluster: String },
+    /// A node said no.
+    #[error("node `{node}`: {why}")]
+    Refused { node: String, why: String, fix: String },
+    #[error("node `{node}` speaks version {theirs} of the protocol, and this takt {ours}")]
+    Version { node: String, theirs: u32, ours: u32 },
+    #[error("node `{node}` was lost: {what}")]
+    Lost { node: String, what: String },
+    #[error("the engine of the bridges")]
+    Engine { source: EngineError },
+    #[error("a thread or socket of the node")]
+    Io { source: std::io::Error },
+}
+
+impl ClusterError {
+    /// What would be right; `None` where nothing is known.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        Some(match self {
+            ClusterError::File { .. } => {
+                "a cluster's folder: takt node certificates makes one for each node".to_owned()
+            }
+            ClusterError::Settings { fix, .. } | ClusterError::Refused { fix, .. } => fix.clone(),
+            ClusterError::Exists { .. } => "another name, or remove what is there".to_owned(),
+            ClusterError::Name { .. } => "1 to 64 letters, digits, `-`, `_`".to_owned(),
+            ClusterError::Silent { .. } | ClusterError::Alone { .. } => {
+                "takt node in each machine, with a folder of the same certificates; takt node list says who is there"
+                    .to_owned()
+            }
+            ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),
+            ClusterError::Version { .. } => "the same takt on all nodes".to_owned(),
+            ClusterError::Lost { .. } => "takt node list says who is there".to_owned(),
+            ClusterError::Zenoh { .. } => {
+                "addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
+            }
+            ClusterError::Certificate { .. } | ClusterError::Engine { .. } | ClusterError::Io { .. } => return None,
+        })
+    }
+
+    pub(crate) fn zenoh(why: impl std::fmt::Display) -> ClusterError {
+        ClusterError::Zenoh { why: why.to_string() }
+    }
+}

@@ -1,0 +1,145 @@
+//! The folder that makes a machine part of a cluster: its certificate, its key, whom it trusts, and `cluster.toml`.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use takt_graph::limits::is_name;
+
+use crate::ClusterError;
+
+/// Bytes of a settings file at most.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// What `cluster.toml` says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The cluster: nodes of other clusters do not see this one.
+    pub cluster: String,
+    /// This node.
+    pub node: String,
+    /// Where it listens: `tls/ADDRESS:PORT`, port 0 for any. None: it only connects.
+    #[serde(default)]
+    pub listen: Vec<String>,
+    /// Nodes or routers that it connects to. Without any it finds nodes of its network by multicast.
+    #[serde(default)]
+    pub connect: Vec<String>,
+    /// Find nodes by multicast.
+    #[serde(default = "yes")]
+    pub multicast: bool,
+    /// The address that samples come to; that of the first `listen` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<IpAddr>,
+    /// What the interface of that address can carry.
+    #[serde(default = "gigabit")]
+    pub samples_bits_per_s: f64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn gigabit() -> f64 {
+    1e9
+}
+
+/// A cluster's folder on this machine.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    settings: Settings,
+}
+
+impl Folder {
+    /// Names of the files in it.
+    pub const SETTINGS: &str = "cluster.toml";
+    /// Whom the node trusts.
+    pub const AUTHORITY: &str = "ca.pem";
+    /// What it shows.
+    pub const CERTIFICATE: &str = "node.pem";
+    /// What it proves it with.
+    pub const KEY: &str = "node.key";
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// A file is missing, or the settings are not as they should be.
+    pub fn read(path: &Path) -> Result<Folder, ClusterError> {
+        for name in [Folder::AUTHORITY, Folder::CERTIFICATE, Folder::KEY] {
+            let path = path.join(name);
+            std::fs::metadata(&path).map_err(|source| ClusterError::File { path, source })?;
+        }
+        let file = path.join(Folder::SETTINGS);
+        let text = read_text(&file).map_err(|source| ClusterError::File { path: file.clone(), source })?;
+        let settings: Settings = toml::from_str(&text).map_err(|error| ClusterError::Settings {
+            path: file.clone(),
+            why: error.to_string().trim_end().to_owned(),
+            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s".to_owned(),
+        })?;
+        for name in [&settings.cluster, &settings.node] {
+            if !is_name(name) {
+                return Err(ClusterError::Name { name: name.clone() });
+            }
+        }
+        let rate = settings.samples_bits_per_s;
+        if !(rate.is_finite() && rate >= 1.0) {
+            return Err(ClusterError::Settings {
+                path: file,
+                why: format!("samples_bits_per_s can't be {rate}"),
+                fix: "bits a second, at least 1; a gigabit without it".to_owned(),
+            });
+        }
+        Ok(Folder { path: path.to_owned(), settings })
+    }
+
+    /// What its `cluster.toml` says.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where a file of it is.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    /// Where samples come to.
+    ///
+    /// # Errors
+    /// Neither `samples` nor `listen` says.
+    pub fn samples(&self) -> Result<IpAddr, ClusterError> {
+        let listening = || self.settings.listen.iter().find_map(|endpoint| address(endpoint));
+        self.settings.samples.or_else(listening).ok_or_else(|| ClusterError::Settings {
+            path: self.path.join(Folder::SETTINGS),
+            why: "neither `samples` nor `listen` names an address of this machine".to_owned(),
+            fix: "samples = \"192.168.10.1\", the address that other nodes send samples to".to_owned(),
+        })
+    }
+}
+
+/// The address of an endpoint such as `tls/10.0.0.1:7447`, if it is one of a single interface.
+fn address(endpoint: &str) -> Option<IpAddr> {
+    let (_, place) = endpoint.split_once('/')?;
+    let place: std::net::SocketAddr = place.parse().ok()?;
+    Some(place.ip()).filter(|ip| !ip.is_unspecified())
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_samples_is_that_of_an_interface() {
+        assert_eq!(address("tls/10.0.0.1:7447"), Some([10, 0, 0, 1].into()));
+        assert_eq!(address("tls/[fd00::1]:0"), Some("fd00::1".parse().unwrap()));
+        assert_eq!([address("tls/0.0.0.0:7447"), address("tls/host:7447"), address("10.0.0.1:7447")], [None; 3]);
+    }
+}

@@ -1,0 +1,198 @@
+//! What nodes and managers say to each other: one JSON document a question, one its answer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use takt_graph::Latency;
+use takt_mapper::ClassSpec;
+use takt_runtime::SinkHash;
+
+/// Version of the protocol. Another one is refused by name.
+pub const PROTOCOL: u32 = 1;
+
+/// Bytes of a question or an answer at most.
+pub const MOST_BYTES: usize = 16 << 20;
+
+/// A question with the version it is asked in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope<T> {
+    /// [`PROTOCOL`] of who wrote it.
+    pub protocol: u32,
+    /// What is asked or answered; not looked at where the version is another one.
+    pub body: T,
+}
+
+/// What a node can be asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Request {
+    /// What it is and offers: [`NodeFacts`].
+    Describe,
+    /// Make ready its part of a waveform: [`Opened`].
+    Open(Box<Order>),
+    /// Begin to execute it.
+    Start(Start),
+    /// How a run is, and once it has ended what became of it: [`Progress`].
+    Progress {
+        /// Which.
+        run: String,
+    },
+    /// End a run at its next slot edge, and forget it.
+    Stop {
+        /// Which.
+        run: String,
+    },
+}
+
+/// What it answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// What was asked for.
+    Good(Json),
+    /// Why there is none.
+    Refused {
+        /// The reason.
+        why: String,
+        /// What would be right.
+        fix: String,
+    },
+}
+
+/// What a node is and offers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Its name.
+    pub node: String,
+    /// Its takt's.
+    pub version: String,
+    /// Kind of its cores.
+    pub class: String,
+    /// What they can do.
+    pub capacities: ClassSpec,
+    /// Cores on which it lets workers run, one each.
+    pub cores: Vec<u32>,
+    /// Of those the ones that have a worker.
+    pub busy: Vec<u32>,
+    /// What the interface of its samples can carry, bytes a second.
+    pub bytes_per_s: f64,
+    /// Where it is asked what time it is.
+    pub clock: SocketAddr,
+    /// Waveforms that run on it.
+    pub runs: Vec<RunFacts>,
+}
+
+/// A waveform on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the waveform.
+    pub waveform: String,
+    /// Components here.
+    pub components: Vec<String>,
+    /// Slots executed by the one that is behind all others.
+    pub slots: u64,
+}
+
+/// A waveform, and where each component of it runs. All nodes get the same one, and each takes its own part: so each knows all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Name of the run.
+    pub run: String,
+    /// The file: its name for messages, and its text. Components come from what is installed on the node, never with it.
+    pub file: String,
+    /// The same.
+    pub text: String,
+    /// Length of a slot, where it is not the file's.
+    pub slot_ns: Option<u64>,
+    /// Changed parameters, `component.parameter=value`.
+    pub set: Vec<String>,
+    /// Slots a hop takes.
+    pub latency: Latency,
+    /// Slots that a packet takes from one node to another.
+    pub hop_slots: u32,
+    /// Logical slots each component executes; none: until stopped.
+    pub slots: Option<u64>,
+    /// Real-time priority of the workers; 0: none.
+    pub fifo_priority: u8,
+    /// Number on the wire of the first stream between nodes.
+    pub first_stream: u32,
+    /// Its workers.
+    pub workers: Vec<WorkerOrder>,
+}
+
+/// A worker of an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerOrder {
+    /// Where it is.
+    pub node: String,
+    /// The core it is bound to.
+    pub cpu: u32,
+    /// What it executes, by name, in order.
+    pub components: Vec<String>,
+}
+
+/// An order is made ready.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Where other nodes send samples to.
+    pub samples: SocketAddr,
+}
+
+/// Begin of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Which.
+    pub run: String,
+    /// The node whose clock sets the beat, and where it is asked.
+    pub reference: String,
+    /// The same.
+    pub clock: SocketAddr,
+    /// How long from now, on the reference's clock, slot 0 begins; asked for by the reference itself.
+    pub in_ns: u64,
+    /// Begin of slot 0 on the reference's clock, for all others.
+    pub epoch_ns: Option<u64>,
+    /// Where each node's samples go.
+    pub samples: BTreeMap<String, SocketAddr>,
+}
+
+/// A run has begun, or is about to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// Begin of slot 0 on the reference's clock.
+    pub epoch_ns: u64,
+    /// The reference's clock less the node's.
+    pub offset_ns: i64,
+    /// How far off that is at most.
+    pub offset_bound_ns: u64,
+}
+
+/// How a run is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Slots executed by the component that is behind all others.
+    pub slots: u64,
+    /// The reference's clock less the node's, now, and how far off that is at most.
+    pub offset_ns: i64,
+    /// The same.
+    pub offset_bound_ns: u64,
+    /// Once it has ended.
+    pub end: Option<End>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// Its report, as `takt run --json` gives it.
+    pub report: Json,
+    /// What its sinks received.
+    pub sinks: Vec<SinkHash>,
+    /// Why its bridges broke, if they did.
+    pub bridges_broke: Option<String>,
+}

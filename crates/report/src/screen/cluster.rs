@@ -1,0 +1,107 @@
+//! What `takt node list` and `takt run --cluster` print.
+
+use takt_base::shown::{count, time_ns};
+use takt_base::words::plural;
+use takt_cluster::manager::{Ended, NodeEnd};
+use takt_cluster::message::{NodeFacts, Order};
+
+use super::{known, table};
+use crate::{Answer, Screen};
+
+/// Who is there.
+pub fn nodes(nodes: &[NodeFacts]) -> Screen {
+    let row = |node: &NodeFacts| {
+        let list = |cores: &[u32]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let runs = node.runs.iter().map(|run| format!("{} ({}, slot {})", run.run, run.waveform, count(run.slots)));
+        vec![
+            node.node.clone(),
+            list(&node.cores),
+            list(&node.busy),
+            node.class.clone(),
+            runs.collect::<Vec<_>>().join(", "),
+        ]
+    };
+    let headline = match nodes.len() {
+        0 => "No node answers.".to_owned(),
+        one_or_more => {
+            format!("{} {}.", plural(one_or_more, "node"), if one_or_more == 1 { "is there" } else { "are there" })
+        }
+    };
+    let tables = if nodes.is_empty() {
+        Vec::new()
+    } else {
+        vec![table("node", &["cores", "busy"], &["class", "runs"], nodes.iter().map(row))]
+    };
+    Screen { answer: Some(answer(!nodes.is_empty())), headline, tables, ..Screen::default() }
+}
+
+/// What is about to run, and where.
+#[must_use]
+pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
+    let mut lines = vec![format!(
+        "{waveform}: run {}, slots of {}, {} between nodes",
+        order.run,
+        time_ns(slot_ns),
+        plural(order.hop_slots, "slot")
+    )];
+    for worker in &order.workers {
+        lines.push(format!("  {}:{}  {}", worker.node, worker.cpu, worker.components.join(" ")));
+    }
+    lines.join("\n")
+}
+
+/// What became of it.
+pub fn ended(ended: &Ended) -> Screen {
+    let row = |(name, node): (&String, &NodeEnd)| {
+        let figure = |key: &str| node.report.get(key).and_then(serde_json::Value::as_u64);
+        let lost: u64 = bridged(node, "lost_slots");
+        vec![
+            name.clone(),
+            known(figure("slots"), count),
+            known(figure("misses"), count),
+            count(lost),
+            count(bridged(node, "late_slots")),
+            known(release_p99(node), time_ns),
+            format!("{} ns ± {}", node.offset_ns, time_ns(node.offset_bound_ns)),
+        ]
+    };
+    let headline = match (ended.is_clean(), ended.misses) {
+        (true, _) => format!("no slot of {} was missed on any node.", count(ended.slots)),
+        (false, misses) => {
+            format!("{} missed or late in {}.", plural(misses, "execution"), plural(ended.slots, "slot"))
+        }
+    };
+    let broke = ended
+        .nodes
+        .iter()
+        .filter_map(|(name, node)| Some(("broken", format!("bridges of {name}: {}", node.bridges_broke.as_ref()?))));
+    let hash = ended.output_hash.iter().map(|hash| ("output", hash.clone()));
+    let clock = std::iter::once(("clock", format!("slots begin by the clock of {}", ended.reference)));
+    Screen {
+        answer: Some(answer(ended.is_clean())),
+        headline,
+        tables: vec![table(
+            "node",
+            &["slots", "missed", "lost on the way", "of these late", "release p99", "clock"],
+            &[],
+            ended.nodes.iter().map(row),
+        )],
+        lines: broke.chain(clock).chain(hash).collect(),
+        ..Screen::default()
+    }
+}
+
+fn answer(good: bool) -> Answer {
+    if good { Answer::Yes } else { Answer::No }
+}
+
+/// Sum of a result over what the node received from others.
+fn bridged(node: &NodeEnd, key: &str) -> u64 {
+    let components = node.report.get("components").and_then(serde_json::Value::as_array);
+    let value = |component: &serde_json::Value| component.get("results")?.get(key)?.as_u64();
+    components.into_iter().flatten().filter_map(value).sum()
+}
+
+fn release_p99(node: &NodeEnd) -> Option<u64> {
+    node.report.get("lateness")?.get("p99_ns")?.as_u64()
+}
