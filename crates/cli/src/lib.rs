@@ -19,6 +19,7 @@ mod radio_problem;
 #[cfg(test)]
 mod reference;
 mod signals;
+mod warnings;
 mod waveform;
 
 use std::process::ExitCode;
@@ -56,7 +57,7 @@ pub fn main() -> ExitCode {
     // This process may be the one that a component of a waveform was isolated in.
     takt_runtime::isolated::serve_if_asked();
     problem::install();
-    show_warnings();
+    warnings::show();
     let program = match Program::try_parse() {
         Ok(program) => program,
         Err(error) => {
@@ -75,11 +76,4 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// What a thread in the background could not do has no caller to return to: its warnings go to standard error.
-fn show_warnings() {
-    let format = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(std::io::stderr);
-    // Only a second subscriber can be refused, and main calls once.
-    let _ = format.without_time().with_target(false).try_init();
 }

@@ -5,6 +5,7 @@
 //! | `takt/CLUSTER/node/NODE/alive` | liveliness token: there as long as the node is |
 //! | `takt/CLUSTER/node/NODE/ask` | queryable: [`crate::message`] |
 //! | `takt/CLUSTER/node/NODE/statistics` | published once a second: [`crate::message::NodeFacts`] |
+//! | `takt/CLUSTER/beat/MEMBER` | published ten times a second by nodes and managers: [`crate::quorum::Beat`] |
 
 use std::time::Duration;
 
@@ -13,12 +14,16 @@ use serde::de::DeserializeOwned;
 use zenoh::Wait;
 use zenoh::handlers::FifoChannelHandler;
 use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Subscriber;
+use zenoh::qos::CongestionControl;
 use zenoh::query::{Query, Queryable};
+use zenoh::sample::Sample;
 use zenoh::{Config, Session};
 
 use crate::ClusterError;
 use crate::folder::Folder;
 use crate::message::{Answer, Envelope, MOST_BYTES, PROTOCOL, Request};
+use crate::quorum::Beat;
 
 /// How long nodes are looked for.
 pub const DISCOVERY: Duration = Duration::from_millis(1500);
@@ -125,6 +130,28 @@ impl Control {
     /// The session is gone.
     pub fn publish(&self, what: &impl Serialize) -> Result<(), ClusterError> {
         self.session.put(self.key(&self.node, "statistics"), document(what)).wait().map_err(ClusterError::zenoh)
+    }
+}
+
+impl Control {
+    /// Says whom a member hears.
+    pub(crate) fn beat(&self, beat: &Beat) -> Result<(), ClusterError> {
+        let key = format!("takt/{}/beat/{}", self.cluster, beat.from);
+        let put = self.session.put(key, document(&Envelope { protocol: PROTOCOL, body: beat }));
+        // Late words are of no use: none waits for another.
+        put.congestion_control(CongestionControl::Drop).express(true).wait().map_err(ClusterError::zenoh)
+    }
+
+    /// Has `each` take what members say, as long as the answer is kept.
+    pub(crate) fn hear(&self, each: impl Fn(Beat) + Send + Sync + 'static) -> Result<Subscriber<()>, ClusterError> {
+        let take = move |sample: Sample| {
+            // Words of another version are not words.
+            if let Ok(beat) = read::<Beat>(&sample.payload().to_bytes()) {
+                each(beat);
+            }
+        };
+        let key = format!("takt/{}/beat/*", self.cluster);
+        self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }
 }
 

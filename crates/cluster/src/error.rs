@@ -37,6 +37,8 @@ pub enum ClusterError {
     Version { node: String, theirs: u32, ours: u32 },
     #[error("node `{node}` was lost: {what}")]
     Lost { node: String, what: String },
+    #[error("what node `{node}` did can't be placed on the others: {why}")]
+    Unplaced { node: String, why: String },
     #[error("the engine of the bridges")]
     Engine { source: EngineError },
     #[error("a thread or socket of the node")]
@@ -60,7 +62,7 @@ impl ClusterError {
             }
             ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),
             ClusterError::Version { .. } => "the same takt on all nodes".to_owned(),
-            ClusterError::Lost { .. } => "takt node list says who is there".to_owned(),
+            ClusterError::Lost { .. } | ClusterError::Unplaced { .. } => "takt node list says who is there".to_owned(),
             ClusterError::Zenoh { .. } => {
                 "addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
             }

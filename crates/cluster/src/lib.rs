@@ -22,11 +22,14 @@ mod control;
 mod error;
 mod folder;
 pub mod manager;
+mod membership;
 pub mod message;
 mod node;
+pub mod quorum;
 
 pub use control::{Control, DISCOVERY};
 pub use error::ClusterError;
 pub use folder::{Folder, Settings};
 pub use manager::Manager;
+pub use membership::{LEASE, Membership};
 pub use node::{Node, Offer};

@@ -34,6 +34,10 @@ pub enum Request {
     Open(Box<Order>),
     /// Begin to execute it.
     Start(Start),
+    /// Make ready another placing of a waveform that runs, under the same name: [`Opened`].
+    Prepare(Box<Order>),
+    /// Go over to it.
+    Change(Change),
     /// How a run is, and once it has ended what became of it: [`Progress`].
     Progress {
         /// Which.
@@ -119,7 +123,9 @@ pub struct Order {
     pub slots: Option<u64>,
     /// Real-time priority of the workers; 0: none.
     pub fifo_priority: u8,
-    /// Number on the wire of the first stream between nodes.
+    /// Who watches over it. Its nodes and this one are its voters.
+    pub manager: String,
+    /// Number of the first stream between nodes; other numbers with every placing.
     pub first_stream: u32,
     /// Its workers.
     pub workers: Vec<WorkerOrder>,
@@ -162,6 +168,24 @@ pub struct Start {
     pub samples: BTreeMap<String, SocketAddr>,
 }
 
+/// A run goes over to the placing that was made ready.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Which.
+    pub run: String,
+    /// First logical slot of the new placing.
+    pub at: u64,
+    /// The node whose clock sets the beat from now on, and where it is asked.
+    pub reference: String,
+    /// The same.
+    pub clock: SocketAddr,
+    /// Begin of slot 0 on the reference's clock, for all others.
+    pub epoch_ns: Option<u64>,
+    /// Where each node's samples go.
+    pub samples: BTreeMap<String, SocketAddr>,
+}
+
 /// A run has begun, or is about to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {
@@ -178,6 +202,10 @@ pub struct Started {
 pub struct Progress {
     /// Slots executed by the component that is behind all others.
     pub slots: u64,
+    /// The physical slot it is in, and how long one is.
+    pub slot: u64,
+    /// The same.
+    pub slot_ns: u64,
     /// The reference's clock less the node's, now, and how far off that is at most.
     pub offset_ns: i64,
     /// The same.
@@ -195,4 +223,6 @@ pub struct End {
     pub sinks: Vec<SinkHash>,
     /// Why its bridges broke, if they did.
     pub bridges_broke: Option<String>,
+    /// Whether the node ended it because too few others heard it.
+    pub cut_off: bool,
 }

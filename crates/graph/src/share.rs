@@ -36,7 +36,7 @@ pub struct Share {
 pub struct Bridge {
     /// Its index in the share's graph.
     pub component: usize,
-    /// Number of the stream among all of the waveform, the same on both machines.
+    /// Number of the stream, the same on both machines.
     pub stream: usize,
     /// Which end it is.
     pub direction: Direction,
@@ -91,14 +91,16 @@ impl Share {
     /// The parameter of both that holds the number of the stream.
     pub const STREAM: &str = "stream";
 
-    /// The part of machine `node` of a waveform; `node_of` says on which machine each worker of the plan is.
+    /// The part of machine `node` of a waveform; `node_of` says on which machine each worker of the plan is. Streams between
+    /// machines are numbered from `first` on.
     ///
     /// # Errors
     /// Messages would have to cross machines.
-    pub fn of(graph: &Graph, plan: &Plan, node_of: &[usize], node: usize) -> Result<Share, ShareError> {
+    pub fn of(graph: &Graph, plan: &Plan, node_of: &[usize], node: usize, first: usize) -> Result<Share, ShareError> {
         let streams = streams(graph, plan, node_of)?;
         let mut share = Cut::new(graph, plan, node_of, node);
-        for (number, stream) in streams.iter().enumerate() {
+        for (index, stream) in streams.iter().enumerate() {
+            let number = first + index;
             if node_of[plan.worker_of(stream.from.component)] == node {
                 share.send(number, stream);
             }

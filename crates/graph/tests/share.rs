@@ -29,7 +29,7 @@ proptest! {
         let Ok(graph) = Graph::check(&waveform(n, &links), &types()) else { return Ok(()) };
         let latency = if fixed { Latency::Fixed } else { Latency::Compact };
         let Some(plan) = plan(&graph, &worker_of, latency) else { return Ok(()) };
-        let shares: Vec<Share> = (0..3).map(|node| Share::of(&graph, &plan, &NODE_OF, node).expect("no messages")).collect();
+        let shares: Vec<Share> = (0..3).map(|node| Share::of(&graph, &plan, &NODE_OF, node, 0).expect("no messages")).collect();
         let mut seen = vec![0; graph.components().len()];
         let mut ends: Vec<(usize, Direction, u32, usize)> = Vec::new();
         for (node, share) in shares.iter().enumerate() {
@@ -88,7 +88,7 @@ fn a_chain_over_two_machines_is_cut_where_it_crosses() {
     let graph = Graph::check(&waveform, &types()).unwrap();
     let plan = Plan::across(&graph, vec![vec![0, 1], vec![2, 3]], Latency::Compact, |_, _| HOP).unwrap();
     let names = |node| {
-        let share = Share::of(&graph, &plan, &[0, 1], node).unwrap();
+        let share = Share::of(&graph, &plan, &[0, 1], node, 0).unwrap();
         let name = |&at: &usize| format!("{} {}", share.graph.components()[at].name, share.plan.depth(at));
         share.plan.workers()[0].iter().map(name).collect::<Vec<_>>()
     };
@@ -105,7 +105,7 @@ fn messages_do_not_cross_machines() {
         .message("a", "b", 1);
     let graph = Graph::check(&waveform, &types()).unwrap();
     let plan = Plan::new(&graph, vec![vec![0], vec![1]], Latency::Compact).unwrap();
-    let refused = Share::of(&graph, &plan, &[0, 1], 0).unwrap_err();
+    let refused = Share::of(&graph, &plan, &[0, 1], 0, 0).unwrap_err();
     assert_eq!(refused, ShareError::Message { from: "a".to_owned(), to: "b".to_owned() });
     assert_eq!(refused.fix(), "keep `a` and `b` on one machine: messages stay there");
 }

@@ -37,23 +37,17 @@ const PAYLOAD_BYTES: usize = 1472;
 pub struct Bridges {
     pass: Pass,
     at: SocketAddr,
+    parts: Parts,
 }
 
 type Parts = Arc<Mutex<BTreeMap<i64, Box<dyn Component>>>>;
 
 impl Bridges {
-    /// Binds a port on `address` for all streams of a share, and lets the registry make their components. `first` is the number
-    /// on the wire of the waveform's first stream.
+    /// Binds a port on `address` for all streams of a share.
     ///
     /// # Errors
     /// The engine can't be opened there.
-    pub fn open(
-        share: &Share,
-        engine: EngineKind,
-        address: IpAddr,
-        first: u32,
-        registry: &mut Registry,
-    ) -> Result<Bridges, EngineError> {
+    pub fn open(share: &Share, engine: EngineKind, address: IpAddr) -> Result<Bridges, EngineError> {
         let config = Config {
             max_payload_bytes: PAYLOAD_BYTES,
             stamps: false,
@@ -67,7 +61,7 @@ impl Bridges {
             let layout = Layout::new(bridge.item, bridge.lengths.max, payload_bytes);
             let (fill, empty) = lane(layout.most_bytes);
             let tally = Arc::new(Tally::default());
-            let stream_id = first.wrapping_add(u32::try_from(bridge.stream).unwrap_or(u32::MAX));
+            let stream_id = u32::try_from(bridge.stream).unwrap_or(u32::MAX);
             let stream = i64::try_from(bridge.stream).unwrap_or(i64::MAX);
             let component: Box<dyn Component> = match bridge.direction {
                 Direction::Send => {
@@ -82,8 +76,20 @@ impl Bridges {
             };
             parts.insert(stream, component);
         }
-        give(registry, parts);
-        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing), at })
+        let parts = Arc::new(Mutex::new(parts));
+        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing), at, parts })
+    }
+
+    /// Lets a registry make the components at the ends of the streams, each once.
+    pub fn give(&self, registry: &mut Registry) {
+        let kinds = [
+            Kind::new(Share::SEND, "Sends a link's packets to another machine."),
+            Kind::new(Share::RECEIVE, "Gives what another machine sent."),
+        ];
+        for kind in kinds {
+            let parts = Arc::clone(&self.parts);
+            registry.give(kind, Arc::new(move |params: &Params| taken(&parts, params)));
+        }
     }
 
     /// Where the other machines reach it.
@@ -105,19 +111,6 @@ impl Bridges {
         stop: Stop,
     ) -> std::io::Result<Running> {
         self.pass.start(peers, time, fifo_priority, stop)
-    }
-}
-
-/// Each component once, by the number of its stream.
-fn give(registry: &mut Registry, parts: BTreeMap<i64, Box<dyn Component>>) {
-    let parts: Parts = Arc::new(Mutex::new(parts));
-    let kinds = [
-        Kind::new(Share::SEND, "Sends a link's packets to another machine."),
-        Kind::new(Share::RECEIVE, "Gives what another machine sent."),
-    ];
-    for kind in kinds {
-        let parts = Arc::clone(&parts);
-        registry.give(kind, Arc::new(move |params: &Params| taken(&parts, params)));
     }
 }
 

@@ -1,14 +1,14 @@
 //! Asks another node what time it is, as long as a run lasts.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_base::{Clock, Stop, WallClock};
 use takt_wire::clock::{ClockReply, ClockRequest};
 
-use super::offset::{Estimate, Exchange, Offset};
+use super::SlotTime;
+use super::offset::{Estimate, Exchange};
 
 /// Questions before the first estimate is used.
 const FIRST: u32 = 8;
@@ -25,11 +25,12 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Asks the node that answers at `reference` a few times, then goes on asking. The offset is set when this returns.
+    /// Asks the node that answers at `reference` a few times, then goes on asking. Slot 0 begins at `epoch_ns` of that node's
+    /// clock; on this machine's it is set when this returns, and kept.
     ///
     /// # Errors
     /// It does not answer, or a socket or thread can't be had.
-    pub fn start(reference: SocketAddr, offset: &Arc<Offset>) -> std::io::Result<Follower> {
+    pub fn start(reference: SocketAddr, epoch_ns: u64, time: &SlotTime) -> std::io::Result<Follower> {
         let any: SocketAddr = if reference.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
         let socket = UdpSocket::bind(any)?;
         socket.connect(reference)?;
@@ -38,8 +39,7 @@ impl Follower {
         let mut answered = 0;
         for id in 0..FIRST {
             if let Ok(exchange) = ask(&socket, id) {
-                let (ns, bound_ns) = estimate.after(exchange);
-                offset.set(ns, bound_ns);
+                keep(&mut estimate, exchange, epoch_ns, time);
                 answered += 1;
             }
             std::thread::sleep(FIRST_PAUSE);
@@ -47,7 +47,7 @@ impl Follower {
         if answered == 0 {
             return Err(std::io::ErrorKind::TimedOut.into());
         }
-        let (stop, offset) = (Stop::new(), Arc::clone(offset));
+        let (stop, time) = (Stop::new(), time.clone());
         let until = stop.clone();
         let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {
             for id in FIRST.. {
@@ -55,14 +55,19 @@ impl Follower {
                     return;
                 }
                 if let Ok(exchange) = ask(&socket, id) {
-                    let (ns, bound_ns) = estimate.after(exchange);
-                    offset.set(ns, bound_ns);
+                    keep(&mut estimate, exchange, epoch_ns, &time);
                 }
                 std::thread::sleep(PAUSE);
             }
         })?;
         Ok(Follower { stop, thread: Some(thread) })
     }
+}
+
+fn keep(estimate: &mut Estimate, exchange: Exchange, epoch_ns: u64, time: &SlotTime) {
+    let (ns, bound_ns) = estimate.after(exchange);
+    time.offset().set(ns, bound_ns);
+    time.begin(epoch_ns.saturating_sub_signed(ns));
 }
 
 fn ask(socket: &UdpSocket, id: u32) -> std::io::Result<Exchange> {

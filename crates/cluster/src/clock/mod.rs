@@ -8,61 +8,87 @@ mod respond;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use takt_base::MonoNs;
-use takt_runtime::Edges;
+use takt_base::{MonoNs, Stop};
+use takt_runtime::{Edges, Sleeper};
 
 pub use follow::Follower;
 pub use offset::Offset;
 pub use respond::Responder;
 
-/// When the slots of a run begin, on this machine's clock.
+/// When the slots of a run begin on this machine's clock, and until when they may be executed.
 #[derive(Clone, Debug)]
 pub struct SlotTime {
-    /// Begin of slot 0 on the reference's clock; `u64::MAX` while that is not said.
-    epoch_ns: Arc<AtomicU64>,
+    shared: Arc<Shared>,
     slot_ns: u64,
-    offset: Arc<Offset>,
+}
+
+/// Words that stand for themselves: nothing else is published with them.
+#[derive(Debug)]
+struct Shared {
+    /// Begin of slot 0 on this machine's clock; `u64::MAX` while that is not known.
+    begin_ns: AtomicU64,
+    /// No slot is executed after this instant of this machine's clock.
+    lease_ns: AtomicU64,
+    offset: Offset,
 }
 
 impl SlotTime {
-    /// Slots of this length, on a clock so far from the reference's. They begin when [`SlotTime::begin`] says so.
+    /// Slots of this length. They begin when [`SlotTime::begin`] says so, and may be executed while [`SlotTime::lend`] does.
     #[must_use]
-    pub fn new(slot_ns: u64, offset: Arc<Offset>) -> SlotTime {
-        SlotTime { epoch_ns: Arc::new(AtomicU64::new(u64::MAX)), slot_ns: slot_ns.max(1), offset }
+    pub fn new(slot_ns: u64) -> SlotTime {
+        let (begin_ns, lease_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        SlotTime { shared: Arc::new(Shared { begin_ns, lease_ns, offset: Offset::default() }), slot_ns: slot_ns.max(1) }
     }
 
-    /// Slot 0 begins at this instant of the reference's clock.
-    pub fn begin(&self, epoch_ns: u64) {
-        // Nothing else is published with it: workers wait for the first edge until it is there.
-        self.epoch_ns.store(epoch_ns, Ordering::Relaxed);
+    /// Slot 0 begins at this instant of this machine's clock.
+    pub fn begin(&self, begin_ns: u64) {
+        self.shared.begin_ns.store(begin_ns, Ordering::Relaxed);
+    }
+
+    /// When slot 0 begins on this machine's clock; `None` while that is not known.
+    #[must_use]
+    pub fn begins(&self) -> Option<u64> {
+        Some(self.shared.begin_ns.load(Ordering::Relaxed)).filter(|&ns| ns != u64::MAX)
+    }
+
+    /// Slots may be executed until this instant of this machine's clock.
+    pub fn lend(&self, until_ns: u64) {
+        self.shared.lease_ns.store(until_ns, Ordering::Relaxed);
+    }
+
+    /// Whether slots may still be executed at this instant.
+    #[must_use]
+    pub fn may_execute(&self, now: MonoNs) -> bool {
+        now.0 <= self.shared.lease_ns.load(Ordering::Relaxed)
     }
 
     /// How far this machine's clock is from the reference's.
     #[must_use]
-    pub fn offset(&self) -> &Arc<Offset> {
-        &self.offset
+    pub fn offset(&self) -> &Offset {
+        &self.shared.offset
     }
 
     /// The slot that an instant of this machine's clock lies in; 0 before the first.
     #[must_use]
     pub fn slot_at(&self, now: MonoNs) -> u64 {
-        let reference_ns = now.0.saturating_add_signed(self.offset.ns());
-        reference_ns.saturating_sub(self.epoch_ns.load(Ordering::Relaxed)) / self.slot_ns
+        now.0.saturating_sub(self.shared.begin_ns.load(Ordering::Relaxed)) / self.slot_ns
     }
 }
 
 impl Edges for SlotTime {
     fn due(&self, slot: u64) -> MonoNs {
-        let epoch_ns = self.epoch_ns.load(Ordering::Relaxed);
-        let reference_ns = epoch_ns.saturating_add(slot.saturating_mul(self.slot_ns));
-        if reference_ns == u64::MAX {
-            return MonoNs::NEVER;
-        }
-        MonoNs(reference_ns.saturating_sub_signed(self.offset.ns()))
+        let begin_ns = self.shared.begin_ns.load(Ordering::Relaxed);
+        MonoNs(begin_ns.saturating_add(slot.saturating_mul(self.slot_ns)))
     }
 
     fn slot_at(&self, now: MonoNs) -> u64 {
         SlotTime::slot_at(self, now)
+    }
+
+    /// A worker that was frozen, or cut off, finds here that its time is over, before it executes anything.
+    fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
+        let released = sleeper.wait_until(self.due(slot), stop)?;
+        self.may_execute(released).then_some(released)
     }
 }
 
@@ -71,15 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_begin_on_the_references_clock() {
-        let offset = Arc::new(Offset::default());
-        let time = SlotTime::new(100, Arc::clone(&offset));
-        assert_eq!(time.due(0), MonoNs::NEVER);
+    fn slots_begin_where_it_is_said_and_end_with_the_lease() {
+        let time = SlotTime::new(100);
+        assert_eq!((time.due(0), time.begins()), (MonoNs::NEVER, None));
         time.begin(1000);
-        assert_eq!((time.due(2), Edges::slot_at(&time, MonoNs(1250))), (MonoNs(1200), 2));
-        offset.set(300, 5);
-        assert_eq!((time.due(2), Edges::slot_at(&time, MonoNs(900))), (MonoNs(900), 2));
-        offset.set(-300, 5);
-        assert_eq!((time.due(2), time.slot_at(MonoNs(1250))), (MonoNs(1500), 0));
+        assert_eq!((time.due(2), time.slot_at(MonoNs(1250))), (MonoNs(1200), 2));
+        assert!(!time.may_execute(MonoNs(1)));
+        time.lend(1300);
+        assert_eq!([1300, 1301].map(|now| time.may_execute(MonoNs(now))), [true, false]);
+        let mut sleeper = Sleeper::new(std::time::Duration::ZERO);
+        assert_eq!(time.wait(0, &mut sleeper, &Stop::new()), None, "the lease is long over");
     }
 }

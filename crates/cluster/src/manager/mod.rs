@@ -2,11 +2,14 @@
 
 mod platform;
 mod run;
+mod takeover;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, RunOptions, Watch};
+pub use takeover::{Loss, Replace};
 
 use crate::ClusterError;
 use crate::control::Control;
@@ -21,7 +24,7 @@ const LOOKING: u32 = 4;
 
 /// One who asks nodes.
 pub struct Manager {
-    pub(crate) control: Control,
+    pub(crate) control: Arc<Control>,
 }
 
 impl Manager {
@@ -30,7 +33,7 @@ impl Manager {
     /// # Errors
     /// The folder is not complete, or Zenoh refuses.
     pub fn open(folder: &Folder) -> Result<Manager, ClusterError> {
-        Ok(Manager { control: Control::open(folder, false)? })
+        Ok(Manager { control: Arc::new(Control::open(folder, false)?) })
     }
 
     /// All nodes that answer, by name.

@@ -1,9 +1,10 @@
 //! One program a machine: offers its cores to the cluster, and executes its part of waveforms.
 
 pub(crate) mod place;
-mod run;
+pub(crate) mod run;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -13,12 +14,13 @@ use takt_packet::EngineKind;
 use takt_runtime::{Registry, costs};
 
 use self::place::Refusal;
-use self::run::Run;
+use self::run::{Host, Run};
 use crate::ClusterError;
 use crate::clock::Responder;
 use crate::control::{Control, reply};
 use crate::folder::Folder;
-use crate::message::{Answer, NodeFacts, Opened, Order, Request, Start};
+use crate::membership::Membership;
+use crate::message::{Answer, NodeFacts, Opened, Order, Request};
 
 /// How long a node waits for a question before it looks after its runs.
 const LOOK: Duration = Duration::from_millis(20);
@@ -41,7 +43,8 @@ pub struct Offer {
 
 /// A member of a cluster that executes waveforms.
 pub struct Node {
-    control: Control,
+    control: Arc<Control>,
+    members: Membership,
     name: String,
     samples: IpAddr,
     bytes_per_s: f64,
@@ -59,10 +62,11 @@ impl Node {
     pub fn open(folder: &Folder, offer: Offer, registry: Registry) -> Result<Node, ClusterError> {
         let samples = folder.samples()?;
         let clock = Responder::start(samples).map_err(|source| ClusterError::Io { source })?;
-        let control = Control::open(folder, true)?;
+        let control = Arc::new(Control::open(folder, true)?);
         let name = folder.settings().node.clone();
+        let members = Membership::start(&control, &name)?;
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
-        Ok(Node { control, name, samples, bytes_per_s, offer, clock, registry, runs: Vec::new() })
+        Ok(Node { control, members, name, samples, bytes_per_s, offer, clock, registry, runs: Vec::new() })
     }
 
     /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node.
@@ -78,7 +82,13 @@ impl Node {
             if let Ok(Some(query)) = questions.recv_timeout(LOOK) {
                 reply(&query, |request| self.answer(request));
             }
-            self.runs.retain_mut(|run| !run.attend());
+            self.runs.retain_mut(|run| {
+                let over = run.attend();
+                if over {
+                    self.members.release(run.name());
+                }
+                !over
+            });
             if published.elapsed() >= STATISTICS {
                 published = Instant::now();
                 self.control.publish(&self.facts())?;
@@ -91,7 +101,13 @@ impl Node {
         let done = match request {
             Request::Describe => Ok(json!(self.facts())),
             Request::Open(order) => self.open_run(*order),
-            Request::Start(start) => self.start_run(&start),
+            Request::Start(start) => {
+                self.on(&start.run, |run, host| run.start(&start, host)).map(|started| json!(started))
+            }
+            Request::Prepare(order) => self.prepare(*order),
+            Request::Change(change) => {
+                self.on(&change.run, |run, host| run.change(&change, host)).map(|started| json!(started))
+            }
             Request::Progress { run } => self.find(&run).map(|run| json!(run.progress())),
             Request::Stop { run } => self.stop_run(&run),
         };
@@ -110,15 +126,35 @@ impl Node {
         }
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
-        let run = Run::open(order, &self.name, &free, (self.offer.engine, self.samples), &mut self.registry)?;
+        let host = Host {
+            node: &self.name,
+            engine: self.offer.engine,
+            samples: self.samples,
+            registry: &mut self.registry,
+            members: &self.members,
+        };
+        let run = Run::open(order, &free, host)?;
         let opened = Opened { samples: run.samples() };
         self.runs.push(run);
         Ok(json!(opened))
     }
 
-    fn start_run(&mut self, start: &Start) -> Result<serde_json::Value, Refusal> {
-        let name = self.name.clone();
-        self.find(&start.run)?.start(&name, start).map(|started| json!(started))
+    fn prepare(&mut self, order: Order) -> Result<serde_json::Value, Refusal> {
+        let run = order.run.clone();
+        self.on(&run, |run, host| run.prepare(order, host)).map(|samples| json!(Opened { samples }))
+    }
+
+    /// Does something to a run, with what the node gives it.
+    fn on<T>(&mut self, name: &str, what: impl FnOnce(&mut Run, Host<'_>) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let index = self.runs.iter().position(|run| run.name() == name).ok_or_else(|| unknown(name))?;
+        let host = Host {
+            node: &self.name,
+            engine: self.offer.engine,
+            samples: self.samples,
+            registry: &mut self.registry,
+            members: &self.members,
+        };
+        what(&mut self.runs[index], host)
     }
 
     fn stop_run(&mut self, name: &str) -> Result<serde_json::Value, Refusal> {
@@ -126,13 +162,12 @@ impl Node {
         found.stop();
         let progress = json!(found.progress());
         self.runs.retain(|run| run.name() != name);
+        self.members.release(name);
         Ok(progress)
     }
 
     fn find(&mut self, name: &str) -> Result<&mut Run, Refusal> {
-        let fix = "takt node list says which there are";
-        let found = self.runs.iter_mut().find(|run| run.name() == name);
-        found.ok_or_else(|| Refusal::new(format!("no run is called `{name}`"), fix))
+        self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))
     }
 
     fn busy(&self) -> Vec<u32> {
@@ -152,4 +187,8 @@ impl Node {
             runs: self.runs.iter().map(Run::facts).collect(),
         }
     }
+}
+
+fn unknown(run: &str) -> Refusal {
+    Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
 }

@@ -78,5 +78,6 @@ fn share(graph: &Graph, plan: &Plan, order: &Order, node: &str) -> Result<Share,
     names.dedup();
     let index = |name: &str| names.iter().position(|&other| other == name).unwrap_or(0);
     let node_of: Vec<usize> = order.workers.iter().map(|worker| index(&worker.node)).collect();
-    Share::of(graph, plan, &node_of, index(node)).map_err(|error| Refusal::new(&error, error.fix()))
+    let first = order.first_stream as usize;
+    Share::of(graph, plan, &node_of, index(node), first).map_err(|error| Refusal::new(&error, error.fix()))
 }

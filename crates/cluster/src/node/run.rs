@@ -11,14 +11,27 @@ use takt_runtime::{Options, Registry, Running, Session, SlotClock, Wish};
 
 use super::place::{Placed, Refusal, place};
 use crate::bridge::{self, Bridges};
-use crate::clock::{Follower, Offset, SlotTime};
-use crate::message::{End, Order, Progress, RunFacts, Start, Started};
+use crate::clock::{Follower, SlotTime};
+use crate::membership::Membership;
+use crate::message::{Change, End, Order, Progress, RunFacts, Start, Started};
 
 /// A run that is not started for so long is forgotten: its manager is gone.
 const UNSTARTED: Duration = Duration::from_secs(30);
 
 /// A run that has ended is forgotten so much later, if nobody has asked for it to be.
 const ENDED: Duration = Duration::from_secs(120);
+
+/// After a change of placing the bridges of the one before are kept so long: what is under way arrives.
+const OVERLAP: Duration = Duration::from_secs(2);
+
+/// What a node gives each of its runs.
+pub(super) struct Host<'a> {
+    pub(super) node: &'a str,
+    pub(super) engine: EngineKind,
+    pub(super) samples: IpAddr,
+    pub(super) registry: &'a mut Registry,
+    pub(super) members: &'a Membership,
+}
 
 /// A waveform's part on this node.
 pub(super) struct Run {
@@ -29,7 +42,11 @@ pub(super) struct Run {
     stop: Stop,
     state: State,
     since: Instant,
-    _follower: Option<Follower>,
+    follower: Option<Follower>,
+    /// Another placing that is ready.
+    next: Option<(Order, Placed, Bridges)>,
+    /// Bridges of earlier placings, and since when they are.
+    earlier: Vec<(Instant, bridge::Running)>,
 }
 
 enum State {
@@ -48,17 +65,11 @@ enum State {
 
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(
-        order: Order,
-        node: &str,
-        free: &[u32],
-        (engine, samples): (EngineKind, IpAddr),
-        registry: &mut Registry,
-    ) -> Result<Run, Refusal> {
-        let placed = place(&order, node, free, registry)?;
-        let bridges = Bridges::open(&placed.share, engine, samples, order.first_stream, registry)
-            .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))?;
-        let time = SlotTime::new(placed.graph.slot_ns(), Arc::new(Offset::default()));
+    pub(super) fn open(order: Order, free: &[u32], host: Host<'_>) -> Result<Run, Refusal> {
+        let placed = place(&order, host.node, free, host.registry)?;
+        let bridges = bridges(&placed, &host)?;
+        bridges.give(host.registry);
+        let time = SlotTime::new(placed.graph.slot_ns());
         let fifo_priority = (order.fifo_priority > 0).then_some(order.fifo_priority);
         let options = Options {
             slots: order.slots,
@@ -69,13 +80,14 @@ impl Run {
             lock_memory: Wish::Try,
             ..Options::default()
         };
-        let session = Session::open(&placed.share.graph, &placed.share.plan, registry, options)
+        let session = Session::open(&placed.share.graph, &placed.share.plan, host.registry, options)
             .map_err(|error| Refusal::new(&error, error.fix()))?;
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
         let samples = bridges.local();
         let state = State::Opened { running: Box::new(running), bridges };
-        Ok(Run { order, placed, time, samples, stop, state, since: Instant::now(), _follower: None })
+        let since = Instant::now();
+        Ok(Run { order, placed, time, samples, stop, state, since, follower: None, next: None, earlier: Vec::new() })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -94,41 +106,103 @@ impl Run {
     }
 
     /// Lets the workers begin at slot 0.
-    pub(super) fn start(&mut self, node: &str, start: &Start) -> Result<Started, Refusal> {
+    pub(super) fn start(&mut self, start: &Start, host: Host<'_>) -> Result<Started, Refusal> {
         let State::Opened { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
             return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it once"));
         };
-        let epoch_ns = if start.reference == node {
-            WallClock.now().0.saturating_add(start.in_ns)
+        let epoch_ns = if start.reference == host.node {
+            let epoch_ns = WallClock.now().0.saturating_add(start.in_ns);
+            self.time.begin(epoch_ns);
+            epoch_ns
         } else {
-            let follower = Follower::start(start.clock, self.time.offset());
-            let asked = follower.map_err(|error| {
-                let why = format!("the clock of `{}` does not answer at {}: {error}", start.reference, start.clock);
-                Refusal::new(why, "a way for UDP between the nodes' sample addresses")
-            })?;
-            self._follower = Some(asked);
-            start.epoch_ns.ok_or_else(|| Refusal::new("the begin of slot 0 is missing", "epoch_ns"))?
+            self.follow(&start.reference, start.clock, start.epoch_ns)?
         };
-        let peers: BTreeMap<usize, SocketAddr> = self
-            .order
-            .workers
-            .iter()
-            .enumerate()
-            .filter_map(|(index, worker)| Some((index, *start.samples.get(&worker.node)?)))
-            .collect();
-        // Above the workers: what it does is short, and they wait for it.
-        let priority = (self.order.fifo_priority > 0).then(|| self.order.fifo_priority.saturating_add(1).min(98));
-        let bridges = bridges
-            .start(&peers, self.time.clone(), priority, Stop::new())
-            .map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
-        self.time.begin(epoch_ns);
+        let bridges = self.connect(bridges, &start.samples)?;
+        host.members.lease(&self.order.run, voters(&self.order), self.time.clone());
         running.go();
         self.state = State::Executing { running, bridges };
-        Ok(Started { epoch_ns, offset_ns: self.time.offset().ns(), offset_bound_ns: self.time.offset().bound_ns() })
+        Ok(self.started(epoch_ns))
+    }
+
+    /// Makes another placing ready, while this one goes on.
+    pub(super) fn prepare(&mut self, order: Order, host: Host<'_>) -> Result<SocketAddr, Refusal> {
+        let own: Vec<u32> = self.cores().collect();
+        let placed = place(&order, host.node, &own, host.registry)?;
+        if placed.cores != self.placed.cores {
+            return Err(Refusal::new("its workers are on other cores", "the workers that the run has here, in order"));
+        }
+        let bridges = bridges(&placed, &host)?;
+        let samples = bridges.local();
+        self.next = Some((order, placed, bridges));
+        Ok(samples)
+    }
+
+    /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh.
+    pub(super) fn change(&mut self, change: &Change, host: Host<'_>) -> Result<Started, Refusal> {
+        let (order, placed, next) =
+            self.next.take().ok_or_else(|| Refusal::new("no other placing is ready", "prepare it"))?;
+        let State::Executing { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
+            return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
+        };
+        let epoch_ns = if change.reference == host.node {
+            self.follower = None;
+            self.time.offset().set(0, 0);
+            self.time.begins().unwrap_or(0)
+        } else {
+            self.follow(&change.reference, change.clock, change.epoch_ns)?
+        };
+        next.give(host.registry);
+        let next = self.connect_of(&order, next, &change.samples)?;
+        let went = running.change_waveform(&placed.share.graph, &placed.share.plan, host.registry, change.at);
+        went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
+        host.members.lease(&order.run, voters(&order), self.time.clone());
+        self.earlier.push((Instant::now(), bridges));
+        (self.order, self.placed) = (order, placed);
+        self.state = State::Executing { running, bridges: next };
+        Ok(self.started(epoch_ns))
+    }
+
+    fn follow(&mut self, reference: &str, clock: SocketAddr, epoch_ns: Option<u64>) -> Result<u64, Refusal> {
+        let epoch_ns = epoch_ns.ok_or_else(|| Refusal::new("the begin of slot 0 is missing", "epoch_ns"))?;
+        self.follower = None;
+        let follower = Follower::start(clock, epoch_ns, &self.time).map_err(|error| {
+            let why = format!("the clock of `{reference}` does not answer at {clock}: {error}");
+            Refusal::new(why, "a way for UDP between the nodes' sample addresses")
+        })?;
+        self.follower = Some(follower);
+        Ok(epoch_ns)
+    }
+
+    fn connect(&self, bridges: Bridges, samples: &BTreeMap<String, SocketAddr>) -> Result<bridge::Running, Refusal> {
+        self.connect_of(&self.order, bridges, samples)
+    }
+
+    fn connect_of(
+        &self,
+        order: &Order,
+        bridges: Bridges,
+        samples: &BTreeMap<String, SocketAddr>,
+    ) -> Result<bridge::Running, Refusal> {
+        let at = |(index, worker): (usize, &crate::message::WorkerOrder)| Some((index, *samples.get(&worker.node)?));
+        let peers: BTreeMap<usize, SocketAddr> = order.workers.iter().enumerate().filter_map(at).collect();
+        // Above the workers: what it does is short, and they wait for it.
+        let priority = (order.fifo_priority > 0).then(|| order.fifo_priority.saturating_add(1).min(98));
+        bridges
+            .start(&peers, self.time.clone(), priority, Stop::new())
+            .map_err(|error| Refusal::new(error, "fewer threads on this node"))
+    }
+
+    fn started(&self, epoch_ns: u64) -> Started {
+        let offset = self.time.offset();
+        Started { epoch_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() }
     }
 
     /// Notices the end. `true`: it is to be forgotten.
     pub(super) fn attend(&mut self) -> bool {
+        while self.earlier.first().is_some_and(|(since, _)| since.elapsed() > OVERLAP) {
+            // What broke them was their own affair: they carry nothing any more.
+            let _ = self.earlier.remove(0).1.finish();
+        }
         match &self.state {
             State::Executing { running, .. } if running.ended() => {
                 self.end();
@@ -148,21 +222,32 @@ impl Run {
     }
 
     fn end(&mut self) {
-        let State::Executing { running, bridges } = std::mem::replace(&mut self.state, State::Changing) else { return };
-        let report = running.join();
-        // What was made in the last slots is still to be sent.
-        let bridges_broke = bridges.finish().err().map(|error| error.to_string());
-        let sinks = report.sink_hashes.clone();
-        // Our own structs, whose maps have texts as keys: always JSON.
-        let report = serde_json::to_value(&report).unwrap_or_default();
-        self._follower = None;
-        (self.state, self.since) = (State::Ended(Box::new(End { report, sinks, bridges_broke })), Instant::now());
+        match std::mem::replace(&mut self.state, State::Changing) {
+            State::Executing { running, bridges } => {
+                let unlent = !self.time.may_execute(WallClock.now());
+                let report = running.join();
+                let broke = bridges.finish().err().map(|error| error.to_string());
+                for (_, earlier) in self.earlier.drain(..) {
+                    // As above.
+                    let _ = earlier.finish();
+                }
+                self.follower = None;
+                let sinks = report.sink_hashes.clone();
+                // Our own structs, whose maps have texts as keys: always JSON.
+                let report = serde_json::to_value(&report).unwrap_or_default();
+                let end = End { report, sinks, bridges_broke: broke, cut_off: unlent };
+                (self.state, self.since) = (State::Ended(Box::new(end)), Instant::now());
+            }
+            other => self.state = other,
+        }
     }
 
     pub(super) fn progress(&self) -> Progress {
         let end = if let State::Ended(end) = &self.state { Some((**end).clone()) } else { None };
         let offset = self.time.offset();
-        Progress { slots: self.slots(), offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns(), end }
+        let slot = self.time.slot_at(WallClock.now());
+        let slot_ns = self.placed.graph.slot_ns();
+        Progress { slots: self.slots(), slot, slot_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns(), end }
     }
 
     pub(super) fn facts(&self) -> RunFacts {
@@ -188,4 +273,21 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+fn bridges(placed: &Placed, host: &Host<'_>) -> Result<Bridges, Refusal> {
+    Bridges::open(&placed.share, host.engine, host.samples)
+        .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
+}
+
+/// Who has to hear this node for it to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
+/// nobody takes over from it.
+pub(crate) fn voters(order: &Order) -> Vec<String> {
+    let mut voters: Vec<String> = order.workers.iter().map(|worker| worker.node.clone()).collect();
+    voters.sort();
+    voters.dedup();
+    if voters.len() > 1 {
+        voters.push(order.manager.clone());
+    }
+    voters
 }

@@ -2,7 +2,7 @@
 
 use takt_base::shown::{count, time_ns};
 use takt_base::words::plural;
-use takt_cluster::manager::{Ended, NodeEnd};
+use takt_cluster::manager::{Ended, Loss, NodeEnd};
 use takt_cluster::message::{NodeFacts, Order};
 
 use super::{known, table};
@@ -50,8 +50,22 @@ pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
     lines.join("\n")
 }
 
+/// A node was lost, and what became of what it did.
+#[must_use]
+pub fn loss(loss: &Loss, slot_ns: u64) -> String {
+    let slots = loss.resumed_in_slot.saturating_sub(loss.known_in_slot);
+    format!(
+        "lost      node {} in slot {}; others execute {} from slot {} on, {} later, afresh",
+        loss.node,
+        count(loss.known_in_slot),
+        loss.state_lost.join(", "),
+        count(loss.resumed_in_slot),
+        time_ns(slots.saturating_mul(slot_ns)),
+    )
+}
+
 /// What became of it.
-pub fn ended(ended: &Ended) -> Screen {
+pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
     let row = |(name, node): (&String, &NodeEnd)| {
         let figure = |key: &str| node.report.get(key).and_then(serde_json::Value::as_u64);
         let lost: u64 = bridged(node, "lost_slots");
@@ -76,6 +90,8 @@ pub fn ended(ended: &Ended) -> Screen {
         .iter()
         .filter_map(|(name, node)| Some(("broken", format!("bridges of {name}: {}", node.bridges_broke.as_ref()?))));
     let hash = ended.output_hash.iter().map(|hash| ("output", hash.clone()));
+    let losses =
+        ended.losses.iter().map(|one| ("lost", loss(one, slot_ns).trim_start_matches("lost").trim_start().to_owned()));
     let clock = std::iter::once(("clock", format!("slots begin by the clock of {}", ended.reference)));
     Screen {
         answer: Some(answer(ended.is_clean())),
@@ -86,7 +102,7 @@ pub fn ended(ended: &Ended) -> Screen {
             &[],
             ended.nodes.iter().map(row),
         )],
-        lines: broke.chain(clock).chain(hash).collect(),
+        lines: losses.chain(broke).chain(clock).chain(hash).collect(),
         ..Screen::default()
     }
 }

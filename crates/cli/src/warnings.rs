@@ -1,0 +1,65 @@
+//! Warnings of threads in the background, on standard error: what they could not do has no caller to return to.
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// From now on warnings are shown.
+pub fn show() {
+    let ours = |metadata: &Metadata<'_>| *metadata.level() <= Level::WARN && !is_zenoh(metadata);
+    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time().with_target(false);
+    // Only a second subscriber can be refused, and main calls once.
+    let _ = tracing_subscriber::registry().with(format.with_filter(filter_fn(ours))).with(Strangers).try_init();
+}
+
+fn is_zenoh(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("zenoh")
+}
+
+/// Says that a stranger was refused. Of all that Zenoh warns of, that is what somebody has to know; the rest is about peers that
+/// come and go, of which takt says itself what follows.
+struct Strangers;
+
+impl<S: Subscriber> Layer<S> for Strangers {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if *event.metadata().level() <= Level::WARN && is_zenoh(event.metadata()) {
+            let mut text = Text(String::new());
+            event.record(&mut text);
+            if let Some(why) = refusal(&text.0) {
+                eprintln!("refused   somebody without a certificate of this cluster: {why}");
+            }
+        }
+    }
+}
+
+/// Why TLS refused somebody, if the warning says that it did. The words are those of rustls.
+fn refusal(warning: &str) -> Option<&str> {
+    const SIGNS: [&str; 4] = ["fatal alert", "invalid peer certificate", "peer sent no certificates", "UnknownIssuer"];
+    let why = warning.split(". Hint:").next().unwrap_or(warning);
+    SIGNS.iter().any(|sign| why.contains(sign)).then_some(why)
+}
+
+/// The message of an event.
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_from_other_warnings() {
+        let refused = "received fatal alert: DecryptError. Hint: increase the system open file limit.";
+        assert_eq!(refusal(refused), Some("received fatal alert: DecryptError"));
+        assert_eq!(refusal("Skipping name verification of TLS server"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! The thread by which a member says whom it hears, hears others, and prolongs the leases of what runs on it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_base::{Clock, Stop, WallClock};
+
+use crate::ClusterError;
+use crate::clock::SlotTime;
+use crate::control::Control;
+use crate::quorum::{Beat, Hearing};
+
+/// The lease of a cluster: how long a node may go on that nobody hears, and how long others wait before they take over.
+pub const LEASE: Duration = Duration::from_secs(1);
+
+/// How often a member says whom it hears.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// One member's part.
+pub struct Membership {
+    own: String,
+    shared: Arc<Mutex<Shared>>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    hearing: Hearing,
+    leases: Vec<Leased>,
+}
+
+/// A run that may go on while its voters agree.
+struct Leased {
+    run: String,
+    voters: Vec<String>,
+    time: SlotTime,
+}
+
+impl Membership {
+    /// Begins to speak and to hear.
+    ///
+    /// # Errors
+    /// The session is gone, or the thread is not made.
+    pub fn start(control: &Arc<Control>, own: &str) -> Result<Membership, ClusterError> {
+        let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
+        let hearing = Hearing::new(own, lease_ns);
+        let shared = Arc::new(Mutex::new(Shared { hearing, leases: Vec::new() }));
+        let heard = Arc::clone(&shared);
+        let subscriber = control.hear(move |beat: Beat| lock(&heard).hearing.take(beat, WallClock.now().0))?;
+        let (speaking, until, control) = (Arc::clone(&shared), Stop::new(), Arc::clone(control));
+        let stop = until.clone();
+        let run = move || {
+            let _heard = subscriber;
+            while !until.requested() {
+                let beat = turn(&mut lock(&speaking));
+                // Who can't speak is not heard, and finds its leases not prolonged: nothing else is to be done about it.
+                let _ = control.beat(&beat);
+                std::thread::sleep(EVERY);
+            }
+        };
+        let thread = std::thread::Builder::new().name("takt-beat".to_owned()).spawn(run);
+        let thread = thread.map_err(|source| ClusterError::Io { source })?;
+        Ok(Membership { own: own.to_owned(), shared, stop, thread: Some(thread) })
+    }
+
+    /// What this member is called.
+    #[must_use]
+    pub fn own(&self) -> &str {
+        &self.own
+    }
+
+    /// From now on the run may go on while more than half of these voters and this node hear each other. The first lease is
+    /// given without that: they may not have heard of each other yet.
+    pub(crate) fn lease(&self, run: &str, voters: Vec<String>, time: SlotTime) {
+        let mut shared = lock(&self.shared);
+        shared.leases.retain(|leased| leased.run != run);
+        time.lend((WallClock.now() + 2 * LEASE).0);
+        shared.leases.push(Leased { run: run.to_owned(), voters, time });
+    }
+
+    /// The run has ended.
+    pub(crate) fn release(&self, run: &str) {
+        lock(&self.shared).leases.retain(|leased| leased.run != run);
+    }
+
+    /// Voters that more than half of all do not hear: a lease later they execute nothing.
+    pub(crate) fn lost(&self, voters: &[String]) -> Vec<String> {
+        lock(&self.shared).hearing.lost(voters, WallClock.now().0)
+    }
+}
+
+/// Prolongs what can be prolonged; what to say next.
+fn turn(shared: &mut Shared) -> Beat {
+    let now_ns = WallClock.now().0;
+    for leased in &shared.leases {
+        if let Some(until_ns) = shared.hearing.lease(&leased.voters, now_ns) {
+            leased.time.lend(until_ns);
+        }
+    }
+    shared.hearing.beat(now_ns)
+}
+
+/// A thread that panicked left whole values behind: each is replaced at once.
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.stop.request();
+        if let Some(thread) = self.thread.take() {
+            // A panic there was printed there.
+            let _ = thread.join();
+        }
+    }
+}
