@@ -33,6 +33,7 @@ struct Shared {
 /// A run that may go on while its voters agree.
 struct Leased {
     run: String,
+    placing: u32,
     voters: Vec<String>,
     time: SlotTime,
 }
@@ -70,21 +71,27 @@ impl Membership {
         &self.own
     }
 
-    /// From now on the run may go on while more than half of these voters and this node hear each other. The first lease is
-    /// given without that: they may not have heard of each other yet.
-    pub(crate) fn lease(&self, run: &str, voters: Vec<String>, time: SlotTime) {
+    /// From now on this member stands for a placing of a run, and for none before.
+    pub(crate) fn stand_for(&self, run: &str, placing: u32) {
+        lock(&self.shared).hearing.stand_for(run, placing);
+    }
+
+    /// From now on this placing of a run may be executed while more than half of its voters agree.
+    pub(crate) fn lease(&self, run: &str, placing: u32, voters: Vec<String>, time: SlotTime) {
         let mut shared = lock(&self.shared);
         shared.leases.retain(|leased| leased.run != run);
-        time.lend((WallClock.now() + 2 * LEASE).0);
-        shared.leases.push(Leased { run: run.to_owned(), voters, time });
+        shared.leases.push(Leased { run: run.to_owned(), placing, voters, time });
+        turn(&mut shared);
     }
 
     /// The run has ended.
     pub(crate) fn release(&self, run: &str) {
-        lock(&self.shared).leases.retain(|leased| leased.run != run);
+        let mut shared = lock(&self.shared);
+        shared.leases.retain(|leased| leased.run != run);
+        shared.hearing.forget(run);
     }
 
-    /// Voters that more than half of all do not hear: a lease later they execute nothing.
+    /// Voters that more than half of all do not hear.
     pub(crate) fn lost(&self, voters: &[String]) -> Vec<String> {
         lock(&self.shared).hearing.lost(voters, WallClock.now().0)
     }
@@ -94,7 +101,7 @@ impl Membership {
 fn turn(shared: &mut Shared) -> Beat {
     let now_ns = WallClock.now().0;
     for leased in &shared.leases {
-        if let Some(until_ns) = shared.hearing.lease(&leased.voters, now_ns) {
+        if let Some(until_ns) = shared.hearing.lease((&leased.run, leased.placing), &leased.voters, now_ns) {
             leased.time.lend(until_ns);
         }
     }

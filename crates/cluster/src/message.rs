@@ -97,8 +97,8 @@ pub struct RunFacts {
     pub waveform: String,
     /// Components here.
     pub components: Vec<String>,
-    /// Slots executed by the one that is behind all others.
-    pub slots: u64,
+    /// The physical slot it is in; of one that has ended, the slots executed.
+    pub slot: u64,
 }
 
 /// A waveform, and where each component of it runs. All nodes get the same one, and each takes its own part: so each knows all.
@@ -107,6 +107,8 @@ pub struct RunFacts {
 pub struct Order {
     /// Name of the run.
     pub run: String,
+    /// The how manieth placing of the run it is, from 1.
+    pub placing: u32,
     /// The file: its name for messages, and its text. Components come from what is installed on the node, never with it.
     pub file: String,
     /// The same.
@@ -200,9 +202,7 @@ pub struct Started {
 /// How a run is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Slots executed by the component that is behind all others.
-    pub slots: u64,
-    /// The physical slot it is in, and how long one is.
+    /// The physical slot it is in, and how long one is; of a run that has ended, the slots executed.
     pub slot: u64,
     /// The same.
     pub slot_ns: u64,

@@ -19,8 +19,9 @@ use crate::message::{NodeFacts, Request};
 /// How long a node may take for an answer that needs no work.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long nodes are looked for before the cluster is taken to be empty.
-const LOOKING: u32 = 4;
+/// How often nodes are looked for before the cluster is taken to be empty, and how long after each time.
+const LOOKING: u32 = 6;
+const BETWEEN: Duration = Duration::from_millis(500);
 
 /// One who asks nodes.
 pub struct Manager {
@@ -36,19 +37,19 @@ impl Manager {
         Ok(Manager { control: Arc::new(Control::open(folder, false)?) })
     }
 
-    /// All nodes that answer, by name.
+    /// All nodes that answer, by name. Nodes are found one after another, so it asks until twice the same ones answer.
     ///
     /// # Errors
     /// None does.
     pub fn nodes(&self) -> Result<Vec<NodeFacts>, ClusterError> {
+        let mut before = Vec::new();
         for _ in 0..LOOKING {
             let names = self.control.present()?;
-            let facts = |name: &String| self.control.ask(name, &Request::Describe, PATIENCE);
-            let nodes: Vec<NodeFacts> = names.iter().map(facts).collect::<Result<_, _>>()?;
-            if !nodes.is_empty() {
-                return Ok(nodes);
+            if !names.is_empty() && names == before {
+                return names.iter().map(|name| self.control.ask(name, &Request::Describe, PATIENCE)).collect();
             }
-            std::thread::sleep(Duration::from_millis(300));
+            before = names;
+            std::thread::sleep(BETWEEN);
         }
         Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() })
     }

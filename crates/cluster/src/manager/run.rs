@@ -30,8 +30,8 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// What a watcher is told while a waveform runs.
 pub struct Watch<'a> {
-    /// Slots of the node that is behind all others.
-    pub slots: u64,
+    /// The slot of the node that is behind all others.
+    pub slot: u64,
     /// How each node is.
     pub nodes: &'a BTreeMap<String, Progress>,
     /// Nodes lost so far, and what became of what they did.
@@ -119,6 +119,7 @@ impl Manager {
         names.sort();
         names.dedup();
         let members = Membership::start(&self.control, &order.manager)?;
+        members.stand_for(&order.run, order.placing);
         let (last, losses) = (BTreeMap::new(), Vec::new());
         let reference = String::new();
         let mut watched =
@@ -199,8 +200,8 @@ impl Manager {
             if !gone.is_empty() {
                 self.take_over(watched, &gone, options.replace)?;
             }
-            let slots = watched.slots();
-            (options.watch)(Watch { slots, nodes: &watched.last, losses: &watched.losses });
+            let slot = watched.slot();
+            (options.watch)(Watch { slot, nodes: &watched.last, losses: &watched.losses });
             if watched.names.iter().all(|name| watched.last.get(name).is_some_and(|progress| progress.end.is_some())) {
                 return Ok(());
             }
@@ -227,9 +228,9 @@ impl Watched<'_> {
         Ok((facts.node.clone(), facts.clock))
     }
 
-    /// Slots of the node that is behind all others.
-    fn slots(&self) -> u64 {
-        self.last.values().map(|progress| progress.slots).min().unwrap_or(0)
+    /// The slot of the node that is behind all others.
+    fn slot(&self) -> u64 {
+        self.last.values().map(|progress| progress.slot).min().unwrap_or(0)
     }
 }
 
@@ -238,7 +239,7 @@ fn cut_off(progress: &Progress) -> bool {
 }
 
 fn ended(watched: Watched<'_>) -> Ended {
-    let slots = watched.slots();
+    let slots = watched.slot();
     let Watched { order, reference, last, losses, .. } = watched;
     let mut sinks: Vec<SinkHash> = Vec::new();
     let mut nodes = BTreeMap::new();

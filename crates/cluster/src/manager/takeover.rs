@@ -9,6 +9,7 @@ use super::{Manager, PATIENCE};
 use crate::ClusterError;
 use crate::membership::LEASE;
 use crate::message::{Change, Order, Request, Started, WorkerOrder};
+use crate::node::run::voters;
 
 /// Numbers of streams between one placing and the next.
 const STREAMS: u32 = 1 << 16;
@@ -57,9 +58,16 @@ impl Manager {
             .filter(lost)
             .map(|worker| (worker.node.clone(), worker.components.clone()))
             .collect();
+        let before = voters(&watched.order);
         watched.order.workers = workers;
+        watched.order.placing += 1;
         watched.order.first_stream = watched.order.first_stream.wrapping_add(STREAMS);
+        watched.members.stand_for(&watched.order.run, watched.order.placing);
         let samples = self.samples(watched, &Request::Prepare(Box::new(watched.order.clone())))?;
+        let stand = watched.names.iter().chain([&watched.order.manager]).filter(|voter| before.contains(voter)).count();
+        if 2 * stand <= before.len() {
+            return Err(ClusterError::Lost { node: gone.join(", "), what: "too few are left to take over".to_owned() });
+        }
         let (slot, at) = self.edge(watched)?;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
         let run = watched.order.run.clone();

@@ -67,6 +67,7 @@ impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
     pub(super) fn open(order: Order, free: &[u32], host: Host<'_>) -> Result<Run, Refusal> {
         let placed = place(&order, host.node, free, host.registry)?;
+        host.members.stand_for(&order.run, order.placing);
         let bridges = bridges(&placed, &host)?;
         bridges.give(host.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
@@ -118,7 +119,7 @@ impl Run {
             self.follow(&start.reference, start.clock, start.epoch_ns)?
         };
         let bridges = self.connect(bridges, &start.samples)?;
-        host.members.lease(&self.order.run, voters(&self.order), self.time.clone());
+        host.members.lease(&self.order.run, self.order.placing, voters(&self.order), self.time.clone());
         running.go();
         self.state = State::Executing { running, bridges };
         Ok(self.started(epoch_ns))
@@ -132,6 +133,10 @@ impl Run {
             return Err(Refusal::new("its workers are on other cores", "the workers that the run has here, in order"));
         }
         let bridges = bridges(&placed, &host)?;
+        // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
+        // node executes it keeps in the next, so it may go on with that on the next one's lease.
+        host.members.stand_for(&order.run, order.placing);
+        host.members.lease(&order.run, order.placing, voters(&order), self.time.clone());
         let samples = bridges.local();
         self.next = Some((order, placed, bridges));
         Ok(samples)
@@ -155,7 +160,6 @@ impl Run {
         let next = self.connect_of(&order, next, &change.samples)?;
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, host.registry, change.at);
         went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
-        host.members.lease(&order.run, voters(&order), self.time.clone());
         self.earlier.push((Instant::now(), bridges));
         (self.order, self.placed) = (order, placed);
         self.state = State::Executing { running, bridges: next };
@@ -245,24 +249,20 @@ impl Run {
     pub(super) fn progress(&self) -> Progress {
         let end = if let State::Ended(end) = &self.state { Some((**end).clone()) } else { None };
         let offset = self.time.offset();
-        let slot = self.time.slot_at(WallClock.now());
         let slot_ns = self.placed.graph.slot_ns();
-        Progress { slots: self.slots(), slot, slot_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns(), end }
+        Progress { slot: self.slot(), slot_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns(), end }
     }
 
     pub(super) fn facts(&self) -> RunFacts {
         let components = self.placed.share.graph.components().iter().map(|component| component.name.clone()).collect();
         let waveform = self.placed.graph.name().to_owned();
-        RunFacts { run: self.order.run.clone(), waveform, components, slots: self.slots() }
+        RunFacts { run: self.order.run.clone(), waveform, components, slot: self.slot() }
     }
 
-    /// Slots executed or missed by the component that is behind all others.
-    fn slots(&self) -> u64 {
+    /// The physical slot it is in; of a run that has ended, the slots executed.
+    fn slot(&self) -> u64 {
         match &self.state {
-            State::Executing { running, .. } => {
-                let done = |component: &takt_runtime::ComponentSnapshot| component.executions + component.missed;
-                running.snapshot().components.iter().map(done).min().unwrap_or(0)
-            }
+            State::Executing { .. } => self.time.slot_at(WallClock.now()),
             State::Ended(end) => end.report.get("slots").and_then(serde_json::Value::as_u64).unwrap_or(0),
             State::Opened { .. } | State::Changing => 0,
         }

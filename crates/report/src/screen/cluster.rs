@@ -12,7 +12,7 @@ use crate::{Answer, Screen};
 pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let row = |node: &NodeFacts| {
         let list = |cores: &[u32]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let runs = node.runs.iter().map(|run| format!("{} ({}, slot {})", run.run, run.waveform, count(run.slots)));
+        let runs = node.runs.iter().map(|run| format!("{} ({}, slot {})", run.run, run.waveform, count(run.slot)));
         vec![
             node.node.clone(),
             list(&node.cores),

@@ -115,6 +115,7 @@ impl<'a> Placing<'a> {
         let process = std::process::id();
         Ok(Order {
             run: format!("{}-{process}", self.graph.name()),
+            placing: 1,
             file: name,
             text,
             slot_ns: args.slot.map(|_| self.graph.slot_ns()),
