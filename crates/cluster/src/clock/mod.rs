@@ -88,7 +88,11 @@ impl Edges for SlotTime {
     /// A worker that was frozen, or cut off, finds here that its time is over, before it executes anything.
     fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
         let released = sleeper.wait_until(self.due(slot), stop)?;
-        self.may_execute(released).then_some(released)
+        if self.may_execute(released) {
+            return Some(released);
+        }
+        stop.request();
+        None
     }
 }
 
@@ -106,6 +110,8 @@ mod tests {
         time.lend(1300);
         assert_eq!([1300, 1301].map(|now| time.may_execute(MonoNs(now))), [true, false]);
         let mut sleeper = Sleeper::new(std::time::Duration::ZERO);
-        assert_eq!(time.wait(0, &mut sleeper, &Stop::new()), None, "the lease is long over");
+        let stop = Stop::new();
+        assert_eq!(time.wait(0, &mut sleeper, &stop), None, "the lease is long over");
+        assert!(stop.requested(), "so the worker ends");
     }
 }
