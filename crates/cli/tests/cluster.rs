@@ -1,0 +1,225 @@
+//! `takt node` and `takt run --cluster` as a user calls them: three nodes on loopback, with certificates of their own.
+#![cfg(feature = "cluster")]
+
+mod support;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use support::{Place, has, json, refusal, report, text};
+use takt_testing::{loopback, wait_for};
+
+const NODES: [&str; 3] = ["a", "b", "c"];
+const PORT: u16 = 7447;
+
+/// A cluster of nodes on addresses of this test's own.
+struct Cluster {
+    place: Place,
+    nodes: Vec<(String, Child)>,
+}
+
+impl Cluster {
+    /// `first` tells the addresses of one test from those of others in this process.
+    fn start(first: u8) -> Cluster {
+        let place = Place::with("here", "");
+        let address = |at: usize| format!("tls/{}:{PORT}", loopback(first + at as u8));
+        for (at, name) in NODES.iter().enumerate() {
+            let made = certificates(&place, "cluster", name, &address(at), &address(0));
+            assert!(made.status.success(), "{}", report(&made));
+        }
+        let mut cluster = Cluster { place, nodes: Vec::new() };
+        NODES.iter().for_each(|name| cluster.join(name));
+        wait_for("three nodes that see each other", || {
+            let listed = cluster.takt(&["node", "list", "--folder", "cluster/a", "--json"]);
+            let all: Vec<String> = names(&json(&listed));
+            (all == NODES).then_some(())
+        });
+        cluster
+    }
+
+    /// Starts a node and waits until it is there.
+    fn join(&mut self, name: &str) {
+        let core = takt_host::affinity::own_cpus()[0].to_string();
+        let folder = format!("cluster/{name}");
+        let mut command = self.place.command(&["node", "--folder", &folder, "--cores", &core]);
+        let log = std::fs::File::create(self.place.path(&format!("{name}.log"))).expect("a log");
+        let child = command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log).spawn();
+        self.nodes.push((name.to_owned(), child.expect("takt starts")));
+        wait_for("a node that is ready", || self.log(name).contains("ready node").then_some(()));
+    }
+
+    fn log(&self, name: &str) -> String {
+        let mut text = String::new();
+        let _none_yet =
+            std::fs::File::open(self.place.path(&format!("{name}.log"))).map(|mut f| f.read_to_string(&mut text));
+        text
+    }
+
+    fn takt(&self, args: &[&str]) -> Output {
+        self.place.takt(args)
+    }
+
+    /// A waveform of nineteen components on all three nodes. Slots are long, so that a busy machine misses none.
+    fn run(&self, slots: &str) -> Command {
+        let file = waveform();
+        let file = file.to_str().expect("a path");
+        let mut args = vec!["run", file, "--cluster", "cluster/a", "--slot", "50ms", "--slots", slots, "--json"];
+        args.extend(["--pin", "source=a", "--pin", "sink=b", "--pin", "channel=c"]);
+        let mut command = self.place.command(&args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn signal(&self, name: &str, signal: Signal) {
+        let (_, child) = self.nodes.iter().find(|(node, _)| node == name).expect("a node");
+        kill_process(Pid::from_child(child), signal).expect("it is ours");
+    }
+
+    /// What a node says of itself.
+    fn facts(&self, name: &str) -> Option<Value> {
+        let listed = json(&self.takt(&["node", "list", "--folder", "cluster/a", "--json"]));
+        listed.as_array()?.iter().find(|node| node["node"] == name).cloned()
+    }
+
+    /// Waits until a run is executed on all nodes and has come so far.
+    fn until_slot(&self, slot: u64) {
+        wait_for("a run on all nodes", || {
+            let far = |name| {
+                self.facts(name).and_then(|facts| facts["runs"][0]["slot"].as_u64()).is_some_and(|at| at >= slot)
+            };
+            NODES.iter().all(|name| far(name)).then_some(())
+        });
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for (_, child) in &mut self.nodes {
+            let _ended_already = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn waveform() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/utran.toml"))
+}
+
+fn certificates(place: &Place, out: &str, node: &str, listen: &str, connect: &str) -> Output {
+    place.takt(&[
+        "node",
+        "certificates",
+        "--out",
+        out,
+        "--cluster",
+        "lab",
+        "--listen",
+        listen,
+        "--connect",
+        connect,
+        node,
+    ])
+}
+
+fn names(nodes: &Value) -> Vec<String> {
+    nodes.as_array().expect("a list").iter().filter_map(|node| Some(node["node"].as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn three_nodes_compute_what_one_machine_computes() {
+    let cluster = Cluster::start(1);
+    let file = waveform();
+    let alone = cluster.takt(&["run", file.to_str().unwrap(), "--slots", "60", "--clock", "free", "--json"]);
+    let done = cluster.run("60").output().expect("takt runs");
+    let ended = json(&done);
+    assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 3, "{}", report(&done));
+    if ended["misses"] != 0 {
+        return takt_testing::not_judged(format!("{} slots were missed: the machine was too busy", ended["misses"]));
+    }
+    assert_eq!(done.status.code(), Some(0), "{}", report(&done));
+    assert_eq!(ended["output_hash"], json(&alone)["output_hash"]);
+    assert_eq!((&ended["slots"], &ended["losses"]), (&60.into(), &Value::Array(Vec::new())));
+    for name in NODES {
+        assert_eq!(cluster.facts(name).expect("there")["busy"], Value::Array(Vec::new()), "its core is free again");
+    }
+}
+
+#[test]
+fn what_a_killed_node_did_others_do() {
+    let cluster = Cluster::start(10);
+    let running = cluster.run("160").spawn().expect("takt starts");
+    cluster.until_slot(20);
+    cluster.signal("b", Signal::KILL);
+    let done = running.wait_with_output().expect("takt runs");
+    let ended = json(&done);
+    assert_eq!(done.status.code(), Some(1), "{}", report(&done));
+    let loss = &ended["losses"][0];
+    assert_eq!((&loss["node"], ended["losses"].as_array().map(Vec::len)), (&"b".into(), Some(1)));
+    assert!(loss["state_lost"].as_array().expect("names").contains(&"sink".into()), "{loss}");
+    assert!(loss["resumed_in_slot"].as_u64() > loss["known_in_slot"].as_u64());
+    let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
+    assert_eq!((left, &ended["slots"]), (vec!["a", "c"], &160.into()));
+    has(&text(&done.stderr), &["lost      node b in slot", "afresh"]);
+}
+
+#[test]
+fn a_node_that_was_frozen_executes_nothing_that_others_have_taken_over() {
+    let cluster = Cluster::start(20);
+    let running = cluster.run("240").spawn().expect("takt starts");
+    cluster.until_slot(20);
+    cluster.signal("b", Signal::STOP);
+    // The others have taken over when the run on them names the components of b.
+    wait_for("a takeover", || {
+        let held = |name| cluster.place.takt(&["node", "list", "--folder", &format!("cluster/{name}"), "--json"]);
+        let listed = json(&held("a"));
+        let all = listed.as_array()?.iter().filter(|node| node["node"] != "b");
+        let sink =
+            |node: &Value| node["runs"][0]["components"].as_array().is_some_and(|names| names.contains(&"sink".into()));
+        all.into_iter().any(sink).then_some(())
+    });
+    cluster.signal("b", Signal::CONT);
+    let frozen = wait_for("the frozen node to find out", || {
+        let facts = cluster.facts("b")?;
+        (facts["busy"] == Value::Array(Vec::new())).then_some(facts)
+    });
+    let done = running.wait_with_output().expect("takt runs");
+    let resumed = json(&done)["losses"][0]["resumed_in_slot"].as_u64().unwrap_or_else(|| panic!("{}", report(&done)));
+    let executed = frozen["runs"][0]["slot"].as_u64().expect("slots");
+    assert!((20..resumed).contains(&executed), "{executed} slots there, others from {resumed} on");
+}
+
+#[test]
+fn a_stranger_is_refused_and_the_node_says_so() {
+    let cluster = Cluster::start(30);
+    let (there, here) = (format!("tls/{}:{PORT}", loopback(30)), format!("tls/{}:{PORT}", loopback(39)));
+    assert!(certificates(&cluster.place, "other", "x", &here, &there).status.success());
+    let listed = cluster.takt(&["node", "list", "--folder", "other/x"]);
+    assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
+    has(&text(&listed.stdout), &["No node answers"]);
+    wait_for("a word of the refusal", || cluster.log("a").contains("refused   somebody").then_some(()));
+}
+
+#[test]
+fn a_folder_that_is_none_is_named() {
+    let place = Place::with("here", "");
+    has(&refusal(&place.takt(&["node", "list", "--folder", "nowhere"])), &["nowhere/ca.pem", "takt node certificates"]);
+    let listen = "tls/127.0.0.1:0";
+    assert!(certificates(&place, "cluster", "a", listen, listen).status.success());
+    has(&refusal(&certificates(&place, "cluster", "a", listen, listen)), &["cluster/a is there already"]);
+    has(&refusal(&certificates(&place, "cluster", "a b", listen, listen)), &["`a b` is no name"]);
+    std::fs::write(place.path("cluster/a/cluster.toml"), "cluster = 7").expect("it is ours");
+    has(
+        &refusal(&place.takt(&["node", "--folder", "cluster/a"])),
+        &["cluster/a/cluster.toml", "cluster = 7", "listen"],
+    );
+}
+
+#[test]
+fn a_waveform_file_can_t_name_what_only_takt_makes() {
+    let file = "name = 'x'\nslot = '1 ms'\n[component.a]\ntype = 'bridge-receive'\nstream = 1\n";
+    let place = Place::with("x.toml", file);
+    has(&refusal(&place.takt(&["run", "x.toml", "--slots", "1"])), &["bridge-receive"]);
+}
