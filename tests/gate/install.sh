@@ -30,8 +30,8 @@ uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
 soapy-uhd:soapysdr0.8-module-uhd'
-# Independent readers of SigMF, Parquet and JSON Schema, in a folder of their own.
-readers='sigmf pyarrow jsonschema'
+# Independent readers of SigMF, Parquet and JSON Schema, and stock Zenoh, in a folder of their own.
+readers='sigmf pyarrow jsonschema eclipse-zenoh'
 python=target/peers/python
 kernel=target/vm-kernel
 desktop=target/desktop.cpio.zst
@@ -70,7 +70,7 @@ install_packages() {
 }
 
 install_readers() {
-    "$python/bin/python3" -c 'import sigmf, pyarrow, jsonschema' 2>/dev/null && return 0
+    "$python/bin/python3" -c 'import sigmf, pyarrow, jsonschema, zenoh' 2>/dev/null && return 0
     command -v python3 || return 0
     # shellcheck disable=SC2086 # one word a package
     python3 -m venv "$python" && "$python/bin/pip" install -q $readers || rm -rf "$python"

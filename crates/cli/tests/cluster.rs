@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Place, has, json, refusal, report, text};
+use support::{Ended, Place, has, json, refusal, report, text};
 use takt_testing::{loopback, wait_for};
 
 const NODES: [&str; 3] = ["a", "b", "c"];
@@ -168,18 +168,24 @@ fn what_a_killed_node_did_others_do() {
 #[test]
 fn a_node_that_was_frozen_executes_nothing_that_others_have_taken_over() {
     let cluster = Cluster::start(20);
-    let running = cluster.run("240").spawn().expect("takt starts");
+    let mut running = cluster.run("240").spawn().expect("takt starts");
     cluster.until_slot(20);
     cluster.signal("b", Signal::STOP);
     // The others have taken over when the run on them names the components of b.
-    wait_for("a takeover", || {
+    let taken_over = wait_for("a takeover", || {
+        if running.try_wait().expect("a child").is_some() {
+            return Some(false);
+        }
         let held = |name| cluster.place.takt(&["node", "list", "--folder", &format!("cluster/{name}"), "--json"]);
         let listed = json(&held("a"));
         let all = listed.as_array()?.iter().filter(|node| node["node"] != "b");
         let sink =
             |node: &Value| node["runs"][0]["components"].as_array().is_some_and(|names| names.contains(&"sink".into()));
-        all.into_iter().any(sink).then_some(())
+        all.into_iter().any(sink).then_some(true)
     });
+    if !taken_over {
+        panic!("{}", report(&running.wait_with_output().expect("takt runs")));
+    }
     cluster.signal("b", Signal::CONT);
     let frozen = wait_for("the frozen node to find out", || {
         let facts = cluster.facts("b")?;
@@ -200,6 +206,63 @@ fn a_stranger_is_refused_and_the_node_says_so() {
     assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
     has(&text(&listed.stdout), &["No node answers"]);
     wait_for("a word of the refusal", || cluster.log("a").contains("refused   somebody").then_some(()));
+}
+
+/// Stock Zenoh, where it is installed.
+fn stock(args: &[&str]) -> Option<Command> {
+    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
+    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
+        return None;
+    }
+    let mut command = Command::new(python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")).args(args);
+    Some(command)
+}
+
+#[test]
+fn a_stock_router_carries_the_control_plane_and_a_stock_client_reads_the_statistics() {
+    let router_at = format!("tls/{}:{PORT}", loopback(49));
+    let Some(mut router) = stock(&["router", &router_at, "cluster/router"]) else { return };
+    let place = Place::with("here", "");
+    for name in ["router", "client", "a", "b", "m"] {
+        let made = certificates(&place, "cluster", name, "tls/127.0.0.1:0", &router_at);
+        assert!(made.status.success(), "{}", report(&made));
+        // Nodes that listen nowhere can reach each other through the router alone.
+        let samples = loopback(40 + name.as_bytes()[0] % 8);
+        let settings = format!(
+            "cluster = 'lab'\nnode = '{name}'\nconnect = ['{router_at}']\nmulticast = false\nsamples = '{samples}'\n"
+        );
+        std::fs::write(place.path(&format!("cluster/{name}/cluster.toml")), settings).expect("it is ours");
+    }
+    let (_router, _, said) = Ended::ready(router.current_dir(place.folder()).stdin(Stdio::piped()));
+    assert_eq!(said.trim(), "ready");
+    let core = takt_host::affinity::own_cpus()[0].to_string();
+    let node = |name: &str| {
+        let folder = format!("cluster/{name}");
+        Ended::ready(&mut place.command(&["node", "--folder", &folder, "--cores", &core]))
+    };
+    let (_a, _b) = (node("a"), node("b"));
+    let mut client =
+        stock(&["client", &router_at, "cluster/client", "takt/lab/node/a/statistics", "2"]).expect("installed");
+    let client = client.current_dir(place.folder()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let file = waveform();
+    let run = ["run", file.to_str().unwrap(), "--cluster", "cluster/m", "--slot", "50ms", "--slots", "40", "--json"];
+    let done = place.takt(&[&run[..], &["--pin", "source=a", "--pin", "sink=b"]].concat());
+    let ended = json(&done);
+    assert_eq!(
+        (&ended["slots"], ended["nodes"].as_object().map(|nodes| nodes.len())),
+        (&40.into(), Some(2)),
+        "{}",
+        report(&done)
+    );
+    let read = client.wait_with_output().expect("it ends");
+    for line in text(&read.stdout).lines() {
+        let facts: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&facts["node"], facts["cores"].as_array().map(Vec::len)), (&"a".into(), Some(1)));
+    }
+    assert_eq!(text(&read.stdout).lines().count(), 2);
 }
 
 #[test]

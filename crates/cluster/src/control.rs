@@ -211,13 +211,17 @@ fn document(value: &impl Serialize) -> Vec<u8> {
 fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
     let settings = folder.settings();
     let listen: &[String] = if listens { &settings.listen } else { &[] };
+    // A node may be in the list of all: it does not ask itself.
+    let connect: Vec<&String> = settings.connect.iter().filter(|endpoint| !listen.contains(endpoint)).collect();
+    // Who listens nowhere can be reached through a router alone, and says so: then the router carries what is for it.
+    let mode = if settings.listen.is_empty() && !settings.multicast { "client" } else { "peer" };
     let mut config = Config::default();
     let certificate = folder.file(Folder::CERTIFICATE);
     let key = folder.file(Folder::KEY);
     for (place, value) in [
-        ("mode", serde_json::json!("peer")),
+        ("mode", serde_json::json!(mode)),
         ("listen/endpoints", serde_json::json!(listen)),
-        ("connect/endpoints", serde_json::json!(settings.connect)),
+        ("connect/endpoints", serde_json::json!(connect)),
         ("scouting/multicast/enabled", serde_json::json!(settings.multicast)),
         ("transport/link/protocols", serde_json::json!(["tls"])),
         ("transport/link/tls/root_ca_certificate", serde_json::json!(folder.file(Folder::AUTHORITY))),

@@ -19,7 +19,7 @@ pub struct Settings {
     pub cluster: String,
     /// This node.
     pub node: String,
-    /// Where it listens: `tls/ADDRESS:PORT`, port 0 for any. None: it only connects.
+    /// Where it listens: `tls/ADDRESS:PORT`, port 0 for any. None, and no multicast: routers carry what is for it.
     #[serde(default)]
     pub listen: Vec<String>,
     /// Nodes or routers that it connects to. Without any it finds nodes of its network by multicast.

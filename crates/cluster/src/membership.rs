@@ -5,6 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_base::{Clock, Stop, WallClock};
+use takt_host::policy::{Policy, set_policy};
 
 use crate::ClusterError;
 use crate::clock::SlotTime;
@@ -12,7 +13,7 @@ use crate::control::Control;
 use crate::quorum::{Beat, Hearing};
 
 /// The lease of a cluster: how long a node may go on that nobody hears, and how long others wait before they take over.
-pub const LEASE: Duration = Duration::from_secs(1);
+pub const LEASE: Duration = Duration::from_secs(2);
 
 /// How often a member says whom it hears.
 const EVERY: Duration = Duration::from_millis(100);
@@ -53,6 +54,8 @@ impl Membership {
         let stop = until.clone();
         let run = move || {
             let _heard = subscriber;
+            // Ordinary load must not delay it; where that is not permitted, it may.
+            let _ = set_policy(0, Policy::Fifo { priority: 1 });
             while !until.requested() {
                 let beat = turn(&mut lock(&speaking));
                 // Who can't speak is not heard, and finds its leases not prolonged: nothing else is to be done about it.

@@ -19,6 +19,9 @@ use crate::message::{NodeFacts, Request};
 /// How long a node may take for an answer that needs no work.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long it may take to say what it is.
+const WORD: Duration = Duration::from_secs(1);
+
 /// How often nodes are looked for before the cluster is taken to be empty, and how long after each time.
 const LOOKING: u32 = 6;
 const BETWEEN: Duration = Duration::from_millis(500);
@@ -46,11 +49,24 @@ impl Manager {
         for _ in 0..LOOKING {
             let names = self.control.present()?;
             if !names.is_empty() && names == before {
-                return names.iter().map(|name| self.control.ask(name, &Request::Describe, PATIENCE)).collect();
+                return self.describe(&names);
             }
             before = names;
             std::thread::sleep(BETWEEN);
         }
         Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() })
+    }
+
+    /// What nodes say of themselves. One that was just lost is seen for a while, and says nothing: it is left out.
+    fn describe(&self, names: &[String]) -> Result<Vec<NodeFacts>, ClusterError> {
+        let mut all = Vec::new();
+        for name in names {
+            match self.control.ask(name, &Request::Describe, WORD) {
+                Ok(facts) => all.push(facts),
+                Err(ClusterError::Silent { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
     }
 }

@@ -127,6 +127,10 @@ impl Run {
 
     /// Makes another placing ready, while this one goes on.
     pub(super) fn prepare(&mut self, order: Order, host: Host<'_>) -> Result<SocketAddr, Refusal> {
+        if let State::Ended(end) = &self.state {
+            let why = if end.cut_off { "too few others heard this node" } else { "all its slots are executed" };
+            return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
+        }
         let own: Vec<u32> = self.cores().collect();
         let placed = place(&order, host.node, &own, host.registry)?;
         if placed.cores != self.placed.cores {

@@ -13,8 +13,9 @@ use crate::{Answer, Output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt node certificates --out cluster --cluster lab a b c
-  takt node certificates --out cluster --cluster lab --connect tls/10.0.0.1:7447 d    one more, later
+  takt node certificates --out cluster --listen tls/10.0.0.1:7447 a
+  takt node certificates --out cluster --listen tls/10.0.0.2:7447 --connect tls/10.0.0.1:7447 b
+  takt node certificates --out cluster a b c       each edits `listen` or `samples` in its cluster.toml
 
 Copy each folder to its machine and no other, and keep `authority` where you made it: who has its
 key can let anybody in. In a folder, cluster.toml says where the node listens and whom it asks.")]
@@ -25,7 +26,7 @@ pub struct Args {
     /// The cluster's name.
     #[arg(long, value_name = "NAME", default_value = "takt")]
     cluster: String,
-    /// An address that the nodes listen on, where there is one node or each edits it.
+    /// An address that the nodes listen on.
     #[arg(long, value_name = "tls/ADDR:PORT", default_value = "tls/0.0.0.0:7447")]
     listen: Vec<String>,
     /// Nodes or routers that the nodes connect to; found by multicast otherwise.
