@@ -1,0 +1,232 @@
+//! `packaging/`: its files name options that takt has, other programs take them, and what of them can run here does.
+#![cfg(feature = "cluster")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use support::{Ended, Place, TAKT, report, takt, text};
+use takt_testing::{loopback, skip, wait_for};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const UNIT: &str = "packaging/systemd/takt-node.service";
+const SET: &str = "packaging/kubernetes/nodes/statefulset.yaml";
+
+fn file(name: &str) -> PathBuf {
+    Path::new(ROOT).join(name)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(file(name)).expect(name)
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Calls of takt in a text: the command, and its options.
+fn calls(text: &str) -> Vec<(&'static str, String)> {
+    const CALLS: [(&str, &str); 6] = [
+        ("takt node certificates ", "node certificates"),
+        ("takt node list ", "node list"),
+        ("takt run ", "run"),
+        ("takt node ", "node"),
+        ("takt-node ", "node"),
+        ("args: [", "node"),
+    ];
+    let mut found = Vec::new();
+    for line in text.replace("\\\n", " ").lines() {
+        // The first; of those that begin alike the longest.
+        let here = CALLS.iter().filter_map(|call| Some((line.find(call.0)?, call)));
+        let first = here.min_by_key(|(at, (words, _))| (*at, std::cmp::Reverse(words.len())));
+        let Some((at, (words, command))) = first else { continue };
+        // As far as the shell or the sentence gives it to this command.
+        let rest = line[at + words.len()..].split(['`', '|', ';', '>']).next().unwrap_or_default();
+        let options = rest.split([' ', ',', '[', ']', '(', ')', '"']).filter(|word| word.starts_with("--"));
+        found.extend(options.map(|option| (*command, option.split('=').next().unwrap_or(option).to_owned())));
+    }
+    found
+}
+
+#[test]
+fn every_option_that_the_files_name_is_one_of_takt() {
+    let mut named = BTreeSet::new();
+    let page = file("docs/how-to/run-a-fleet.md");
+    for path in files(&file("packaging")).into_iter().chain([page]) {
+        for (command, option) in calls(&fs::read_to_string(&path).expect("text")) {
+            named.insert((command, option, path.clone()));
+        }
+    }
+    for (command, option, path) in &named {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        words.push("--help");
+        let help = text(&takt(&words).stdout);
+        let known = help.split_whitespace().any(|word| word == option);
+        assert!(known, "takt {command} has no {option}, which {} names", path.display());
+    }
+    for (command, option) in [
+        ("node certificates", "--listen"),
+        ("node list", "--json"),
+        ("node", "--folder"),
+        ("node", "--cores"),
+        ("node", "--engine"),
+        ("run", "--cluster"),
+    ] {
+        assert!(named.iter().any(|named| (named.0, named.1.as_str()) == (command, option)), "{command} {option}");
+    }
+}
+
+#[test]
+fn systemd_takes_the_unit_with_each_engine() {
+    let Ok(found) = Command::new("systemd-analyze").arg("--version").output() else {
+        return skip("systemd-analyze is not installed   (apt-get install systemd)");
+    };
+    assert!(found.status.success(), "{}", report(&found));
+    // The program lies elsewhere here.
+    let unit = read(UNIT);
+    assert!(unit.contains("ExecStart=/usr/bin/takt node "), "{unit}");
+    let place = Place::with("takt-node.service", &unit.replace("/usr/bin/takt", TAKT));
+    let verify = || {
+        let mut command = place.call("systemd-analyze");
+        let verified = command.arg("verify").arg(place.path("takt-node.service")).output().expect("it runs");
+        let of_ours = text(&verified.stderr).lines().any(|line| line.contains("takt-node") || line.contains("engine-"));
+        assert!(verified.status.success() && !of_ours, "{}", report(&verified));
+    };
+    verify();
+    fs::create_dir(place.path("takt-node.service.d")).expect("ours");
+    let (from, to) = (file("packaging/systemd/engine-xdp.conf"), place.path("takt-node.service.d/engine-xdp.conf"));
+    fs::copy(from, to).expect("ours");
+    verify();
+}
+
+#[test]
+fn a_cluster_would_take_the_manifests() {
+    let python = file("target/peers/python/bin/python3");
+    let there = Command::new(&python).args(["-c", "import kubernetes_validate"]).output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        return skip("no kubernetes-validate in target/peers/python   (./test installs it)");
+    }
+    let checked = Command::new(python).arg(file("packaging/kubernetes/check")).output().expect("it runs");
+    assert!(checked.status.success(), "{}", report(&checked));
+}
+
+#[test]
+fn what_the_image_is_made_of_is_there() {
+    let recipe = read("packaging/container/Containerfile");
+    let copied = recipe.lines().filter_map(|line| line.strip_prefix("COPY "));
+    let from: Vec<&str> = copied.flat_map(|words| words.split(' ').rev().skip(1)).collect();
+    let ignored = read("packaging/container/Containerfile.dockerignore");
+    let kept = ignored.lines().filter_map(|line| line.strip_prefix('!'));
+    for path in from.into_iter().chain(kept) {
+        assert!(file(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn the_first_core_is_left_alone() {
+    for (allowed, cores) in [("0-1", "1"), ("2-4,8", "3,4,8"), ("1,3,5-6", "3,5,6"), ("7", "7")] {
+        let mut command = Command::new(file("packaging/bin/takt-node"));
+        let said = command.arg("--print").env("TAKT_ALLOWED_CPUS", allowed).output().expect("sh");
+        assert_eq!(text(&said.stdout).trim(), cores, "{}", report(&said));
+    }
+}
+
+/// The programs of `packaging/bin` and takt before all others.
+fn path(place: &Place) -> String {
+    let own = place.path("bin");
+    fs::create_dir_all(&own).expect("ours");
+    symlink(TAKT, own.join("takt")).expect("ours");
+    let others = std::env::var("PATH").expect("a PATH");
+    format!("{}:{}:{others}", own.display(), file("packaging/bin").display())
+}
+
+fn program(place: &Place, name: &str, text: &str) {
+    let path = place.path("bin").join(name);
+    fs::write(&path, text).expect("ours");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+/// The script that makes a pod's folders, as it stands in the manifest.
+fn folders_script() -> String {
+    let set = read(SET);
+    let after = set.split_once("- -euc\n").expect("a script").1;
+    let lines = after.split_once("- |\n").expect("a script").1.lines();
+    let indent = " ".repeat(14);
+    lines.map_while(|line| line.strip_prefix(&indent)).fold(String::new(), |script, line| script + line + "\n")
+}
+
+#[test]
+fn a_pod_makes_folders_that_takt_takes_and_knows_whether_its_node_is_alive() {
+    let place = Place::with("empty", "");
+    let path = path(&place);
+    let secret = place.path("fleet/fleet");
+    let issued = place.takt(&["node", "certificates", "--out", "fleet", "fleet"]);
+    assert!(issued.status.success(), "{}", report(&issued));
+    let call = |program: &str| {
+        let mut command = place.call(program);
+        command.env("PATH", &path).env("SECRET", &secret).env("FOLDERS", place.path("folders"));
+        command.env("CLUSTER", "lab").env("NODES", "3").env("POD_SET", "takt-node").env("POD_NAME", "takt-node-1");
+        command.env("POD_IP", loopback(1).to_string());
+        command
+    };
+    let made = call("sh").args(["-euc", &folders_script()]).output().expect("sh");
+    assert!(made.status.success(), "{}", report(&made));
+    let manager = fs::read_to_string(place.path("folders/manager/cluster.toml")).expect("made");
+    assert!(
+        manager.contains(r#""tls/takt-node-0.takt-node:7447", "tls/takt-node-1.takt-node:7447", "tls/"#),
+        "{manager}"
+    );
+
+    let mut node = call("takt-node");
+    let (_node, _output, line) = Ended::ready(node.args(["--folder", "folders/node"]).stderr(Stdio::null()));
+    assert_eq!(line, "ready node takt-node-1\n");
+    let alive = |name: &str| call("takt-node-alive").args(["folders/probe", name]).status().expect("sh").success();
+    assert!(alive("takt-node-1"));
+    assert!(!alive("takt-node-0"), "nobody of that name is there");
+}
+
+/// A Slurm of two machines, both here: `srun` starts the command once for each, `scancel` ends them.
+const SRUN: &str = r#"#!/bin/bash
+while [[ $1 == --* ]]; do shift; done
+for machine in here.cluster there.cluster; do SLURMD_NODENAME=$machine "$@" & done
+trap 'kill $(jobs -p)' TERM
+echo $$ >srun.pid
+wait
+wait
+"#;
+const SCANCEL: &str = "#!/bin/sh\n[ \"$*\" = '--signal=TERM 7.0' ] && kill -TERM \"$(cat srun.pid)\"\n";
+const SCONTROL: &str = "#!/bin/sh\n[ \"$*\" = 'show hostnames here,there' ] && printf 'here\\nthere\\n'\n";
+
+#[test]
+fn a_job_starts_a_node_on_each_machine_and_ends_them() {
+    let place = Place::with("empty", "");
+    let path = path(&place);
+    let getent = format!(
+        "#!/bin/sh\ncase $2 in here) echo {} STREAM here ;; there) echo {} STREAM there ;; *) exit 2 ;; esac\n",
+        loopback(1),
+        loopback(2)
+    );
+    for (name, text) in [("srun", SRUN), ("scancel", SCANCEL), ("scontrol", SCONTROL), ("getent", &getent)] {
+        program(&place, name, text);
+    }
+    let mut job = place.call("bash");
+    job.arg(file("packaging/slurm/takt.sbatch")).arg(file("waveforms/utran.toml")).args(["--slots", "20"]);
+    job.env("PATH", path).env("SLURM_JOB_ID", "7").env("SLURM_JOB_NODELIST", "here,there");
+    let done = job.env("SLURM_SUBMIT_DIR", place.folder()).stdin(Stdio::null()).output().expect("bash");
+    let said = report(&done);
+    // On a busy machine slots are late, which is not the question.
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{said}");
+    for words in ["ready node here\n", "ready node there\n", "slots begin by the clock of"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    wait_for("the end of all nodes", || place.processes().is_empty().then_some(()));
+    let left = fs::read_dir(place.folder()).expect("ours").flatten().map(|entry| entry.file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with(".takt")).collect();
+    assert!(left.is_empty(), "keys of the job are left: {left:?}");
+}
