@@ -24,6 +24,7 @@ pub(super) const STUDY: Study = Study {
     does_not_say: &[
         "the paper's jitter and drops are of iperf3 over an LTE link; here they are of the samples' own datagrams, with no LTE above them",
         "the paper bypasses the kernel with DPDK on a card of 10 Gb/s; here with AF_XDP on a virtual cable, whose frames are copied",
+        "what runs here is takt; the paper's pair, UHD by sockets and UHD with DPDK, is measured by peers/uhd-dpdk/run, over a tap",
         "on a virtual cable the sender's processor does the receiver's protocol work; with xdp the radio also makes its checksums, \
          which a card would make",
         "the master clock of the software X310 is 184.32 MHz, frames are of 1472 bytes, and each datagram is handed over as it comes",
