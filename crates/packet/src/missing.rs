@@ -38,6 +38,21 @@ pub enum Missing {
         why: String,
     },
     #[error(
+        "the driver of {interface} runs no XDP program at its MTU of {mtu}, which takes frames in several buffers: {why}   \
+         (engine xdp-generic works with every driver; at an MTU of 1500 this one may run a program)"
+    )]
+    NativeLong {
+        interface: String,
+        mtu: usize,
+        /// The kernel's answer.
+        why: String,
+    },
+    #[error(
+        "this kernel's AF_XDP has no frames in several buffers, which payloads above {most} bytes take   \
+         (Linux 6.6 or newer, or shorter datagrams: an N200's are)"
+    )]
+    LongFrames { most: usize },
+    #[error(
         "another XDP program runs on {interface}   (one engine of this kind an interface; `ip link show {interface}`)"
     )]
     InterfaceFree { interface: String },
@@ -51,7 +66,9 @@ pub enum Missing {
         "the MTU of {interface} is {mtu}, and datagrams this long need {need}   (ip link set {interface} mtu {need})"
     )]
     Mtu { interface: String, mtu: usize, need: usize },
-    #[error("datagrams of {payload} bytes don't fit into a chunk, which takes {most}   (max_payload_bytes)")]
+    #[error(
+        "datagrams of {payload} bytes don't fit into a frame of this engine's, which takes {most}   (max_payload_bytes)"
+    )]
     ShortFrames { payload: usize, most: usize },
     #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
     OneAddress,

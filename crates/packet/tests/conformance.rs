@@ -458,6 +458,8 @@ macro_rules! engines {
         conformance!([$($claim)* ipv6_works_alike],
             (socket, |_| true) (mmsg, |_| true) (mmsg_aggregated, |_| true) (uring, |_| true) (uring_aggregated, |_| true));
         conformance!([$($claim)*], (xdp, super::support::far::over_a_cable) (xdp_generic, super::support::far::over_a_cable));
+        conformance!([$($claim)*], (xdp_jumbo, super::support::far::over_a_jumbo_cable)
+            (xdp_generic_jumbo, super::support::far::over_a_jumbo_cable));
         #[cfg(feature = "dpdk")]
         conformance!([$($claim)*], (dpdk, super::support::far::over_a_cable));
     };

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-use support::far::{over_a_cable, shell, there};
+use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
 use support::{P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, xdp};
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, open};
@@ -95,12 +95,12 @@ fn what_is_missing_is_said_with_the_fix() {
         let jumbo = missing(kind, &Config { max_payload_bytes: 1473, ..unconnected(1) });
         assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
         assert!(jumbo.to_string().ends_with("(ip link set near mtu 1501)"), "{jumbo}");
-        let giant = missing(kind, &Config { max_payload_bytes: 9000, ..unconnected(1) });
-        assert!(matches!(giant, Missing::ShortFrames { payload: 9000, .. }), "{giant}");
+        let giant = missing(kind, &Config { max_payload_bytes: 60_000, ..unconnected(1) });
+        assert!(matches!(giant, Missing::ShortFrames { payload: 60_000, .. }), "{giant}");
     }
     // Loopback has no place for a program of its own; above it there is one.
     let native = missing(EngineKind::Xdp, &spec("127.0.0.1:0"));
-    assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
+    assert!(matches!(&native, Missing::NativeLong { interface, mtu: 65_536, .. } if interface == "lo"), "{native}");
     assert!(native.to_string().contains("xdp-generic"), "{native}");
     assert_eq!(open(EngineKind::XdpGeneric, &spec("127.0.0.1:0")).unwrap().limits().path, FramePath::GenericXdp);
 
@@ -263,6 +263,52 @@ fn what_is_not_for_its_ports_stays_the_kernels() {
     assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
     there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
     assert_eq!(engine.counters().received_datagrams, 0);
+}
+
+#[test]
+fn an_interface_with_long_frames_is_for_short_datagrams_too() {
+    if !over_a_jumbo_cable("an_interface_with_long_frames_is_for_short_datagrams_too") {
+        return;
+    }
+    for kind in KINDS {
+        let mut server = reopened(kind, &unconnected(1));
+        let from = stranger();
+        for size in [8000, 4, 8972, 1472] {
+            from.send_to(&vec![7; size], addr(&*server, 0)).unwrap();
+        }
+        let seen = recv_some(&mut *server, 4);
+        let cut: Vec<_> = seen.iter().map(|seen| (seen.bytes.len(), seen.truncated)).collect();
+        assert_eq!(cut, [(1472, true), (4, false), (1472, true), (1472, false)]);
+        assert!(seen.iter().all(|seen| seen.arrived.is_some()));
+    }
+    // A part of a datagram by IP is the kernel's, who puts it together for its own socket.
+    let mut server = reopened(EngineKind::Xdp, &Config { max_payload_bytes: 8972, ..unconnected(1) });
+    stranger().send_to(&vec![7; 20_000], addr(&*server, 0)).unwrap();
+    stranger().send_to(&[1; 8972], addr(&*server, 0)).unwrap();
+    assert_eq!(recv_some(&mut *server, 1)[0].bytes, [1; 8972]);
+    assert_eq!(server.counters().damaged_datagrams, 0);
+    let too_long = missing(EngineKind::Xdp, &Config { max_payload_bytes: 8973, ..unconnected(1) });
+    assert_eq!(too_long, Missing::Mtu { interface: "near".to_owned(), mtu: 9000, need: 9001 });
+}
+
+#[test]
+fn the_longest_frame_of_all_passes_both_ways() {
+    if !over_a_jumbo_cable("the_longest_frame_of_all_passes_both_ways") {
+        return;
+    }
+    shell("ip link set near mtu 40000");
+    there(|| shell("ip link set far mtu 40000"));
+    let datagram: Vec<u8> = (0..32_726_u32).map(|n| (n % 251) as u8).collect();
+    for kind in KINDS {
+        let mut server = reopened(kind, &Config { max_payload_bytes: datagram.len(), ..unconnected(1) });
+        let (to, from) = (addr(&*server, 0), stranger());
+        send_all(&mut *server, from.local_addr().ok(), std::slice::from_ref(&datagram));
+        let mut back = vec![0; 65_536];
+        let len = from.recv(&mut back).unwrap();
+        assert_eq!(back[..len], datagram);
+        from.send_to(&datagram, to).unwrap();
+        assert_eq!(recv_some(&mut *server, 1)[0].bytes, datagram);
+    }
 }
 
 #[test]
