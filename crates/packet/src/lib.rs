@@ -49,7 +49,7 @@ mod xdp;
 
 pub use auto::Choice;
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
-pub use config::{Config, PortIndex, PortSpec};
+pub use config::{Config, PortIndex, PortSpec, Way};
 pub use device::{DpdkDevice, OwnAddress, PciAddress, UnknownDevice};
 pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;

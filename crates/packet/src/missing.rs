@@ -53,11 +53,16 @@ pub enum Missing {
     )]
     LongFrames { most: usize },
     #[error(
-        "another XDP program runs on {interface}   (one engine of this kind an interface; `ip link show {interface}`)"
+        "another XDP program runs on {interface}   (one engine of this kind that receives; `ip link show {interface}`)"
     )]
     InterfaceFree { interface: String },
-    #[error("a queue of {interface} belongs to another AF_XDP socket   (one engine of this kind an interface)")]
+    #[error(
+        "a queue of {interface} belongs to another AF_XDP socket   \
+         (one engine of this kind an interface, or of one program one that receives and one that transmits)"
+    )]
     QueueFree { interface: String },
+    #[error("the kernel takes no frames for loopback from AF_XDP   (engines socket, mmsg and uring)")]
+    Loopback,
     #[error("{interface} took no XDP program: {why}")]
     Program { interface: String, why: String },
     #[error("{interface} is down   (ip link set {interface} up)")]

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
-use support::{P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, xdp};
+use support::{
+    P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, unconnected_far, xdp,
+};
 use takt_base::{Clock, WallClock};
-use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
 use takt_testing::wait_for;
 
 const KINDS: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::XdpGeneric];
@@ -263,6 +265,73 @@ fn what_is_not_for_its_ports_stays_the_kernels() {
     assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
     there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
     assert_eq!(engine.counters().received_datagrams, 0);
+}
+
+#[test]
+fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
+    if !over_a_cable("one_engine_that_receives_and_one_that_transmits_share_an_interface") {
+        return;
+    }
+    const COUNT: u32 = 1000;
+    let of = |way| Config { way, ..unconnected(1) };
+    for (first, second) in [(Way::Receive, Way::Transmit), (Way::Transmit, Way::Receive)] {
+        let mut one = reopened(EngineKind::Xdp, &of(first));
+        let mut other = open(EngineKind::Xdp, &of(second)).unwrap();
+        for way in [Way::Both, first] {
+            assert_eq!(missing(EngineKind::Xdp, &of(way)), Missing::QueueFree { interface: "near".to_owned() });
+        }
+        let (receiving, transmitting) =
+            if first == Way::Receive { (&mut one, &mut other) } else { (&mut other, &mut one) };
+        assert_eq!(receiving.limits().path, FramePath::NativeXdp);
+        assert_eq!(transmitting.limits().path, FramePath::TransmitXdp { zero_copy: false });
+        let mut far = there(|| open(EngineKind::Xdp, &unconnected_far(1)).unwrap());
+        let (to, from, near) = (addr(&*far, 0), addr(&**transmitting, 0), addr(&**receiving, 0));
+        // Both ways at once, each on a thread of its own.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in numbered(0..COUNT).chunks(50) {
+                    send_all(&mut **transmitting, Some(to), number);
+                    assert_eq!(recv_some(&mut **transmitting, 1).len(), 1, "a report of the other end");
+                }
+            });
+            scope.spawn(|| {
+                let mut got = Vec::new();
+                while got.len() < COUNT as usize {
+                    let before = got.len() / 50;
+                    got.extend(numbers(&recv_some(&mut **receiving, 1)));
+                    let commands = vec![b"command".to_vec(); got.len() / 50 - before];
+                    send_all(&mut **receiving, Some(to), &commands);
+                }
+                assert!(got.is_sorted() && got.len() == COUNT as usize, "{got:?}");
+            });
+            let (mut samples, mut commands) = (Vec::new(), 0);
+            while samples.len() < COUNT as usize || commands < COUNT / 50 {
+                for seen in recv_some(&mut *far, 1) {
+                    if seen.source == from {
+                        samples.extend(numbers(std::slice::from_ref(&seen)));
+                        send_all(&mut *far, Some(near), std::slice::from_ref(&seen.bytes));
+                        if samples.len() % 50 == 0 {
+                            send_all(&mut *far, Some(from), &[b"report".to_vec()]);
+                        }
+                    } else {
+                        assert_eq!((seen.source, &seen.bytes[..]), (near, &b"command"[..]));
+                        commands += 1;
+                    }
+                }
+            }
+            assert_eq!(samples, (0..COUNT).collect::<Vec<_>>());
+        });
+        assert_eq!(
+            (receiving.counters().received_datagrams, transmitting.counters().sent_datagrams),
+            (COUNT.into(), COUNT.into())
+        );
+        // What is left of two goes on without the other, and takes nothing with it in the end.
+        drop(one);
+        assert!(other.recv(Wait::Poll).unwrap().is_empty());
+    }
+    drop(reopened(EngineKind::Xdp, &unconnected(1)));
+    let lo = Config::new(vec![PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None }]);
+    assert_eq!(missing(EngineKind::XdpGeneric, &Config { way: Way::Transmit, ..lo }), Missing::Loopback);
 }
 
 #[test]

@@ -3,12 +3,11 @@
 use rustix::io::Errno;
 use takt_base::{Clock, WallClock};
 
+use crate::Wait;
 use crate::network::frame::{self, Ends, Mac};
-use crate::network::gone;
 use crate::network::hops::{Hop, Hops};
 use crate::shared::nap;
 use crate::sys::xsk::Sending;
-use crate::{Counters, EngineError, Wait};
 
 /// What became of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,26 +20,30 @@ pub(super) enum Fate {
 pub(super) struct Frames {
     pub(super) queue: Sending,
     pub(super) hops: Hops,
-    pub(super) interface: String,
     pub(super) mac: Mac,
     pub(super) mtu: usize,
+    /// Times the kernel had no memory for a frame.
+    pub(super) congested: u64,
 }
 
 impl Frames {
     /// Writes one datagram into chunks; `None` when the wait is over before there were any, or a way.
+    ///
+    /// # Errors
+    /// The interface is gone.
     pub(super) fn queue(
         &mut self,
-        counters: &mut Counters,
+        calls: &mut u64,
         bytes: &[u8],
         ends: Ends,
         wait: Wait,
-    ) -> Result<Option<Fate>, EngineError> {
+    ) -> Result<Option<Fate>, Errno> {
         let mac = loop {
             match self.hops.hop(*ends.destination.ip(), WallClock.now()) {
                 Hop::To(mac) => break mac,
                 Hop::Nowhere => return Ok(Some(Fate::Nowhere)),
                 Hop::Soon => {
-                    self.flush(counters, 1, wait)?;
+                    self.flush(calls, 1, wait)?;
                     if !nap(wait) {
                         return Ok(None);
                     }
@@ -49,7 +52,7 @@ impl Frames {
         };
         let Some(headers) = frame::headers(self.mac, mac, ends, bytes) else { return Ok(Some(Fate::Nowhere)) };
         let need = Sending::parts(headers.len() + bytes.len());
-        if self.queue.reap() < need && !self.flush(counters, need, wait)? {
+        if self.queue.reap() < need && !self.flush(calls, need, wait)? {
             return Ok(None);
         }
         Ok(self.queue.send(&headers, bytes).then_some(Fate::Queued))
@@ -57,14 +60,17 @@ impl Frames {
 
     /// Has the kernel take what is queued, as far as it does before the wait is over; `false` when fewer than `need` chunks
     /// are free then. What it has not taken leaves with the next send or receive.
-    pub(super) fn flush(&mut self, counters: &mut Counters, need: usize, wait: Wait) -> Result<bool, EngineError> {
+    ///
+    /// # Errors
+    /// The interface is gone.
+    pub(super) fn flush(&mut self, calls: &mut u64, need: usize, wait: Wait) -> Result<bool, Errno> {
         loop {
-            match self.queue.kick(&mut counters.send_calls) {
+            match self.queue.kick(calls) {
                 Ok(true) if self.queue.reap() >= need => return Ok(true),
                 Ok(false) | Err(Errno::INTR) => continue,
                 Ok(true) | Err(Errno::AGAIN | Errno::BUSY | Errno::NETDOWN) => {}
-                Err(Errno::NOBUFS | Errno::NOMEM) => counters.congested_sends += 1,
-                Err(errno) => return Err(gone(&self.interface, errno)),
+                Err(Errno::NOBUFS | Errno::NOMEM) => self.congested += 1,
+                Err(errno) => return Err(errno),
             }
             if !nap(wait) {
                 return Ok(self.queue.reap() >= need);
@@ -73,10 +79,10 @@ impl Frames {
     }
 
     /// Sends that the kernel would not take are offered again.
-    pub(super) fn remind(&mut self, counters: &mut Counters) {
+    pub(super) fn remind(&mut self, calls: &mut u64) {
         if self.queue.has_queued() {
             // What it says, it says again to the next send.
-            let _taken = self.queue.kick(&mut counters.send_calls);
+            let _taken = self.queue.kick(calls);
         }
     }
 }

@@ -8,14 +8,19 @@
 //! * **Native or generic**, as the engine is called: `xdp` wants the driver's own place and says so where there is none;
 //!   `xdp-generic` works everywhere. Neither becomes the other by itself. [`crate::Limits::path`] says which it is, and
 //!   whether frames are copied between driver and socket.
+//! * **One way or both**, as [`crate::Config::way`] says. An engine that receives leaves its few sends to its kernel sockets,
+//!   and one that transmits what comes: each then needs one half of the interface's sockets, and two share an interface
+//!   without sharing anything between their threads ([`held`]).
 //! * The program **ends with the engine**, also if the process is killed: it hangs on a descriptor (a bpf link).
 //!
 //! A frame on arrival is copied once more, into the batch, where it is the caller's as with every engine; so is one that
 //! leaves. One that is longer than a chunk comes in several, and is put together before: that is a copy more.
 
 mod frames;
+mod held;
 mod opening;
 mod program;
+mod transmitting;
 
 use std::net::SocketAddr;
 
@@ -25,9 +30,11 @@ use takt_base::MonoNs;
 use takt_host::bpf::Attached;
 
 use self::frames::{Fate, Frames};
+use self::held::Lease;
 pub(crate) use self::opening::open;
 use crate::network::{Wanted, ends, gone, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left};
+use crate::socket::OneByOne;
 use crate::sys::xsk::Receiving;
 use crate::{
     Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry, Wait,
@@ -50,10 +57,14 @@ struct Core {
     // First: no frame is sent to a socket that is closed.
     _attached: Attached,
     queues: Vec<Receiving>,
-    out: Frames,
+    /// None where little is sent: the ports do that.
+    out: Option<Frames>,
+    ports: OneByOne,
     shared: Shared,
     wanted: Vec<Wanted>,
     max_payload: usize,
+    interface: String,
+    _lease: Option<Lease>,
 }
 
 impl Engine for Xdp {
@@ -92,7 +103,9 @@ impl Engine for Xdp {
 
     fn counters(&self) -> Counters {
         let drops = self.core.queues.iter().map(Receiving::drops).sum();
-        Counters { receive_buffer_drops: drops, ..self.core.shared.counters }
+        let congested = self.core.out.as_ref().map_or(0, |out| out.congested);
+        let counters = self.core.shared.counters;
+        Counters { receive_buffer_drops: drops, congested_sends: counters.congested_sends + congested, ..counters }
     }
 }
 
@@ -100,7 +113,9 @@ impl Core {
     /// Takes frames until a batch is full or none are left.
     fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, batch: usize) {
         entries.clear();
-        self.out.remind(&mut self.shared.counters);
+        if let Some(out) = &mut self.out {
+            out.remind(&mut self.shared.counters.send_calls);
+        }
         self.shared.counters.receive_calls += 1;
         let Core { queues, shared, wanted, max_payload, .. } = self;
         while entries.len() < batch {
@@ -122,7 +137,7 @@ impl Core {
             match queue.wake() {
                 // Down: it may come up again, and goes on then.
                 Ok(()) | Err(Errno::NETDOWN | Errno::INTR | Errno::AGAIN) => {}
-                Err(errno) => return Err(gone(&self.out.interface, errno)),
+                Err(errno) => return Err(gone(&self.interface, errno)),
             }
         }
         let left = left(wait);
@@ -154,11 +169,15 @@ impl Core {
 
 impl Transmit for Core {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
+        let Some(out) = &mut self.out else {
+            return self.shared.transmit(&mut self.ports, arena, entries, wait);
+        };
+        let gone = |errno| gone(&self.interface, errno);
         let mut done = 0;
         for entry in entries {
             let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
-            let fate = match ends(&self.wanted, entry, self.out.mtu) {
-                Some(ends) => self.out.queue(&mut self.shared.counters, bytes, ends, wait)?,
+            let fate = match ends(&self.wanted, entry, out.mtu) {
+                Some(ends) => out.queue(&mut self.shared.counters.send_calls, bytes, ends, wait).map_err(gone)?,
                 None => Some(Fate::Nowhere),
             };
             match fate {
@@ -172,7 +191,7 @@ impl Transmit for Core {
             done += 1;
         }
         // What is in the ring now leaves with this call, or with the next.
-        self.out.flush(&mut self.shared.counters, 1, wait)?;
+        out.flush(&mut self.shared.counters.send_calls, 1, wait).map_err(gone)?;
         self.shared.counters.unsent_datagrams += (entries.len() - done) as u64;
         Ok(done)
     }

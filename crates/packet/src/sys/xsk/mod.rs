@@ -29,7 +29,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::net::xdp::{
     SocketAddrXdp, SocketAddrXdpFlags, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING, XDP_UMEM_PGOFF_COMPLETION_RING,
-    XDP_UMEM_PGOFF_FILL_RING, XdpUmemReg, XdpUmemRegFlags,
+    XDP_UMEM_PGOFF_FILL_RING, XdpOptionsFlags, XdpUmemReg, XdpUmemRegFlags,
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 
@@ -114,4 +114,9 @@ pub(crate) fn open(interface: u32, queue: u32, sizes: Sizes) -> Result<(Receivin
     flags.set(SocketAddrXdpFlags::XDP_USE_SG, sizes.is_long());
     bind(&socket, &SocketAddrXdp::new(flags, interface, queue)).map_err(of("bind AF_XDP"))?;
     Ok((receiving, sending))
+}
+
+/// Whether the driver reads and writes the chunks themselves.
+fn zero_copy(socket: &OwnedFd) -> bool {
+    sockopt::xdp_options(socket).is_ok_and(|options| options.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY))
 }

@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use rustix::net::xdp::XdpOptionsFlags;
 use rustix::net::{RecvFlags, recv, sockopt};
 
 use super::joined::Joined;
@@ -52,9 +51,9 @@ impl Receiving {
         Ok(())
     }
 
-    /// Whether the driver reads and writes the chunks themselves; otherwise the kernel copies.
+    /// Whether the driver writes into the chunks themselves; otherwise the kernel copies.
     pub(crate) fn zero_copy(&self) -> bool {
-        sockopt::xdp_options(&self.socket).is_ok_and(|options| options.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY))
+        super::zero_copy(&self.socket)
     }
 
     pub(crate) fn has_frame(&self) -> bool {

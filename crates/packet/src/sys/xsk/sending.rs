@@ -34,6 +34,11 @@ impl Sending {
         Sending { socket, completion, tx, memory, first, chunks, free: (0..chunks).rev().collect() }
     }
 
+    /// Whether the driver reads the chunks themselves; otherwise the kernel copies.
+    pub(crate) fn zero_copy(&self) -> bool {
+        super::zero_copy(&self.socket)
+    }
+
     /// Chunks that a frame takes.
     pub(crate) fn parts(frame_bytes: usize) -> usize {
         frame_bytes.div_ceil(CHUNK_BYTES).max(1)
