@@ -28,6 +28,7 @@ mod dpdk;
 mod engine;
 mod errno;
 mod error;
+mod generator;
 mod inbox;
 mod kind;
 pub mod link;
@@ -53,6 +54,7 @@ pub use config::{Config, PortIndex, PortSpec, Way};
 pub use device::{DpdkDevice, OwnAddress, PciAddress, UnknownDevice};
 pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;
+pub use generator::{Generator, GeneratorError, MAX_GENERATED_BYTES};
 pub use kind::{EngineKind, UnknownEngine};
 pub use missing::Missing;
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! What engines that carry whole frames share: the frames, whose they are, where a datagram goes next, and what the kernel
 //! says of its interfaces.
 
+pub(crate) mod features;
 pub mod frame;
 pub(crate) mod hops;
 pub(crate) mod netlink;
