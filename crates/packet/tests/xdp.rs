@@ -331,7 +331,11 @@ fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
     }
     drop(reopened(EngineKind::Xdp, &unconnected(1)));
     let lo = Config::new(vec![PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None }]);
-    assert_eq!(missing(EngineKind::XdpGeneric, &Config { way: Way::Transmit, ..lo }), Missing::Loopback);
+    let lo = Config { way: Way::Transmit, ..lo };
+    assert_eq!(missing(EngineKind::XdpGeneric, &lo), Missing::Loopback);
+    let native = missing(EngineKind::Xdp, &lo);
+    assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
+    assert_eq!(open(EngineKind::Auto, &lo).unwrap().limits().path, FramePath::Sockets);
 }
 
 #[test]

@@ -15,8 +15,10 @@ use super::side::Sent;
 /// The longest a send may wait, so that control goes on while a queue is full.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// Datagrams that a generator makes before control goes on: a few milliseconds.
-const GENERATED: u64 = 4096;
+/// How long a generator works before control goes on. A call costs it some 30 ms of waiting in the kernel, whatever it makes.
+const GENERATE_FOR: Duration = Duration::from_millis(400);
+/// Datagrams of its first calls, which say how many it makes in that time, and of its longest.
+const GENERATED: std::ops::RangeInclusive<u64> = 16_384..=4_000_000;
 
 /// Where a flow leaves from and goes to; `None`: to the port's connected peer.
 pub type Route = (PortIndex, Option<SocketAddr>);
@@ -29,6 +31,8 @@ pub struct Sender {
     routes: Vec<Route>,
     /// One a flow, or none: the engine sends.
     generators: Vec<Generator>,
+    /// Datagrams of a generator's next call.
+    next_call: u64,
     turn: usize,
     /// Datagrams dealt with; of a flow the count is its next sequence number.
     sent: Sent,
@@ -41,7 +45,8 @@ impl Sender {
     pub fn new(plan: &Plan, round: u8, start: MonoNs, routes: Vec<Route>) -> Sender {
         let sent = Sent { by_flow: vec![0; routes.len()], by_interval: vec![0; plan.intervals()], ..Sent::default() };
         let (schedule, plan) = (plan.schedule(start), plan.clone());
-        Sender { schedule, plan, round, routes, generators: Vec::new(), turn: 0, sent, began: None, ended: None }
+        let (generators, next_call) = (Vec::new(), *GENERATED.start());
+        Sender { schedule, plan, round, routes, generators, next_call, turn: 0, sent, began: None, ended: None }
     }
 
     /// Has the datagrams made by generators, one a flow, which number them as this round's; by the engine if there are none.
@@ -121,7 +126,14 @@ impl Sender {
         let (Some(generator), Some(of_flow)) = (self.generators.get_mut(flow), self.sent.by_flow.get_mut(flow)) else {
             return Ok(());
         };
-        let made = generator.send(due.min(GENERATED) as u32)?;
+        // Not much beyond the end.
+        let left = self.schedule.end().saturating_since(now);
+        let share = (left.as_secs_f64() / GENERATE_FOR.as_secs_f64()).min(1.0);
+        let call = ((self.next_call as f64 * share) as u64).max(*GENERATED.start());
+        let made = generator.send(due.min(call) as u32)?;
+        let took = WallClock.now().saturating_since(now).as_secs_f64().max(1e-6);
+        let suits = (made as f64 / took * GENERATE_FOR.as_secs_f64()) as u64;
+        self.next_call = suits.clamp(*GENERATED.start(), *GENERATED.end());
         *of_flow += made;
         self.sent.datagrams += made;
         self.sent.payload_bytes += made * self.plan.payload_bytes as u64;

@@ -16,6 +16,8 @@ const NETDEV_A_DEV_XDP_FEATURES: u16 = 3;
 /// `struct genlmsghdr`: command, version, padding.
 const HEADER_BYTES: usize = 4;
 
+/// `NETDEV_XDP_ACT_BASIC`: it runs programs.
+pub(crate) const RUNS_PROGRAMS: u64 = 1 << 0;
 /// `NETDEV_XDP_ACT_NDO_XMIT`: it sends frames that XDP hands it.
 pub(crate) const SENDS_FRAMES: u64 = 1 << 2;
 

@@ -12,6 +12,7 @@ use super::program::program;
 use super::transmitting::Transmitting;
 use super::{Core, MAX_QUEUES, Xdp};
 use crate::mmsg::Batches;
+use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
@@ -40,7 +41,7 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
     let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(MAX_PAYLOAD_BYTES);
     let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
     let config = if config.shorter_payloads { &granted } else { config };
-    check(&interface, config).map_err(missing)?;
+    check(kind, &interface, config).map_err(missing)?;
     let Halves { sizes, receiving: queues, sending, lease } =
         halves(config.way, interface.index, || sockets(kind, &interface, config))?;
     let frame_bytes = config.max_payload_bytes + HEADERS_BYTES;
@@ -112,7 +113,7 @@ fn for_sockets(config: &Config) -> Config {
 }
 
 /// What the interface lacks for this configuration.
-fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
+fn check(kind: EngineKind, interface: &Interface, config: &Config) -> Result<(), Missing> {
     let name = || interface.name.clone();
     let (payload, mtu) = (config.max_payload_bytes, interface.mtu as usize);
     if payload > MAX_PAYLOAD_BYTES {
@@ -120,6 +121,11 @@ fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
     }
     if payload + PACKET_HEADERS_BYTES > mtu {
         return Err(Missing::Mtu { interface: name(), mtu, need: payload + PACKET_HEADERS_BYTES });
+    }
+    // Nobody asks the driver of one that transmits to run a program. A kernel before 6.3 does not say what it would answer.
+    let native = config.way == Way::Transmit && place(kind) == Place::Native;
+    if native && xdp_features(interface.index).is_ok_and(|features| features & RUNS_PROGRAMS == 0) {
+        return Err(Missing::NativeXdp { interface: name(), why: "so it says itself".to_owned() });
     }
     if interface.loopback && config.way == Way::Transmit {
         return Err(Missing::Loopback);
