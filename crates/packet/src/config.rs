@@ -15,12 +15,27 @@ pub struct PortSpec {
     pub peer: Option<SocketAddr>,
 }
 
+/// Which way the load of an engine goes. What goes the other way is little: commands, reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Both.
+    #[default]
+    Both,
+    /// To this host.
+    Receive,
+    /// From this host.
+    Transmit,
+}
+
 /// What an engine is asked to open. Start from [`Config::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The local ports, **in the order in which their datagrams take effect** when they arrived together: a datagram on
     /// an earlier port is never handed out after a later-arrived one on a later port (N200: commands before samples).
     pub ports: Vec<PortSpec>,
+    /// Which way the load goes. Engines `xdp` and `xdp-generic` leave what goes the other way to the kernel's sockets, so
+    /// that one of each way shares an interface in one process; to the others it is all the same.
+    pub way: Way,
     /// Datagrams a batch holds at most, each direction.
     pub batch: usize,
     /// Largest payload of one datagram, bytes. What arrives longer is cut, counted and marked.
@@ -50,6 +65,7 @@ impl Config {
     pub fn new(ports: Vec<PortSpec>) -> Config {
         Config {
             ports,
+            way: Way::Both,
             batch: 64,
             max_payload_bytes: 1472,
             shorter_payloads: false,

@@ -96,6 +96,11 @@ pub enum FramePath {
     NativeXdpZeroCopy,
     /// AF_XDP behind a program above the driver; the kernel copies frames.
     GenericXdp,
+    /// Out by AF_XDP, in by kernel sockets: an engine that transmits ([`Way::Transmit`](crate::Way)).
+    TransmitXdp {
+        /// Whether the driver reads the frames where they lie; otherwise the kernel copies.
+        zero_copy: bool,
+    },
     /// A driver of DPDK's in this process.
     Dpdk {
         /// Which.
@@ -114,6 +119,8 @@ impl FramePath {
             FramePath::NativeXdp => "native XDP, copied",
             FramePath::NativeXdpZeroCopy => "native XDP, zero copy",
             FramePath::GenericXdp => "generic XDP, copied",
+            FramePath::TransmitXdp { zero_copy: false } => "AF_XDP transmit, copied",
+            FramePath::TransmitXdp { zero_copy: true } => "AF_XDP transmit, zero copy",
             FramePath::Dpdk { device, huge_pages } => match (device, huge_pages) {
                 (DpdkDevice::AfPacket, true) => "DPDK net_af_packet, huge pages",
                 (DpdkDevice::AfPacket, false) => "DPDK net_af_packet, no huge pages",

@@ -56,7 +56,9 @@ pub(crate) fn of_send(errno: Errno) -> SendTrouble {
         Errno::AGAIN => SendTrouble::Full,
         Errno::NOBUFS | Errno::NOMEM => SendTrouble::Congested,
         Errno::INTR => SendTrouble::Again,
-        Errno::BADF | Errno::NOTSOCK | Errno::FAULT | Errno::PIPE | Errno::CONNABORTED => SendTrouble::Gone,
+        Errno::BADF | Errno::NOTSOCK | Errno::FAULT | Errno::PIPE | Errno::CONNABORTED | Errno::NXIO => {
+            SendTrouble::Gone
+        }
         _ => SendTrouble::Datagram,
     }
 }

@@ -28,6 +28,7 @@ mod dpdk;
 mod engine;
 mod errno;
 mod error;
+mod generator;
 mod inbox;
 mod kind;
 pub mod link;
@@ -49,10 +50,11 @@ mod xdp;
 
 pub use auto::Choice;
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
-pub use config::{Config, PortIndex, PortSpec};
+pub use config::{Config, PortIndex, PortSpec, Way};
 pub use device::{DpdkDevice, OwnAddress, PciAddress, UnknownDevice};
 pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
 pub use error::EngineError;
+pub use generator::{Generator, GeneratorError, MAX_GENERATED_BYTES};
 pub use kind::{EngineKind, UnknownEngine};
 pub use missing::Missing;
 #[doc(hidden)]

@@ -38,11 +38,31 @@ pub enum Missing {
         why: String,
     },
     #[error(
-        "another XDP program runs on {interface}   (one engine of this kind an interface; `ip link show {interface}`)"
+        "the driver of {interface} runs no XDP program at its MTU of {mtu}, which takes frames in several buffers: {why}   \
+         (engine xdp-generic works with every driver; at an MTU of 1500 this one may run a program)"
+    )]
+    NativeLong {
+        interface: String,
+        mtu: usize,
+        /// The kernel's answer.
+        why: String,
+    },
+    #[error(
+        "this kernel's AF_XDP has no frames in several buffers, which payloads above {most} bytes take   \
+         (Linux 6.6 or newer, or shorter datagrams: an N200's are)"
+    )]
+    LongFrames { most: usize },
+    #[error(
+        "another XDP program runs on {interface}   (one engine of this kind that receives; `ip link show {interface}`)"
     )]
     InterfaceFree { interface: String },
-    #[error("a queue of {interface} belongs to another AF_XDP socket   (one engine of this kind an interface)")]
+    #[error(
+        "a queue of {interface} belongs to another AF_XDP socket   \
+         (one engine of this kind an interface, or of one program one that receives and one that transmits)"
+    )]
     QueueFree { interface: String },
+    #[error("the kernel takes no frames for loopback from AF_XDP   (engines socket, mmsg and uring)")]
+    Loopback,
     #[error("{interface} took no XDP program: {why}")]
     Program { interface: String, why: String },
     #[error("{interface} is down   (ip link set {interface} up)")]
@@ -51,7 +71,9 @@ pub enum Missing {
         "the MTU of {interface} is {mtu}, and datagrams this long need {need}   (ip link set {interface} mtu {need})"
     )]
     Mtu { interface: String, mtu: usize, need: usize },
-    #[error("datagrams of {payload} bytes don't fit into a chunk, which takes {most}   (max_payload_bytes)")]
+    #[error(
+        "datagrams of {payload} bytes don't fit into a frame of this engine's, which takes {most}   (max_payload_bytes)"
+    )]
     ShortFrames { payload: usize, most: usize },
     #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
     OneAddress,

@@ -49,7 +49,7 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
             Box::new(Sockets::new(ports, calls, config))
         }
         EngineKind::Uring => Box::new(Uring::new(ports(config)?, config)?),
-        EngineKind::Xdp | EngineKind::XdpGeneric => Box::new(xdp::open(kind, config)?),
+        EngineKind::Xdp | EngineKind::XdpGeneric => xdp::open(kind, config)?,
         #[cfg(feature = "dpdk")]
         EngineKind::Dpdk(device) => Box::new(crate::dpdk::open(device, config)?),
         #[cfg(not(feature = "dpdk"))]
@@ -58,7 +58,7 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
 }
 
 /// Kernel sockets through which datagrams pass.
-fn ports(config: &Config) -> Result<Vec<Port>, EngineError> {
+pub(crate) fn ports(config: &Config) -> Result<Vec<Port>, EngineError> {
     let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
     if ports.iter().any(|port| port.stamps) {
         await_stamps();

@@ -226,7 +226,12 @@ pub(crate) fn left(wait: Wait) -> Option<Option<Timespec>> {
 /// Sleeps a moment; `false` when `wait` has run out.
 pub(crate) fn nap(wait: Wait) -> bool {
     let Some(timeout) = left(wait) else { return false };
-    let moment = timeout.and_then(|left| Duration::try_from(left).ok()).map_or(CONGESTED, |left| left.min(CONGESTED));
-    let _interrupted = poll(&mut [], Timespec::try_from(moment).ok().as_ref());
+    let _interrupted = poll(&mut [], Some(&moment(timeout)));
     true
+}
+
+/// How long a queue that is full is left alone, of what is left of a wait.
+pub(crate) fn moment(left: Option<Timespec>) -> Timespec {
+    let moment = left.and_then(|left| Duration::try_from(left).ok()).map_or(CONGESTED, |left| left.min(CONGESTED));
+    Timespec::try_from(moment).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::errno::{RecvTrouble, of_recv};
 use crate::inbox::Inbox;
 use crate::port::Port;
-use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, left, message_of};
+use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, left, message_of, moment};
 use crate::sys::message::Got;
 use crate::{
     Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
@@ -27,6 +27,16 @@ pub(crate) trait Calls: Sends + Send {
 
     /// Whether sends may leave, and receives arrive, as aggregates.
     fn aggregates(&self) -> (bool, bool);
+
+    /// Whether something that was sent waits for the next receive: nothing wakes the caller when it could leave.
+    fn has_queued(&self) -> bool {
+        false
+    }
+
+    /// What was granted, where that is not what the sockets were.
+    fn limits(&self, sockets: Limits) -> Limits {
+        sockets
+    }
 }
 
 /// An engine over kernel sockets.
@@ -56,7 +66,7 @@ impl<C: Calls> Sockets<C> {
             rx_entries: Vec::with_capacity(batch),
             tx_arena: vec![0xa5; batch * max_payload_bytes].into(),
             tx_entries: Vec::with_capacity(batch),
-            limits: shared.limits(config, calls.aggregates()),
+            limits: calls.limits(shared.limits(config, calls.aggregates())),
             core: Core { shared, calls, inbox },
         }
     }
@@ -141,13 +151,15 @@ impl<C: Calls> Core<C> {
     /// Waits until a port has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         let Some(timeout) = left(wait) else { return Ok(false) };
+        let queued = self.calls.has_queued();
+        let timeout = if queued { Some(moment(timeout)) } else { timeout };
         let mut ready = [PollFlags::empty(); MAX_PORTS];
         let Some(first) = self.shared.ports.first() else { return Ok(false) };
         let mut fds: [PollFd<'_>; MAX_PORTS] =
             std::array::from_fn(|i| PollFd::new(self.shared.ports.get(i).unwrap_or(first), PollFlags::IN));
         let fds = fds.get_mut(..self.shared.ports.len()).unwrap_or(&mut []);
         match poll(fds, timeout.as_ref()) {
-            Ok(0) => return Ok(false),
+            Ok(0) => return Ok(queued && left(wait).is_some()),
             Ok(_) => {}
             Err(Errno::INTR | Errno::NOMEM) => return Ok(true),
             Err(errno) => return Err(self.shared.gone("ppoll", 0, errno)),

@@ -8,13 +8,13 @@ mod support;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use support::far::over_a_cable;
+use support::far::{mtu, over_a_jumbo_cable};
 use support::{
     Open, P0, addr, connected, mmsg, mmsg_aggregated, nobody, socket, soon, unconnected, uring, uring_aggregated, xdp,
     xdp_generic,
 };
 use takt_base::{Clock, WallClock};
-use takt_packet::{Engine, Wait};
+use takt_packet::{Config, Engine, Wait};
 
 fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
     let to = addr(server, 2);
@@ -22,7 +22,7 @@ fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
         let mut batch = client.reserve(64);
         while batch.push(P0, None, |frame| {
             frame[0] = n;
-            frame.len() - usize::from(n % 3)
+            if n % 3 == 0 { 1472 } else { frame.len() - usize::from(n % 2) }
         }) {}
         let mut missing = batch.send(Wait::Poll).unwrap();
         while missing > 0 {
@@ -46,7 +46,7 @@ fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
 #[test]
 fn an_engine_allocates_nothing_after_opening() {
     // Engines that own an interface have a cable in a namespace, where this test runs again.
-    if !over_a_cable("an_engine_allocates_nothing_after_opening") {
+    if !over_a_jumbo_cable("an_engine_allocates_nothing_after_opening") {
         return count_over(&[socket, mmsg, mmsg_aggregated, uring, uring_aggregated]);
     }
     count_over(&[xdp, xdp_generic]);
@@ -56,8 +56,11 @@ fn an_engine_allocates_nothing_after_opening() {
 
 fn count_over(engines: &[Open]) {
     for open in engines {
-        let mut server = open(&unconnected(3));
-        let mut client = open(&connected(addr(&*server, 0)));
+        // Over a cable frames of one buffer and of several.
+        let max_payload_bytes = mtu().map_or(1472, |mtu| mtu - 28);
+        let longest = |config| Config { max_payload_bytes, ..config };
+        let mut server = open(&longest(unconnected(3)));
+        let mut client = open(&longest(connected(addr(&*server, 0))));
         let gone = nobody();
         let before = allocations::count();
         traffic(&mut *server, &mut *client, gone);

@@ -19,6 +19,8 @@ const COUNT: u32 = 20_000;
 /// Frames that may be on their way: fewer than any buffer holds.
 const AHEAD: u32 = 200;
 const PAYLOAD_BYTES: usize = 300;
+/// An X310's, in five chunks of AF_XDP.
+const JUMBO_BYTES: usize = 8000;
 
 /// What the wire does to one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ enum Fault {
 }
 
 /// The same faults for the same seed: a linear congruential generator (Knuth, MMIX).
-fn faults(mut seed: u64) -> Vec<Fault> {
+fn faults(mut seed: u64, payload_bytes: usize) -> Vec<Fault> {
     let mut next = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % below
@@ -45,7 +47,7 @@ fn faults(mut seed: u64) -> Vec<Fault> {
             1 => Fault::Damaged(match next(3) {
                 0 => 18 * 8 + next(16),
                 1 => 24 * 8 + next(16),
-                _ => 42 * 8 + next(PAYLOAD_BYTES * 8),
+                _ => 42 * 8 + next(payload_bytes * 8),
             }),
             2 => Fault::Swapped,
             3 => Fault::Repeated,
@@ -76,10 +78,11 @@ fn on_the_wire(faults: &[Fault]) -> Vec<(u32, Option<usize>)> {
 }
 
 /// Sends them from the other end, with a window on what was read.
-fn transmit(frames: &[(u32, Option<usize>)], ends: Ends, read: &AtomicU32) {
-    let mut port = LinkPort::open("far", 64, 1514, 1 << 20).expect("root at the other end");
-    let (mut bytes, mut whole) = (vec![0; NOTE_BYTES + 1514], 0);
-    let mut payload = [0xa5; PAYLOAD_BYTES];
+fn transmit(frames: &[(u32, Option<usize>)], payload_bytes: usize, ends: Ends, read: &AtomicU32) {
+    let longest = payload_bytes + 42;
+    let mut port = LinkPort::open("far", 64, longest, 1 << 20).expect("root at the other end");
+    let (mut bytes, mut whole) = (vec![0; NOTE_BYTES + longest], 0);
+    let mut payload = vec![0xa5; payload_bytes];
     for (number, damage) in frames {
         while read.load(Ordering::Relaxed) + AHEAD < whole {
             std::thread::yield_now();
@@ -97,11 +100,13 @@ fn transmit(frames: &[(u32, Option<usize>)], ends: Ends, read: &AtomicU32) {
     }
 }
 
-fn faulty_wire(open: Open) {
-    let mut server = open(&Config { recv_buffer_bytes: 4 << 20, force_buffers: true, ..unconnected(1) });
+fn faulty_wire(open: Open, payload_bytes: usize) {
+    let max_payload_bytes = payload_bytes.max(1472);
+    let config = Config { max_payload_bytes, recv_buffer_bytes: 4 << 20, force_buffers: true, ..unconnected(1) };
+    let mut server = open(&config);
     let peer = nobody();
     let (SocketAddr::V4(destination), SocketAddr::V4(source)) = (addr(&*server, 0), peer) else { panic!("IPv4") };
-    let faults = faults(7);
+    let faults = faults(7, payload_bytes);
     let frames = on_the_wire(&faults);
     let damages: Vec<usize> = frames.iter().filter_map(|(_, damage)| *damage).collect();
     let expected: Vec<u32> = frames.iter().filter(|(_, damage)| damage.is_none()).map(|(number, _)| *number).collect();
@@ -109,12 +114,13 @@ fn faulty_wire(open: Open) {
     let mut got = Vec::with_capacity(expected.len());
     std::thread::scope(|scope| {
         let (read, sent) = (read.clone(), read);
-        let sender = scope.spawn(move || there(move || transmit(&frames, Ends { source, destination }, &sent)));
+        let sender =
+            scope.spawn(move || there(move || transmit(&frames, payload_bytes, Ends { source, destination }, &sent)));
         while got.len() < expected.len() {
             let batch = server.recv(soon()).expect("a fault ends nothing");
             assert!(!batch.is_empty(), "{} of {} came", got.len(), expected.len());
             for datagram in batch.iter() {
-                assert_eq!((datagram.source, datagram.bytes.len()), (source.into(), PAYLOAD_BYTES));
+                assert_eq!((datagram.source, datagram.bytes.len()), (source.into(), payload_bytes));
                 assert!(datagram.bytes[4..].iter().all(|&byte| byte == 0xa5));
                 got.push(u32::from_be_bytes(datagram.bytes[..4].try_into().expect("four bytes")));
             }
@@ -150,25 +156,26 @@ fn is_dead(server: &mut dyn Engine, peer: SocketAddrV4) {
 
 /// Each in a namespace of its own.
 macro_rules! under {
-    ($($engine:ident)*) => {
-        mod under {
+    ($cable:ident, $bytes:ident, $module:ident: $($engine:ident)*) => {
+        mod $module {
             $(#[test] fn $engine() {
-                if super::support::far::over_a_cable(concat!("under::", stringify!($engine))) {
-                    super::faulty_wire(super::support::$engine);
+                if super::support::far::$cable(concat!(stringify!($module), "::", stringify!($engine))) {
+                    super::faulty_wire(super::support::$engine, super::$bytes);
                 }
             })*
         }
     };
 }
 
-under! { socket mmsg mmsg_aggregated uring uring_aggregated xdp xdp_generic }
+under! { over_a_cable, PAYLOAD_BYTES, under: socket mmsg mmsg_aggregated uring uring_aggregated xdp xdp_generic }
+under! { over_a_jumbo_cable, JUMBO_BYTES, jumbo: mmsg xdp xdp_generic }
 
 #[cfg(feature = "dpdk")]
 mod by {
     #[test]
     fn dpdk() {
         if super::support::far::over_a_cable("by::dpdk") {
-            super::faulty_wire(super::support::dpdk);
+            super::faulty_wire(super::support::dpdk, super::PAYLOAD_BYTES);
         }
     }
 }
@@ -181,6 +188,6 @@ fn the_wire_does_what_it_is_told() {
     assert_eq!(numbers, [0, 2, 2, 1, 4, 5]);
     assert_eq!(wire[4], (4, Some(9)));
     for (kind, count) in [(Fault::Lost, 800..1200), (Fault::Swapped, 800..1200), (Fault::Repeated, 800..1200)] {
-        assert!(count.contains(&faults(7).iter().filter(|fault| **fault == kind).count()));
+        assert!(count.contains(&faults(7, PAYLOAD_BYTES).iter().filter(|fault| **fault == kind).count()));
     }
 }

@@ -7,10 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-use support::far::{over_a_cable, shell, there};
-use support::{P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, xdp};
+use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
+use support::{
+    P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, unconnected_far, xdp,
+};
 use takt_base::{Clock, WallClock};
-use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
 use takt_testing::wait_for;
 
 const KINDS: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::XdpGeneric];
@@ -95,12 +97,12 @@ fn what_is_missing_is_said_with_the_fix() {
         let jumbo = missing(kind, &Config { max_payload_bytes: 1473, ..unconnected(1) });
         assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
         assert!(jumbo.to_string().ends_with("(ip link set near mtu 1501)"), "{jumbo}");
-        let giant = missing(kind, &Config { max_payload_bytes: 9000, ..unconnected(1) });
-        assert!(matches!(giant, Missing::ShortFrames { payload: 9000, .. }), "{giant}");
+        let giant = missing(kind, &Config { max_payload_bytes: 60_000, ..unconnected(1) });
+        assert!(matches!(giant, Missing::ShortFrames { payload: 60_000, .. }), "{giant}");
     }
     // Loopback has no place for a program of its own; above it there is one.
     let native = missing(EngineKind::Xdp, &spec("127.0.0.1:0"));
-    assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
+    assert!(matches!(&native, Missing::NativeLong { interface, mtu: 65_536, .. } if interface == "lo"), "{native}");
     assert!(native.to_string().contains("xdp-generic"), "{native}");
     assert_eq!(open(EngineKind::XdpGeneric, &spec("127.0.0.1:0")).unwrap().limits().path, FramePath::GenericXdp);
 
@@ -263,6 +265,123 @@ fn what_is_not_for_its_ports_stays_the_kernels() {
     assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
     there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
     assert_eq!(engine.counters().received_datagrams, 0);
+}
+
+#[test]
+fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
+    if !over_a_cable("one_engine_that_receives_and_one_that_transmits_share_an_interface") {
+        return;
+    }
+    const COUNT: u32 = 1000;
+    let of = |way| Config { way, ..unconnected(1) };
+    for (first, second) in [(Way::Receive, Way::Transmit), (Way::Transmit, Way::Receive)] {
+        let mut one = reopened(EngineKind::Xdp, &of(first));
+        let mut other = open(EngineKind::Xdp, &of(second)).unwrap();
+        for way in [Way::Both, first] {
+            assert_eq!(missing(EngineKind::Xdp, &of(way)), Missing::QueueFree { interface: "near".to_owned() });
+        }
+        let (receiving, transmitting) =
+            if first == Way::Receive { (&mut one, &mut other) } else { (&mut other, &mut one) };
+        assert_eq!(receiving.limits().path, FramePath::NativeXdp);
+        assert_eq!(transmitting.limits().path, FramePath::TransmitXdp { zero_copy: false });
+        let mut far = there(|| open(EngineKind::Xdp, &unconnected_far(1)).unwrap());
+        let (to, from, near) = (addr(&*far, 0), addr(&**transmitting, 0), addr(&**receiving, 0));
+        // Both ways at once, each on a thread of its own.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in numbered(0..COUNT).chunks(50) {
+                    send_all(&mut **transmitting, Some(to), number);
+                    assert_eq!(recv_some(&mut **transmitting, 1).len(), 1, "a report of the other end");
+                }
+            });
+            scope.spawn(|| {
+                let mut got = Vec::new();
+                while got.len() < COUNT as usize {
+                    let before = got.len() / 50;
+                    got.extend(numbers(&recv_some(&mut **receiving, 1)));
+                    let commands = vec![b"command".to_vec(); got.len() / 50 - before];
+                    send_all(&mut **receiving, Some(to), &commands);
+                }
+                assert!(got.is_sorted() && got.len() == COUNT as usize, "{got:?}");
+            });
+            let (mut samples, mut commands) = (Vec::new(), 0);
+            while samples.len() < COUNT as usize || commands < COUNT / 50 {
+                for seen in recv_some(&mut *far, 1) {
+                    if seen.source == from {
+                        samples.extend(numbers(std::slice::from_ref(&seen)));
+                        send_all(&mut *far, Some(near), std::slice::from_ref(&seen.bytes));
+                        if samples.len() % 50 == 0 {
+                            send_all(&mut *far, Some(from), &[b"report".to_vec()]);
+                        }
+                    } else {
+                        assert_eq!((seen.source, &seen.bytes[..]), (near, &b"command"[..]));
+                        commands += 1;
+                    }
+                }
+            }
+            assert_eq!(samples, (0..COUNT).collect::<Vec<_>>());
+        });
+        assert_eq!(
+            (receiving.counters().received_datagrams, transmitting.counters().sent_datagrams),
+            (COUNT.into(), COUNT.into())
+        );
+        // What is left of two goes on without the other, and takes nothing with it in the end.
+        drop(one);
+        assert!(other.recv(Wait::Poll).unwrap().is_empty());
+    }
+    drop(reopened(EngineKind::Xdp, &unconnected(1)));
+    let lo = Config::new(vec![PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None }]);
+    let lo = Config { way: Way::Transmit, ..lo };
+    assert_eq!(missing(EngineKind::XdpGeneric, &lo), Missing::Loopback);
+    let native = missing(EngineKind::Xdp, &lo);
+    assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
+    assert_eq!(open(EngineKind::Auto, &lo).unwrap().limits().path, FramePath::Sockets);
+}
+
+#[test]
+fn an_interface_with_long_frames_is_for_short_datagrams_too() {
+    if !over_a_jumbo_cable("an_interface_with_long_frames_is_for_short_datagrams_too") {
+        return;
+    }
+    for kind in KINDS {
+        let mut server = reopened(kind, &unconnected(1));
+        let from = stranger();
+        for size in [8000, 4, 8972, 1472] {
+            from.send_to(&vec![7; size], addr(&*server, 0)).unwrap();
+        }
+        let seen = recv_some(&mut *server, 4);
+        let cut: Vec<_> = seen.iter().map(|seen| (seen.bytes.len(), seen.truncated)).collect();
+        assert_eq!(cut, [(1472, true), (4, false), (1472, true), (1472, false)]);
+        assert!(seen.iter().all(|seen| seen.arrived.is_some()));
+    }
+    // A part of a datagram by IP is the kernel's, who puts it together for its own socket.
+    let mut server = reopened(EngineKind::Xdp, &Config { max_payload_bytes: 8972, ..unconnected(1) });
+    stranger().send_to(&vec![7; 20_000], addr(&*server, 0)).unwrap();
+    stranger().send_to(&[1; 8972], addr(&*server, 0)).unwrap();
+    assert_eq!(recv_some(&mut *server, 1)[0].bytes, [1; 8972]);
+    assert_eq!(server.counters().damaged_datagrams, 0);
+    let too_long = missing(EngineKind::Xdp, &Config { max_payload_bytes: 8973, ..unconnected(1) });
+    assert_eq!(too_long, Missing::Mtu { interface: "near".to_owned(), mtu: 9000, need: 9001 });
+}
+
+#[test]
+fn the_longest_frame_of_all_passes_both_ways() {
+    if !over_a_jumbo_cable("the_longest_frame_of_all_passes_both_ways") {
+        return;
+    }
+    shell("ip link set near mtu 40000");
+    there(|| shell("ip link set far mtu 40000"));
+    let datagram: Vec<u8> = (0..32_726_u32).map(|n| (n % 251) as u8).collect();
+    for kind in KINDS {
+        let mut server = reopened(kind, &Config { max_payload_bytes: datagram.len(), ..unconnected(1) });
+        let (to, from) = (addr(&*server, 0), stranger());
+        send_all(&mut *server, from.local_addr().ok(), std::slice::from_ref(&datagram));
+        let mut back = vec![0; 65_536];
+        let len = from.recv(&mut back).unwrap();
+        assert_eq!(back[..len], datagram);
+        from.send_to(&datagram, to).unwrap();
+        assert_eq!(recv_some(&mut *server, 1)[0].bytes, datagram);
+    }
 }
 
 #[test]

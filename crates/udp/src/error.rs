@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use takt_host::ReadError;
 use takt_host::affinity::AffinityError;
-use takt_packet::EngineError;
+use takt_packet::{EngineError, GeneratorError};
 
 use super::plan::PlanError;
 
@@ -16,6 +16,8 @@ pub enum UdpError {
     Option { what: &'static str, got: String, want: &'static str },
     #[error("packet engine")]
     Engine(#[from] EngineError),
+    #[error("the generator")]
+    Generator(#[from] GeneratorError),
     #[error("CPUs of the load's thread")]
     Cpus(#[from] AffinityError),
     #[error("CPU accounting")]

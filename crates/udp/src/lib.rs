@@ -49,7 +49,7 @@ pub use client::{Progress, run};
 pub use clock::Relation;
 pub use error::UdpError;
 pub use evidence::{DeviceCounts, NetCounts, queue_drops};
-pub use options::{DEFAULT_PORT, Direction, IMIX, Options, ServeOptions};
+pub use options::{DEFAULT_PORT, Direction, IMIX, MadeBy, Options, ServeOptions};
 pub use place::Places;
 pub use plan::{Plan, PlanError};
 pub use report::{

@@ -9,6 +9,9 @@ use takt_packet::{Counters, DpdkDevice, Engine, FramePath};
 use super::evidence::NetCounts;
 use super::side::{EndCpu, EndEvidence, Received, Sent, Side};
 
+/// How datagrams pass whose control messages alone the engine carries.
+const GENERATED: &str = "made by the kernel's XDP";
+
 /// Counters read before a round.
 #[derive(Debug)]
 pub(super) struct Measure {
@@ -32,12 +35,13 @@ impl Measure {
         NetCounts::read(self.other_end)
     }
 
-    /// Reads the others again, and says what happened in between.
+    /// Reads the others again, and says what happened in between. `generated`: what was sent passed the engine by.
     pub(super) fn end(
         self,
         net: &NetCounts,
         engine: &dyn Engine,
         name: &str,
+        generated: bool,
         sent: Option<Sent>,
         received: Option<Received>,
     ) -> Result<Side, ReadError> {
@@ -45,7 +49,8 @@ impl Measure {
         let mut net = net.since(&self.net);
         let usage = Snapshot::take()?.since(&self.cpu);
         let undeliverable = now.undeliverable_datagrams - was.undeliverable_datagrams;
-        let load_sent = sent.as_ref().map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);
+        let load_sent =
+            sent.as_ref().filter(|_| !generated).map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);
         // Datagrams of load that were handed to us, for whatever they were.
         let load_received = received.as_ref().map_or(0, |r| r.datagrams + r.duplicates + r.too_old + r.foreign);
         let limits = engine.limits();
@@ -57,7 +62,7 @@ impl Measure {
         }
         let evidence = EndEvidence {
             engine: name.to_owned(),
-            engine_path: limits.path.words().to_owned(),
+            engine_path: if generated { GENERATED.to_owned() } else { limits.path.words().to_owned() },
             engine_choice: engine.choice().map(ToString::to_string),
             recv_buffer_bytes: limits.recv_buffer_bytes,
             aggregates_sends: limits.aggregates_sends,

@@ -1,10 +1,11 @@
 //! What a load is to be, and what a server is to permit.
 
 use std::net::SocketAddr;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_packet::EngineKind;
+use takt_packet::{EngineKind, MAX_GENERATED_BYTES};
 
 use super::error::{UdpError, within};
 use super::plan::Plan;
@@ -48,6 +49,29 @@ impl Direction {
     }
 }
 
+/// Who makes the datagrams that a client sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MadeBy {
+    /// The client, which hands them to its packet engine.
+    #[default]
+    Engine,
+    /// The kernel, by a program of XDP: see [`takt_packet::Generator`].
+    Xdp,
+}
+
+impl FromStr for MadeBy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MadeBy, String> {
+        match text {
+            "engine" => Ok(MadeBy::Engine),
+            "xdp" => Ok(MadeBy::Xdp),
+            other => Err(format!("no generator is called `{other}` (there are engine and xdp)")),
+        }
+    }
+}
+
 /// What a client asks for. Start from [`Options::to`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
@@ -78,6 +102,9 @@ pub struct Options {
     pub interval: Duration,
     /// The client's packet engine; the server has its own.
     pub engine: EngineKind,
+    /// Who makes what the client sends.
+    #[serde(default)]
+    pub generator: MadeBy,
     /// Let the client's kernel split and join aggregates.
     pub aggregate: bool,
     /// Kernel buffers of each port, bytes.
@@ -104,6 +131,7 @@ impl Options {
             flows: 1,
             interval: Duration::from_secs(1),
             engine: EngineKind::Mmsg,
+            generator: MadeBy::Engine,
             aggregate: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
@@ -122,7 +150,20 @@ impl Options {
     /// Whether such a round can be run.
     pub fn check(&self) -> Result<(), UdpError> {
         Plan::of(self, 0, None).check()?;
+        if self.generator == MadeBy::Xdp {
+            self.check_generated()?;
+        }
         within("warm-up", self.warm_up <= MAX_DURATION, || format!("{:?}", self.warm_up), "at most 24 h")
+    }
+
+    /// A generator knows one datagram and no time.
+    fn check_generated(&self) -> Result<(), UdpError> {
+        let (what, got) = ("generator", |got: &str| format!("xdp, {got}"));
+        within(what, self.direction == Direction::ToServer, || got("from the server"), "the client alone sends")?;
+        within(what, self.datagrams_per_s.is_none(), || got("at a rate"), "flat out")?;
+        within(what, self.sizes.len() < 2, || got("of several sizes"), "one size")?;
+        let fits = self.payload_bytes <= MAX_GENERATED_BYTES;
+        within(what, fits, || got(&format!("{} bytes", self.payload_bytes)), "at most 3000 bytes")
     }
 }
 
@@ -185,6 +226,22 @@ mod tests {
                 Options { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
                 "rate: -1 datagrams/s (want 0.001 to 1e9 datagrams/s)",
             ),
+            (
+                Options { generator: MadeBy::Xdp, direction: Direction::Both, ..good.clone() },
+                "generator: xdp, from the server (want the client alone sends)",
+            ),
+            (
+                Options { generator: MadeBy::Xdp, datagrams_per_s: Some(9.0), ..good.clone() },
+                "generator: xdp, at a rate (want flat out)",
+            ),
+            (
+                Options { generator: MadeBy::Xdp, sizes: vec![64, 512], ..good.clone() },
+                "generator: xdp, of several sizes (want one size)",
+            ),
+            (
+                Options { generator: MadeBy::Xdp, payload_bytes: 3001, ..good.clone() },
+                "generator: xdp, 3001 bytes (want at most 3000 bytes)",
+            ),
             (Options { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
             (
                 Options { warm_up: Duration::MAX, ..good.clone() },
@@ -200,6 +257,8 @@ mod tests {
     #[test]
     fn options_travel_as_json() {
         let options = Options::to(([127, 0, 0, 1], DEFAULT_PORT).into());
+        assert_eq!(("xdp".parse(), "engine".parse()), (Ok(MadeBy::Xdp), Ok(options.generator)));
+        assert!("pktgen".parse::<MadeBy>().is_err_and(|said| said.ends_with("(there are engine and xdp)")));
         let json = serde_json::to_string(&options).unwrap();
         assert!(json.contains(r#""engine":"mmsg""#), "{json}");
         assert_eq!(serde_json::from_str::<Options>(&json).unwrap(), options);

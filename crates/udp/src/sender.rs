@@ -4,15 +4,21 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Engine, EngineError, PortIndex, Wait};
+use takt_packet::{Engine, Generator, PortIndex, Wait};
 
+use super::error::UdpError;
 use super::plan::Plan;
-use super::protocol::data::Data;
+use super::protocol::data::{Data, HEADER_BYTES};
 use super::schedule::Schedule;
 use super::side::Sent;
 
 /// The longest a send may wait, so that control goes on while a queue is full.
 const PATIENCE: Duration = Duration::from_millis(5);
+
+/// How long a generator works before control goes on. A call costs it some 30 ms of waiting in the kernel, whatever it makes.
+const GENERATE_FOR: Duration = Duration::from_millis(400);
+/// Datagrams of its first calls, which say how many it makes in that time, and of its longest.
+const GENERATED: std::ops::RangeInclusive<u64> = 16_384..=4_000_000;
 
 /// Where a flow leaves from and goes to; `None`: to the port's connected peer.
 pub type Route = (PortIndex, Option<SocketAddr>);
@@ -23,6 +29,10 @@ pub struct Sender {
     plan: Plan,
     round: u8,
     routes: Vec<Route>,
+    /// One a flow, or none: the engine sends.
+    generators: Vec<Generator>,
+    /// Datagrams of a generator's next call.
+    next_call: u64,
     turn: usize,
     /// Datagrams dealt with; of a flow the count is its next sequence number.
     sent: Sent,
@@ -35,12 +45,25 @@ impl Sender {
     pub fn new(plan: &Plan, round: u8, start: MonoNs, routes: Vec<Route>) -> Sender {
         let sent = Sent { by_flow: vec![0; routes.len()], by_interval: vec![0; plan.intervals()], ..Sent::default() };
         let (schedule, plan) = (plan.schedule(start), plan.clone());
-        Sender { schedule, plan, round, routes, turn: 0, sent, began: None, ended: None }
+        let (generators, next_call) = (Vec::new(), *GENERATED.start());
+        Sender { schedule, plan, round, routes, generators, next_call, turn: 0, sent, began: None, ended: None }
+    }
+
+    /// Has the datagrams made by generators, one a flow, which number them as this round's; by the engine if there are none.
+    pub(super) fn generated_by(mut self, mut generators: Vec<Generator>) -> Result<Sender, UdpError> {
+        for (flow, generator) in (0..).zip(&mut generators) {
+            let mut header = [0; HEADER_BYTES];
+            Data { flow, round: self.round, sequence: 0, intended: MonoNs(0) }.write(&mut header);
+            // Number and time lie where a generator writes its own.
+            generator.count_from(header.first_chunk().map_or(0, |&first| u64::from_be_bytes(first)))?;
+        }
+        self.generators = generators;
+        Ok(self)
     }
 
     /// Sends what is due, at most one batch. Returns until when there is nothing to do: an instant that has passed if
     /// there is more, [`MonoNs::NEVER`] after the end.
-    pub fn pump(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<MonoNs, EngineError> {
+    pub fn pump(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<MonoNs, UdpError> {
         if self.ended.is_some() {
             return Ok(MonoNs::NEVER);
         }
@@ -51,7 +74,10 @@ impl Sender {
         let due = self.schedule.due(now).map_or(u64::MAX, |due| due - self.sent.datagrams.min(due));
         if due > 0 && now >= self.schedule.intended(self.sent.datagrams, now) {
             self.began.get_or_insert(now);
-            self.send_batch(engine, now, due)?;
+            match self.generators.is_empty() {
+                true => self.send_batch(engine, now, due)?,
+                false => self.generate(now, due)?,
+            }
         }
         if self.plan.datagrams == Some(self.sent.datagrams) {
             self.end(WallClock.now());
@@ -61,7 +87,7 @@ impl Sender {
         Ok(self.schedule.intended(self.sent.datagrams, now).min(self.schedule.end()))
     }
 
-    fn send_batch(&mut self, engine: &mut dyn Engine, now: MonoNs, due: u64) -> Result<(), EngineError> {
+    fn send_batch(&mut self, engine: &mut dyn Engine, now: MonoNs, due: u64) -> Result<(), UdpError> {
         let mut batch = engine.reserve(usize::try_from(due).unwrap_or(usize::MAX));
         let flow = self.turn;
         let (Some(&(port, to)), Some(sequence)) = (self.routes.get(flow), self.sent.by_flow.get_mut(flow)) else {
@@ -94,12 +120,42 @@ impl Sender {
         Ok(())
     }
 
+    /// Each is due when it is made, which its generator writes into it.
+    fn generate(&mut self, now: MonoNs, due: u64) -> Result<(), UdpError> {
+        let flow = self.turn;
+        let (Some(generator), Some(of_flow)) = (self.generators.get_mut(flow), self.sent.by_flow.get_mut(flow)) else {
+            return Ok(());
+        };
+        // Not much beyond the end.
+        let left = self.schedule.end().saturating_since(now);
+        let share = (left.as_secs_f64() / GENERATE_FOR.as_secs_f64()).min(1.0);
+        let call = ((self.next_call as f64 * share) as u64).max(*GENERATED.start());
+        let made = generator.send(due.min(call) as u32)?;
+        let took = WallClock.now().saturating_since(now).as_secs_f64().max(1e-6);
+        let suits = (made as f64 / took * GENERATE_FOR.as_secs_f64()) as u64;
+        self.next_call = suits.clamp(*GENERATED.start(), *GENERATED.end());
+        *of_flow += made;
+        self.sent.datagrams += made;
+        self.sent.payload_bytes += made * self.plan.payload_bytes as u64;
+        self.sent.pacing_error_ns.record_n_saturating(0, made);
+        let since_start_ns = now.0.saturating_sub(self.schedule.start().0);
+        let interval = self.plan.interval_at(since_start_ns, self.sent.by_interval.len());
+        self.sent.by_interval.get_mut(interval).into_iter().for_each(|count| *count += made);
+        self.turn = (flow + 1) % self.generators.len();
+        Ok(())
+    }
+
     pub fn end(&mut self, now: MonoNs) {
         self.ended.get_or_insert(now.min(self.schedule.end()));
     }
 
     pub fn has_ended(&self) -> bool {
         self.ended.is_some()
+    }
+
+    /// Whether what it sends passes the engine by.
+    pub fn is_generated(&self) -> bool {
+        !self.generators.is_empty()
     }
 
     pub fn done(&self) -> u64 {

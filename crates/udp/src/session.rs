@@ -184,7 +184,7 @@ impl Session {
         let received = round.receiver.as_ref().map(Receiver::report);
         let sent = round.sender.as_ref().map(Sender::report);
         let counts = (received.as_ref().map_or(0, |r| r.datagrams), sent.as_ref().map_or(0, |s| s.datagrams));
-        let side: Side = measure.end(net, engine, name, sent, received)?;
+        let side: Side = measure.end(net, engine, name, false, sent, received)?;
         round.result = serde_json::to_vec(&side).map_err(|source| UdpError::Result { server: self.client, source })?;
         Ok(Some(counts))
     }

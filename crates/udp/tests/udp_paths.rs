@@ -5,8 +5,9 @@ mod inside;
 
 use std::time::Duration;
 
-use inside::{ROUTED, beside_server, inside};
-use takt_udp::{CrossedAs, Options, UdpReport};
+use inside::{CABLE, ROUTED, beside, beside_server, inside, inside_as_root};
+use takt_packet::EngineKind;
+use takt_udp::{CrossedAs, MadeBy, Options, ServeOptions, UdpReport};
 
 /// A load from here to a server in namespace `server`, or here too.
 fn load(namespace: Option<&'static str>, at: &str, change: impl FnOnce(Options) -> Options) -> UdpReport {
@@ -85,4 +86,26 @@ fn datagrams_longer_than_a_frame_cross_in_pieces_and_are_called_so() {
     let report = load(Some("server"), "10.2.0.2:0", jumbo);
     assert_eq!((report.way.lost.total, report.way.crossed_as), (0, CrossedAs::Fragments), "{:#?}", report.evidence);
     assert_eq!(report.evidence.client.net.mtu_bytes, Some(1500));
+}
+
+#[test]
+fn what_the_kernel_makes_is_counted_to_the_datagram() {
+    if !inside_as_root("what_the_kernel_makes_is_counted_to_the_datagram", CABLE) {
+        return;
+    }
+    // As many as fit into the receiver's ring.
+    const COUNT: u64 = 5000;
+    let server = ServeOptions { engine: EngineKind::Xdp, ..ServeOptions::at("10.1.0.2:0".parse().unwrap()) };
+    let (report, summary, _) = beside(Some("server"), server, |at, _| {
+        let generator = MadeBy::Xdp;
+        inside::load(&Options { generator, payload_bytes: 64, datagrams: Some(COUNT), flows: 3, ..Options::to(at) })
+    });
+    let way = &report.way;
+    assert_eq!((way.sent.datagrams, way.sent.payload_bytes, way.unsent), (COUNT, 64 * COUNT, 0));
+    assert_eq!((way.duplicates, way.reordered, way.too_old, way.lost.unplaced), (0, 0, 0, 0), "{:#?}", report.evidence);
+    assert_eq!(summary.received, way.received.datagrams);
+    assert_eq!(report.evidence.client.engine_path, "made by the kernel's XDP");
+    // What passes an interface by XDP is among its frames, and a full queue of the driver's among its drops.
+    assert_eq!(way.crossed_as, CrossedAs::Datagrams);
+    assert!(way.received.datagrams > 0 && way.latency_kind == takt_udp::LatencyKind::OneWay);
 }

@@ -69,6 +69,7 @@ fn option(what: &str) -> Option<String> {
         "duration" => "--duration 10s, or --trial 1s for a search",
         "flows" => "--flows within that range",
         "resolution" => "--resolution 1%",
+        "generator" => "--generator engine knows rates, sizes and both ways",
         "loss" => "--loss 0, or a share such as 0.1%",
         _ => return None,
     };

@@ -4,6 +4,7 @@ mod air;
 mod bad_input;
 mod check;
 mod commands;
+mod duplex;
 mod faults;
 mod garbage;
 mod on_air;

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use takt_testbed::net::Path;
 use takt_testing::{HANG, loopback, wait_for};
 use takt_wire::lag::{self, LagReply, LagRequest};
 
@@ -17,6 +18,8 @@ pub struct Radio {
     program: Ended,
     pub addr: String,
     stdout: BufReader<ChildStdout>,
+    /// The network namespace of its host, where that is not this one.
+    host: Option<String>,
 }
 
 impl Radio {
@@ -31,11 +34,21 @@ impl Radio {
         command.args(["emulate", model, "--json", "--addr", &addr]).args(more);
         let (program, stdout, line) = Ended::ready(command.stderr(Stdio::null()));
         assert_eq!(line.trim(), format!("ready {model} {addr}"));
-        Radio { program, addr, stdout }
+        Radio { program, addr, stdout, host: None }
+    }
+
+    /// At the far end of a path, its host at the other.
+    pub fn behind(path: &Path, model: &str) -> Radio {
+        let (addr, host) = (path.radio.address.to_string(), path.host.address.to_string());
+        let mut command = inside(path.radio.namespace.name());
+        command.args(["emulate", model, "--json", "--addr", &addr, "--allow", &format!("{host}/32")]);
+        let (program, stdout, line) = Ended::ready(command.stderr(Stdio::null()));
+        assert_eq!(line.trim(), format!("ready {model} {addr}"));
+        Radio { program, addr, stdout, host: Some(path.host.namespace.name().to_owned()) }
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(TAKT);
+        let mut command = self.host.as_deref().map_or_else(|| Command::new(TAKT), inside);
         command.args(args).args(["--addr", &self.addr]);
         command
     }
@@ -81,6 +94,13 @@ impl Radio {
         self.stdout.read_to_string(&mut text).expect("text");
         serde_json::from_str(&text).expect("one document")
     }
+}
+
+/// The program in a network namespace.
+fn inside(namespace: &str) -> Command {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace, TAKT]);
+    command
 }
 
 pub fn interrupt(child: &Child) {

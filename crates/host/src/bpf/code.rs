@@ -54,7 +54,10 @@ pub const IF_NOT_CONSTANT: u8 = 0x55;
 pub const IF_CONSTANT: u8 = 0x15;
 pub const IF_NOT_CONSTANT_32: u8 = 0x56;
 pub const JUMP: u8 = 0x05;
+pub const LOAD_LONG: u8 = 0x79;
 pub const STORE_LONG: u8 = 0x7b;
+/// To the byte order of networks, as many bits as the constant says.
+pub const TO_NETWORK_ORDER: u8 = 0xdc;
 pub const CALL: u8 = 0x85;
 pub const EXIT: u8 = 0x95;
 
@@ -66,6 +69,8 @@ pub const HELPER_REDIRECT: i32 = 23;
 pub const HELPER_REDIRECT_BY_TABLE: i32 = 51;
 pub const HELPER_MAKE_METADATA: i32 = 54;
 pub const XDP_PASS: i32 = 2;
+/// Back by the interface it came by.
+pub const XDP_TX: i32 = 3;
 /// As it lies in a frame, read by a little-endian processor.
 pub const IPV4: i32 = 0x0008;
 pub const UDP: i32 = 17;

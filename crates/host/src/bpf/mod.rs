@@ -74,6 +74,55 @@ impl Table {
     }
 }
 
+/// One 64-bit number that programs read and write, zero at first. It lives as a [`Table`] does.
+#[derive(Debug)]
+pub struct Number(OwnedFd);
+
+impl Number {
+    /// A new one.
+    pub fn new() -> Result<Number, BpfError> {
+        let table = crate::sys::bpf::create_array(8, 1);
+        table.map(Number).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries: 1, source }))
+    }
+
+    /// What it is.
+    pub fn get(&self) -> io::Result<u64> {
+        crate::sys::bpf::read_number(self.0.as_fd())
+    }
+
+    /// Makes it another.
+    pub fn set(&self, value: u64) -> io::Result<()> {
+        crate::sys::bpf::set_number(self.0.as_fd(), value)
+    }
+
+    /// As instructions name it: an array whose entry 0 is the number.
+    #[must_use]
+    pub fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+}
+
+/// Frames of a call to [`run_live`] that the kernel handles together, at most.
+pub const MAX_LIVE_BATCH: u32 = 256;
+
+/// Runs a loaded program on `count` copies of a frame as if they came by `interface` (its index in the calling thread's
+/// namespace), and has the kernel do with each what the program says (Linux 5.18, `BPF_F_TEST_XDP_LIVE_FRAMES`). `XDP_TX`
+/// sends it by that interface. Copies are made in memory that is used again: what the program writes into a frame may be
+/// there in a later one.
+///
+/// # Errors
+/// Refused, or ended early by a signal (`EINTR`): the program may have run for some.
+pub fn run_live(program: BorrowedFd<'_>, frame: &[u8], interface: u32, count: u32, batch: u32) -> io::Result<()> {
+    // The kernel rounds up to whole batches.
+    let batch = batch.clamp(1, MAX_LIVE_BATCH);
+    for (repeat, batch) in [(count - count % batch, batch), (count % batch, count % batch)] {
+        if repeat > 0 {
+            crate::sys::bpf::run_live(program, frame, interface, repeat, batch)?;
+        }
+    }
+    Ok(())
+}
+
 /// What every command is refused for.
 fn refusal(source: &io::Error) -> Option<BpfError> {
     match source.raw_os_error() {
@@ -137,6 +186,18 @@ mod tests {
     /// `r0 = 2; exit`, and `exit` without a result.
     const PASS: [u64; 2] = [0x0000_0002_0000_00b7, 0x95];
     const WITHOUT_RESULT: [u64; 1] = [0x95];
+
+    #[test]
+    fn a_number_is_what_it_was_set_to() {
+        match Number::new() {
+            Ok(number) => {
+                assert_eq!(number.get().unwrap(), 0);
+                number.set(u64::MAX - 7).unwrap();
+                assert_eq!(number.get().unwrap(), u64::MAX - 7);
+            }
+            Err(error) => assert!(matches!(error, BpfError::NotPermitted | BpfError::NotThere), "{error}"),
+        }
+    }
 
     #[test]
     fn the_verifier_has_the_last_word() {

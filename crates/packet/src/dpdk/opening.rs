@@ -20,7 +20,7 @@ use crate::device::OwnAddress;
 use crate::network::frame::{HEADERS_BYTES, Mac, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hop, Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
-use crate::network::{Wanted, hold, interface_of, wanted};
+use crate::network::{Wanted, hold, interface_of, quiet, wanted};
 use crate::port::Port;
 use crate::shared::Shared;
 use crate::sys::table;
@@ -57,7 +57,7 @@ pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Dpdk, EngineEr
     let kind = EngineKind::Dpdk(device);
     match device {
         DpdkDevice::AfPacket | DpdkDevice::AfXdp => {
-            let (ports, wanted) = hold(kind, config)?;
+            let (ports, wanted) = hold(kind, &quiet(config))?;
             let prepared = Prepared { kind, device, config: config.clone(), ports, wanted };
             on_interface(prepared)
         }

@@ -128,10 +128,17 @@ fn address(ip: &[u8; IP_BYTES], at: usize) -> Ipv4Addr {
 /// Writes a frame to the front of `frame`; returns its length, `None` if it does not fit there or into a packet.
 pub fn write(frame: &mut [u8], from: [u8; 6], to: [u8; 6], ends: Ends, payload: &[u8]) -> Option<usize> {
     let len = HEADERS_BYTES + payload.len();
+    let (front, rest) = frame.get_mut(..len)?.split_first_chunk_mut::<HEADERS_BYTES>()?;
+    *front = headers(from, to, ends, payload)?;
+    rest.copy_from_slice(payload);
+    Some(len)
+}
+
+/// What stands before a payload; `None` if that fits into no packet.
+pub(crate) fn headers(from: Mac, to: Mac, ends: Ends, payload: &[u8]) -> Option<[u8; HEADERS_BYTES]> {
     let packet_bytes = u16::try_from(PACKET_HEADERS_BYTES + payload.len()).ok()?;
     let udp_bytes = packet_bytes - IP_BYTES as u16;
-    let (front, rest) = frame.get_mut(..len)?.split_first_chunk_mut::<HEADERS_BYTES>()?;
-    rest.copy_from_slice(payload);
+    let mut front = [0; HEADERS_BYTES];
     front[..6].copy_from_slice(&to);
     front[6..12].copy_from_slice(&from);
     front[12..14].copy_from_slice(&IPV4);
@@ -153,7 +160,7 @@ pub fn write(frame: &mut [u8], from: [u8; 6], to: [u8; 6], ends: Ends, payload: 
         other => other,
     };
     udp[6..8].copy_from_slice(&checksum.to_be_bytes());
-    Some(len)
+    Some(front)
 }
 
 /// RFC 768's pseudo header, summed.

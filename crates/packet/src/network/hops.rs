@@ -45,6 +45,7 @@ struct Known {
 }
 
 /// Next hops of one interface.
+#[derive(Debug)]
 pub(crate) struct Hops {
     routing: Routing,
     interface: u32,

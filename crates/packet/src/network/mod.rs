@@ -1,6 +1,7 @@
 //! What engines that carry whole frames share: the frames, whose they are, where a datagram goes next, and what the kernel
 //! says of its interfaces.
 
+pub(crate) mod features;
 pub mod frame;
 pub(crate) mod hops;
 pub(crate) mod netlink;
@@ -27,16 +28,20 @@ pub(crate) struct Wanted {
     pub(crate) peer: Option<SocketAddrV4>,
 }
 
-/// Kernel sockets that keep the ports from others and hear ICMP answers; datagrams pass them by.
+/// What kernel sockets need that datagrams pass by: nothing is read from them but errors, of which some hundred wait
+/// meanwhile.
+pub(crate) fn quiet(config: &Config) -> Config {
+    Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() }
+}
+
+/// Kernel sockets that keep the ports from others and hear ICMP answers, and whose the datagrams are.
 pub(crate) fn hold(kind: EngineKind, config: &Config) -> Result<(Vec<Port>, Vec<Wanted>), EngineError> {
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     if config.ports.iter().any(|spec| spec.bind.is_ipv6()) {
         return Err(missing(Missing::Ipv6));
     }
-    // Nothing is read from these sockets but errors, of which some hundred wait meanwhile. A connected one whose address is
-    // left to the kernel has one now.
-    let quiet = Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() };
-    let ports = config.ports.iter().map(|spec| Port::open(spec, &quiet)).collect::<Result<Vec<_>, _>>()?;
+    // A connected one whose address is left to the kernel has one now.
+    let ports = crate::open::ports(config)?;
     let wanted = ports.iter().map(|port| wanted(port.local, port.peer)).collect::<Result<_, _>>().map_err(missing)?;
     Ok((ports, wanted))
 }

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
 use super::frame::Mac;
 
@@ -21,10 +21,10 @@ const RTM_NEWNEIGH: u16 = 28;
 const RTM_GETNEIGH: u16 = 30;
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
-const REQUEST: u16 = 1;
+pub(super) const REQUEST: u16 = 1;
 const MULTI: u16 = 2;
 const ACKNOWLEDGE: u16 = 4;
-const DUMP: u16 = 0x300;
+pub(super) const DUMP: u16 = 0x300;
 const CREATE: u16 = 0x400;
 
 /// Attributes.
@@ -93,6 +93,7 @@ pub(crate) enum Neighbour {
 }
 
 /// A socket to ask by. It belongs to the network namespace of the thread that opened it.
+#[derive(Debug)]
 pub(crate) struct Routing {
     socket: OwnedFd,
     sequence: u32,
@@ -103,6 +104,12 @@ impl Routing {
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
         // Protocol 0 is NETLINK_ROUTE.
         let socket = socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+        Ok(Routing { socket, sequence: 0 })
+    }
+
+    /// The same towards another part of the kernel: see [`super::features`].
+    pub(super) fn towards(protocol: Protocol) -> Result<Routing, Errno> {
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(protocol))?;
         Ok(Routing { socket, sequence: 0 })
     }
 
@@ -211,7 +218,13 @@ impl Routing {
     }
 
     /// Sends a request and hands out what is answered, until all is said.
-    fn ask(&mut self, kind: u16, flags: u16, body: &Body, each: &mut dyn FnMut(u16, &[u8])) -> Result<(), Errno> {
+    pub(super) fn ask(
+        &mut self,
+        kind: u16,
+        flags: u16,
+        body: &Body,
+        each: &mut dyn FnMut(u16, &[u8]),
+    ) -> Result<(), Errno> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut request = [0; HEADER_BYTES + Body::BYTES];
         let len = HEADER_BYTES + body.len;
@@ -259,7 +272,7 @@ fn neighbour(interface: u32, address: Ipv4Addr, flags: u8) -> Body {
 }
 
 /// What follows a request's header.
-struct Body {
+pub(super) struct Body {
     bytes: [u8; Body::BYTES],
     len: usize,
 }
@@ -268,14 +281,14 @@ impl Body {
     const BYTES: usize = 32;
 
     /// A fixed part of at most 16 bytes.
-    fn of(fixed: &[u8]) -> Body {
+    pub(super) fn of(fixed: &[u8]) -> Body {
         let mut body = Body { bytes: [0; Body::BYTES], len: fixed.len() };
         body.bytes[..fixed.len()].copy_from_slice(fixed);
         body
     }
 
     /// An attribute of four bytes (rtnetlink(7), `struct rtattr`).
-    fn attribute(&mut self, kind: u16, value: &[u8; 4]) {
+    pub(super) fn attribute(&mut self, kind: u16, value: &[u8; 4]) {
         let at = self.len;
         self.bytes[at..at + 2].copy_from_slice(&8_u16.to_ne_bytes());
         self.bytes[at + 2..at + 4].copy_from_slice(&kind.to_ne_bytes());
@@ -300,7 +313,7 @@ fn message(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
 }
 
 /// The value of the first attribute of this kind.
-fn attribute(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
+pub(super) fn attribute(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let len = usize::from(u16::from_ne_bytes(*attributes.first_chunk()?));
         let kind = u16::from_ne_bytes(*attributes.get(2..)?.first_chunk()?);

@@ -1,5 +1,6 @@
 //! Pages of memory that the kernel reads and writes too, at times that its user knows.
 
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use rustix::io::Errno;
@@ -28,13 +29,23 @@ impl Memory {
         Ok(Memory { at, bytes })
     }
 
+    /// In two, the first of them as long as said, in whole pages. Each is unmapped by its own owner.
+    pub(crate) fn split(self, bytes: usize) -> (Memory, Memory) {
+        let first = bytes.next_multiple_of(rustix::param::page_size()).min(self.bytes);
+        let whole = ManuallyDrop::new(self);
+        // SAFETY: in bounds of the mapping, or at its end.
+        #[allow(unsafe_code)]
+        let rest = unsafe { whole.at.add(first) };
+        (Memory { at: whole.at, bytes: first }, Memory { at: rest, bytes: whole.bytes - first })
+    }
+
     /// A part, in bounds or empty. Nobody else may touch it meanwhile; other parts may be the kernel's.
     pub(crate) fn part_mut(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         if at.checked_add(bytes).is_none_or(|end| end > self.bytes) {
             return &mut [];
         }
         // SAFETY: in bounds of a mapping that lives as long as `self`, which is borrowed mutably; every byte pattern is one.
-        // The kernel stays away from a part that the caller holds: `xsk.rs` argues that on its page.
+        // The kernel stays away from a part that the caller holds: the page of `xsk` argues that on its page.
         #[allow(unsafe_code)]
         unsafe {
             std::slice::from_raw_parts_mut(self.at.as_ptr().add(at), bytes)
@@ -49,7 +60,7 @@ impl Memory {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: `bytes` readable bytes, initialised (zeroed), mapped until drop; they change only while `self` is
         // borrowed mutably: by `bytes_mut`, or by the kernel while a call is under way that borrows it so (`ring.rs`,
-        // `xsk.rs` say which).
+        // `xsk` say which).
         #[allow(unsafe_code)]
         unsafe {
             std::slice::from_raw_parts(self.at.as_ptr(), self.bytes)
@@ -67,7 +78,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and nobody can use it after this.
+        // SAFETY: these pages are ours alone, and nobody can use them after this; none at all is an error and no more.
         #[allow(unsafe_code)]
         let _unmapped = unsafe { munmap(self.at.as_ptr().cast(), self.bytes) };
     }
@@ -85,5 +96,18 @@ mod tests {
         memory.bytes_mut()[4999] = 7;
         assert_eq!(memory.bytes()[4999], 7);
         assert_eq!(memory.span().0 % 4096, 0);
+    }
+    #[test]
+    fn halves_are_apart_and_each_outlives_the_other() {
+        let whole = Memory::new(3 * 4096).unwrap();
+        let start = whole.span().0;
+        let (mut first, mut second) = whole.split(4096);
+        assert_eq!((first.span(), second.span()), ((start, 4096), (start + 4096, 8192)));
+        first.bytes_mut().fill(1);
+        assert!(second.bytes().iter().all(|&byte| byte == 0));
+        drop(first);
+        second.bytes_mut().fill(2);
+        let (second, nothing) = second.split(9000);
+        assert_eq!((second.bytes()[8191], nothing.bytes().len()), (2, 0));
     }
 }

@@ -8,27 +8,34 @@
 //! * **Native or generic**, as the engine is called: `xdp` wants the driver's own place and says so where there is none;
 //!   `xdp-generic` works everywhere. Neither becomes the other by itself. [`crate::Limits::path`] says which it is, and
 //!   whether frames are copied between driver and socket.
+//! * **One way or both**, as [`crate::Config::way`] says. An engine that receives leaves its few sends to its kernel sockets,
+//!   and one that transmits what comes: each then needs one half of the interface's sockets, and two share an interface
+//!   without sharing anything between their threads ([`held`]).
 //! * The program **ends with the engine**, also if the process is killed: it hangs on a descriptor (a bpf link).
 //!
 //! A frame on arrival is copied once more, into the batch, where it is the caller's as with every engine; so is one that
-//! leaves.
+//! leaves. One that is longer than a chunk comes in several, and is put together before: that is a copy more.
 
+mod frames;
+mod held;
 mod opening;
 mod program;
+mod transmitting;
 
 use std::net::SocketAddr;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use takt_base::{Clock, MonoNs, WallClock};
+use takt_base::MonoNs;
 use takt_host::bpf::Attached;
 
+use self::frames::{Fate, Frames};
+use self::held::Lease;
 pub(crate) use self::opening::open;
-use crate::network::frame::{self, Ends, Mac};
-use crate::network::hops::{Hop, Hops};
 use crate::network::{Wanted, ends, gone, still_there, take};
-use crate::shared::{MAX_PORTS, Shared, left, nap};
-use crate::sys::xsk::Xsk;
+use crate::shared::{MAX_PORTS, Shared, left};
+use crate::socket::OneByOne;
+use crate::sys::xsk::Receiving;
 use crate::{
     Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry, Wait,
 };
@@ -49,14 +56,15 @@ pub(crate) struct Xdp {
 struct Core {
     // First: no frame is sent to a socket that is closed.
     _attached: Attached,
-    queues: Vec<Xsk>,
+    queues: Vec<Receiving>,
+    /// None where little is sent: the ports do that.
+    out: Option<Frames>,
+    ports: OneByOne,
     shared: Shared,
     wanted: Vec<Wanted>,
-    hops: Hops,
-    interface: String,
-    mac: Mac,
-    mtu: usize,
     max_payload: usize,
+    interface: String,
+    _lease: Option<Lease>,
 }
 
 impl Engine for Xdp {
@@ -94,8 +102,10 @@ impl Engine for Xdp {
     }
 
     fn counters(&self) -> Counters {
-        let drops = self.core.queues.iter().map(Xsk::drops).sum();
-        Counters { receive_buffer_drops: drops, ..self.core.shared.counters }
+        let drops = self.core.queues.iter().map(Receiving::drops).sum();
+        let congested = self.core.out.as_ref().map_or(0, |out| out.congested);
+        let counters = self.core.shared.counters;
+        Counters { receive_buffer_drops: drops, congested_sends: counters.congested_sends + congested, ..counters }
     }
 }
 
@@ -103,7 +113,9 @@ impl Core {
     /// Takes frames until a batch is full or none are left.
     fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, batch: usize) {
         entries.clear();
-        self.remind();
+        if let Some(out) = &mut self.out {
+            out.remind(&mut self.shared.counters.send_calls);
+        }
         self.shared.counters.receive_calls += 1;
         let Core { queues, shared, wanted, max_payload, .. } = self;
         while entries.len() < batch {
@@ -116,7 +128,7 @@ impl Core {
                 }
             });
         }
-        queues.iter_mut().for_each(Xsk::refill);
+        queues.iter_mut().for_each(Receiving::refill);
     }
 
     /// Waits until a queue or a port's error queue has something; `false` when `wait` has run out.
@@ -153,72 +165,19 @@ impl Core {
         self.shared.heed_errors(&ready)?;
         Ok(came || self.shared.refused_since_recv || left.is_some())
     }
-
-    /// Writes one datagram into a chunk; `None` when the wait is over before there was one, or a way.
-    fn queue(&mut self, bytes: &[u8], ends: Ends, wait: Wait) -> Result<Option<Fate>, EngineError> {
-        let mac = loop {
-            match self.hops.hop(*ends.destination.ip(), WallClock.now()) {
-                Hop::To(mac) => break mac,
-                Hop::Nowhere => return Ok(Some(Fate::Nowhere)),
-                Hop::Soon => {
-                    self.flush(wait)?;
-                    if !nap(wait) {
-                        return Ok(None);
-                    }
-                }
-            }
-        };
-        let own = self.mac;
-        let Some(queue) = self.queues.first_mut() else { return Ok(None) };
-        if queue.reap() == 0 && !self.flush(wait)? {
-            return Ok(None);
-        }
-        let Some(queue) = self.queues.first_mut() else { return Ok(None) };
-        let queued = queue.send(|chunk| frame::write(chunk, own, mac, ends, bytes));
-        Ok(queued.then_some(Fate::Queued))
-    }
-
-    /// Has the kernel take what is queued, as far as it does before the wait is over; `false` when no chunk is free then.
-    /// What it has not taken leaves with the next send or receive.
-    fn flush(&mut self, wait: Wait) -> Result<bool, EngineError> {
-        let Some(queue) = self.queues.first_mut() else { return Ok(false) };
-        loop {
-            let counters = &mut self.shared.counters;
-            match queue.kick(&mut counters.send_calls) {
-                Ok(true) if queue.reap() > 0 => return Ok(true),
-                Ok(false) | Err(Errno::INTR) => continue,
-                Ok(true) | Err(Errno::AGAIN | Errno::BUSY | Errno::NETDOWN) => {}
-                Err(Errno::NOBUFS | Errno::NOMEM) => counters.congested_sends += 1,
-                Err(errno) => return Err(gone(&self.interface, errno)),
-            }
-            if !nap(wait) {
-                return Ok(queue.reap() > 0);
-            }
-        }
-    }
-
-    /// Sends that the kernel would not take are offered again.
-    fn remind(&mut self) {
-        for queue in self.queues.iter_mut().filter(|queue| queue.has_queued()) {
-            // What it says, it says again to the next send.
-            let _taken = queue.kick(&mut self.shared.counters.send_calls);
-        }
-    }
-}
-
-/// What became of a datagram.
-enum Fate {
-    Queued,
-    Nowhere,
 }
 
 impl Transmit for Core {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
+        let Some(out) = &mut self.out else {
+            return self.shared.transmit(&mut self.ports, arena, entries, wait);
+        };
+        let gone = |errno| gone(&self.interface, errno);
         let mut done = 0;
         for entry in entries {
             let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
-            let fate = match ends(&self.wanted, entry, self.mtu) {
-                Some(ends) => self.queue(bytes, ends, wait)?,
+            let fate = match ends(&self.wanted, entry, out.mtu) {
+                Some(ends) => out.queue(&mut self.shared.counters.send_calls, bytes, ends, wait).map_err(gone)?,
                 None => Some(Fate::Nowhere),
             };
             match fate {
@@ -232,14 +191,14 @@ impl Transmit for Core {
             done += 1;
         }
         // What is in the ring now leaves with this call, or with the next.
-        self.flush(wait)?;
+        out.flush(&mut self.shared.counters.send_calls, 1, wait).map_err(gone)?;
         self.shared.counters.unsent_datagrams += (entries.len() - done) as u64;
         Ok(done)
     }
 }
 
 /// The queue whose next frame came first; where one has no stamp, the first queue that has a frame.
-fn earliest(queues: &mut [Xsk]) -> Option<&mut Xsk> {
+fn earliest(queues: &mut [Receiving]) -> Option<&mut Receiving> {
     if queues.len() == 1 {
         return queues.first_mut().filter(|queue| queue.has_frame());
     }

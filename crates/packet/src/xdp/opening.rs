@@ -4,66 +4,82 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use takt_host::bpf::{BpfError, Place, Table, attach_xdp, load_xdp};
+use takt_host::bpf::{Attached, BpfError, Place, Table, attach_xdp, load_xdp};
 
+use super::frames::Frames;
+use super::held::{Halves, halves};
 use super::program::program;
+use super::transmitting::Transmitting;
 use super::{Core, MAX_QUEUES, Xdp};
+use crate::mmsg::Batches;
+use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
-use crate::network::{hold, interface_of};
+use crate::network::{hold, interface_of, quiet};
 use crate::shared::Shared;
-use crate::sys::xsk::{CHUNK_BYTES, FRAME_BYTES, Failed, Sizes, Xsk};
-use crate::{Config, EngineError, EngineKind, FramePath, Limits, Missing};
+use crate::socket::OneByOne;
+use crate::sockets::Sockets;
+use crate::sys::xsk::{self, CHUNK_BYTES, FRAME_BYTES, Failed, MAX_PARTS, Receiving, Sending, Sizes};
+use crate::{Config, Engine, EngineError, EngineKind, FramePath, Limits, Missing, Way};
 
 /// Chunks of a socket each way: two batches of the largest, and what takes 32 MiB.
 const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
 /// What a small datagram takes of a kernel socket's buffer, about: so many chunks hold what such a buffer would.
 const SMALL_BYTES: usize = 512;
+/// The longest datagram: what leaves in one frame.
+const MAX_PAYLOAD_BYTES: usize = MAX_PARTS * CHUNK_BYTES - HEADERS_BYTES;
 /// A queue that has just been let go is free a little later: the kernel does that in a work queue.
 const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
 
 /// Opens engine `xdp` or `xdp-generic` (`kind`).
-pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError> {
-    let place = if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native };
+pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
-    let (ports, wanted) = hold(kind, config)?;
+    let (ports, wanted) = hold(kind, &for_sockets(config))?;
     let interface = interface_of(&mut routing, &wanted)?;
-    let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(FRAME_BYTES - HEADERS_BYTES);
+    let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(MAX_PAYLOAD_BYTES);
     let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
     let config = if config.shorter_payloads { &granted } else { config };
-    check(&interface, config).map_err(missing)?;
-    let queues = sockets(&interface, sizes(config)).map_err(|failed| refused(kind, &interface, failed))?;
+    check(kind, &interface, config).map_err(missing)?;
+    let Halves { sizes, receiving: queues, sending, lease } =
+        halves(config.way, interface.index, || sockets(kind, &interface, config))?;
+    let frame_bytes = config.max_payload_bytes + HEADERS_BYTES;
+    if frame_bytes > FRAME_BYTES && !sizes.is_long() {
+        return Err(missing(Missing::LongFrames { most: FRAME_BYTES - HEADERS_BYTES }));
+    }
+    let mut hops = Hops::new(routing, &interface);
+    find_peers(&wanted, |to, now| hops.hop(to, now));
+    let out =
+        sending.map(|queue| Frames { queue, hops, mac: interface.mac, mtu: interface.mtu as usize, congested: 0 });
+    let send_buffer_bytes = sizes.send as usize / Sending::parts(frame_bytes) * config.max_payload_bytes;
+    let out = match (config.way, out) {
+        (Way::Transmit, Some(out)) => {
+            let received = Batches::new(&ports, config);
+            let calls = Transmitting { out, received, wanted, send_buffer_bytes, _lease: lease };
+            return Ok(Box::new(Sockets::new(ports, calls, config)));
+        }
+        (_, out) => out,
+    };
     if config.busy_poll {
         let kernel =
             |errno: Errno| EngineError::Kernel { call: "setsockopt SO_PREFER_BUSY_POLL", source: errno.into() };
-        queues.iter().try_for_each(Xsk::poll_driver).map_err(kernel)?;
+        queues.iter().try_for_each(Receiving::poll_driver).map_err(kernel)?;
     }
-    let of_bpf = |error| missing(of_bpf(error, &interface));
-    let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
-    for (queue, number) in queues.iter().zip(0..) {
-        table.put(number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
-    }
-    let code = program(&wanted, config.stamps, table.descriptor());
-    let loaded = load_xdp(&code, false).map_err(of_bpf)?;
-    let attached = attach_xdp(loaded.as_fd(), interface.index, place).map_err(of_bpf)?;
-    let zero_copy = queues.iter().all(Xsk::zero_copy);
-    let sizes = sizes(config);
+    let code = |table: &Table| program(&wanted, config.stamps, table.descriptor());
+    let attached = attach(kind, &interface, &queues, sizes, code)?;
     let limits = Limits {
-        recv_buffer_bytes: sizes.receive as usize * config.max_payload_bytes,
-        send_buffer_bytes: sizes.send as usize * config.max_payload_bytes,
+        recv_buffer_bytes: sizes.receive as usize / frame_bytes.div_ceil(FRAME_BYTES) * config.max_payload_bytes,
+        send_buffer_bytes,
         stamps: config.stamps,
-        path: match (place, zero_copy) {
+        path: match (place(kind), queues.iter().all(Receiving::zero_copy)) {
             (Place::Generic, _) => FramePath::GenericXdp,
             (Place::Native, false) => FramePath::NativeXdp,
             (Place::Native, true) => FramePath::NativeXdpZeroCopy,
         },
         ..Shared::new(Vec::new()).limits(config, (false, false))
     };
-    let mut hops = Hops::new(routing, &interface);
-    find_peers(&wanted, |to, now| hops.hop(to, now));
-    Ok(Xdp {
+    Ok(Box::new(Xdp {
         rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
         rx_entries: Vec::with_capacity(config.batch),
         tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
@@ -72,26 +88,47 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Xdp, EngineError
         core: Core {
             _attached: attached,
             queues,
+            out,
+            ports: OneByOne { frame_bytes: config.max_payload_bytes },
             shared: Shared::new(ports),
             wanted,
-            hops,
-            mac: interface.mac,
-            mtu: interface.mtu as usize,
-            interface: interface.name,
             max_payload: config.max_payload_bytes,
+            interface: interface.name,
+            _lease: lease,
         },
-    })
+    }))
+}
+
+fn place(kind: EngineKind) -> Place {
+    if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native }
+}
+
+/// What kernel sockets are to carry: nothing, or the little of the other way.
+fn for_sockets(config: &Config) -> Config {
+    match config.way {
+        Way::Both => quiet(config),
+        Way::Receive => Config { send_buffer_bytes: config.send_buffer_bytes, ..quiet(config) },
+        Way::Transmit => config.clone(),
+    }
 }
 
 /// What the interface lacks for this configuration.
-fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
+fn check(kind: EngineKind, interface: &Interface, config: &Config) -> Result<(), Missing> {
     let name = || interface.name.clone();
     let (payload, mtu) = (config.max_payload_bytes, interface.mtu as usize);
-    if payload + HEADERS_BYTES > FRAME_BYTES {
-        return Err(Missing::ShortFrames { payload, most: FRAME_BYTES - HEADERS_BYTES });
+    if payload > MAX_PAYLOAD_BYTES {
+        return Err(Missing::ShortFrames { payload, most: MAX_PAYLOAD_BYTES });
     }
     if payload + PACKET_HEADERS_BYTES > mtu {
         return Err(Missing::Mtu { interface: name(), mtu, need: payload + PACKET_HEADERS_BYTES });
+    }
+    // Nobody asks the driver of one that transmits to run a program. A kernel before 6.3 does not say what it would answer.
+    let native = config.way == Way::Transmit && place(kind) == Place::Native;
+    if native && xdp_features(interface.index).is_ok_and(|features| features & RUNS_PROGRAMS == 0) {
+        return Err(Missing::NativeXdp { interface: name(), why: "so it says itself".to_owned() });
+    }
+    if interface.loopback && config.way == Way::Transmit {
+        return Err(Missing::Loopback);
     }
     if !interface.up {
         return Err(Missing::InterfaceUp { interface: name() });
@@ -99,19 +136,66 @@ fn check(interface: &Interface, config: &Config) -> Result<(), Missing> {
     Ok(())
 }
 
-fn sizes(config: &Config) -> Sizes {
-    let chunks = |bytes: usize, each: usize| {
-        let chunks = (bytes / each).max(2 * config.batch).next_power_of_two();
+/// Whether the longest datagram lies in one chunk.
+fn fits(config: &Config) -> bool {
+    config.max_payload_bytes + HEADERS_BYTES <= FRAME_BYTES
+}
+
+fn sizes(config: &Config, mtu: usize) -> Sizes {
+    let frame_bytes = config.max_payload_bytes + HEADERS_BYTES;
+    let chunks = |bytes: usize, each: usize, parts: usize| {
+        let chunks = (bytes / each).max(2 * config.batch * parts).next_power_of_two();
         chunks.clamp(*CHUNKS.start(), *CHUNKS.end()) as u32
     };
+    // The half that is not this engine's has what one has that says nothing.
+    let usual = Config::new(Vec::new());
+    let received = if config.way == Way::Transmit { &usual } else { config };
+    let sent = if config.way == Way::Receive { &usual } else { config };
     Sizes {
-        receive: chunks(config.recv_buffer_bytes, SMALL_BYTES),
-        send: chunks(config.send_buffer_bytes, CHUNK_BYTES),
+        receive: chunks(received.recv_buffer_bytes, SMALL_BYTES, frame_bytes.div_ceil(FRAME_BYTES)),
+        send: chunks(sent.send_buffer_bytes, CHUNK_BYTES, Sending::parts(frame_bytes)),
+        // Also where only short datagrams are wanted: longer ones that come are cut, as with every engine.
+        frame_bytes: mtu + HEADERS_BYTES - PACKET_HEADERS_BYTES,
     }
 }
 
+/// The program in front of the interface, which has a table of the sockets.
+fn attach(
+    kind: EngineKind,
+    interface: &Interface,
+    queues: &[Receiving],
+    sizes: Sizes,
+    code: impl FnOnce(&Table) -> Vec<u64>,
+) -> Result<Attached, EngineError> {
+    let of_bpf = |error| EngineError::Missing { engine: kind, missing: of_bpf(error, interface, sizes) };
+    let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
+    for (queue, number) in queues.iter().zip(0..) {
+        table.put(number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
+    }
+    let loaded = load_xdp(&code(&table), sizes.is_long()).map_err(of_bpf)?;
+    attach_xdp(loaded.as_fd(), interface.index, place(kind)).map_err(of_bpf)
+}
+
+/// All sockets of the interface, for frames as long as its MTU if the kernel has them.
+fn sockets(
+    kind: EngineKind,
+    interface: &Interface,
+    config: &Config,
+) -> Result<(Sizes, Vec<(Receiving, Sending)>), EngineError> {
+    let mut sizes = sizes(config, interface.mtu as usize);
+    let opened = match queues(interface, sizes) {
+        // Before Linux 6.6. What fits into chunks passes there too.
+        Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if sizes.is_long() && fits(config) => {
+            sizes.frame_bytes = FRAME_BYTES;
+            queues(interface, sizes)
+        }
+        opened => opened,
+    };
+    opened.map(|sockets| (sizes, sockets)).map_err(|failed| refused(kind, interface, sizes, failed))
+}
+
 /// A socket for each queue: the kernel says `EINVAL` behind the last one.
-fn sockets(interface: &Interface, sizes: Sizes) -> Result<Vec<Xsk>, Failed> {
+fn queues(interface: &Interface, sizes: Sizes) -> Result<Vec<(Receiving, Sending)>, Failed> {
     let mut sockets = Vec::new();
     while sockets.len() < MAX_QUEUES {
         match socket(interface, sockets.len() as u32, sizes) {
@@ -123,36 +207,40 @@ fn sockets(interface: &Interface, sizes: Sizes) -> Result<Vec<Xsk>, Failed> {
     Ok(sockets)
 }
 
-fn socket(interface: &Interface, queue: u32, sizes: Sizes) -> Result<Xsk, Failed> {
+fn socket(interface: &Interface, queue: u32, sizes: Sizes) -> Result<(Receiving, Sending), Failed> {
     let (tries, pause) = LET_GO;
     for _ in 0..tries {
-        match Xsk::open(interface.index, queue, sizes) {
+        match xsk::open(interface.index, queue, sizes) {
             Err(Failed { errno: Errno::BUSY, .. }) => std::thread::sleep(pause),
             opened => return opened,
         }
     }
-    Xsk::open(interface.index, queue, sizes)
+    xsk::open(interface.index, queue, sizes)
 }
 
 /// What a refused step means.
-fn refused(kind: EngineKind, interface: &Interface, failed: Failed) -> EngineError {
+fn refused(kind: EngineKind, interface: &Interface, sizes: Sizes, failed: Failed) -> EngineError {
     let name = || interface.name.clone();
     let missing = match (failed.call, failed.errno) {
         ("socket AF_XDP", Errno::AFNOSUPPORT) => Missing::XdpSockets,
         ("socket AF_XDP", Errno::PERM | Errno::ACCESS) => Missing::XdpPermission,
         ("setsockopt XDP_UMEM_REG", Errno::NOBUFS | Errno::PERM) => Missing::LockedMemory,
         ("bind AF_XDP", Errno::BUSY) => Missing::QueueFree { interface: name() },
+        ("bind AF_XDP", Errno::INVAL) if sizes.is_long() => Missing::LongFrames { most: FRAME_BYTES - HEADERS_BYTES },
         ("bind AF_XDP", Errno::NETDOWN) => Missing::InterfaceUp { interface: name() },
         _ => return EngineError::Kernel { call: failed.call, source: failed.errno.into() },
     };
     EngineError::Missing { engine: kind, missing }
 }
 
-fn of_bpf(error: BpfError, interface: &Interface) -> Missing {
-    let interface = interface.name.clone();
+fn of_bpf(error: BpfError, interface: &Interface, sizes: Sizes) -> Missing {
+    let (mtu, interface) = (interface.mtu as usize, interface.name.clone());
     match error {
         BpfError::NotPermitted => Missing::XdpPermission,
         BpfError::Taken { .. } => Missing::InterfaceFree { interface },
+        BpfError::NoDriver { source, .. } if sizes.is_long() => {
+            Missing::NativeLong { interface, mtu, why: source.to_string() }
+        }
         BpfError::NoDriver { source, .. } => Missing::NativeXdp { interface, why: source.to_string() },
         other => Missing::Program { interface, why: other.to_string() },
     }

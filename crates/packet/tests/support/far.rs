@@ -15,6 +15,8 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// The thread at the other end; none on loopback.
 static THERE: OnceLock<Mutex<Sender<Job>>> = OnceLock::new();
+/// The longest packet of the cable.
+static MTU: OnceLock<usize> = OnceLock::new();
 
 /// Whether this process has another end.
 pub fn is_there() -> bool {
@@ -31,6 +33,11 @@ pub fn far() -> Option<IpAddr> {
     is_there().then_some(FAR.into())
 }
 
+/// The longest packet between the ends; none on loopback.
+pub fn mtu() -> Option<usize> {
+    MTU.get().copied()
+}
+
 /// Runs `job` at the other end, if there is one, and returns what it does. A socket stays where it was opened.
 pub fn there<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
     let Some(thread) = THERE.get() else { return job() };
@@ -43,9 +50,18 @@ pub fn there<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
 /// Runs `test` of this binary again as root in a network namespace of its own, one end of a cable; `true` inside it.
 /// Outside `false`: the test is done, or skipped where that is not permitted.
 pub fn over_a_cable(test: &str) -> bool {
+    over_a_cable_of(1500, test)
+}
+
+/// The same with jumbo frames.
+pub fn over_a_jumbo_cable(test: &str) -> bool {
+    over_a_cable_of(9000, test)
+}
+
+fn over_a_cable_of(mtu: usize, test: &str) -> bool {
     const MARK: &str = "TAKT_PACKET_TEST_CABLE";
     if std::env::var(MARK).as_deref() == Ok(test) {
-        lay();
+        lay(mtu);
         return true;
     }
     if !Command::new("unshare").args(["--net", "true"]).output().is_ok_and(|out| out.status.success()) {
@@ -72,16 +88,16 @@ pub fn shell(command: &str) {
     assert!(out.status.success(), "{command}: {}", String::from_utf8_lossy(&out.stderr));
 }
 
-fn lay() {
+fn lay(mtu: usize) {
     let (tell, told) = channel();
     std::thread::Builder::new().name("far".to_owned()).spawn(move || far_end(&tell)).expect("a thread");
     let (thread, jobs) = told.recv().expect("it says who it is");
     // Sums made by a device that is none would stay unfinished.
     shell(&format!(
-        "ip link set lo up; ip link add near address 02:00:00:00:98:01 type veth peer name far address 02:00:00:00:98:02; ip link set far netns {thread}; \
+        "ip link set lo up; ip link add near address 02:00:00:00:98:01 type veth peer name far address 02:00:00:00:98:02; ip link set near mtu {mtu}; ip link set far mtu {mtu} netns {thread}; \
          ip addr add {NEAR}/24 dev near; ip link set near up; ethtool -K near tx off >/dev/null"
     ));
-    assert!(THERE.set(Mutex::new(jobs)).is_ok(), "one cable a process");
+    assert!(THERE.set(Mutex::new(jobs)).is_ok() && MTU.set(mtu).is_ok(), "one cable a process");
     there(|| {
         shell(&format!(
             "ip link set lo up; ip addr add {FAR}/24 dev far; ip link set far up; ethtool -K far tx off >/dev/null; \

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Config, Engine, EngineKind, FramePath, PortIndex, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, EngineKind, FramePath, PortIndex, PortSpec, Wait, Way, open};
 use takt_testing::{HANG, loopback, wait_for};
 
 pub const P0: PortIndex = PortIndex(0);
@@ -41,7 +41,7 @@ fn unused() -> u16 {
 
 /// The longest datagram that passes between the ends in one piece.
 pub fn longest() -> usize {
-    if far::is_there() { 1472 } else { 9000 }
+    far::mtu().map_or(9000, |mtu| mtu - 28)
 }
 
 /// Opens a variant under test.
@@ -73,6 +73,24 @@ pub fn xdp(config: &Config) -> Box<dyn Engine> {
 
 pub fn xdp_generic(config: &Config) -> Box<dyn Engine> {
     at_its_end(EngineKind::XdpGeneric, config)
+}
+
+pub fn xdp_receiving(config: &Config) -> Box<dyn Engine> {
+    xdp(&Config { way: Way::Receive, ..config.clone() })
+}
+
+pub fn xdp_transmitting(config: &Config) -> Box<dyn Engine> {
+    xdp(&Config { way: Way::Transmit, ..config.clone() })
+}
+
+/// Over a cable with jumbo frames.
+pub fn xdp_jumbo(config: &Config) -> Box<dyn Engine> {
+    xdp(config)
+}
+
+/// Over a cable with jumbo frames.
+pub fn xdp_generic_jumbo(config: &Config) -> Box<dyn Engine> {
+    xdp_generic(config)
 }
 
 #[cfg(feature = "dpdk")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
-use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
+use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait, Way};
 use takt_wire::chdr::{
     Control, ControlStatus, Data, DataHead, Header, Operation, PacketType, Status, StreamCommand, StreamOperation,
     StreamStatus, counted_bytes,
@@ -52,6 +52,7 @@ impl X310 {
         let samples_per_datagram = checked_size(options.samples_per_datagram, most)?;
         let config = Config {
             max_payload_bytes: self.frame_bytes,
+            way: Way::Receive,
             recv_buffer_bytes: options.recv_buffer_bytes,
             force_buffers: options.force_buffer,
             stamps: options.stamps,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
-use takt_packet::{Config, Engine, PortIndex, PortSpec};
+use takt_packet::{Config, Engine, PortIndex, PortSpec, Way};
 use takt_wire::chdr::{
     Control, ControlStatus, DataHead, Operation, Packet, Status, StreamCommand, StreamOperation, StreamStatus,
     counted_bytes,
@@ -49,6 +49,7 @@ impl X310 {
         let samples_per_datagram = checked_size(options.samples_per_datagram, most)?;
         let config = Config {
             max_payload_bytes: self.frame_bytes,
+            way: Way::Transmit,
             send_buffer_bytes: options.send_buffer_bytes,
             recv_buffer_bytes: 1 << 20,
             aggregate: options.aggregate,

@@ -1,12 +1,13 @@
 //! One round of a session: start, load, finish, fetch.
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{PortIndex, Wait};
+use takt_packet::{Generator, PortIndex, Wait};
 
 use super::super::end::{ALIVE_EVERY, GONE, HEAD_START, QUIET, SETTLE_TRIES, SILENCE};
 use super::super::error::UdpError;
 use super::super::evidence::NetCounts;
 use super::super::measure::Measure;
+use super::super::options::MadeBy;
 use super::super::plan::Plan;
 use super::super::protocol::message::{Body, CHUNK_BYTES, Message};
 use super::super::receiver::Receiver;
@@ -46,8 +47,9 @@ impl ControlChannel<'_> {
         self.drain()?;
         let net = self.settle(&measure)?;
         let received = self.receiver.take().map(|receiver| receiver.report());
+        let generated = sent.as_ref().is_some_and(Sender::is_generated);
         let sent = sent.map(|sender| sender.report());
-        let mine = measure.end(&net, &*self.engine, self.options.engine.name(), sent, received)?;
+        let mine = measure.end(&net, &*self.engine, self.options.engine.name(), generated, sent, received)?;
         Ok((mine, self.fetch(bytes)?, complete))
     }
 
@@ -60,9 +62,11 @@ impl ControlChannel<'_> {
 
     /// Sends and receives until the plan's time is over, or a stop is requested.
     fn load(&mut self, plan: &Plan, gauge: &Gauge) -> Result<(Option<Sender>, bool), UdpError> {
+        let generators = if self.options.generator == MadeBy::Xdp { self.generators(plan)? } else { Vec::new() };
         let begin = WallClock.now();
         let routes = (0..plan.flows).map(|flow| (PortIndex(flow), None)).collect();
-        let mut sender = plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
+        let sender = plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
+        let mut sender = sender.map(|sender| sender.generated_by(generators)).transpose()?;
         // The server's sender began when it received `Start`, and has a head start as well.
         let end = begin + plan.duration() + 3 * HEAD_START;
         let mut alive = begin;
@@ -89,6 +93,13 @@ impl ControlChannel<'_> {
             self.check_alive(SILENCE, "under load")?;
             self.listen(Wait::Until(next.min(alive).min(end)), &mut |_| {})?;
         }
+    }
+
+    /// One for each flow, from its port to the server, who has agreed to it.
+    fn generators(&self, plan: &Plan) -> Result<Vec<Generator>, UdpError> {
+        let ports = (0..plan.flows).filter_map(|flow| self.engine.local(PortIndex(flow)));
+        let of = |port| Generator::open(port, self.options.server, plan.payload_bytes);
+        Ok(ports.map(of).collect::<Result<_, _>>()?)
     }
 
     /// Whether nothing more is to come from the server: it does not send, or has sent as many as it was to, of which the

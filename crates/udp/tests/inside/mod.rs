@@ -29,8 +29,25 @@ ip -n router neigh add 10.2.0.2 lladdr 02:00:00:00:00:04 dev r1 nud permanent
 ip -n server neigh add 10.2.0.1 lladdr 02:00:00:00:00:03 dev s0 nud permanent
 ";
 
+/// Client 10.1.0.1 (c0) - s0 10.1.0.2 server.
+pub const CABLE: &str = "
+mount -t tmpfs none /run && mkdir -p /run/netns && ip netns add server
+ip link set lo up; ip link add c0 type veth peer name s0 netns server
+ip addr add 10.1.0.1/24 dev c0; ip link set c0 up; ip -n server addr add 10.1.0.2/24 dev s0; ip -n server link set s0 up
+ethtool -K c0 tx off >/dev/null; ip netns exec server ethtool -K s0 tx off >/dev/null
+";
+
 /// Runs `test` of this binary again in namespaces prepared by `setup` (a shell script); `true` inside.
 pub fn inside(test: &str, setup: &str) -> bool {
+    inside_with(&["--user", "--map-root-user", "--net", "--mount"], test, setup)
+}
+
+/// The same with the rights of this process: XDP knows none of a user namespace.
+pub fn inside_as_root(test: &str, setup: &str) -> bool {
+    inside_with(&["--net", "--mount"], test, setup)
+}
+
+fn inside_with(namespaces: &[&str], test: &str, setup: &str) -> bool {
     const MARK: &str = "TAKT_LAB_TEST_INSIDE";
     const READY: &str = "the namespaces are ready";
     if std::env::var(MARK).as_deref() == Ok(test) {
@@ -38,7 +55,7 @@ pub fn inside(test: &str, setup: &str) -> bool {
     }
     let script = format!("{setup}\necho {READY}\nexec \"$0\" --exact {test} --nocapture");
     let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-exc", &script]);
+    command.args(namespaces).args(["sh", "-exc", &script]);
     command.arg(std::env::current_exe().expect("this binary")).env(MARK, test);
     let run = match command.output() {
         Ok(run) => run,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use takt_base::parse_duration;
 use takt_report::screen;
-use takt_udp::{Options, Progress, run as send};
+use takt_udp::{MadeBy, Options, Progress, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::problem;
@@ -20,6 +20,7 @@ Examples:
   takt udp send --addr 192.168.10.2 --rate 10M..900M -i 1s    a ramp: where does it begin to lose?
   takt udp send --addr 192.168.10.2 --pps 10k --burst 64   bursts of 64 at the same mean rate
   takt udp send --addr 192.168.10.2 --size imix --rate 50M
+  takt udp send --addr 192.168.10.2 --size 64 --generator xdp    made by the kernel
 
 From iperf3 (which sends 1 Mb/s of UDP where no rate is given, takt sends flat out):
   iperf3 -u -c HOST -b 100M -l 1400 -t 30         takt udp send -c HOST -b 100M -l 1400 -t 30
@@ -58,6 +59,9 @@ pub(super) struct Args {
     interval: Option<Duration>,
     #[command(flatten)]
     engine: Engine,
+    /// Who makes the datagrams: engine, or xdp: the kernel, as xdp-trafficgen does; flat out, one size, root only.
+    #[arg(long, value_name = "G", default_value = "engine")]
+    generator: MadeBy,
     /// Say where datagrams were lost, how latency is spread, and what each end used of its CPUs.
     #[arg(long)]
     explain: bool,
@@ -87,6 +91,7 @@ impl Args {
             duration: self.duration,
             warm_up: self.warm_up,
             interval: self.interval.unwrap_or(usual.interval),
+            generator: self.generator,
             ..usual
         };
         let rate = self.pps.or(self.rate.map(|rate| rate.over(8.0 * options.mean_payload_bytes())));

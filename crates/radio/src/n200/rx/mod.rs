@@ -4,7 +4,7 @@ mod dsps;
 
 use std::sync::Arc;
 
-use takt_packet::{Config, PortSpec};
+use takt_packet::{Config, PortSpec, Way};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{RX_STREAM_IDS, RX_VRT_HEADER, dsp, rx_control, settings};
 use takt_wire::n200::{RxHead, ports};
@@ -48,6 +48,7 @@ impl N200 {
         let specs = dsps.iter().map(|&d| PortSpec { bind: any(self.addr), peer: Some(peer(d)) });
         let config = Config {
             max_payload_bytes: self.frame_bytes.receive,
+            way: Way::Receive,
             recv_buffer_bytes: options.recv_buffer_bytes,
             force_buffers: options.force_buffer,
             stamps: options.stamps,

@@ -5,7 +5,7 @@ mod window;
 
 use std::sync::Arc;
 
-use takt_packet::{Config, PortSpec};
+use takt_packet::{Config, PortSpec, Way};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{self, TX_STREAM_ID, UPDATE_ENABLE, settings, tx_policy};
 use takt_wire::n200::{MASTER_CLOCK_HZ, TX_BUFFER_BYTES, TxHead, ports};
@@ -41,6 +41,7 @@ impl N200 {
 
         let config = Config {
             max_payload_bytes: frame_bytes,
+            way: Way::Transmit,
             send_buffer_bytes: options.send_buffer_bytes,
             recv_buffer_bytes: 1 << 20,
             aggregate: options.aggregate,

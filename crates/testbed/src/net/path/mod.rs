@@ -96,7 +96,10 @@ pub struct HopCounters {
 
 impl Path {
     /// From now on both ends finish the checksums of what they send, as a card does: what sees frames sees those too.
-    pub(crate) fn finish_checksums(&self) -> Result<(), PathError> {
+    ///
+    /// # Errors
+    /// An interface does not take it.
+    pub fn finish_checksums(&self) -> Result<(), PathError> {
         let mut ends = [&self.host, &self.radio].into_iter();
         ends.try_for_each(|end| end.namespace.offload(end.interface, Offload::Checksum, false))
     }
