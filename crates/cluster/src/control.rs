@@ -28,6 +28,9 @@ use crate::quorum::Beat;
 /// How long nodes are looked for.
 pub const DISCOVERY: Duration = Duration::from_millis(1500);
 
+/// How long a peer may take to prove who it is.
+const HANDSHAKE: Duration = Duration::from_secs(2);
+
 /// A member of the cluster.
 pub struct Control {
     session: Session,
@@ -233,6 +236,9 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
         // Certificates name nodes, not addresses: who has one of this authority is a member, wherever it is.
         ("transport/link/tls/verify_name_on_connect", serde_json::json!(false)),
         ("transport/link/tls/close_link_on_expiration", serde_json::json!(true)),
+        // A frozen peer accepts and says nothing more: nobody waits for it any longer than this.
+        ("transport/unicast/open_timeout", serde_json::json!(HANDSHAKE.as_millis() as u64)),
+        ("transport/unicast/accept_timeout", serde_json::json!(HANDSHAKE.as_millis() as u64)),
         ("transport/link/rx/max_message_size", serde_json::json!(MOST_BYTES)),
     ] {
         config.insert_json5(place, &value.to_string()).map_err(|why| ClusterError::zenoh(format!("{place}: {why}")))?;

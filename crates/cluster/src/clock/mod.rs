@@ -6,7 +6,7 @@ mod offset;
 mod respond;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use takt_base::{MonoNs, Stop};
 use takt_runtime::{Edges, Sleeper};
@@ -29,6 +29,8 @@ struct Shared {
     begin_ns: AtomicU64,
     /// No slot is executed after this instant of this machine's clock.
     lease_ns: AtomicU64,
+    /// A worker has ended because the lease was over.
+    cut_off: AtomicBool,
     offset: Offset,
 }
 
@@ -36,8 +38,9 @@ impl SlotTime {
     /// Slots of this length. They begin when [`SlotTime::begin`] says so, and may be executed while [`SlotTime::lend`] does.
     #[must_use]
     pub fn new(slot_ns: u64) -> SlotTime {
-        let (begin_ns, lease_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
-        SlotTime { shared: Arc::new(Shared { begin_ns, lease_ns, offset: Offset::default() }), slot_ns: slot_ns.max(1) }
+        let (begin_ns, lease_ns, cut_off) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
+        let shared = Shared { begin_ns, lease_ns, cut_off, offset: Offset::default() };
+        SlotTime { shared: Arc::new(shared), slot_ns: slot_ns.max(1) }
     }
 
     /// Slot 0 begins at this instant of this machine's clock.
@@ -60,6 +63,12 @@ impl SlotTime {
     #[must_use]
     pub fn may_execute(&self, now: MonoNs) -> bool {
         now.0 <= self.shared.lease_ns.load(Ordering::Relaxed)
+    }
+
+    /// Whether a worker has ended because the lease was over.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.shared.cut_off.load(Ordering::Relaxed)
     }
 
     /// How far this machine's clock is from the reference's.
@@ -91,6 +100,7 @@ impl Edges for SlotTime {
         if self.may_execute(released) {
             return Some(released);
         }
+        self.shared.cut_off.store(true, Ordering::Relaxed);
         stop.request();
         None
     }
@@ -112,6 +122,6 @@ mod tests {
         let mut sleeper = Sleeper::new(std::time::Duration::ZERO);
         let stop = Stop::new();
         assert_eq!(time.wait(0, &mut sleeper, &stop), None, "the lease is long over");
-        assert!(stop.requested(), "so the worker ends");
+        assert!(stop.requested() && time.is_cut_off(), "so the worker ends");
     }
 }

@@ -232,7 +232,6 @@ impl Run {
     fn end(&mut self) {
         match std::mem::replace(&mut self.state, State::Changing) {
             State::Executing { running, bridges } => {
-                let unlent = !self.time.may_execute(WallClock.now());
                 let report = running.join();
                 let broke = bridges.finish().err().map(|error| error.to_string());
                 for (_, earlier) in self.earlier.drain(..) {
@@ -243,7 +242,7 @@ impl Run {
                 let sinks = report.sink_hashes.clone();
                 // Our own structs, whose maps have texts as keys: always JSON.
                 let report = serde_json::to_value(&report).unwrap_or_default();
-                let end = End { report, sinks, bridges_broke: broke, cut_off: unlent };
+                let end = End { report, sinks, bridges_broke: broke, cut_off: self.time.is_cut_off() };
                 (self.state, self.since) = (State::Ended(Box::new(end)), Instant::now());
             }
             other => self.state = other,
