@@ -54,7 +54,14 @@ case $2 in
 esac
 case $2 in
     *' play '*) takt record --addr 192.168.10.2 --rate 1M --duration 100ms run1 > record.log 2>&1 ;;
+    *cluster/a*)
+        takt node certificates --out cluster --listen tls/127.0.0.1:7447 --connect tls/127.0.0.1:7447 a > made.log ;;
     *' last'*) takt experiment run my-sweep.toml > sweep.log 2>&1 ;;
+esac
+case $2 in
+    *'--cluster cluster/a'*)
+        takt node --folder cluster/a > node.log 2>&1 &
+        until grep -q ready node.log; do sleep 0.05; done ;;
 esac
 set +e
 timeout --signal=INT --kill-after=60 1 sh -c "$2" < /dev/null

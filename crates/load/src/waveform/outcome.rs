@@ -249,7 +249,9 @@ fn blamed(report: &Report) -> Vec<Blamed> {
     let mut all: Vec<Blamed> = Vec::new();
     for miss in &report.miss_list {
         let who = match &miss.culprit {
-            Culprit::Component { component, .. } | Culprit::Radio { component, .. } => Some(component.clone()),
+            Culprit::Component { component, .. }
+            | Culprit::Radio { component, .. }
+            | Culprit::Bridge { component, .. } => Some(component.clone()),
             Culprit::Release { .. } => None,
         };
         match all.iter_mut().find(|one| one.component == who) {

@@ -151,6 +151,9 @@ impl std::fmt::Display for Event<'_> {
             Culprit::Radio { component, slot } => {
                 write!(f, "the radio did not bring {component} the samples of slot {slot}")
             }
+            Culprit::Bridge { component, slot } => {
+                write!(f, "{component} did not have what another machine makes in slot {slot} in time")
+            }
             Culprit::Release { slot, late_ns, .. } => {
                 write!(f, "the host let the worker begin slot {slot} {} late", time_ns(*late_ns))
             }

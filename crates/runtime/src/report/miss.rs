@@ -1,7 +1,7 @@
 //! What made a slot late, apart from what only suffered from it.
 
 use serde::Serialize;
-use takt_graph::Component;
+use takt_graph::{Component, Share};
 
 use super::run::ComponentReport;
 use crate::stats::{MissKind, RawMiss, TraceEvent};
@@ -54,6 +54,12 @@ pub enum Culprit {
         component: String,
         slot: u64,
     },
+    /// Another machine, or the way from it: the packet of the slot did not arrive in time.
+    Bridge {
+        /// The component that was to bring it.
+        component: String,
+        slot: u64,
+    },
     /// The host let the worker begin late, or took the processor away from it.
     Release { worker: usize, slot: u64, late_ns: u64 },
 }
@@ -77,7 +83,7 @@ pub(crate) fn explain(known: &[Component], components: &[ComponentReport], worke
         let mut last: Option<Culprit> = None;
         for raw in &stats.misses {
             let events: Vec<TraceEvent> = raw.window().iter().map(|event| event.in_ns(timer)).collect();
-            let culprit = blame(raw, &events, worker, &usual, &name, last.as_ref());
+            let culprit = blame((raw, &events, worker), &usual, known, last.as_ref());
             last = Some(culprit.clone());
             let before = events.iter().map(|event| Before {
                 component: name(event.component),
@@ -113,20 +119,21 @@ fn usual_ns(known: &Component, report: &ComponentReport) -> u64 {
 /// The largest excess: of the release over the edge, or of an execution over what is usual, among those that led to the
 /// miss. A slot that began late because an earlier one overran has the culprit of that.
 fn blame(
-    raw: &RawMiss,
-    events: &[TraceEvent],
-    worker: usize,
+    (raw, events, worker): (&RawMiss, &[TraceEvent], usize),
     usual: &[u64],
-    name: &dyn Fn(usize) -> String,
+    known: &[Component],
     last: Option<&Culprit>,
 ) -> Culprit {
+    let name = |id: usize| known.get(id).map_or_else(String::new, |node| node.name.clone());
     if matches!(raw.kind, MissKind::Fault | MissKind::Unanswered) {
         let usual_ns = usual.get(raw.component).copied().unwrap_or(0);
         let (component, execution_ns) = (name(raw.component), raw.execution_ns);
         return Culprit::Component { component, worker, slot: raw.slot, execution_ns, usual_ns };
     }
     if raw.kind == MissKind::Lost {
-        return Culprit::Radio { component: name(raw.component), slot: raw.logical };
+        let (component, slot) = (name(raw.component), raw.logical);
+        let is_bridge = known.get(raw.component).is_some_and(|node| node.kind == Share::RECEIVE);
+        return if is_bridge { Culprit::Bridge { component, slot } } else { Culprit::Radio { component, slot } };
     }
     let excess =
         |event: &TraceEvent| event.execution_ns.saturating_sub(usual.get(event.component).copied().unwrap_or(0));
@@ -155,7 +162,7 @@ impl Culprit {
         match self {
             Culprit::Component { execution_ns, usual_ns, .. } => execution_ns.saturating_sub(*usual_ns),
             Culprit::Release { late_ns, .. } => *late_ns,
-            Culprit::Radio { .. } => 0,
+            Culprit::Radio { .. } | Culprit::Bridge { .. } => 0,
         }
     }
 }
@@ -178,9 +185,8 @@ mod tests {
             window: Default::default(),
             window_len: 0,
         };
-        let name = |id: usize| format!("c{id}");
         let release = Culprit::Release { worker: 0, slot: 8, late_ns: 4_180_000 };
-        let blamed = |events: &[TraceEvent]| blame(&raw, events, 0, &[0, 430], &name, Some(&release));
+        let blamed = |events: &[TraceEvent]| blame((&raw, events, 0), &[0, 430], &[], Some(&release));
         let event = |slot, component, execution_ns| TraceEvent { slot, component, start_ns: 0, execution_ns };
         assert_eq!(blamed(&[event(3, 1, 610)]), release);
         // A stall of a component since then outweighs it.
