@@ -1,5 +1,7 @@
 //! Warnings of threads in the background, on standard error: what they could not do has no caller to return to.
 
+use std::io::Write;
+
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::filter::filter_fn;
@@ -28,7 +30,8 @@ impl<S: Subscriber> Layer<S> for Strangers {
             let mut text = Text(String::new());
             event.record(&mut text);
             if let Some(why) = refusal(&text.0) {
-                eprintln!("refused   somebody without a certificate of this cluster: {why}");
+                let line = format!("refused   somebody without a certificate of this cluster: {why}\n");
+                let _ = std::io::stderr().lock().write_all(line.as_bytes());
             }
         }
     }

@@ -264,7 +264,7 @@ fn a_stock_router_carries_the_control_plane_and_a_stock_client_reads_the_statist
     let done = place.takt(&[&run[..], &["--pin", "source=a", "--pin", "sink=b"]].concat());
     let ended = json(&done);
     assert_eq!(
-        (&ended["slots"], ended["nodes"].as_object().map(|nodes| nodes.len())),
+        (&ended["slots"], ended["nodes"].as_object().map(serde_json::Map::len)),
         (&40.into(), Some(2)),
         "{}",
         report(&done)

@@ -260,7 +260,9 @@ mod tests {
             net.step(now, &|_, _| Some(0));
         }
         net.frozen[1] = false;
-        (net.members[0].stand_for("run", 2), net.members[2].stand_for("run", 2));
+        for member in [0, 2] {
+            net.members[member].stand_for("run", 2);
+        }
         for now in (20_000..25_000).step_by(EVERY as usize) {
             net.step(now, &|_, _| Some(0));
             assert!(net.leases[1] <= 13_000 + Net::ahead(1), "{}", net.leases[1]);

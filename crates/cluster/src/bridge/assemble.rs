@@ -96,7 +96,7 @@ impl Assembler {
         let item_bytes = self.layout.item.bytes();
         let at = usize::try_from(data.head.first_item).ok()?.checked_mul(item_bytes)?;
         let end = at.checked_add(data.payload.len())?;
-        let whole = data.payload.len() % item_bytes == 0 && at % self.layout.part_bytes == 0;
+        let whole = data.payload.len().is_multiple_of(item_bytes) && at.is_multiple_of(self.layout.part_bytes);
         let full = data.payload.len() == self.layout.part_bytes || data.head.part.is_last();
         let fits = end <= self.layout.most_bytes && data.payload.len() <= self.layout.part_bytes;
         (whole && full && fits).then_some((at / self.layout.part_bytes, at))
@@ -199,7 +199,7 @@ mod tests {
         let mut all = Vec::new();
         while let Ok(parcel) = worker.from.pop() {
             all.push((parcel.slot, parcel.items().to_vec()));
-            worker.to.push(parcel).ok().expect("room for all");
+            assert!(worker.to.push(parcel).is_ok(), "room for all");
         }
         all
     }

@@ -15,7 +15,7 @@ use crate::{Answer, Output};
 Examples:
   takt node certificates --out cluster --listen tls/10.0.0.1:7447 a
   takt node certificates --out cluster --listen tls/10.0.0.2:7447 --connect tls/10.0.0.1:7447 b
-  takt node certificates --out cluster a b c       each edits `listen` or `samples` in its cluster.toml
+  takt node certificates --out cluster a b c       each then edits its cluster.toml
 
 Copy each folder to its machine and no other, and keep `authority` where you made it: who has its
 key can let anybody in. In a folder, cluster.toml says where the node listens and whom it asks.")]

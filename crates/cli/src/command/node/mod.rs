@@ -17,8 +17,8 @@ use crate::{Answer, Output, Problem};
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  takt node certificates --out cluster --cluster lab --listen tls/10.0.0.1:7447 a   a folder to copy there
-  takt node --folder cluster/a --cores 2,3                    on machine a, until Ctrl-C
+  takt node certificates --out cluster --listen tls/10.0.0.1:7447 a   a folder to copy there
+  takt node --folder cluster/a --cores 0,1            on machine a, until Ctrl-C
   takt node list --folder cluster/a
   takt run waveforms/utran.toml --cluster cluster/a --slots 1000
 
