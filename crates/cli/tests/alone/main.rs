@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod doctor;
 mod guest;
 mod linux_rt;

@@ -1,6 +1,9 @@
 //! A place of its own for a test that calls the program as a user does.
 #![allow(dead_code, reason = "no test needs all of it")]
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

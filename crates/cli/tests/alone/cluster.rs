@@ -1,0 +1,150 @@
+//! Waveforms on three nodes. Leases run out where a machine is too busy to say for two seconds who is heard, so these are alone.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use takt_testing::{loopback, wait_for};
+
+use crate::support::cluster::{Cluster, NODES, PORT, certificates, waveform};
+use crate::support::{Ended, Place, has, json, report, text};
+
+/// A run without end, and what it says of lost nodes.
+struct Run(Child, BufReader<ChildStderr>);
+
+impl Run {
+    fn start(cluster: &Cluster) -> Run {
+        let mut child = cluster.run("1000000").spawn().expect("takt starts");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        cluster.until_slot(5);
+        Run(child, stderr)
+    }
+
+    /// Waits until it says that a node is lost and others go on.
+    fn until_lost(&mut self) -> String {
+        let mut line = String::new();
+        self.1.read_line(&mut line).expect("text");
+        has(&line, &["lost      node b in slot", "afresh"]);
+        line
+    }
+
+    /// Ends it, as Ctrl-C does.
+    fn end(mut self) -> (Output, String) {
+        kill_process(Pid::from_child(&self.0), Signal::INT).expect("it is ours");
+        let mut rest = String::new();
+        self.1.read_to_string(&mut rest).expect("text");
+        (self.0.wait_with_output().expect("takt runs"), rest)
+    }
+}
+
+#[test]
+fn three_nodes_compute_what_one_machine_computes() {
+    let cluster = Cluster::start(1);
+    let file = waveform();
+    let alone = cluster.takt(&["run", file.to_str().unwrap(), "--slots", "60", "--clock", "free", "--json"]);
+    let done = cluster.run("60").output().expect("takt runs");
+    let ended = json(&done);
+    assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 3, "{}", report(&done));
+    if ended["misses"] != 0 {
+        return takt_testing::not_judged(format!("{} slots were missed: the machine was too busy", ended["misses"]));
+    }
+    assert_eq!(done.status.code(), Some(0), "{}", report(&done));
+    assert_eq!(ended["output_hash"], json(&alone)["output_hash"]);
+    assert_eq!((&ended["slots"], &ended["losses"]), (&60.into(), &Value::Array(Vec::new())));
+    for name in NODES {
+        assert_eq!(cluster.facts(name).expect("there")["busy"], Value::Array(Vec::new()), "its core is free again");
+    }
+}
+
+#[test]
+fn what_a_killed_node_did_others_do() {
+    let cluster = Cluster::start(10);
+    let mut running = Run::start(&cluster);
+    cluster.signal("b", Signal::KILL);
+    running.until_lost();
+    let (done, rest) = running.end();
+    assert_eq!(done.status.code(), Some(1), "{rest}{}", report(&done));
+    let ended = json(&done);
+    let loss = &ended["losses"][0];
+    assert_eq!((&loss["node"], ended["losses"].as_array().map(Vec::len)), (&"b".into(), Some(1)));
+    assert!(loss["state_lost"].as_array().expect("names").contains(&"sink".into()), "{loss}");
+    assert!(loss["resumed_in_slot"].as_u64() > loss["known_in_slot"].as_u64());
+    let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
+    assert_eq!((left, &ended["output_hash"]), (vec!["a", "c"], &Value::Null));
+}
+
+#[test]
+fn a_node_that_was_frozen_executes_nothing_that_others_have_taken_over() {
+    let cluster = Cluster::start(20);
+    let mut running = Run::start(&cluster);
+    cluster.signal("b", Signal::STOP);
+    running.until_lost();
+    cluster.signal("b", Signal::CONT);
+    let frozen = wait_for("the frozen node to find out", || {
+        let facts = cluster.facts("b")?;
+        (facts["busy"] == Value::Array(Vec::new())).then_some(facts)
+    });
+    let (done, rest) = running.end();
+    let resumed = json(&done)["losses"][0]["resumed_in_slot"].as_u64();
+    let resumed = resumed.unwrap_or_else(|| panic!("{rest}{}", report(&done)));
+    let executed = frozen["runs"][0]["slot"].as_u64().expect("slots");
+    assert!((5..resumed).contains(&executed), "{executed} slots there, others from {resumed} on");
+}
+
+/// Stock Zenoh, where it is installed.
+fn stock(args: &[&str]) -> Option<Command> {
+    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
+    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
+        return None;
+    }
+    let mut command = Command::new(python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")).args(args);
+    Some(command)
+}
+
+#[test]
+fn a_stock_router_carries_the_control_plane_and_a_stock_client_reads_the_statistics() {
+    let router_at = format!("tls/{}:{PORT}", loopback(49));
+    let Some(mut router) = stock(&["router", &router_at, "cluster/router"]) else { return };
+    let place = Place::with("here", "");
+    for name in ["router", "client", "a", "b", "m"] {
+        let made = certificates(&place, "cluster", name, "tls/127.0.0.1:0", &router_at);
+        assert!(made.status.success(), "{}", report(&made));
+        // Nodes that listen nowhere can reach each other through the router alone.
+        let samples = loopback(40 + name.as_bytes()[0] % 8);
+        let settings = format!(
+            "cluster = 'lab'\nnode = '{name}'\nconnect = ['{router_at}']\nmulticast = false\nsamples = '{samples}'\n"
+        );
+        std::fs::write(place.path(&format!("cluster/{name}/cluster.toml")), settings).expect("it is ours");
+    }
+    let (_router, _, said) = Ended::ready(router.current_dir(place.folder()).stdin(Stdio::piped()));
+    assert_eq!(said.trim(), "ready");
+    let core = takt_host::affinity::own_cpus()[0].to_string();
+    let node = |name: &str| {
+        let folder = format!("cluster/{name}");
+        Ended::ready(&mut place.command(&["node", "--folder", &folder, "--cores", &core]))
+    };
+    let (_a, _b) = (node("a"), node("b"));
+    let mut client =
+        stock(&["client", &router_at, "cluster/client", "takt/lab/node/a/statistics", "2"]).expect("installed");
+    let client = client.current_dir(place.folder()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let file = waveform();
+    let run = ["run", file.to_str().unwrap(), "--cluster", "cluster/m", "--slot", "50ms", "--slots", "40", "--json"];
+    let done = place.takt(&[&run[..], &["--pin", "source=a", "--pin", "sink=b"]].concat());
+    let ended = json(&done);
+    assert_eq!(
+        (&ended["slots"], ended["nodes"].as_object().map(serde_json::Map::len)),
+        (&40.into(), Some(2)),
+        "{}",
+        report(&done)
+    );
+    let read = client.wait_with_output().expect("it ends");
+    for line in text(&read.stdout).lines() {
+        let facts: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&facts["node"], facts["cores"].as_array().map(Vec::len)), (&"a".into(), Some(1)));
+    }
+    assert_eq!(text(&read.stdout).lines().count(), 2);
+}
