@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md, docs/reference/x310.md and docs/reference/emulator.md.
+"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference: n200.md, x310.md,
+emulator.md, cluster.md.
 
 Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
 """
@@ -246,6 +247,24 @@ SEEDS["frame"] = {
     "empty": frame(checksum=0, payload=b""),
     "fragment": frame(fragment=0x2000),
     "tagged": frame(kind=0x8100),
+}
+
+
+
+def bridge(trailer, items=b"", first=0, count=3):
+    padded = items + bytes(-len(items) % 4)
+    words_in_all = 6 + len(padded) // 4
+    head = struct.pack(">IIIQ", 0x14D00000 | count << 16 | words_in_all, 7, 60, first)
+    return head + padded + struct.pack(">I", trailer)
+
+
+SEEDS["bridge"] = {
+    "whole": bridge(0x40F40000, bytes(range(8))),
+    "first": bridge(0x40F40400, bytes(range(8))),
+    "final_padded": bridge(0x40F40F00, b"takt?", first=2),
+    "missed": bridge(0x40F00000),
+    "clock_request": words(0x54434C4B, 0x10000, 7, 0, 0, 0, 0, 0),
+    "clock_reply": words(0x54434C4B, 0x10001, 7, 0, 0, 1000, 0, 2000),
 }
 
 for target, seeds in SEEDS.items():

@@ -26,6 +26,7 @@ libdpdk:libdpdk-dev
 mmdebstrap:mmdebstrap
 qemu-system-x86_64:qemu-system-x86
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+aarch64-libc:libc6-dev-arm64-cross
 qemu-aarch64:qemu-user
 uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
@@ -40,6 +41,7 @@ desktop=target/desktop.cpio.zst
 present() {
     case $1 in
         soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        aarch64-libc) [ -e /usr/aarch64-linux-gnu/include/stdint.h ] ;;
         libdpdk) pkg-config --exists libdpdk 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ;;

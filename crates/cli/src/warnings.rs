@@ -20,7 +20,7 @@ fn is_zenoh(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("zenoh")
 }
 
-/// Says that a stranger was refused. Of all that Zenoh warns of, that is what somebody has to know; the rest is about peers that
+/// Says that a stranger was refused. Of all that Zenoh warns of, that is what a person has to know; the rest is about peers that
 /// come and go, of which takt says itself what follows.
 struct Strangers;
 
@@ -30,14 +30,14 @@ impl<S: Subscriber> Layer<S> for Strangers {
             let mut text = Text(String::new());
             event.record(&mut text);
             if let Some(why) = refusal(&text.0) {
-                let line = format!("refused   somebody without a certificate of this cluster: {why}\n");
+                let line = format!("refused   a peer without a certificate of this cluster: {why}\n");
                 let _ = std::io::stderr().lock().write_all(line.as_bytes());
             }
         }
     }
 }
 
-/// Why TLS refused somebody, if the warning says that it did. The words are those of rustls.
+/// Why TLS refused a peer, if the warning says that it did. The words are those of rustls.
 fn refusal(warning: &str) -> Option<&str> {
     const SIGNS: [&str; 4] = ["fatal alert", "invalid peer certificate", "peer sent no certificates", "UnknownIssuer"];
     let why = warning.split(". Hint:").next().unwrap_or(warning);

@@ -16,7 +16,7 @@ fn a_stranger_is_refused_and_the_node_says_so() {
     let listed = cluster.takt(&["node", "list", "--folder", "other/x"]);
     assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
     has(&text(&listed.stdout), &["No node answers"]);
-    wait_for("a word of the refusal", || cluster.log("a").contains("refused   somebody").then_some(()));
+    wait_for("a word of the refusal", || cluster.log("a").contains("refused   a peer").then_some(()));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | `takt/CLUSTER/node/NODE/alive` | liveliness token: there as long as the node is |
 //! | `takt/CLUSTER/node/NODE/ask` | queryable: [`crate::message`] |
 //! | `takt/CLUSTER/node/NODE/statistics` | published once a second: [`crate::message::NodeFacts`] |
-//! | `takt/CLUSTER/beat/MEMBER` | published ten times a second by nodes and managers: [`crate::quorum::Beat`] |
+//! | `takt/CLUSTER/heartbeat/MEMBER` | published ten times a second by nodes and managers: [`crate::quorum::Heartbeat`] |
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use zenoh::{Config, Session};
 use crate::ClusterError;
 use crate::folder::Folder;
 use crate::message::{Answer, Envelope, MOST_BYTES, PROTOCOL, Request};
-use crate::quorum::Beat;
+use crate::quorum::Heartbeat;
 
 /// How long nodes are looked for.
-pub const DISCOVERY: Duration = Duration::from_millis(1500);
+const DISCOVERY: Duration = Duration::from_millis(1500);
 
 /// How long a peer may take to prove who it is.
 const HANDSHAKE: Duration = Duration::from_secs(2);
@@ -137,23 +137,26 @@ impl Control {
 }
 
 impl Control {
-    /// Says whom a member hears.
-    pub(crate) fn beat(&self, beat: &Beat) -> Result<(), ClusterError> {
-        let key = format!("takt/{}/beat/{}", self.cluster, beat.from);
-        let put = self.session.put(key, document(&Envelope { protocol: PROTOCOL, body: beat }));
-        // Late words are of no use: none waits for another.
+    /// Sends a member's heartbeat.
+    pub(crate) fn send_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), ClusterError> {
+        let key = format!("takt/{}/heartbeat/{}", self.cluster, heartbeat.from);
+        let put = self.session.put(key, document(&Envelope { protocol: PROTOCOL, body: heartbeat }));
+        // A late one is of no use: none waits for another.
         put.congestion_control(CongestionControl::Drop).express(true).wait().map_err(ClusterError::zenoh)
     }
 
-    /// Has `each` take what members say, as long as the answer is kept.
-    pub(crate) fn hear(&self, each: impl Fn(Beat) + Send + Sync + 'static) -> Result<Subscriber<()>, ClusterError> {
+    /// Has `each` take the heartbeats of members, as long as the answer is kept.
+    pub(crate) fn heartbeats(
+        &self,
+        each: impl Fn(Heartbeat) + Send + Sync + 'static,
+    ) -> Result<Subscriber<()>, ClusterError> {
         let take = move |sample: Sample| {
-            // Words of another version are not words.
-            if let Ok(beat) = read::<Beat>(&sample.payload().to_bytes()) {
-                each(beat);
+            // One of another version counts for nothing.
+            if let Ok(heartbeat) = read::<Heartbeat>(&sample.payload().to_bytes()) {
+                each(heartbeat);
             }
         };
-        let key = format!("takt/{}/beat/*", self.cluster);
+        let key = format!("takt/{}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }
 }

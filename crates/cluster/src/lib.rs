@@ -27,9 +27,9 @@ pub mod message;
 mod node;
 pub mod quorum;
 
-pub use control::{Control, DISCOVERY};
+pub use control::Control;
 pub use error::ClusterError;
 pub use folder::{Folder, Settings};
 pub use manager::Manager;
-pub use membership::{LEASE, Membership};
+pub use membership::LEASE;
 pub use node::{Node, Offer};

@@ -1,4 +1,4 @@
-//! The thread by which a member says whom it hears, hears others, and prolongs the leases of what runs on it.
+//! The thread that sends a member's heartbeats, receives those of others, and prolongs the leases of what runs on it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,24 +10,23 @@ use takt_host::policy::{Policy, set_policy};
 use crate::ClusterError;
 use crate::clock::SlotTime;
 use crate::control::Control;
-use crate::quorum::{Beat, Hearing};
+use crate::quorum::{Heartbeat, View};
 
-/// The lease of a cluster: how long a node may go on that nobody hears, and how long others wait before they take over.
+/// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
 
-/// How often a member says whom it hears.
+/// How often a member sends a heartbeat.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// One member's part.
-pub struct Membership {
-    own: String,
+pub(crate) struct Membership {
     shared: Arc<Mutex<Shared>>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
-    hearing: Hearing,
+    view: View,
     leases: Vec<Leased>,
 }
 
@@ -40,43 +39,38 @@ struct Leased {
 }
 
 impl Membership {
-    /// Begins to speak and to hear.
+    /// Begins to send heartbeats and to receive them.
     ///
     /// # Errors
     /// The session is gone, or the thread is not made.
-    pub fn start(control: &Arc<Control>, own: &str) -> Result<Membership, ClusterError> {
+    pub(crate) fn start(control: &Arc<Control>, own: &str) -> Result<Membership, ClusterError> {
         let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
-        let hearing = Hearing::new(own, lease_ns);
-        let shared = Arc::new(Mutex::new(Shared { hearing, leases: Vec::new() }));
-        let heard = Arc::clone(&shared);
-        let subscriber = control.hear(move |beat: Beat| lock(&heard).hearing.take(beat, WallClock.now().0))?;
-        let (speaking, until, control) = (Arc::clone(&shared), Stop::new(), Arc::clone(control));
+        let view = View::new(own, lease_ns);
+        let shared = Arc::new(Mutex::new(Shared { view, leases: Vec::new() }));
+        let receiving = Arc::clone(&shared);
+        let subscriber =
+            control.heartbeats(move |heartbeat: Heartbeat| lock(&receiving).view.take(heartbeat, WallClock.now().0))?;
+        let (sending, until, control) = (Arc::clone(&shared), Stop::new(), Arc::clone(control));
         let stop = until.clone();
         let run = move || {
-            let _heard = subscriber;
+            let _receives = subscriber;
             // Ordinary load must not delay it; where that is not permitted, it may.
             let _ = set_policy(0, Policy::Fifo { priority: 1 });
             while !until.requested() {
-                let beat = turn(&mut lock(&speaking));
-                // Who can't speak is not heard, and finds its leases not prolonged: nothing else is to be done about it.
-                let _ = control.beat(&beat);
+                let heartbeat = turn(&mut lock(&sending));
+                // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
+                let _ = control.send_heartbeat(&heartbeat);
                 std::thread::sleep(EVERY);
             }
         };
         let thread = std::thread::Builder::new().name("takt-beat".to_owned()).spawn(run);
         let thread = thread.map_err(|source| ClusterError::Io { source })?;
-        Ok(Membership { own: own.to_owned(), shared, stop, thread: Some(thread) })
+        Ok(Membership { shared, stop, thread: Some(thread) })
     }
 
-    /// What this member is called.
-    #[must_use]
-    pub fn own(&self) -> &str {
-        &self.own
-    }
-
-    /// From now on this member stands for a placing of a run, and for none before.
-    pub(crate) fn stand_for(&self, run: &str, placing: u32) {
-        lock(&self.shared).hearing.stand_for(run, placing);
+    /// From now on this member supports a placing of a run, and none before it.
+    pub(crate) fn promise(&self, run: &str, placing: u32) {
+        lock(&self.shared).view.promise(run, placing);
     }
 
     /// From now on this placing of a run may be executed while more than half of its voters agree.
@@ -91,24 +85,24 @@ impl Membership {
     pub(crate) fn release(&self, run: &str) {
         let mut shared = lock(&self.shared);
         shared.leases.retain(|leased| leased.run != run);
-        shared.hearing.forget(run);
+        shared.view.forget(run);
     }
 
-    /// Voters that more than half of all do not hear.
+    /// Voters of which more than half of all receive nothing.
     pub(crate) fn lost(&self, voters: &[String]) -> Vec<String> {
-        lock(&self.shared).hearing.lost(voters, WallClock.now().0)
+        lock(&self.shared).view.lost(voters, WallClock.now().0)
     }
 }
 
-/// Prolongs what can be prolonged; what to say next.
-fn turn(shared: &mut Shared) -> Beat {
+/// Prolongs what can be prolonged; the next heartbeat.
+fn turn(shared: &mut Shared) -> Heartbeat {
     let now_ns = WallClock.now().0;
     for leased in &shared.leases {
-        if let Some(until_ns) = shared.hearing.lease((&leased.run, leased.placing), &leased.voters, now_ns) {
+        if let Some(until_ns) = shared.view.lease((&leased.run, leased.placing), &leased.voters, now_ns) {
             leased.time.lend(until_ns);
         }
     }
-    shared.hearing.beat(now_ns)
+    shared.view.heartbeat(now_ns)
 }
 
 /// A thread that panicked left whole values behind: each is replaced at once.

@@ -8,6 +8,8 @@ use serde_json::Value as Json;
 use takt_graph::Latency;
 use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
+/// What a node answers; the control socket of one machine's waveform answers alike.
+pub use takt_runtime::control::Answer;
 
 /// Version of the protocol. Another one is refused by name.
 pub const PROTOCOL: u32 = 1;
@@ -47,21 +49,6 @@ pub enum Request {
     Stop {
         /// Which.
         run: String,
-    },
-}
-
-/// What it answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// What was asked for.
-    Good(Json),
-    /// Why there is none.
-    Refused {
-        /// The reason.
-        why: String,
-        /// What would be right.
-        fix: String,
     },
 }
 
@@ -223,6 +210,6 @@ pub struct End {
     pub sinks: Vec<SinkHash>,
     /// Why its bridges broke, if they did.
     pub bridges_broke: Option<String>,
-    /// Whether the node ended it because too few others heard it.
+    /// Whether the node ended it because too few others received its heartbeats.
     pub cut_off: bool,
 }

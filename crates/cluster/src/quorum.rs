@@ -1,113 +1,115 @@
-//! Who hears whom, and what follows: until when a node may execute a run, and who is lost.
+//! Heartbeats and leases: until when a node may execute a run, and who is lost.
 //!
-//! Every member says a few times a second when it says so, by its own clock; whom it hears, with the last such time from each;
-//! and which placing of each run it stands for. A node may execute a placing for a lease after a time of its own that more than
-//! half of the placing's voters (its nodes and its manager) have repeated while they stood for that placing. Its own clock
-//! measures that, so a word that was long under way, or waited while the node was frozen, prolongs nothing.
+//! Every member sends a heartbeat a few times a second: when it was sent, by the member's own clock; what it received last from
+//! each other member, and when that was sent; and which placing of each run it supports. A node may execute a placing for a lease
+//! after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it while
+//! they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the node was
+//! frozen, prolongs nothing.
 //!
-//! Who takes over has more than half of the voters stand for the next placing first: each stands for one at a time, and never
-//! goes back. A lease later nobody else can execute the placing before: any majority of its voters has one who said no more to
-//! it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities: Gray and
-//! Cheriton, 1989; Ongaro and Ousterhout, 2014.)
+//! Who takes over has more than half of the voters promise to support the next placing first; each supports one at a time, and
+//! never goes back. A lease later no other node can execute the placing before: any majority of its voters has one that no longer
+//! supports it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities:
+//! Gray and Cheriton, 1989; Ongaro and Ousterhout, 2014.)
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a member says of itself.
+/// What a member sends a few times a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beat {
-    /// Who.
+pub struct Heartbeat {
+    /// Its sender.
     pub from: String,
-    /// When, by its own clock, nanoseconds.
-    pub said_ns: u64,
-    /// Whom it hears, and what each of them last said of when.
-    pub hears: BTreeMap<String, u64>,
-    /// The placing of each run that it stands for.
-    pub stands_for: BTreeMap<String, u32>,
+    /// When it was sent, by the sender's clock, nanoseconds.
+    pub sent_ns: u64,
+    /// Members that it receives from now, and when the last heartbeat of each was sent.
+    pub received: BTreeMap<String, u64>,
+    /// The placing of each run that it supports.
+    pub promised: BTreeMap<String, u32>,
 }
 
-/// What one member knows of all others, and what it stands for. Times are of its own clock, nanoseconds.
+/// What one member knows of all others, and what it supports. Times are of its own clock, nanoseconds.
 #[derive(Debug)]
-pub struct Hearing {
+pub struct View {
     own: String,
     lease_ns: u64,
-    heard: BTreeMap<String, (u64, Beat)>,
-    stands_for: BTreeMap<String, u32>,
+    peers: BTreeMap<String, (u64, Heartbeat)>,
+    promised: BTreeMap<String, u32>,
 }
 
 /// Members remembered at most.
 const MOST: usize = 4096;
 
-impl Hearing {
-    /// Of a member that has heard nobody yet.
+impl View {
+    /// Of a member that has received nothing yet.
     #[must_use]
-    pub fn new(own: &str, lease_ns: u64) -> Hearing {
-        Hearing { own: own.to_owned(), lease_ns, heard: BTreeMap::new(), stands_for: BTreeMap::new() }
+    pub fn new(own: &str, lease_ns: u64) -> View {
+        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), promised: BTreeMap::new() }
     }
 
-    /// From now on it stands for this placing of a run, and for none before.
-    pub fn stand_for(&mut self, run: &str, placing: u32) {
-        let present = self.stands_for.entry(run.to_owned()).or_default();
+    /// From now on it supports this placing of a run, and none before.
+    pub fn promise(&mut self, run: &str, placing: u32) {
+        let present = self.promised.entry(run.to_owned()).or_default();
         *present = placing.max(*present);
     }
 
     /// The run is over.
     pub fn forget(&mut self, run: &str) {
-        self.stands_for.remove(run);
+        self.promised.remove(run);
     }
 
-    /// A word has come. An older one than the last does not count.
-    pub fn take(&mut self, beat: Beat, now_ns: u64) {
-        let known = self.heard.get(&beat.from);
-        let newer = known.is_none_or(|(_, last)| beat.said_ns >= last.said_ns);
-        // One that was started anew may have a younger clock; what it said before is not heard any more by then.
+    /// A heartbeat has come. An older one than the last does not count.
+    pub fn take(&mut self, heartbeat: Heartbeat, now_ns: u64) {
+        let known = self.peers.get(&heartbeat.from);
+        let newer = known.is_none_or(|(_, last)| heartbeat.sent_ns >= last.sent_ns);
+        // One that was started anew may have a younger clock; what it sent before is out of date by then.
         let anew = known.is_some_and(|(at, _)| now_ns.saturating_sub(*at) > self.lease_ns);
-        if beat.from != self.own && (newer || anew) && (known.is_some() || self.heard.len() < MOST) {
-            self.heard.insert(beat.from.clone(), (now_ns, beat));
+        if heartbeat.from != self.own && (newer || anew) && (known.is_some() || self.peers.len() < MOST) {
+            self.peers.insert(heartbeat.from.clone(), (now_ns, heartbeat));
         }
     }
 
-    /// What this member says of itself now.
+    /// The heartbeat of this member now.
     #[must_use]
-    pub fn beat(&self, now_ns: u64) -> Beat {
-        let said = |name: &String| Some((name.clone(), self.hears(name, now_ns)?.said_ns));
-        let hears = self.heard.keys().filter_map(said).collect();
-        Beat { from: self.own.clone(), said_ns: now_ns, hears, stands_for: self.stands_for.clone() }
+    pub fn heartbeat(&self, now_ns: u64) -> Heartbeat {
+        let sent = |name: &String| Some((name.clone(), self.recent(name, now_ns)?.sent_ns));
+        let received = self.peers.keys().filter_map(sent).collect();
+        Heartbeat { from: self.own.clone(), sent_ns: now_ns, received, promised: self.promised.clone() }
     }
 
-    /// What a member said, if that is no older than half a lease.
-    fn hears(&self, name: &str, now_ns: u64) -> Option<&Beat> {
-        let (at, beat) = self.heard.get(name)?;
-        (now_ns.saturating_sub(*at) <= self.lease_ns / 2).then_some(beat)
+    /// The last heartbeat of a member, if it came within half a lease.
+    fn recent(&self, name: &str, now_ns: u64) -> Option<&Heartbeat> {
+        let (at, heartbeat) = self.peers.get(name)?;
+        (now_ns.saturating_sub(*at) <= self.lease_ns / 2).then_some(heartbeat)
     }
 
     /// Until when this member may execute a placing of a run; `None`: not at all.
     #[must_use]
     pub fn lease(&self, (run, placing): (&str, u32), voters: &[String], now_ns: u64) -> Option<u64> {
-        let stands = |of: &BTreeMap<String, u32>| of.get(run) == Some(&placing);
-        let repeated = |voter: &String| {
+        let supports = |of: &BTreeMap<String, u32>| of.get(run) == Some(&placing);
+        let returned = |voter: &String| {
             if *voter == self.own {
-                return stands(&self.stands_for).then_some(now_ns);
+                return supports(&self.promised).then_some(now_ns);
             }
-            let (_, beat) = self.heard.get(voter)?;
-            beat.hears.get(&self.own).copied().filter(|_| stands(&beat.stands_for))
+            let (_, heartbeat) = self.peers.get(voter)?;
+            heartbeat.received.get(&self.own).copied().filter(|_| supports(&heartbeat.promised))
         };
-        let mut times: Vec<u64> = voters.iter().filter_map(repeated).collect();
+        let mut times: Vec<u64> = voters.iter().filter_map(returned).collect();
         times.sort_unstable_by(|a, b| b.cmp(a));
-        // The latest that more than half have repeated.
-        times.get(voters.len() / 2).map(|said_ns| said_ns.saturating_add(self.lease_ns))
+        // The latest that more than half have returned.
+        times.get(voters.len() / 2).map(|sent_ns| sent_ns.saturating_add(self.lease_ns))
     }
 
-    /// Voters of whom more than half of all hear nothing, as this one knows.
+    /// Voters of which more than half of all receive nothing, as this one knows.
     #[must_use]
     pub fn lost(&self, voters: &[String], now_ns: u64) -> Vec<String> {
         let deaf_to = |voter: &String, lost: &str| {
             if *voter == self.own {
-                self.hears(lost, now_ns).is_none()
+                self.recent(lost, now_ns).is_none()
             } else {
-                *voter != lost && self.hears(voter, now_ns).is_some_and(|beat| !beat.hears.contains_key(lost))
+                *voter != lost
+                    && self.recent(voter, now_ns).is_some_and(|heartbeat| !heartbeat.received.contains_key(lost))
             }
         };
         let is_lost = |lost: &&String| {
@@ -133,21 +135,21 @@ mod tests {
         (0..count).map(|n| format!("n{n}")).collect()
     }
 
-    /// Members with clocks of their own; words take as long as they like, and wait for who is frozen.
+    /// Members with clocks of their own; heartbeats take as long as they like, and wait for a member that is frozen.
     struct Net {
-        members: Vec<Hearing>,
+        members: Vec<View>,
         /// Until when each may go on with the first placing, by its own clock.
         leases: Vec<u64>,
         frozen: Vec<bool>,
-        under_way: Vec<(u64, usize, Beat)>,
+        under_way: Vec<(u64, usize, Heartbeat)>,
     }
 
     impl Net {
         fn new(count: usize) -> Net {
             let member = |name: &String| {
-                let mut hearing = Hearing::new(name, LEASE);
-                hearing.stand_for("run", 1);
-                hearing
+                let mut view = View::new(name, LEASE);
+                view.promise("run", 1);
+                view
             };
             let members = names(count).iter().map(member).collect();
             Net { members, leases: vec![0; count], frozen: vec![false; count], under_way: Vec::new() }
@@ -167,25 +169,25 @@ mod tests {
                 }
                 for to in (0..self.members.len()).filter(|&to| to != from) {
                     if let Some(way) = way(from, to) {
-                        self.under_way.push((now + way, to, self.members[from].beat(own)));
+                        self.under_way.push((now + way, to, self.members[from].heartbeat(own)));
                     }
                 }
             }
             let frozen = self.frozen.clone();
             let (come, later) = self.under_way.drain(..).partition(|&(at, to, _)| at <= now && !frozen[to]);
             self.under_way = later;
-            let come: Vec<(u64, usize, Beat)> = come;
-            for (_, to, beat) in come {
-                self.members[to].take(beat, now + Net::ahead(to));
+            let come: Vec<(u64, usize, Heartbeat)> = come;
+            for (_, to, heartbeat) in come {
+                self.members[to].take(heartbeat, now + Net::ahead(to));
             }
         }
     }
 
     proptest! {
-        /// Whatever is slow, cut, mended or frozen, in whatever order: a lease after more than half stand for the next placing
-        /// nobody executes the one before.
+        /// Whatever is slow, cut, mended or frozen, in whatever order: a lease after more than half support the next placing
+        /// no member executes the one before.
         #[test]
-        fn nobody_executes_a_placing_a_lease_after_most_stand_for_the_next(
+        fn a_placing_is_not_executed_a_lease_after_most_support_the_next(
             count in 1..6_usize,
             events in prop::collection::vec((0..4_u8, 0..6_usize, 0..6_usize, 0..25_u64, 1..12_u64), 1..40),
             takeover in 0..20_usize,
@@ -203,7 +205,7 @@ mod tests {
                 }
                 if index == takeover {
                     // Any majority, frozen or not: a promise is made before it is answered.
-                    (0..=count / 2).for_each(|at| net.members[(a + at) % count].stand_for("run", 2));
+                    (0..=count / 2).for_each(|at| net.members[(a + at) % count].promise("run", 2));
                     promised = Some(now);
                 }
                 for _ in 0..steps {
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_halves_one_goes_on_at_most_and_says_that_the_other_is_lost() {
+    fn of_two_halves_one_goes_on_at_most_and_finds_the_other_lost() {
         for count in 2..6 {
             for split in 1..count {
                 let mut net = Net::new(count);
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frozen_node_finds_its_lease_over_though_words_have_waited_for_it() {
+    fn a_frozen_node_finds_its_lease_over_though_heartbeats_have_waited_for_it() {
         let mut net = Net::new(3);
         for now in (10_000..12_000).step_by(EVERY as usize) {
             net.step(now, &|_, _| Some(0));
@@ -261,7 +263,7 @@ mod tests {
         }
         net.frozen[1] = false;
         for member in [0, 2] {
-            net.members[member].stand_for("run", 2);
+            net.members[member].promise("run", 2);
         }
         for now in (20_000..25_000).step_by(EVERY as usize) {
             net.step(now, &|_, _| Some(0));

@@ -3,7 +3,7 @@
 //! A slot's packet is a sample frame in the sense of VITA-49.2: as many datagrams as it needs, marked first, middle and final in
 //! their trailers. The integer time stamp is the slot (kind "other"), the fractional one counts the items of the slot before this
 //! datagram. Payloads are big-endian, padded to whole words. A slot whose producer missed it is one datagram without items, not
-//! marked as valid data. `docs/reference/bridge.md` draws it.
+//! marked as valid data. `docs/reference/cluster.md` draws it.
 
 use crate::{WireError, words};
 

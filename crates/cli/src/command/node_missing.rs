@@ -9,9 +9,12 @@ pub struct Args {
 }
 
 pub fn run(_: Args, _: &Output) -> miette::Result<Answer> {
-    let why = "Zenoh and TLS are some 300 crates, and off by default";
-    Err(Problem::new("this takt was built without clusters")
-        .why(why)
+    Err(missing().into())
+}
+
+/// This program has no clusters.
+pub fn missing() -> Problem {
+    Problem::new("this takt was built without clusters")
+        .why("Zenoh and TLS are some 300 crates, and off by default")
         .fix("cargo build --release --features cluster")
-        .into())
 }

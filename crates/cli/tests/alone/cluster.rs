@@ -1,4 +1,4 @@
-//! Waveforms on three nodes. Leases run out where a machine is too busy to say for two seconds who is heard, so these are alone.
+//! Waveforms on three nodes. Leases run out where a machine is too busy to send heartbeats for two seconds, so these are alone.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};

@@ -78,7 +78,7 @@ pub struct NodeEnd {
     /// Why its bridges broke, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridges_broke: Option<String>,
-    /// Whether it ended because too few others heard it.
+    /// Whether it ended because too few others received its heartbeats.
     pub cut_off: bool,
     /// As `takt run --json` gives it.
     pub report: serde_json::Value,
@@ -119,7 +119,7 @@ impl Manager {
         names.sort();
         names.dedup();
         let members = Membership::start(&self.control, &order.manager)?;
-        members.stand_for(&order.run, order.placing);
+        members.promise(&order.run, order.placing);
         let (last, losses) = (BTreeMap::new(), Vec::new());
         let reference = String::new();
         let mut watched =
@@ -170,43 +170,50 @@ impl Manager {
         loop {
             let run = watched.order.run.clone();
             let request = if options.stop.requested() { Request::Stop { run } } else { Request::Progress { run } };
-            let mut gone = watched.members.lost(&voters(&watched.order));
-            gone.retain(|name| watched.names.contains(name));
-            for name in watched.names.clone() {
-                let over = watched.last.get(&name).is_some_and(|progress| progress.end.is_some());
-                if over || gone.contains(&name) {
-                    // What has ended stays as it is.
-                    answered = Instant::now();
-                    continue;
-                }
-                match self.ask_progress(&name, &request, WORD) {
-                    Ok(progress) => {
-                        answered = Instant::now();
-                        watched.last.insert(name, progress);
-                    }
-                    // It was started anew and knows nothing of the run.
-                    Err(ClusterError::Refused { .. }) => gone.push(name),
-                    Err(ClusterError::Silent { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            gone.extend(watched.last.iter().filter(|(_, progress)| cut_off(progress)).map(|(name, _)| name.clone()));
-            gone.sort();
-            gone.dedup();
-            if answered.elapsed() > SILENCE {
+            let (gone, any) = self.look(watched, &request)?;
+            if any {
+                answered = Instant::now();
+            } else if answered.elapsed() > SILENCE {
                 let node = watched.names.join(", ");
                 return Err(ClusterError::Lost { node, what: "no node answers".to_owned() });
             }
             if !gone.is_empty() {
                 self.take_over(watched, &gone, options.replace)?;
             }
-            let slot = watched.slot();
-            (options.watch)(Watch { slot, nodes: &watched.last, losses: &watched.losses });
-            if watched.names.iter().all(|name| watched.last.get(name).is_some_and(|progress| progress.end.is_some())) {
+            (options.watch)(Watch { slot: watched.slot(), nodes: &watched.last, losses: &watched.losses });
+            if watched.names.iter().all(|name| watched.has_ended(name)) {
                 return Ok(());
             }
             std::thread::sleep(LOOK);
         }
+    }
+
+    /// Asks every node how it is. The nodes that are lost, and whether anything is known of any.
+    fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
+        let mut gone = watched.members.lost(&voters(&watched.order));
+        gone.retain(|name| watched.names.contains(name));
+        let mut any = false;
+        for name in watched.names.clone() {
+            // What has ended stays as it is.
+            if watched.has_ended(&name) || gone.contains(&name) {
+                any = true;
+                continue;
+            }
+            match self.ask_progress(&name, request, WORD) {
+                Ok(progress) => {
+                    any = true;
+                    watched.last.insert(name, progress);
+                }
+                // It was started anew and knows nothing of the run.
+                Err(ClusterError::Refused { .. }) => gone.push(name),
+                Err(ClusterError::Silent { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        gone.extend(watched.last.iter().filter(|(_, progress)| cut_off(progress)).map(|(name, _)| name.clone()));
+        gone.sort();
+        gone.dedup();
+        Ok((gone, any))
     }
 
     pub(super) fn ask_progress(
@@ -226,6 +233,10 @@ impl Watched<'_> {
         let silent = || ClusterError::Silent { node: name.cloned().unwrap_or_default() };
         let facts = self.facts.iter().find(|facts| Some(&facts.node) == name).ok_or_else(silent)?;
         Ok((facts.node.clone(), facts.clock))
+    }
+
+    fn has_ended(&self, name: &str) -> bool {
+        self.last.get(name).is_some_and(|progress| progress.end.is_some())
     }
 
     /// The slot of the node that is behind all others.

@@ -47,7 +47,7 @@ impl Manager {
         let node = gone.join(", ");
         let replace = replace.filter(|_| !watched.names.is_empty()).ok_or_else(|| ClusterError::Lost {
             node: node.clone(),
-            what: "it is not heard, or was started anew".to_owned(),
+            what: "no heartbeat comes from it, or it was started anew".to_owned(),
         })?;
         let workers = replace(&watched.order, &watched.names).map_err(|why| ClusterError::Unplaced { node, why })?;
         let lost = |worker: &&WorkerOrder| gone.contains(&worker.node);
@@ -62,7 +62,7 @@ impl Manager {
         watched.order.workers = workers;
         watched.order.placing += 1;
         watched.order.first_stream = watched.order.first_stream.wrapping_add(STREAMS);
-        watched.members.stand_for(&watched.order.run, watched.order.placing);
+        watched.members.promise(&watched.order.run, watched.order.placing);
         let samples = self.samples(watched, &Request::Prepare(Box::new(watched.order.clone())))?;
         let stand = watched.names.iter().chain([&watched.order.manager]).filter(|voter| before.contains(voter)).count();
         if 2 * stand <= before.len() {

@@ -3,7 +3,6 @@
 pub(crate) mod place;
 pub(crate) mod run;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,13 +43,11 @@ pub struct Offer {
 /// A member of a cluster that executes waveforms.
 pub struct Node {
     control: Arc<Control>,
-    members: Membership,
-    name: String,
-    samples: IpAddr,
+    host: Host,
+    class: String,
     bytes_per_s: f64,
     offer: Offer,
     clock: Responder,
-    registry: Registry,
     runs: Vec<Run>,
 }
 
@@ -66,7 +63,8 @@ impl Node {
         let name = folder.settings().node.clone();
         let members = Membership::start(&control, &name)?;
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
-        Ok(Node { control, members, name, samples, bytes_per_s, offer, clock, registry, runs: Vec::new() })
+        let host = Host { node: name, engine: offer.engine, samples, registry, members };
+        Ok(Node { control, host, class: costs::class(), bytes_per_s, offer, clock, runs: Vec::new() })
     }
 
     /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node.
@@ -85,7 +83,7 @@ impl Node {
             self.runs.retain_mut(|run| {
                 let over = run.attend();
                 if over {
-                    self.members.release(run.name());
+                    self.host.members.release(run.name());
                 }
                 !over
             });
@@ -126,14 +124,7 @@ impl Node {
         }
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
-        let host = Host {
-            node: &self.name,
-            engine: self.offer.engine,
-            samples: self.samples,
-            registry: &mut self.registry,
-            members: &self.members,
-        };
-        let run = Run::open(order, &free, host)?;
+        let run = Run::open(order, &free, &mut self.host)?;
         let opened = Opened { samples: run.samples() };
         self.runs.push(run);
         Ok(json!(opened))
@@ -145,16 +136,13 @@ impl Node {
     }
 
     /// Does something to a run, with what the node gives it.
-    fn on<T>(&mut self, name: &str, what: impl FnOnce(&mut Run, Host<'_>) -> Result<T, Refusal>) -> Result<T, Refusal> {
-        let index = self.runs.iter().position(|run| run.name() == name).ok_or_else(|| unknown(name))?;
-        let host = Host {
-            node: &self.name,
-            engine: self.offer.engine,
-            samples: self.samples,
-            registry: &mut self.registry,
-            members: &self.members,
-        };
-        what(&mut self.runs[index], host)
+    fn on<T>(
+        &mut self,
+        name: &str,
+        what: impl FnOnce(&mut Run, &mut Host) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let run = self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
+        what(run, &mut self.host)
     }
 
     fn stop_run(&mut self, name: &str) -> Result<serde_json::Value, Refusal> {
@@ -162,7 +150,7 @@ impl Node {
         found.stop();
         let progress = json!(found.progress());
         self.runs.retain(|run| run.name() != name);
-        self.members.release(name);
+        self.host.members.release(name);
         Ok(progress)
     }
 
@@ -176,9 +164,9 @@ impl Node {
 
     fn facts(&self) -> NodeFacts {
         NodeFacts {
-            node: self.name.clone(),
+            node: self.host.node.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            class: costs::class(),
+            class: self.class.clone(),
             capacities: self.offer.capacities,
             cores: self.offer.cores.clone(),
             busy: self.busy(),

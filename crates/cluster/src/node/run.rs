@@ -25,12 +25,12 @@ const ENDED: Duration = Duration::from_secs(120);
 const OVERLAP: Duration = Duration::from_secs(2);
 
 /// What a node gives each of its runs.
-pub(super) struct Host<'a> {
-    pub(super) node: &'a str,
+pub(super) struct Host {
+    pub(super) node: String,
     pub(super) engine: EngineKind,
     pub(super) samples: IpAddr,
-    pub(super) registry: &'a mut Registry,
-    pub(super) members: &'a Membership,
+    pub(super) registry: Registry,
+    pub(super) members: Membership,
 }
 
 /// A waveform's part on this node.
@@ -65,11 +65,11 @@ enum State {
 
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(order: Order, free: &[u32], host: Host<'_>) -> Result<Run, Refusal> {
-        let placed = place(&order, host.node, free, host.registry)?;
-        host.members.stand_for(&order.run, order.placing);
-        let bridges = bridges(&placed, &host)?;
-        bridges.give(host.registry);
+    pub(super) fn open(order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
+        let placed = place(&order, &host.node, free, &host.registry)?;
+        host.members.promise(&order.run, order.placing);
+        let bridges = bridges(&placed, host)?;
+        bridges.give(&mut host.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
         let fifo_priority = (order.fifo_priority > 0).then_some(order.fifo_priority);
         let options = Options {
@@ -81,7 +81,7 @@ impl Run {
             lock_memory: Wish::Try,
             ..Options::default()
         };
-        let session = Session::open(&placed.share.graph, &placed.share.plan, host.registry, options)
+        let session = Session::open(&placed.share.graph, &placed.share.plan, &host.registry, options)
             .map_err(|error| Refusal::new(&error, error.fix()))?;
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// Lets the workers begin at slot 0.
-    pub(super) fn start(&mut self, start: &Start, host: Host<'_>) -> Result<Started, Refusal> {
+    pub(super) fn start(&mut self, start: &Start, host: &mut Host) -> Result<Started, Refusal> {
         let State::Opened { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
             return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it once"));
         };
@@ -118,7 +118,7 @@ impl Run {
         } else {
             self.follow(&start.reference, start.clock, start.epoch_ns)?
         };
-        let bridges = self.connect(bridges, &start.samples)?;
+        let bridges = self.connect(&self.order, bridges, &start.samples)?;
         host.members.lease(&self.order.run, self.order.placing, voters(&self.order), self.time.clone());
         running.go();
         self.state = State::Executing { running, bridges };
@@ -126,20 +126,20 @@ impl Run {
     }
 
     /// Makes another placing ready, while this one goes on.
-    pub(super) fn prepare(&mut self, order: Order, host: Host<'_>) -> Result<SocketAddr, Refusal> {
+    pub(super) fn prepare(&mut self, order: Order, host: &mut Host) -> Result<SocketAddr, Refusal> {
         if let State::Ended(end) = &self.state {
-            let why = if end.cut_off { "too few others heard this node" } else { "all its slots are executed" };
+            let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
             return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
         }
         let own: Vec<u32> = self.cores().collect();
-        let placed = place(&order, host.node, &own, host.registry)?;
+        let placed = place(&order, &host.node, &own, &host.registry)?;
         if placed.cores != self.placed.cores {
             return Err(Refusal::new("its workers are on other cores", "the workers that the run has here, in order"));
         }
-        let bridges = bridges(&placed, &host)?;
+        let bridges = bridges(&placed, host)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next, so it may go on with that on the next one's lease.
-        host.members.stand_for(&order.run, order.placing);
+        host.members.promise(&order.run, order.placing);
         host.members.lease(&order.run, order.placing, voters(&order), self.time.clone());
         let samples = bridges.local();
         self.next = Some((order, placed, bridges));
@@ -147,7 +147,7 @@ impl Run {
     }
 
     /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh.
-    pub(super) fn change(&mut self, change: &Change, host: Host<'_>) -> Result<Started, Refusal> {
+    pub(super) fn change(&mut self, change: &Change, host: &mut Host) -> Result<Started, Refusal> {
         let (order, placed, next) =
             self.next.take().ok_or_else(|| Refusal::new("no other placing is ready", "prepare it"))?;
         let State::Executing { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
@@ -160,9 +160,9 @@ impl Run {
         } else {
             self.follow(&change.reference, change.clock, change.epoch_ns)?
         };
-        next.give(host.registry);
-        let next = self.connect_of(&order, next, &change.samples)?;
-        let went = running.change_waveform(&placed.share.graph, &placed.share.plan, host.registry, change.at);
+        next.give(&mut host.registry);
+        let next = self.connect(&order, next, &change.samples)?;
+        let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
         went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
         self.earlier.push((Instant::now(), bridges));
         (self.order, self.placed) = (order, placed);
@@ -181,11 +181,7 @@ impl Run {
         Ok(epoch_ns)
     }
 
-    fn connect(&self, bridges: Bridges, samples: &BTreeMap<String, SocketAddr>) -> Result<bridge::Running, Refusal> {
-        self.connect_of(&self.order, bridges, samples)
-    }
-
-    fn connect_of(
+    fn connect(
         &self,
         order: &Order,
         bridges: Bridges,
@@ -278,13 +274,13 @@ impl Drop for Run {
     }
 }
 
-fn bridges(placed: &Placed, host: &Host<'_>) -> Result<Bridges, Refusal> {
+fn bridges(placed: &Placed, host: &Host) -> Result<Bridges, Refusal> {
     Bridges::open(&placed.share, host.engine, host.samples)
         .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
 }
 
-/// Who has to hear this node for it to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
-/// nobody takes over from it.
+/// Whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
+/// no other takes over from it.
 pub(crate) fn voters(order: &Order) -> Vec<String> {
     let mut voters: Vec<String> = order.workers.iter().map(|worker| worker.node.clone()).collect();
     voters.sort();

@@ -55,7 +55,7 @@ pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
 pub fn loss(loss: &Loss, slot_ns: u64) -> String {
     let slots = loss.resumed_in_slot.saturating_sub(loss.known_in_slot);
     format!(
-        "lost      node {} in slot {}; others execute {} from slot {} on, {} later, afresh",
+        "node {} in slot {}; others execute {} from slot {} on, {} later, afresh",
         loss.node,
         count(loss.known_in_slot),
         loss.state_lost.join(", "),
@@ -90,8 +90,7 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
         .iter()
         .filter_map(|(name, node)| Some(("broken", format!("bridges of {name}: {}", node.bridges_broke.as_ref()?))));
     let hash = ended.output_hash.iter().map(|hash| ("output", hash.clone()));
-    let losses =
-        ended.losses.iter().map(|one| ("lost", loss(one, slot_ns).trim_start_matches("lost").trim_start().to_owned()));
+    let losses = ended.losses.iter().map(|one| ("lost", loss(one, slot_ns)));
     let clock = std::iter::once(("clock", format!("slots begin by the clock of {}", ended.reference)));
     Screen {
         answer: Some(answer(ended.is_clean())),

@@ -153,6 +153,18 @@ fn under_a_clock_a_late_answer_is_missing_and_not_waited_for() {
     }
 }
 
+/// Killed between two slots, and started again before the next, it would miss none: it is stopped first.
+fn kill_while_it_owes_an_answer(process: u32, executions: impl Fn() -> u64) {
+    let id = Pid::from_raw(process as i32).expect("a process");
+    kill_process(id, Signal::STOP).expect("ours");
+    wait_for("no more answers", || {
+        let before = executions();
+        std::thread::sleep(Duration::from_millis(100));
+        (executions() == before).then_some(())
+    });
+    kill_process(id, Signal::KILL).expect("ours");
+}
+
 fn a_process_killed_from_outside_is_started_again_with_its_variables() {
     let graph = all_sorts(&["meter"]);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
@@ -160,7 +172,7 @@ fn a_process_killed_from_outside_is_started_again_with_its_variables() {
     let mut running = open(&graph, &plan, Options { slots: None, ..options(0) }).start(&stop).expect("starts");
     running.set(&registry(), "meter", "factor", &2.5.into(), 0).expect("a variable");
     let [(first, _)] = children()[..] else { panic!("one") };
-    kill_process(Pid::from_raw(first as i32).expect("a process"), Signal::KILL).expect("ours");
+    kill_while_it_owes_an_answer(first, || running.snapshot().components[3].executions);
     let again = wait_for("another process", || match children()[..] {
         [(id, _)] if id != first => Some(id),
         _ => None,

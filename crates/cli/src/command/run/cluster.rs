@@ -62,11 +62,9 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
     let mut known = 0;
     let mut watch = |watch: Watch<'_>| {
-        watch
-            .losses
-            .iter()
-            .skip(known)
-            .for_each(|loss: &Loss| output.note(screen::cluster::loss(loss, graph.slot_ns())));
+        watch.losses.iter().skip(known).for_each(|loss: &Loss| {
+            output.note(format!("lost      {}", screen::cluster::loss(loss, graph.slot_ns())));
+        });
         known = watch.losses.len();
     };
     let replace = |order: &Order, left: &[String]| placing.replace(order, left);

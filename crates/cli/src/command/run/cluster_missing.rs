@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use miette::Result;
 
-use crate::{Answer, Output, Problem};
+use crate::command::node;
+use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
 pub struct OnCluster {
@@ -19,7 +20,5 @@ impl OnCluster {
 }
 
 pub fn run(_: &super::Args, _: &Output) -> Result<Answer> {
-    let why = "Zenoh and TLS are some 300 crates, and off by default";
-    let fix = "cargo build --release --features cluster";
-    Err(Problem::new("this takt was built without clusters").why(why).fix(fix).into())
+    Err(node::missing().into())
 }
