@@ -11,7 +11,7 @@ use takt_testing::{loopback, wait_for};
 #[test]
 fn a_stranger_is_refused_and_the_node_says_so() {
     let cluster = Cluster::start(30);
-    let (there, here) = (format!("tls/{}:{PORT}", loopback(30)), format!("tls/{}:{PORT}", loopback(39)));
+    let (there, here) = (format!("quic/{}:{PORT}", loopback(30)), format!("quic/{}:{PORT}", loopback(39)));
     assert!(certificates(&cluster.place, "other", "x", &here, &there).status.success());
     let listed = cluster.takt(&["node", "list", "--folder", "other/x"]);
     assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
@@ -23,7 +23,7 @@ fn a_stranger_is_refused_and_the_node_says_so() {
 fn a_folder_that_is_none_is_named() {
     let place = Place::with("here", "");
     has(&refusal(&place.takt(&["node", "list", "--folder", "nowhere"])), &["nowhere/ca.pem", "takt node certificates"]);
-    let listen = "tls/127.0.0.1:0";
+    let listen = "quic/127.0.0.1:0";
     assert!(certificates(&place, "cluster", "a", listen, listen).status.success());
     has(&refusal(&certificates(&place, "cluster", "a", listen, listen)), &["cluster/a is there already"]);
     has(&refusal(&certificates(&place, "cluster", "a b", listen, listen)), &["`a b` is no name"]);

@@ -56,7 +56,7 @@ esac
 case $2 in
     *' play '*) takt record --addr 192.168.10.2 --rate 1M --duration 100ms run1 > record.log 2>&1 ;;
     *cluster/a*)
-        takt node certificates --out cluster --listen tls/127.0.0.1:7447 --connect tls/127.0.0.1:7447 a > made.log ;;
+        takt node certificates --out cluster --listen quic/127.0.0.1:7447 --connect quic/127.0.0.1:7447 a > made.log ;;
     *' last'*) takt experiment run my-sweep.toml > sweep.log 2>&1 ;;
 esac
 case $2 in

@@ -179,7 +179,7 @@ fn a_pod_makes_folders_that_takt_takes_and_knows_whether_its_node_is_alive() {
     assert!(made.status.success(), "{}", report(&made));
     let manager = fs::read_to_string(place.path("folders/manager/cluster.toml")).expect("made");
     assert!(
-        manager.contains(r#""tls/takt-node-0.takt-node:7447", "tls/takt-node-1.takt-node:7447", "tls/"#),
+        manager.contains(r#""quic/takt-node-0.takt-node:7447", "quic/takt-node-1.takt-node:7447", "quic/"#),
         "{manager}"
     );
 

@@ -55,6 +55,12 @@ impl Control {
         &self.cluster
     }
 
+    /// This member's node, or the node whose folder it is.
+    #[must_use]
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
     fn key(&self, node: &str, what: &str) -> String {
         format!("takt/{}/node/{node}/{what}", self.cluster)
     }
@@ -229,7 +235,7 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
         ("listen/endpoints", serde_json::json!(listen)),
         ("connect/endpoints", serde_json::json!(connect)),
         ("scouting/multicast/enabled", serde_json::json!(settings.multicast)),
-        ("transport/link/protocols", serde_json::json!(["tls"])),
+        ("transport/link/protocols", serde_json::json!(["quic"])),
         ("transport/link/tls/root_ca_certificate", serde_json::json!(folder.file(Folder::AUTHORITY))),
         ("transport/link/tls/enable_mtls", serde_json::json!(true)),
         ("transport/link/tls/listen_certificate", serde_json::json!(certificate)),

@@ -39,6 +39,12 @@ pub enum ClusterError {
     Lost { node: String, what: String },
     #[error("what node `{node}` did can't be placed on the others: {why}")]
     Unplaced { node: String, why: String },
+    #[error("{manager} watches over run `{run}`")]
+    Watched { run: String, manager: String },
+    #[error("no node executes a run `{run}`")]
+    NoRun { run: String },
+    #[error("{have} of {voters} voters of run `{run}` answer, and more than half must")]
+    TooFew { run: String, have: usize, voters: usize },
     #[error("the engine of the bridges")]
     Engine { source: EngineError },
     #[error("a thread or socket of the node")]
@@ -62,7 +68,13 @@ impl ClusterError {
             }
             ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),
             ClusterError::Version { .. } => "the same takt on all nodes".to_owned(),
-            ClusterError::Lost { .. } | ClusterError::Unplaced { .. } => "takt node list says who is there".to_owned(),
+            ClusterError::Watched { .. } => "let it, or end it first".to_owned(),
+            ClusterError::TooFew { .. } => {
+                "bring nodes of the run back within a lease; else it ends by itself".to_owned()
+            }
+            ClusterError::NoRun { .. } | ClusterError::Lost { .. } | ClusterError::Unplaced { .. } => {
+                "takt node list says who is there".to_owned()
+            }
             ClusterError::Zenoh { .. } => {
                 "addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
             }

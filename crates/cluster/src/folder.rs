@@ -19,7 +19,7 @@ pub struct Settings {
     pub cluster: String,
     /// This node.
     pub node: String,
-    /// Where it listens: `tls/ADDRESS:PORT`, port 0 for any. None, and no multicast: routers carry what is for it.
+    /// Where it listens: `quic/ADDRESS:PORT`, port 0 for any. None, and no multicast: routers carry what is for it.
     #[serde(default)]
     pub listen: Vec<String>,
     /// Nodes or routers that it connects to. Without any it finds nodes of its network by multicast.
@@ -118,7 +118,7 @@ impl Folder {
     }
 }
 
-/// The address of an endpoint such as `tls/10.0.0.1:7447`, if it is one of a single interface.
+/// The address of an endpoint such as `quic/10.0.0.1:7447`, if it is one of a single interface.
 fn address(endpoint: &str) -> Option<IpAddr> {
     let (_, place) = endpoint.split_once('/')?;
     let place: std::net::SocketAddr = place.parse().ok()?;
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn the_address_of_samples_is_that_of_an_interface() {
-        assert_eq!(address("tls/10.0.0.1:7447"), Some([10, 0, 0, 1].into()));
-        assert_eq!(address("tls/[fd00::1]:0"), Some("fd00::1".parse().unwrap()));
-        assert_eq!([address("tls/0.0.0.0:7447"), address("tls/host:7447"), address("10.0.0.1:7447")], [None; 3]);
+        assert_eq!(address("quic/10.0.0.1:7447"), Some([10, 0, 0, 1].into()));
+        assert_eq!(address("quic/[fd00::1]:0"), Some("fd00::1".parse().unwrap()));
+        assert_eq!([address("quic/0.0.0.0:7447"), address("quic/host:7447"), address("10.0.0.1:7447")], [None; 3]);
     }
 }

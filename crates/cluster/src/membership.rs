@@ -10,7 +10,7 @@ use takt_host::policy::{Policy, set_policy};
 use crate::ClusterError;
 use crate::clock::SlotTime;
 use crate::control::Control;
-use crate::quorum::{Heartbeat, View};
+use crate::quorum::{Ballot, Heartbeat, View};
 
 /// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ struct Shared {
 /// A run that may go on while its voters agree.
 struct Leased {
     run: String,
-    placing: u32,
+    placing: Ballot,
     voters: Vec<String>,
     time: SlotTime,
 }
@@ -68,13 +68,19 @@ impl Membership {
         Ok(Membership { shared, stop, thread: Some(thread) })
     }
 
-    /// From now on this member supports a placing of a run, and none before it.
-    pub(crate) fn promise(&self, run: &str, placing: u32) {
-        lock(&self.shared).view.promise(run, placing);
+    /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does.
+    #[must_use]
+    pub(crate) fn promise(&self, run: &str, after: Option<&Ballot>, next: Ballot) -> bool {
+        lock(&self.shared).view.promise(run, after, next)
+    }
+
+    /// Whether a member's heartbeats come.
+    pub(crate) fn receives(&self, member: &str) -> bool {
+        lock(&self.shared).view.receives(member, WallClock.now().0)
     }
 
     /// From now on this placing of a run may be executed while more than half of its voters agree.
-    pub(crate) fn lease(&self, run: &str, placing: u32, voters: Vec<String>, time: SlotTime) {
+    pub(crate) fn lease(&self, run: &str, placing: Ballot, voters: Vec<String>, time: SlotTime) {
         let mut shared = lock(&self.shared);
         shared.leases.retain(|leased| leased.run != run);
         shared.leases.push(Leased { run: run.to_owned(), placing, voters, time });
@@ -98,7 +104,7 @@ impl Membership {
 fn turn(shared: &mut Shared) -> Heartbeat {
     let now_ns = WallClock.now().0;
     for leased in &shared.leases {
-        if let Some(until_ns) = shared.view.lease((&leased.run, leased.placing), &leased.voters, now_ns) {
+        if let Some(until_ns) = shared.view.lease((&leased.run, &leased.placing), &leased.voters, now_ns) {
             leased.time.lend(until_ns);
         }
     }

@@ -8,6 +8,8 @@ use serde_json::Value as Json;
 use takt_graph::Latency;
 use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
+
+use crate::quorum::Ballot;
 /// What a node answers; the control socket of one machine's waveform answers alike.
 pub use takt_runtime::control::Answer;
 
@@ -37,7 +39,12 @@ pub enum Request {
     /// Begin to execute it.
     Start(Start),
     /// Make ready another placing of a waveform that runs, under the same name: [`Opened`].
-    Prepare(Box<Order>),
+    Prepare {
+        /// The placing that the node supports until now; refused if it is another one.
+        after: Ballot,
+        /// What is next.
+        order: Box<Order>,
+    },
     /// Go over to it.
     Change(Change),
     /// How a run is, and once it has ended what became of it: [`Progress`].
@@ -45,10 +52,19 @@ pub enum Request {
         /// Which.
         run: String,
     },
+    /// What a manager needs to know of a run to watch over it: [`Recalled`].
+    Recall {
+        /// Which.
+        run: String,
+    },
+    /// Take another manager for a run whose own is gone: [`Adopted`]. Nothing else changes.
+    Adopt(Adopt),
     /// End a run at its next slot edge, and forget it.
     Stop {
         /// Which.
         run: String,
+        /// Its manager; refused if it has another one.
+        manager: String,
     },
 }
 
@@ -86,6 +102,10 @@ pub struct RunFacts {
     pub components: Vec<String>,
     /// The physical slot it is in; of one that has ended, the slots executed.
     pub slot: u64,
+    /// Who watches over it.
+    pub manager: String,
+    /// Whether the node receives from that one.
+    pub watched: bool,
 }
 
 /// A waveform, and where each component of it runs. All nodes get the same one, and each takes its own part: so each knows all.
@@ -130,6 +150,48 @@ pub struct WorkerOrder {
     pub cpu: u32,
     /// What it executes, by name, in order.
     pub components: Vec<String>,
+}
+
+impl Order {
+    /// Its placing.
+    #[must_use]
+    pub fn ballot(&self) -> Ballot {
+        Ballot::new(self.placing, &self.manager)
+    }
+}
+
+/// A run, as a node knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// What it executes.
+    pub order: Order,
+    /// The placing that it supports: that one, or one that was made ready.
+    pub supports: Ballot,
+    /// Whose support counts for that.
+    pub voters: Vec<String>,
+    /// The node whose clock sets the beat.
+    pub reference: String,
+}
+
+/// Another manager for a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adopt {
+    /// Which.
+    pub run: String,
+    /// The placing that the node supports until now; refused if it is another one.
+    pub after: Ballot,
+    /// The one that it supports from now on, by the new manager.
+    pub next: Ballot,
+    /// Whose support counts from now on.
+    pub voters: Vec<String>,
+}
+
+/// The run has another manager.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The physical slot it is in.
+    pub slot: u64,
 }
 
 /// An order is made ready.
@@ -197,6 +259,12 @@ pub struct Progress {
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
+    /// Who watches over it.
+    pub manager: String,
+    /// Slots that the node was too slow for, since it executes this placing: those of the component that has most.
+    pub slow_slots: u64,
+    /// Slots that did not come, or not in time, from each other node, since it executes this placing.
+    pub lost_slots: BTreeMap<String, u64>,
     /// Once it has ended.
     pub end: Option<End>,
 }

@@ -6,14 +6,33 @@
 //! they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the node was
 //! frozen, prolongs nothing.
 //!
-//! Who takes over has more than half of the voters promise to support the next placing first; each supports one at a time, and
-//! never goes back. A lease later no other node can execute the placing before: any majority of its voters has one that no longer
-//! supports it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities:
-//! Gray and Cheriton, 1989; Ongaro and Ousterhout, 2014.)
+//! Who takes over has more than half of the voters promise to support the next placing first. Each supports one at a time, and
+//! goes on from the one it supports to one next only: two managers that both want the next get a majority for one of them at
+//! most. A lease later no other node can execute the placing before: any majority of its voters has one that no longer supports
+//! it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities: Gray and
+//! Cheriton, 1989; Ongaro and Ousterhout, 2014.)
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+/// A placing of a run, and the manager that it is by: another one's of the same number is another placing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ballot {
+    /// The how manieth placing of the run, from 1.
+    pub placing: u32,
+    /// Whose.
+    pub manager: String,
+}
+
+impl Ballot {
+    /// Of a manager.
+    #[must_use]
+    pub fn new(placing: u32, manager: &str) -> Ballot {
+        Ballot { placing, manager: manager.to_owned() }
+    }
+}
 
 /// What a member sends a few times a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +45,7 @@ pub struct Heartbeat {
     /// Members that it receives from now, and when the last heartbeat of each was sent.
     pub received: BTreeMap<String, u64>,
     /// The placing of each run that it supports.
-    pub promised: BTreeMap<String, u32>,
+    pub promised: BTreeMap<String, Ballot>,
 }
 
 /// What one member knows of all others, and what it supports. Times are of its own clock, nanoseconds.
@@ -35,7 +54,7 @@ pub struct View {
     own: String,
     lease_ns: u64,
     peers: BTreeMap<String, (u64, Heartbeat)>,
-    promised: BTreeMap<String, u32>,
+    promised: BTreeMap<String, Ballot>,
 }
 
 /// Members remembered at most.
@@ -48,10 +67,14 @@ impl View {
         View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), promised: BTreeMap::new() }
     }
 
-    /// From now on it supports this placing of a run, and none before.
-    pub fn promise(&mut self, run: &str, placing: u32) {
-        let present = self.promised.entry(run.to_owned()).or_default();
-        *present = placing.max(*present);
+    /// From now on it supports this placing of a run and no other, if it is `after` (nothing, of a run that is new to it) that it
+    /// supported until now. Whether it does.
+    pub fn promise(&mut self, run: &str, after: Option<&Ballot>, next: Ballot) -> bool {
+        let may = self.promised.get(run) == after;
+        if may {
+            self.promised.insert(run.to_owned(), next);
+        }
+        may
     }
 
     /// The run is over.
@@ -84,10 +107,16 @@ impl View {
         (now_ns.saturating_sub(*at) <= self.lease_ns / 2).then_some(heartbeat)
     }
 
+    /// Whether a member is received from.
+    #[must_use]
+    pub fn receives(&self, name: &str, now_ns: u64) -> bool {
+        self.recent(name, now_ns).is_some()
+    }
+
     /// Until when this member may execute a placing of a run; `None`: not at all.
     #[must_use]
-    pub fn lease(&self, (run, placing): (&str, u32), voters: &[String], now_ns: u64) -> Option<u64> {
-        let supports = |of: &BTreeMap<String, u32>| of.get(run) == Some(&placing);
+    pub fn lease(&self, (run, placing): (&str, &Ballot), voters: &[String], now_ns: u64) -> Option<u64> {
+        let supports = |of: &BTreeMap<String, Ballot>| of.get(run) == Some(placing);
         let returned = |voter: &String| {
             if *voter == self.own {
                 return supports(&self.promised).then_some(now_ns);
@@ -135,6 +164,13 @@ mod tests {
         (0..count).map(|n| format!("n{n}")).collect()
     }
 
+    impl View {
+        /// Goes from the first placing to a manager's second.
+        fn next(&mut self, manager: &str) -> bool {
+            self.promise("run", Some(&Ballot::new(1, "m")), Ballot::new(2, manager))
+        }
+    }
+
     /// Members with clocks of their own; heartbeats take as long as they like, and wait for a member that is frozen.
     struct Net {
         members: Vec<View>,
@@ -148,7 +184,7 @@ mod tests {
         fn new(count: usize) -> Net {
             let member = |name: &String| {
                 let mut view = View::new(name, LEASE);
-                view.promise("run", 1);
+                assert!(view.promise("run", None, Ballot::new(1, "m")));
                 view
             };
             let members = names(count).iter().map(member).collect();
@@ -164,7 +200,7 @@ mod tests {
             let voters = names(self.members.len());
             for from in (0..self.members.len()).filter(|&from| !self.frozen[from]) {
                 let own = now + Net::ahead(from);
-                if let Some(until) = self.members[from].lease(("run", 1), &voters, own) {
+                if let Some(until) = self.members[from].lease(("run", &Ballot::new(1, "m")), &voters, own) {
                     self.leases[from] = self.leases[from].max(until);
                 }
                 for to in (0..self.members.len()).filter(|&to| to != from) {
@@ -205,7 +241,7 @@ mod tests {
                 }
                 if index == takeover {
                     // Any majority, frozen or not: a promise is made before it is answered.
-                    (0..=count / 2).for_each(|at| net.members[(a + at) % count].promise("run", 2));
+                    (0..=count / 2).for_each(|at| assert!(net.members[(a + at) % count].next("m")));
                     promised = Some(now);
                 }
                 for _ in 0..steps {
@@ -218,6 +254,20 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    proptest! {
+        /// Two managers ask the same members, in any order: one of them at most has a majority.
+        #[test]
+        fn of_two_who_take_over_one_may(count in 1..6_usize, asked in prop::collection::vec((0..6_usize, any::<bool>()), 0..30)) {
+            let mut net = Net::new(count);
+            let mut support = BTreeMap::from([("m", 0), ("n", 0)]);
+            for (member, first) in asked {
+                let manager = if first { "m" } else { "n" };
+                *support.get_mut(manager).unwrap() += usize::from(net.members[member % count].next(manager));
+            }
+            prop_assert!(support.values().filter(|&&votes| 2 * votes > count).count() <= 1);
         }
     }
 
@@ -263,7 +313,7 @@ mod tests {
         }
         net.frozen[1] = false;
         for member in [0, 2] {
-            net.members[member].promise("run", 2);
+            assert!(net.members[member].next("m"));
         }
         for now in (20_000..25_000).step_by(EVERY as usize) {
             net.step(now, &|_, _| Some(0));

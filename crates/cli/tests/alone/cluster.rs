@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,18 +16,33 @@ struct Run(Child, BufReader<ChildStderr>);
 
 impl Run {
     fn start(cluster: &Cluster) -> Run {
-        let mut child = cluster.run("1000000").spawn().expect("takt starts");
-        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let run = Run::of(&mut cluster.run("1000000"));
         cluster.until_slot(5);
+        run
+    }
+
+    fn of(command: &mut Command) -> Run {
+        let mut child = command.spawn().expect("takt starts");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
         Run(child, stderr)
     }
 
-    /// Waits until it says that a node is lost and others go on.
-    fn until_lost(&mut self) -> String {
+    /// Waits for the next line that it says.
+    fn says(&mut self, words: &[&str]) {
         let mut line = String::new();
         self.1.read_line(&mut line).expect("text");
-        has(&line, &["lost      node b in slot", "afresh"]);
-        line
+        has(&line, words);
+    }
+
+    /// Dies at once: nodes are told nothing.
+    fn kill(mut self) {
+        self.0.kill().expect("it is ours");
+        self.0.wait().expect("it ends");
+    }
+
+    /// Waits until it says that a node is lost and others go on.
+    fn until_lost(&mut self) {
+        self.says(&["lost      node b in slot", "afresh"]);
     }
 
     /// Ends it, as Ctrl-C does.
@@ -92,6 +108,85 @@ fn a_node_that_was_frozen_executes_nothing_that_others_have_taken_over() {
     assert!((5..resumed).contains(&executed), "{executed} slots there, others from {resumed} on");
 }
 
+/// `takt node watch` of the run that is there.
+fn watch(cluster: &Cluster, more: &[&str]) -> Command {
+    let run = cluster.facts("a").expect("there")["runs"][0]["run"].as_str().expect("a name").to_owned();
+    let args = [&["node", "watch", &run, "--folder", "cluster/c", "--json"], more].concat();
+    let mut command = cluster.place.command(&args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_run_whose_manager_is_gone_goes_on_and_takes_another() {
+    let cluster = Cluster::start(60);
+    let first = Run::start(&cluster);
+    let refused = watch(&cluster, &[]).output().expect("takt runs");
+    assert_eq!(refused.status.code(), Some(2), "{}", report(&refused));
+    has(&text(&refused.stderr), &["manager-a-", "watches over run `utran-a-"]);
+    let mut standby = Run::of(&mut watch(&cluster, &["--standby"]));
+    standby.says(&["standby   manager-a-"]);
+    first.kill();
+    standby.says(&["watching  utran-a-", "manager-a-"]);
+    let before = cluster.facts("b").expect("there")["runs"][0]["slot"].as_u64();
+    cluster.signal("b", Signal::KILL);
+    standby.until_lost();
+    let (done, rest) = standby.end();
+    let ended = json(&done);
+    let loss = &ended["losses"][0];
+    assert!(loss["known_in_slot"].as_u64() >= before, "the same run: {loss}{rest}");
+    let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
+    assert_eq!((left, ended["losses"].as_array().map(Vec::len)), (vec!["a", "c"], Some(1)), "{}", report(&done));
+}
+
+#[test]
+fn a_manager_that_was_frozen_and_replaced_leaves_the_run_alone() {
+    let cluster = Cluster::start(70);
+    let mut first = Run::start(&cluster);
+    let pid = Pid::from_child(&first.0);
+    kill_process(pid, Signal::STOP).expect("ours");
+    let mut second = Run::of(&mut watch(&cluster, &["--standby"]));
+    wait_for("it to watch", || {
+        let mut line = String::new();
+        second.1.read_line(&mut line).expect("text");
+        line.contains("watching  utran-a-").then_some(())
+    });
+    kill_process(pid, Signal::CONT).expect("ours");
+    let mut said = String::new();
+    first.1.read_to_string(&mut said).expect("text");
+    has(&said, &["manager-c-", "watches over run `utran-a-"]);
+    assert_eq!(first.0.wait().expect("it ends").code(), Some(2));
+    let slot = || cluster.facts("b").expect("there")["runs"][0]["slot"].as_u64().expect("a slot");
+    let before = slot();
+    wait_for("the run to go on", || (slot() > before + 50).then_some(()));
+    let (done, _) = second.end();
+    assert_eq!(json(&done)["losses"], Value::Array(Vec::new()), "{}", report(&done));
+}
+
+#[test]
+fn what_a_slow_node_did_others_do() {
+    let cluster = Cluster::start(80);
+    let mut running = Run::start(&cluster);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Seven slots of eight are over before it goes on; heartbeats come late, and are not missed.
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                cluster.signal("b", Signal::STOP);
+                std::thread::sleep(Duration::from_millis(350));
+                cluster.signal("b", Signal::CONT);
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+        running.says(&["lost      node b in slot", "of its slots", "afresh"]);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let (done, rest) = running.end();
+    let ended = json(&done);
+    assert_eq!(ended["losses"][0]["node"], "b", "{rest}{}", report(&done));
+    assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 2);
+}
+
 /// Stock Zenoh, where it is installed.
 fn stock(args: &[&str]) -> Option<Command> {
     let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
@@ -107,11 +202,11 @@ fn stock(args: &[&str]) -> Option<Command> {
 
 #[test]
 fn a_stock_router_carries_the_control_plane_and_a_stock_client_reads_the_statistics() {
-    let router_at = format!("tls/{}:{PORT}", loopback(49));
+    let router_at = format!("quic/{}:{PORT}", loopback(49));
     let Some(mut router) = stock(&["router", &router_at, "cluster/router"]) else { return };
     let place = Place::with("here", "");
     for name in ["router", "client", "a", "b", "m"] {
-        let made = certificates(&place, "cluster", name, "tls/127.0.0.1:0", &router_at);
+        let made = certificates(&place, "cluster", name, "quic/127.0.0.1:0", &router_at);
         assert!(made.status.success(), "{}", report(&made));
         // Nodes that listen nowhere can reach each other through the router alone.
         let samples = loopback(40 + name.as_bytes()[0] % 8);

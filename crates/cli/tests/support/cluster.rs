@@ -23,7 +23,7 @@ impl Cluster {
     /// `first` tells the addresses of one test from those of others in this process.
     pub fn start(first: u8) -> Cluster {
         let place = Place::with("here", "");
-        let address = |at: usize| format!("tls/{}:{PORT}", loopback(first + at as u8));
+        let address = |at: usize| format!("quic/{}:{PORT}", loopback(first + at as u8));
         for (at, name) in NODES.iter().enumerate() {
             let made = certificates(&place, "cluster", name, &address(at), &address(0));
             assert!(made.status.success(), "{}", report(&made));

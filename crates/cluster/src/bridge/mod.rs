@@ -57,6 +57,7 @@ impl Bridges {
         let at = engine.local(PortIndex(0)).unwrap_or(SocketAddr::new(address, 0));
         let payload_bytes = engine.limits().max_payload_bytes;
         let (mut incoming, mut outgoing, mut parts) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut tallies = Vec::new();
         for bridge in &share.bridges {
             let layout = Layout::new(bridge.item, bridge.lengths.max, payload_bytes);
             let (fill, empty) = lane(layout.most_bytes);
@@ -69,6 +70,7 @@ impl Bridges {
                     Box::new(Send { lane: fill, tally })
                 }
                 Direction::Receive => {
+                    tallies.push((bridge.other, Arc::clone(&tally)));
                     let assembler = Assembler::new(layout, fill, Arc::clone(&tally));
                     incoming.push(Incoming { stream_id, other: bridge.other, assembler });
                     Box::new(Receive { lane: empty, pending: None, item_bytes: bridge.item.bytes(), tally })
@@ -77,7 +79,7 @@ impl Bridges {
             parts.insert(stream, component);
         }
         let parts = Arc::new(Mutex::new(parts));
-        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing), at, parts })
+        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing, tallies), at, parts })
     }
 
     /// Lets a registry make the components at the ends of the streams, each once.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -53,15 +54,25 @@ pub(super) struct Pass {
     engine: Box<dyn Engine>,
     incoming: Vec<Incoming>,
     outgoing: Vec<Outgoing>,
+    tallies: Tallies,
 }
+
+/// Of each stream that comes in: the producer's worker, and what became of its slots.
+pub(super) type Tallies = Vec<(usize, Arc<Tally>)>;
 
 /// Bridges that send and receive.
 pub struct Running {
     stop: Stop,
     thread: JoinHandle<Result<(), EngineError>>,
+    tallies: Tallies,
 }
 
 impl Running {
+    /// Slots of each stream that comes in that were not there when they were needed, with the producer's worker.
+    pub fn lost_slots(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.tallies.iter().map(|(worker, tally)| (*worker, tally.lost_slots.load(Ordering::Relaxed)))
+    }
+
     /// Ends the thread.
     ///
     /// # Errors
@@ -73,8 +84,13 @@ impl Running {
 }
 
 impl Pass {
-    pub(super) fn new(engine: Box<dyn Engine>, incoming: Vec<Incoming>, outgoing: Vec<Outgoing>) -> Pass {
-        Pass { engine, incoming, outgoing }
+    pub(super) fn new(
+        engine: Box<dyn Engine>,
+        incoming: Vec<Incoming>,
+        outgoing: Vec<Outgoing>,
+        tallies: Tallies,
+    ) -> Pass {
+        Pass { engine, incoming, outgoing, tallies }
     }
 
     pub(super) fn start(
@@ -84,7 +100,7 @@ impl Pass {
         fifo_priority: Option<u8>,
         stop: Stop,
     ) -> std::io::Result<Running> {
-        let (peers, own_stop) = (peers.clone(), stop.clone());
+        let (peers, own_stop, tallies) = (peers.clone(), stop.clone(), std::mem::take(&mut self.tallies));
         let run = move || {
             if let Some(priority) = fifo_priority {
                 // Where it is refused the workers' is, too, and the report says so.
@@ -98,7 +114,7 @@ impl Pass {
             self.send(&peers)
         };
         let thread = std::thread::Builder::new().name("takt-bridge".to_owned()).spawn(run)?;
-        Ok(Running { stop: own_stop, thread })
+        Ok(Running { stop: own_stop, thread, tallies })
     }
 
     fn receive(&mut self, peers: &BTreeMap<usize, SocketAddr>, time: &SlotTime) -> Result<(), EngineError> {

@@ -1,15 +1,20 @@
 //! Places waveforms on nodes and watches over them. A manager keeps nothing that the nodes do not know as well.
 
+mod adopt;
+mod placer;
 mod platform;
 mod run;
+mod slow;
 mod takeover;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use adopt::Orphan;
+pub use placer::{PlaceError, Placer, Replaced};
 pub use platform::platform;
-pub use run::{Ended, NodeEnd, RunOptions, Watch};
-pub use takeover::{Loss, Replace};
+pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};
+pub use takeover::Loss;
 
 use crate::ClusterError;
 use crate::control::Control;
@@ -38,6 +43,12 @@ impl Manager {
     /// The folder is not complete, or Zenoh refuses.
     pub fn open(folder: &Folder) -> Result<Manager, ClusterError> {
         Ok(Manager { control: Arc::new(Control::open(folder, false)?) })
+    }
+
+    /// The node whose folder it was opened with.
+    #[must_use]
+    pub fn node(&self) -> &str {
+        self.control.node()
     }
 
     /// All nodes that answer, by name. Nodes are found one after another, so it asks until twice the same ones answer.

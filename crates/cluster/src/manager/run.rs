@@ -8,12 +8,13 @@ use serde::Serialize;
 use takt_base::Stop;
 use takt_runtime::{SinkHash, output_hash};
 
-use super::takeover::{Loss, Replace};
-use super::{Manager, PATIENCE};
+use super::slow::Slowness;
+use super::takeover::Loss;
+use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::Membership;
 use crate::message::{End, NodeFacts, Opened, Order, Progress, Request, Start, Started};
-use crate::node::run::voters;
+use crate::node::run::{nodes_of, voters};
 
 /// Making components may take a while.
 const OPENING: Duration = Duration::from_secs(60);
@@ -44,8 +45,17 @@ pub struct RunOptions<'a> {
     pub stop: &'a Stop,
     /// Called a few times a second.
     pub watch: &'a mut dyn FnMut(Watch<'_>),
-    /// Says where the components of lost nodes go. `None`: a run ends with the first node that is lost.
-    pub replace: Option<&'a Replace<'a>>,
+    /// What happens when a node is lost.
+    pub on_loss: OnLoss,
+}
+
+/// What happens when a node is lost, or is too slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLoss {
+    /// Others take over its components.
+    Move,
+    /// The run ends when a node is lost. One that is slow goes on.
+    Stop,
 }
 
 /// A run that has ended.
@@ -101,33 +111,52 @@ impl Ended {
 /// A run as its manager sees it.
 pub(super) struct Watched<'a> {
     pub(super) order: Order,
+    /// Nodes of the run that are there.
     pub(super) names: Vec<String>,
+    /// Whose support counts for the placing.
+    pub(super) voters: Vec<String>,
     pub(super) facts: &'a [NodeFacts],
     pub(super) reference: String,
     pub(super) members: Membership,
     pub(super) last: BTreeMap<String, Progress>,
     pub(super) losses: Vec<Loss>,
+    pub(super) slowness: Slowness,
 }
 
 impl Manager {
+    /// The name of this manager among the members of the cluster.
+    #[must_use]
+    pub fn member(&self) -> String {
+        format!("manager-{}-{}", self.control.node(), std::process::id())
+    }
+
     /// Executes an order on the nodes that it names, to its end.
     ///
     /// # Errors
-    /// A node refuses or is lost and nobody takes over; the others are stopped then.
-    pub fn run(&self, order: &Order, facts: &[NodeFacts], mut options: RunOptions<'_>) -> Result<Ended, ClusterError> {
-        let mut names: Vec<String> = order.workers.iter().map(|worker| worker.node.clone()).collect();
-        names.sort();
-        names.dedup();
+    /// A node refuses or is lost and nobody takes over; the others are stopped then. Another manager watches over it by now.
+    pub fn run(&self, order: &Order, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
         let members = Membership::start(&self.control, &order.manager)?;
-        members.promise(&order.run, order.placing);
-        let (last, losses) = (BTreeMap::new(), Vec::new());
-        let reference = String::new();
-        let mut watched =
-            Watched { order: order.clone(), names: names.clone(), facts, reference, members, last, losses };
-        let done = self.begin(&mut watched).and_then(|()| self.watch(&mut watched, &mut options));
+        // A run that is new to this one: nothing was promised.
+        let _ = members.promise(&order.run, None, order.ballot());
+        let mut watched = Watched::new(order.clone(), placer.nodes(), String::new(), members);
+        let begun = self.begin(&mut watched);
+        self.finish(watched, begun, placer, options)
+    }
+
+    /// Watches over a run to its end, where it has begun.
+    pub(super) fn finish(
+        &self,
+        mut watched: Watched<'_>,
+        begun: Result<(), ClusterError>,
+        placer: &Placer<'_>,
+        mut options: RunOptions<'_>,
+    ) -> Result<Ended, ClusterError> {
+        let done = begun.and_then(|()| self.watch(&mut watched, placer, &mut options));
+        let stop = Request::Stop { run: watched.order.run.clone(), manager: watched.order.manager.clone() };
         for name in &watched.names {
-            // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself.
-            let _ = self.ask_progress(name, &Request::Stop { run: order.run.clone() }, PATIENCE);
+            // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
+            // another manager by now refuses.
+            let _ = self.ask_progress(name, &stop, PATIENCE);
         }
         done.map(|()| ended(watched))
     }
@@ -165,12 +194,20 @@ impl Manager {
         Ok(())
     }
 
-    fn watch(&self, watched: &mut Watched<'_>, options: &mut RunOptions<'_>) -> Result<(), ClusterError> {
+    fn watch(
+        &self,
+        watched: &mut Watched<'_>,
+        placer: &Placer<'_>,
+        options: &mut RunOptions<'_>,
+    ) -> Result<(), ClusterError> {
+        let placer = (options.on_loss == OnLoss::Move).then_some(placer);
         let mut answered = Instant::now();
         loop {
-            let run = watched.order.run.clone();
-            let request = if options.stop.requested() { Request::Stop { run } } else { Request::Progress { run } };
+            let (run, manager) = (watched.order.run.clone(), watched.order.manager.clone());
+            let stops = options.stop.requested();
+            let request = if stops { Request::Stop { run, manager } } else { Request::Progress { run } };
             let (gone, any) = self.look(watched, &request)?;
+            watched.is_ours()?;
             if any {
                 answered = Instant::now();
             } else if answered.elapsed() > SILENCE {
@@ -178,7 +215,9 @@ impl Manager {
                 return Err(ClusterError::Lost { node, what: "no node answers".to_owned() });
             }
             if !gone.is_empty() {
-                self.take_over(watched, &gone, options.replace)?;
+                self.take_over(watched, &gone, "no heartbeat comes from it, or it was started anew", placer)?;
+            } else if let Some(placer) = placer.filter(|_| !stops) {
+                self.relieve(watched, placer)?;
             }
             (options.watch)(Watch { slot: watched.slot(), nodes: &watched.last, losses: &watched.losses });
             if watched.names.iter().all(|name| watched.has_ended(name)) {
@@ -190,7 +229,7 @@ impl Manager {
 
     /// Asks every node how it is. The nodes that are lost, and whether anything is known of any.
     fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
-        let mut gone = watched.members.lost(&voters(&watched.order));
+        let mut gone = watched.members.lost(&watched.voters);
         gone.retain(|name| watched.names.contains(name));
         let mut any = false;
         for name in watched.names.clone() {
@@ -226,7 +265,22 @@ impl Manager {
     }
 }
 
-impl Watched<'_> {
+impl<'a> Watched<'a> {
+    /// On all nodes of an order.
+    pub(super) fn new(order: Order, facts: &'a [NodeFacts], reference: String, members: Membership) -> Watched<'a> {
+        let (names, voters) = (nodes_of(&order), voters(&order));
+        let (last, losses, slowness) = (BTreeMap::new(), Vec::new(), Slowness::default());
+        Watched { order, names, voters, facts, reference, members, last, losses, slowness }
+    }
+
+    /// Fails where a node says that another manager watches over the run.
+    fn is_ours(&self) -> Result<(), ClusterError> {
+        let other = self.last.values().find(|progress| progress.manager != self.order.manager);
+        other.map_or(Ok(()), |progress| {
+            Err(ClusterError::Watched { run: self.order.run.clone(), manager: progress.manager.clone() })
+        })
+    }
+
     /// The node whose clock sets the beat, and where it is asked; `keep` where that node is still there.
     pub(super) fn clock(&self, keep: Option<&String>) -> Result<(String, SocketAddr), ClusterError> {
         let name = keep.filter(|name| self.names.contains(name)).or(self.names.first());

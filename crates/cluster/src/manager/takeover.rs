@@ -1,28 +1,28 @@
-//! What happens when a node is lost: the others take over its components at a slot edge, after the lost one can execute no more.
+//! What happens when a node is lost or too slow: the others take over its components at a slot edge, after the lost one can execute no more.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use serde::Serialize;
 
 use super::run::{LEAD, Watched};
-use super::{Manager, PATIENCE};
+use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::LEASE;
-use crate::message::{Change, Order, Request, Started, WorkerOrder};
+use crate::message::{Change, Request, Started, WorkerOrder};
 use crate::node::run::voters;
 
 /// Numbers of streams between one placing and the next.
 const STREAMS: u32 = 1 << 16;
-
-/// Where the components of an order go when only these nodes are left: its workers on them, all of them, in order, with what
-/// each executes from now on; or why that can't be.
-pub type Replace<'a> = dyn Fn(&Order, &[String]) -> Result<Vec<WorkerOrder>, String> + 'a;
 
 /// A node that was lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// Which.
     pub node: String,
+    /// How the manager knew.
+    pub why: String,
     /// The physical slot in which the manager knew.
     pub known_in_slot: u64,
     /// First logical slot that the others execute in its place; those between are missed.
@@ -34,22 +34,35 @@ pub struct Loss {
 }
 
 impl Manager {
-    /// Has the others do what lost nodes did.
+    /// Has the others do what a node does that is too slow, where they have the time for it.
+    pub(super) fn relieve(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
+        let Some(slow) = watched.slowness.look(&watched.last, Instant::now()) else { return Ok(()) };
+        let left: Vec<String> = watched.names.iter().filter(|name| **name != slow.node).cloned().collect();
+        let left_voters = watched.voters.iter().filter(|voter| **voter != slow.node).count();
+        let fits = placer.replace(&watched.order, &left).is_ok_and(|replaced| replaced.fits);
+        if !fits || 2 * left_voters <= watched.voters.len() {
+            return Ok(());
+        }
+        self.take_over(watched, &[slow.node], &slow.why, Some(placer))
+    }
+
+    /// Has the others do what nodes did that are gone.
     pub(super) fn take_over(
         &self,
         watched: &mut Watched<'_>,
         gone: &[String],
-        replace: Option<&Replace<'_>>,
+        why: &str,
+        placer: Option<&Placer<'_>>,
     ) -> Result<(), ClusterError> {
         let known = Instant::now();
         watched.names.retain(|name| !gone.contains(name));
         watched.last.retain(|name, _| !gone.contains(name));
         let node = gone.join(", ");
-        let replace = replace.filter(|_| !watched.names.is_empty()).ok_or_else(|| ClusterError::Lost {
-            node: node.clone(),
-            what: "no heartbeat comes from it, or it was started anew".to_owned(),
-        })?;
-        let workers = replace(&watched.order, &watched.names).map_err(|why| ClusterError::Unplaced { node, why })?;
+        let placer = placer
+            .filter(|_| !watched.names.is_empty())
+            .ok_or_else(|| ClusterError::Lost { node: node.clone(), what: why.to_owned() })?;
+        let replaced = placer.replace(&watched.order, &watched.names);
+        let workers = replaced.map_err(|why| ClusterError::Unplaced { node, why: why.to_string() })?.workers;
         let lost = |worker: &&WorkerOrder| gone.contains(&worker.node);
         let state_lost: Vec<(String, Vec<String>)> = watched
             .order
@@ -58,16 +71,7 @@ impl Manager {
             .filter(lost)
             .map(|worker| (worker.node.clone(), worker.components.clone()))
             .collect();
-        let before = voters(&watched.order);
-        watched.order.workers = workers;
-        watched.order.placing += 1;
-        watched.order.first_stream = watched.order.first_stream.wrapping_add(STREAMS);
-        watched.members.promise(&watched.order.run, watched.order.placing);
-        let samples = self.samples(watched, &Request::Prepare(Box::new(watched.order.clone())))?;
-        let stand = watched.names.iter().chain([&watched.order.manager]).filter(|voter| before.contains(voter)).count();
-        if 2 * stand <= before.len() {
-            return Err(ClusterError::Lost { node: gone.join(", "), what: "too few are left to take over".to_owned() });
-        }
+        let samples = self.prepare(watched, workers)?;
         let (slot, at) = self.edge(watched)?;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
         let run = watched.order.run.clone();
@@ -78,10 +82,12 @@ impl Manager {
             change.epoch_ns = Some(started.epoch_ns);
         }
         watched.reference = reference;
+        watched.slowness.restart(at);
         let took_ns = u64::try_from(known.elapsed().as_nanos()).unwrap_or(u64::MAX);
         for (node, components) in state_lost {
             watched.losses.push(Loss {
                 node,
+                why: why.to_owned(),
                 known_in_slot: slot,
                 resumed_in_slot: at,
                 state_lost: components,
@@ -89,6 +95,27 @@ impl Manager {
             });
         }
         Ok(())
+    }
+
+    /// Makes ready the next placing on all nodes that are left. Where each one's samples go.
+    fn prepare(
+        &self,
+        watched: &mut Watched<'_>,
+        workers: Vec<WorkerOrder>,
+    ) -> Result<BTreeMap<String, SocketAddr>, ClusterError> {
+        let (after, before) = (watched.order.ballot(), watched.voters.clone());
+        let have = watched.names.iter().chain([&watched.order.manager]).filter(|voter| before.contains(voter)).count();
+        if 2 * have <= before.len() {
+            return Err(ClusterError::TooFew { run: watched.order.run.clone(), have, voters: before.len() });
+        }
+        watched.order.workers = workers;
+        watched.order.placing = watched.order.placing.saturating_add(1);
+        watched.order.first_stream = watched.order.first_stream.wrapping_add(STREAMS);
+        watched.voters = voters(&watched.order);
+        let order = Box::new(watched.order.clone());
+        // Its own promise was for the placing before: nobody else asks for it.
+        let _ = watched.members.promise(&order.run, Some(&after), order.ballot());
+        self.samples(watched, &Request::Prepare { after, order })
     }
 
     /// The slot now, and one that begins when nobody who is lost can execute anything, and all others know of it.

@@ -20,6 +20,7 @@ use crate::control::{Control, reply};
 use crate::folder::Folder;
 use crate::membership::Membership;
 use crate::message::{Answer, NodeFacts, Opened, Order, Request};
+use crate::quorum::Ballot;
 
 /// How long a node waits for a question before it looks after its runs.
 const LOOK: Duration = Duration::from_millis(20);
@@ -102,12 +103,16 @@ impl Node {
             Request::Start(start) => {
                 self.on(&start.run, |run, host| run.start(&start, host)).map(|started| json!(started))
             }
-            Request::Prepare(order) => self.prepare(*order),
+            Request::Prepare { after, order } => self.prepare(&after, *order),
             Request::Change(change) => {
                 self.on(&change.run, |run, host| run.change(&change, host)).map(|started| json!(started))
             }
             Request::Progress { run } => self.find(&run).map(|run| json!(run.progress())),
-            Request::Stop { run } => self.stop_run(&run),
+            Request::Recall { run } => self.find(&run).map(|run| json!(run.recall())),
+            Request::Adopt(adopt) => {
+                self.on(&adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
+            }
+            Request::Stop { run, manager } => self.stop_run(&run, &manager),
         };
         match done {
             Ok(good) => Answer::Good(good),
@@ -130,9 +135,9 @@ impl Node {
         Ok(json!(opened))
     }
 
-    fn prepare(&mut self, order: Order) -> Result<serde_json::Value, Refusal> {
+    fn prepare(&mut self, after: &Ballot, order: Order) -> Result<serde_json::Value, Refusal> {
         let run = order.run.clone();
-        self.on(&run, |run, host| run.prepare(order, host)).map(|samples| json!(Opened { samples }))
+        self.on(&run, |run, host| run.prepare(after, order, host)).map(|samples| json!(Opened { samples }))
     }
 
     /// Does something to a run, with what the node gives it.
@@ -145,8 +150,12 @@ impl Node {
         what(run, &mut self.host)
     }
 
-    fn stop_run(&mut self, name: &str) -> Result<serde_json::Value, Refusal> {
+    fn stop_run(&mut self, name: &str, manager: &str) -> Result<serde_json::Value, Refusal> {
         let found = self.find(name)?;
+        if found.manager() != manager {
+            let why = format!("{} watches over run `{name}`, and not {manager}", found.manager());
+            return Err(Refusal::new(why, "let that one end it"));
+        }
         found.stop();
         let progress = json!(found.progress());
         self.runs.retain(|run| run.name() != name);
@@ -172,7 +181,7 @@ impl Node {
             busy: self.busy(),
             bytes_per_s: self.bytes_per_s,
             clock: self.clock.local(),
-            runs: self.runs.iter().map(Run::facts).collect(),
+            runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
         }
     }
 }

@@ -10,9 +10,9 @@ use crate::message::{Order, WorkerOrder};
 
 /// Why a node refuses what a manager wants, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) why: String,
-    pub(super) fix: String,
+pub(crate) struct Refusal {
+    pub(crate) why: String,
+    pub(crate) fix: String,
 }
 
 impl Refusal {
@@ -29,8 +29,8 @@ pub(super) struct Placed {
     pub(super) cores: Vec<usize>,
 }
 
-/// The graph and the plan of an order, on any machine.
-fn whole(order: &Order, registry: &Registry) -> Result<(Graph, Plan), Refusal> {
+/// The waveform of an order.
+pub(crate) fn graph(order: &Order, registry: &Registry) -> Result<Graph, Refusal> {
     let mut waveform = Waveform::parse(&order.file, &order.text).map_err(|error| Refusal::new(&error, error.fix()))?;
     if let Some(slot_ns) = order.slot_ns {
         waveform.slot_ns = slot_ns;
@@ -39,7 +39,12 @@ fn whole(order: &Order, registry: &Registry) -> Result<(Graph, Plan), Refusal> {
         let change = Override::from_str(text).map_err(|why| Refusal::new(why, "COMPONENT.PARAMETER=VALUE"))?;
         change.apply(&mut waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))?;
     }
-    let graph = Graph::check(&waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))?;
+    Graph::check(&waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))
+}
+
+/// The graph and the plan of an order, on any machine.
+fn whole(order: &Order, registry: &Registry) -> Result<(Graph, Plan), Refusal> {
+    let graph = graph(order, registry)?;
     let find = |name: &String| {
         let fix = "the same waveform on all nodes";
         graph.find(name).ok_or_else(|| Refusal::new(format!("no component is called `{name}`"), fix))

@@ -1,6 +1,6 @@
 //! One waveform's part on this node, from the order to its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use super::place::{Placed, Refusal, place};
 use crate::bridge::{self, Bridges};
 use crate::clock::{Follower, SlotTime};
 use crate::membership::Membership;
-use crate::message::{Change, End, Order, Progress, RunFacts, Start, Started};
+use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
+use crate::quorum::Ballot;
 
 /// A run that is not started for so long is forgotten: its manager is gone.
 const UNSTARTED: Duration = Duration::from_secs(30);
@@ -37,6 +38,11 @@ pub(super) struct Host {
 pub(super) struct Run {
     order: Order,
     placed: Placed,
+    /// The placing that the node supports: the one that it executes, or the next one that is ready; and its voters.
+    supports: Ballot,
+    voters: Vec<String>,
+    /// The node whose clock sets the beat.
+    reference: String,
     time: SlotTime,
     samples: SocketAddr,
     stop: Stop,
@@ -67,7 +73,6 @@ impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
     pub(super) fn open(order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
         let placed = place(&order, &host.node, free, &host.registry)?;
-        host.members.promise(&order.run, order.placing);
         let bridges = bridges(&placed, host)?;
         bridges.give(&mut host.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
@@ -85,14 +90,36 @@ impl Run {
             .map_err(|error| Refusal::new(&error, error.fix()))?;
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
+        let (supports, voters) = (order.ballot(), voters(&order));
+        if !host.members.promise(&order.run, None, supports.clone()) {
+            return Err(Refusal::new(format!("run `{}` was here before", order.run), "another name for the run"));
+        }
         let samples = bridges.local();
         let state = State::Opened { running: Box::new(running), bridges };
-        let since = Instant::now();
-        Ok(Run { order, placed, time, samples, stop, state, since, follower: None, next: None, earlier: Vec::new() })
+        Ok(Run {
+            order,
+            placed,
+            supports,
+            voters,
+            reference: String::new(),
+            time,
+            samples,
+            stop,
+            state,
+            since: Instant::now(),
+            follower: None,
+            next: None,
+            earlier: Vec::new(),
+        })
     }
 
     pub(super) fn name(&self) -> &str {
         &self.order.run
+    }
+
+    /// Who watches over it.
+    pub(super) fn manager(&self) -> &str {
+        &self.supports.manager
     }
 
     /// Where other nodes send samples to.
@@ -119,14 +146,15 @@ impl Run {
             self.follow(&start.reference, start.clock, start.epoch_ns)?
         };
         let bridges = self.connect(&self.order, bridges, &start.samples)?;
-        host.members.lease(&self.order.run, self.order.placing, voters(&self.order), self.time.clone());
+        self.reference = start.reference.clone();
+        self.lease(host);
         running.go();
         self.state = State::Executing { running, bridges };
         Ok(self.started(epoch_ns))
     }
 
     /// Makes another placing ready, while this one goes on.
-    pub(super) fn prepare(&mut self, order: Order, host: &mut Host) -> Result<SocketAddr, Refusal> {
+    pub(super) fn prepare(&mut self, after: &Ballot, order: Order, host: &mut Host) -> Result<SocketAddr, Refusal> {
         if let State::Ended(end) = &self.state {
             let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
             return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
@@ -139,11 +167,52 @@ impl Run {
         let bridges = bridges(&placed, host)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next, so it may go on with that on the next one's lease.
-        host.members.promise(&order.run, order.placing);
-        host.members.lease(&order.run, order.placing, voters(&order), self.time.clone());
+        let voters = voters(&order);
+        self.support(after, order.ballot(), voters, host)?;
         let samples = bridges.local();
         self.next = Some((order, placed, bridges));
         Ok(samples)
+    }
+
+    /// Supports the next placing, if it follows the one that the node supports until now, and executes on its lease.
+    fn support(&mut self, after: &Ballot, next: Ballot, voters: Vec<String>, host: &Host) -> Result<(), Refusal> {
+        if !host.members.promise(&self.order.run, Some(after), next.clone()) {
+            let Ballot { placing, manager } = &self.supports;
+            let why = format!("run `{}` is at placing {placing} of {manager}", self.order.run);
+            return Err(Refusal::new(why, "let that one watch over it"));
+        }
+        (self.supports, self.voters) = (next, voters);
+        self.lease(host);
+        Ok(())
+    }
+
+    fn lease(&self, host: &Host) {
+        host.members.lease(&self.order.run, self.supports.clone(), self.voters.clone(), self.time.clone());
+    }
+
+    /// What another manager needs to know of it.
+    pub(super) fn recall(&self) -> Recalled {
+        Recalled {
+            order: self.order.clone(),
+            supports: self.supports.clone(),
+            voters: self.voters.clone(),
+            reference: self.reference.clone(),
+        }
+    }
+
+    /// Takes another manager, if its own is gone. What it executes stays as it is.
+    pub(super) fn adopt(&mut self, adopt: &Adopt, host: &Host) -> Result<Adopted, Refusal> {
+        if !matches!(self.state, State::Executing { .. }) {
+            return Err(Refusal::new(format!("run `{}` is not executed", adopt.run), "run it anew"));
+        }
+        if host.members.receives(self.manager()) {
+            let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
+            return Err(Refusal::new(why, "let it, or end it first"));
+        }
+        self.support(&adopt.after, adopt.next.clone(), adopt.voters.clone(), host)?;
+        // What its own manager had made ready is not gone over to any more.
+        self.next = None;
+        Ok(Adopted { slot: self.slot() })
     }
 
     /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh.
@@ -165,7 +234,7 @@ impl Run {
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
         went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
         self.earlier.push((Instant::now(), bridges));
-        (self.order, self.placed) = (order, placed);
+        (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
         self.state = State::Executing { running, bridges: next };
         Ok(self.started(epoch_ns))
     }
@@ -248,14 +317,38 @@ impl Run {
     pub(super) fn progress(&self) -> Progress {
         let end = if let State::Ended(end) = &self.state { Some((**end).clone()) } else { None };
         let offset = self.time.offset();
-        let slot_ns = self.placed.graph.slot_ns();
-        Progress { slot: self.slot(), slot_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns(), end }
+        let (slow_slots, lost_slots) = self.missed();
+        Progress {
+            slot: self.slot(),
+            slot_ns: self.placed.graph.slot_ns(),
+            offset_ns: offset.ns(),
+            offset_bound_ns: offset.bound_ns(),
+            manager: self.manager().to_owned(),
+            slow_slots,
+            lost_slots,
+            end,
+        }
     }
 
-    pub(super) fn facts(&self) -> RunFacts {
+    /// Slots that the node was too slow for, and those that did not come in time from each other node.
+    fn missed(&self) -> (u64, BTreeMap<String, u64>) {
+        let State::Executing { running, bridges } = &self.state else { return (0, BTreeMap::new()) };
+        let own = running.snapshot().components;
+        let slow = own.iter().map(|one| one.missed.saturating_sub(one.lost) + one.late).max().unwrap_or(0);
+        let mut lost = BTreeMap::new();
+        for (worker, slots) in bridges.lost_slots() {
+            let Some(from) = self.order.workers.get(worker) else { continue };
+            let most: &mut u64 = lost.entry(from.node.clone()).or_default();
+            *most = slots.max(*most);
+        }
+        (slow, lost)
+    }
+
+    pub(super) fn facts(&self, host: &Host) -> RunFacts {
         let components = self.placed.share.graph.components().iter().map(|component| component.name.clone()).collect();
         let waveform = self.placed.graph.name().to_owned();
-        RunFacts { run: self.order.run.clone(), waveform, components, slot: self.slot() }
+        let (manager, watched) = (self.manager().to_owned(), host.members.receives(self.manager()));
+        RunFacts { run: self.order.run.clone(), waveform, components, slot: self.slot(), manager, watched }
     }
 
     /// The physical slot it is in; of a run that has ended, the slots executed.
@@ -282,11 +375,19 @@ fn bridges(placed: &Placed, host: &Host) -> Result<Bridges, Refusal> {
 /// Whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
 /// no other takes over from it.
 pub(crate) fn voters(order: &Order) -> Vec<String> {
-    let mut voters: Vec<String> = order.workers.iter().map(|worker| worker.node.clone()).collect();
-    voters.sort();
-    voters.dedup();
-    if voters.len() > 1 {
-        voters.push(order.manager.clone());
+    voters_of(nodes_of(order), &order.manager)
+}
+
+/// The same, of a run that is on these nodes by now.
+pub(crate) fn voters_of(mut nodes: Vec<String>, manager: &str) -> Vec<String> {
+    if nodes.len() > 1 {
+        nodes.push(manager.to_owned());
     }
-    voters
+    nodes
+}
+
+/// The nodes of an order, each once.
+pub(crate) fn nodes_of(order: &Order) -> Vec<String> {
+    let nodes: BTreeSet<&String> = order.workers.iter().map(|worker| &worker.node).collect();
+    nodes.into_iter().cloned().collect()
 }

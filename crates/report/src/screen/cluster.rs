@@ -12,7 +12,10 @@ use crate::{Answer, Screen};
 pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let row = |node: &NodeFacts| {
         let list = |cores: &[u32]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let runs = node.runs.iter().map(|run| format!("{} ({}, slot {})", run.run, run.waveform, count(run.slot)));
+        let runs = node.runs.iter().map(|run| {
+            let watched = if run.watched { "" } else { ", nobody watches" };
+            format!("{} ({}, slot {}{watched})", run.run, run.waveform, count(run.slot))
+        });
         vec![
             node.node.clone(),
             list(&node.cores),
@@ -55,9 +58,10 @@ pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
 pub fn loss(loss: &Loss, slot_ns: u64) -> String {
     let slots = loss.resumed_in_slot.saturating_sub(loss.known_in_slot);
     format!(
-        "node {} in slot {}; others execute {} from slot {} on, {} later, afresh",
+        "node {} in slot {}: {}; others execute {} from slot {} on, {} later, afresh",
         loss.node,
         count(loss.known_in_slot),
+        loss.why,
         loss.state_lost.join(", "),
         count(loss.resumed_in_slot),
         time_ns(slots.saturating_mul(slot_ns)),

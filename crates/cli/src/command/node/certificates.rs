@@ -13,8 +13,8 @@ use crate::{Answer, Output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt node certificates --out cluster --listen tls/10.0.0.1:7447 a
-  takt node certificates --out cluster --listen tls/10.0.0.2:7447 --connect tls/10.0.0.1:7447 b
+  takt node certificates --out cluster --listen quic/10.0.0.1:7447 a
+  takt node certificates --out cluster --listen quic/10.0.0.2:7447 --connect quic/10.0.0.1:7447 b
   takt node certificates --out cluster a b c       each then edits its cluster.toml
 
 Copy each folder to its machine and no other, and keep `authority` where you made it: who has its
@@ -27,10 +27,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "takt")]
     cluster: String,
     /// An address that the nodes listen on.
-    #[arg(long, value_name = "tls/ADDR:PORT", default_value = "tls/0.0.0.0:7447")]
+    #[arg(long, value_name = "quic/ADDR:PORT", default_value = "quic/0.0.0.0:7447")]
     listen: Vec<String>,
     /// Nodes or routers that the nodes connect to; found by multicast otherwise.
-    #[arg(long, value_name = "tls/ADDR:PORT")]
+    #[arg(long, value_name = "quic/ADDR:PORT")]
     connect: Vec<String>,
     /// The address that samples come to; that of --listen otherwise.
     #[arg(long, value_name = "A")]

@@ -3,6 +3,7 @@
 mod certificates;
 mod join;
 mod list;
+pub mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use crate::{Answer, Output, Problem};
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  takt node certificates --out cluster --listen tls/10.0.0.1:7447 a   a folder to copy there
+  takt node certificates --out cluster --listen quic/10.0.0.1:7447 a   a folder to copy there
   takt node --folder cluster/a --cores 0,1            on machine a, until Ctrl-C
   takt node list --folder cluster/a
   takt run waveforms/utran.toml --cluster cluster/a --slots 1000
@@ -37,6 +38,8 @@ enum Command {
     Certificates(certificates::Args),
     /// Who is there, what they offer, and what runs on them.
     List(list::Args),
+    /// Watch over a waveform whose takt run is gone.
+    Watch(watch::Args),
 }
 
 /// Where this machine's part of a cluster is kept.
@@ -52,6 +55,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         None => join::run(args.join, output),
         Some(Command::Certificates(args)) => certificates::run(args, output),
         Some(Command::List(args)) => list::run(&args, output),
+        Some(Command::Watch(args)) => watch::run(&args, output),
     }
 }
 

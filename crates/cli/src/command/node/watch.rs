@@ -1,0 +1,148 @@
+//! `takt node watch`: another manager for a waveform whose own is gone; and what all managers of a cluster show.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use miette::Result;
+use takt_base::Stop;
+use takt_cluster::manager::{self, Ended, Loss, PlaceError, Placer, RunOptions, Watch};
+use takt_cluster::message::NodeFacts;
+use takt_cluster::{ClusterError, Manager};
+use takt_graph::Graph;
+use takt_mapper::{Objective, PlatformError};
+use takt_report::screen;
+use takt_runtime::Registry;
+
+use super::{Place, problem};
+use crate::command::map as mapping;
+use crate::waveform::Libraries;
+use crate::{Answer, Output, Problem, costs, stop_on_signal};
+
+/// How often a standby looks whether the manager is gone.
+const LOOK: Duration = Duration::from_secs(1);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt node list --folder cluster/a                 which runs nobody watches over
+  takt node watch utran-a-4711 --folder cluster/a
+  takt node watch utran-a-4711 --folder cluster/b --standby
+
+Ctrl-C ends the run. What it gives at the end is what takt run --cluster gives.
+Exit status: 0 no slot was missed; 1 some were, or a node was lost; 2 it could not be done.")]
+pub struct Args {
+    /// The run, as `takt node list` names it.
+    run: String,
+    #[command(flatten)]
+    place: Place,
+    /// Wait while its manager is there.
+    #[arg(long)]
+    standby: bool,
+    /// What happens when a node is lost or too slow; as of takt run.
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "move")]
+    on_loss: OnLoss,
+    #[command(flatten)]
+    libraries: Libraries,
+}
+
+/// What happens when a node is lost or too slow.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OnLoss {
+    /// The others take over its components.
+    Move,
+    /// The run ends where it is lost.
+    Stop,
+}
+
+pub fn run(args: &Args, output: &Output) -> Result<Answer> {
+    let manager = super::manager(&args.place.folder)?;
+    let registry = args.libraries.registry()?;
+    let stop = stop_on_signal()?;
+    let mut waits = false;
+    while !stop.requested() {
+        match watch(args, &manager, &registry, &stop, output) {
+            // It was gone for a moment, or another standby was faster.
+            Ok(Err(ClusterError::Watched { manager, .. })) if args.standby => {
+                if !std::mem::replace(&mut waits, true) {
+                    output.note(format!("standby   {manager} watches over {}", args.run));
+                }
+                std::thread::sleep(LOOK);
+            }
+            Ok(Err(error)) => return Err(problem("watch over the run", error).into()),
+            Ok(Ok(answer)) => return Ok(answer),
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// Adopts the run and watches over it to its end. The outer error: it can't be placed on its nodes, or shown.
+fn watch(
+    args: &Args,
+    manager: &Manager,
+    registry: &Registry,
+    stop: &Stop,
+    output: &Output,
+) -> Result<Result<Answer, ClusterError>> {
+    let found = manager.nodes().and_then(|nodes| {
+        let orphan = manager.recall(&args.run, &nodes)?;
+        let graph = orphan.graph(registry)?;
+        Ok((nodes, orphan, graph))
+    });
+    let (nodes, orphan, graph) = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(error)),
+    };
+    let executes = |node: &NodeFacts| node.runs.iter().any(|run| run.run == args.run);
+    // Its own cores are the ones that it may be placed on again.
+    let own = nodes.into_iter().filter(executes).map(|node| NodeFacts { busy: Vec::new(), ..node });
+    let (own, order): (Vec<NodeFacts>, _) = (own.collect(), orphan.order());
+    let objective = Objective::best_effort(order.latency);
+    let placer = Placer::new(&graph, registry, &own, None, objective, order.hop_slots).map_err(unplaced)?;
+    let opening = format!("watching  {}, which {} left", args.run, orphan.manager);
+    match follow(output, &graph, (args.on_loss, stop, Some(opening)), |options| {
+        manager.adopt(&orphan, &placer, options)
+    }) {
+        Ok(ended) => show(output, &ended, &graph).map(Ok),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// Says what happens to a run while it is watched over. `opening` is said once it is.
+///
+/// # Errors
+/// Those of `watched`.
+pub fn follow(
+    output: &Output,
+    graph: &Graph,
+    (on_loss, stop, mut opening): (OnLoss, &Stop, Option<String>),
+    watched: impl FnOnce(RunOptions<'_>) -> Result<Ended, ClusterError>,
+) -> Result<Ended, ClusterError> {
+    let mut known = 0;
+    let mut watch = |watch: Watch<'_>| {
+        opening.take().into_iter().for_each(|opening| output.note(opening));
+        watch.losses.iter().skip(known).for_each(|loss: &Loss| {
+            output.note(format!("lost      {}", screen::cluster::loss(loss, graph.slot_ns())));
+        });
+        known = watch.losses.len();
+    };
+    let on_loss = match on_loss {
+        OnLoss::Move => manager::OnLoss::Move,
+        OnLoss::Stop => manager::OnLoss::Stop,
+    };
+    watched(RunOptions { stop, watch: &mut watch, on_loss })
+}
+
+/// What became of it.
+pub fn show(output: &Output, ended: &Ended, graph: &Graph) -> Result<Answer> {
+    output.screen(ended, || screen::cluster::ended(ended, graph.slot_ns()), false, Answer::of(ended.is_clean()))
+}
+
+/// Components find no place on the nodes.
+pub fn unplaced(error: PlaceError) -> Problem {
+    match error {
+        PlaceError::Platform(error) => Problem::caused("can't map onto these nodes", error, PlatformError::fix),
+        PlaceError::Costs(error) => costs::problem(error),
+        PlaceError::Map(error) => mapping::unmapped(error),
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the components of a waveform go: on the nodes that are there, and on those that are left.
+
+use takt_graph::Graph;
+use takt_mapper::{Costs, MapError, Mapping, Objective, Platform, PlatformError, map};
+use takt_runtime::Registry;
+use takt_runtime::costs::{CostsError, for_elsewhere, known};
+
+use super::platform;
+use crate::message::{NodeFacts, Order, WorkerOrder};
+
+/// Why components can't be placed on nodes.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// No core is free, or a node says of itself what can't be.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+    /// What components take is not known, and can't be found out.
+    #[error(transparent)]
+    Costs(#[from] CostsError),
+    /// They don't fit.
+    #[error(transparent)]
+    Map(#[from] MapError),
+}
+
+/// Where the components of an order go when some of its nodes are left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replaced {
+    /// Its workers on them, in order, with all components.
+    pub workers: Vec<WorkerOrder>,
+    /// Whether they have the time for it, as far as is known.
+    pub fits: bool,
+}
+
+/// What the mapper needs to place a waveform on nodes, and to place it again when one is lost.
+pub struct Placer<'a> {
+    graph: &'a Graph,
+    nodes: &'a [NodeFacts],
+    costs: Costs,
+    objective: Objective,
+    hop_slots: u32,
+}
+
+impl<'a> Placer<'a> {
+    /// For a waveform on these nodes; components of which `kept` says nothing are measured here.
+    ///
+    /// # Errors
+    /// No core is free; a component can't be measured.
+    pub fn new(
+        graph: &'a Graph,
+        registry: &Registry,
+        nodes: &'a [NodeFacts],
+        kept: Option<Costs>,
+        objective: Objective,
+        hop_slots: u32,
+    ) -> Result<Placer<'a>, PlaceError> {
+        let platform = platform("cluster", nodes, hop_slots)?;
+        let mut costs = known(graph, registry, kept)?.with_capacities_of(&platform);
+        if platform.classes().iter().any(|class| class.name != costs.reference) {
+            costs = for_elsewhere(costs, graph, registry)?;
+        }
+        Ok(Placer { graph, nodes, costs, objective, hop_slots })
+    }
+
+    /// Its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &'a [NodeFacts] {
+        self.nodes
+    }
+
+    /// A worker on each core that the mapper chose.
+    ///
+    /// # Errors
+    /// Nothing fits.
+    pub fn place(&self) -> Result<Vec<WorkerOrder>, PlaceError> {
+        let platform = platform("cluster", self.nodes, self.hop_slots)?;
+        let found = map(self.graph, &self.costs, &platform, &self.objective)?;
+        Ok(self.workers(&platform, &found))
+    }
+
+    /// All components of an order on the workers of the nodes that are left. Those that were there stay on their node.
+    ///
+    /// # Errors
+    /// They don't fit there.
+    pub fn replace(&self, order: &Order, left: &[String]) -> Result<Replaced, PlaceError> {
+        let workers: Vec<&WorkerOrder> = order.workers.iter().filter(|worker| left.contains(&worker.node)).collect();
+        let cores = |node: &NodeFacts| {
+            workers.iter().filter(|worker| worker.node == node.node).map(|worker| worker.cpu).collect::<Vec<u32>>()
+        };
+        let nodes: Vec<NodeFacts> = self
+            .nodes
+            .iter()
+            .filter(|node| left.contains(&node.node))
+            .map(|node| NodeFacts { cores: cores(node), busy: Vec::new(), ..node.clone() })
+            .collect();
+        let platform = platform("cluster", &nodes, self.hop_slots)?;
+        let stays = |worker: &&WorkerOrder| {
+            worker.components.iter().map(|name| (name.clone(), worker.node.clone())).collect::<Vec<_>>()
+        };
+        let pins = workers.iter().flat_map(stays).collect();
+        let objective = Objective { pins, ..self.objective.clone() };
+        let found = map(self.graph, &self.costs, &platform, &objective)?;
+        let placed = self.workers(&platform, &found);
+        let same = |worker: &&WorkerOrder| {
+            let own = placed.iter().find(|other| (&other.node, other.cpu) == (&worker.node, worker.cpu));
+            let components = own.map(|own| own.components.clone()).unwrap_or_default();
+            WorkerOrder { components, ..(*worker).clone() }
+        };
+        let workers = workers.iter().map(same).collect();
+        Ok(Replaced { workers, fits: found.period_ns <= self.graph.slot_ns() })
+    }
+
+    fn workers(&self, platform: &Platform, found: &Mapping) -> Vec<WorkerOrder> {
+        let worker = |(components, &core): (&Vec<usize>, &usize)| {
+            let core = &platform.cores()[core];
+            let name = |&component: &usize| self.graph.components()[component].name.clone();
+            WorkerOrder {
+                node: platform.nodes()[core.node].name.clone(),
+                cpu: core.cpu,
+                components: components.iter().map(name).collect(),
+            }
+        };
+        found.plan.workers().iter().zip(&found.cores).map(worker).collect()
+    }
+}
