@@ -12,7 +12,7 @@ use takt_testing::{loopback, wait_for};
 fn a_stranger_is_refused_and_the_node_says_so() {
     let cluster = Cluster::start(30);
     let (there, here) = (format!("quic/{}:{PORT}", loopback(30)), format!("quic/{}:{PORT}", loopback(39)));
-    assert!(certificates(&cluster.place, "other", "x", &here, &there).status.success());
+    assert!(certificates(&cluster.place, "other", "x", &here, &[there]).status.success());
     let listed = cluster.takt(&["node", "list", "--folder", "other/x"]);
     assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
     has(&text(&listed.stdout), &["No node answers"]);
@@ -24,9 +24,9 @@ fn a_folder_that_is_none_is_named() {
     let place = Place::with("here", "");
     has(&refusal(&place.takt(&["node", "list", "--folder", "nowhere"])), &["nowhere/ca.pem", "takt node certificates"]);
     let listen = "quic/127.0.0.1:0";
-    assert!(certificates(&place, "cluster", "a", listen, listen).status.success());
-    has(&refusal(&certificates(&place, "cluster", "a", listen, listen)), &["cluster/a is there already"]);
-    has(&refusal(&certificates(&place, "cluster", "a b", listen, listen)), &["`a b` is no name"]);
+    assert!(certificates(&place, "cluster", "a", listen, &[listen]).status.success());
+    has(&refusal(&certificates(&place, "cluster", "a", listen, &[listen])), &["cluster/a is there already"]);
+    has(&refusal(&certificates(&place, "cluster", "a b", listen, &[listen])), &["`a b` is no name"]);
     std::fs::write(place.path("cluster/a/cluster.toml"), "cluster = 7").expect("it is ours");
     has(
         &refusal(&place.takt(&["node", "--folder", "cluster/a"])),

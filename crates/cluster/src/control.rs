@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use takt_host::policy::{Policy, policy, set_policy};
 use zenoh::Wait;
 use zenoh::handlers::FifoChannelHandler;
 use zenoh::liveliness::LivelinessToken;
@@ -45,7 +46,8 @@ impl Control {
     /// Zenoh refuses: a certificate, an address.
     pub fn open(folder: &Folder, listens: bool) -> Result<Control, ClusterError> {
         let settings = folder.settings();
-        let session = zenoh::open(config(folder, listens)?).wait().map_err(ClusterError::zenoh)?;
+        let config = config(folder, listens)?;
+        let session = before_ordinary_load(|| zenoh::open(config).wait()).map_err(ClusterError::zenoh)?;
         Ok(Control { session, cluster: settings.cluster.clone(), node: settings.node.clone() })
     }
 
@@ -165,6 +167,19 @@ impl Control {
         let key = format!("takt/{}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }
+}
+
+/// Does something with a real-time policy, which the threads that it starts inherit: heartbeats pass through Zenoh's, and late
+/// ones end a run. Where that is not permitted, ordinary load may delay them.
+fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
+    let before = policy(0);
+    let _ = set_policy(0, Policy::Fifo { priority: 1 });
+    let done = what();
+    if let Ok(before) = before {
+        // From a policy of more rights to one of fewer: never refused.
+        let _ = set_policy(0, before);
+    }
+    done
 }
 
 /// Answers a question that came to a node.

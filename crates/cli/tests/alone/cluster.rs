@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use takt_testing::{loopback, wait_for};
 
+use crate::failures::seldom;
 use crate::support::cluster::{Cluster, NODES, PORT, certificates, waveform};
 use crate::support::{Ended, Place, has, json, report, text};
 
@@ -167,20 +167,8 @@ fn a_manager_that_was_frozen_and_replaced_leaves_the_run_alone() {
 fn what_a_slow_node_did_others_do() {
     let cluster = Cluster::start(80);
     let mut running = Run::start(&cluster);
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // Seven slots of eight are over before it goes on; heartbeats come late, and are not missed.
-            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                cluster.signal("b", Signal::STOP);
-                std::thread::sleep(Duration::from_millis(350));
-                cluster.signal("b", Signal::CONT);
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        });
-        running.says(&["lost      node b in slot", "of its slots", "afresh"]);
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    });
+    // Seven slots of eight are over before it goes on; heartbeats come late, and are not missed.
+    seldom(&cluster, "b", || running.says(&["lost      node b in slot", "of its slots", "afresh"]));
     let (done, rest) = running.end();
     let ended = json(&done);
     assert_eq!(ended["losses"][0]["node"], "b", "{rest}{}", report(&done));
@@ -206,7 +194,7 @@ fn a_stock_router_carries_the_control_plane_and_a_stock_client_reads_the_statist
     let Some(mut router) = stock(&["router", &router_at, "cluster/router"]) else { return };
     let place = Place::with("here", "");
     for name in ["router", "client", "a", "b", "m"] {
-        let made = certificates(&place, "cluster", name, "quic/127.0.0.1:0", &router_at);
+        let made = certificates(&place, "cluster", name, "quic/127.0.0.1:0", &[&router_at]);
         assert!(made.status.success(), "{}", report(&made));
         // Nodes that listen nowhere can reach each other through the router alone.
         let samples = loopback(40 + name.as_bytes()[0] % 8);

@@ -7,6 +7,8 @@ mod support;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod doctor;
+#[cfg(feature = "cluster")]
+mod failures;
 mod guest;
 mod linux_rt;
 mod starved;

@@ -8,45 +8,81 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use takt_testing::{loopback, wait_for};
 
-use super::{Place, json, report};
+use super::{Place, TAKT, json, report};
 
 pub const NODES: [&str; 3] = ["a", "b", "c"];
 pub const PORT: u16 = 7447;
 
-/// A cluster of nodes on addresses of this test's own.
+/// A cluster of nodes, each with an address of its own.
 pub struct Cluster {
     pub place: Place,
     nodes: Vec<(String, Child)>,
+    /// The cables between them, where they have any.
+    pub cables: Option<Cables>,
 }
 
 impl Cluster {
-    /// `first` tells the addresses of one test from those of others in this process.
+    /// On loopback. `first` tells the addresses of one test from those of others in this process.
     pub fn start(first: u8) -> Cluster {
+        let addresses = [0, 1, 2].map(|at| format!("{}", loopback(first + at)));
+        Cluster::on(&addresses, None)
+    }
+
+    /// In network namespaces of their own; needs root.
+    pub fn start_apart() -> Cluster {
+        Cluster::on(&Cables::ADDRESSES[..3].iter().map(ToString::to_string).collect::<Vec<_>>(), Some(Cables::lay()))
+    }
+
+    fn on(addresses: &[String], cables: Option<Cables>) -> Cluster {
         let place = Place::with("here", "");
-        let address = |at: usize| format!("quic/{}:{PORT}", loopback(first + at as u8));
+        let endpoint = |at: usize| format!("quic/{}:{PORT}", addresses[at]);
         for (at, name) in NODES.iter().enumerate() {
-            let made = certificates(&place, "cluster", name, &address(at), &address(0));
+            let made = certificates(&place, "cluster", name, &endpoint(at), &[0, 1, 2].map(endpoint));
             assert!(made.status.success(), "{}", report(&made));
         }
-        let mut cluster = Cluster { place, nodes: Vec::new() };
+        let mut cluster = Cluster { place, nodes: Vec::new(), cables };
         NODES.iter().for_each(|name| cluster.join(name));
-        wait_for("three nodes that see each other", || {
-            let listed = cluster.takt(&["node", "list", "--folder", "cluster/a", "--json"]);
-            let all: Vec<String> = names(&json(&listed));
-            (all == NODES).then_some(())
-        });
+        cluster.until_whole();
         cluster
+    }
+
+    /// Waits until all nodes see each other.
+    pub fn until_whole(&self) {
+        wait_for("three nodes that see each other", || {
+            let whole = |from: &&str| names(&self.list(from)) == NODES;
+            NODES.iter().all(|from| whole(&from)).then_some(())
+        });
+    }
+
+    fn list(&self, from: &str) -> Value {
+        json(&self.takt(&["node", "list", "--folder", &format!("cluster/{from}"), "--json"]))
     }
 
     /// Starts a node and waits until it is there.
     pub fn join(&mut self, name: &str) {
         let core = takt_host::affinity::own_cpus()[0].to_string();
         let folder = format!("cluster/{name}");
-        let mut command = self.place.command(&["node", "--folder", &folder, "--cores", &core]);
+        let mut command = self.command(name, &["node", "--folder", &folder, "--cores", &core]);
         let log = std::fs::File::create(self.place.path(&format!("{name}.log"))).expect("a log");
         let child = command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log).spawn();
+        self.nodes.retain(|(node, _)| node != name);
         self.nodes.push((name.to_owned(), child.expect("takt starts")));
         wait_for("a node that is ready", || self.log(name).contains("ready node").then_some(()));
+    }
+
+    /// takt on a node's machine, or on the manager's, "m".
+    pub fn command(&self, at: &str, args: &[&str]) -> Command {
+        let Some(cables) = &self.cables else { return self.place.command(args) };
+        let mut command = self.place.call("ip");
+        command.args(["netns", "exec", &cables.namespace(at), TAKT]).args(args);
+        command
+    }
+
+    /// Takes a node that has ended away.
+    pub fn bury(&mut self, name: &str) {
+        let (_, child) = self.nodes.iter_mut().find(|(node, _)| node == name).expect("a node");
+        let _ended_already = child.kill();
+        child.wait().expect("it ends");
     }
 
     pub fn log(&self, name: &str) -> String {
@@ -57,7 +93,7 @@ impl Cluster {
     }
 
     pub fn takt(&self, args: &[&str]) -> Output {
-        self.place.takt(args)
+        self.command("m", args).output().expect("takt runs")
     }
 
     /// A waveform of nineteen components on all three nodes. Slots are long, so that a busy machine misses none.
@@ -66,7 +102,7 @@ impl Cluster {
         let file = file.to_str().expect("a path");
         let mut args = vec!["run", file, "--cluster", "cluster/a", "--slot", "50ms", "--slots", slots, "--json"];
         args.extend(["--pin", "source=a", "--pin", "sink=b", "--pin", "channel=c"]);
-        let mut command = self.place.command(&args);
+        let mut command = self.command("m", &args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -78,16 +114,15 @@ impl Cluster {
 
     /// What a node says of itself.
     pub fn facts(&self, name: &str) -> Option<Value> {
-        let listed = json(&self.takt(&["node", "list", "--folder", "cluster/a", "--json"]));
-        listed.as_array()?.iter().find(|node| node["node"] == name).cloned()
+        self.list("a").as_array()?.iter().find(|node| node["node"] == name).cloned()
     }
 
     /// Waits until a run is executed on all nodes and has come so far.
     pub fn until_slot(&self, slot: u64) {
         wait_for("a run on all nodes", || {
-            let listed = json(&self.takt(&["node", "list", "--folder", "cluster/a", "--json"]));
-            let far = |node: &Value| node["runs"][0]["slot"].as_u64().is_some_and(|at| at >= slot);
-            (listed.as_array()?.iter().filter(|node| far(node)).count() == NODES.len()).then_some(())
+            let far =
+                |run: &Value| run["busy"] != Value::Array(Vec::new()) && slot_of(run).is_some_and(|at| at >= slot);
+            (self.list("a").as_array()?.iter().filter(|node| far(node)).count() == NODES.len()).then_some(())
         });
     }
 }
@@ -105,20 +140,74 @@ pub fn waveform() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/utran.toml"))
 }
 
-pub fn certificates(place: &Place, out: &str, node: &str, listen: &str, connect: &str) -> Output {
-    place.takt(&[
-        "node",
-        "certificates",
-        "--out",
-        out,
-        "--cluster",
-        "lab",
-        "--listen",
-        listen,
-        "--connect",
-        connect,
-        node,
-    ])
+/// The slot of the run that a node began last.
+fn slot_of(node: &Value) -> Option<u64> {
+    node["runs"].as_array()?.last()?["slot"].as_u64()
+}
+
+pub fn certificates(place: &Place, out: &str, node: &str, listen: &str, connect: &[impl AsRef<str>]) -> Output {
+    let made = ["node", "certificates", "--out", out, "--cluster", "lab", "--listen", listen, node];
+    let connect = connect.iter().flat_map(|to| ["--connect", to.as_ref()]);
+    place.takt(&made.into_iter().chain(connect).collect::<Vec<_>>())
+}
+
+/// A network namespace for each node and one for the manager, on a bridge in another one.
+pub struct Cables(u32);
+
+impl Cables {
+    const NAMES: [&str; 4] = ["a", "b", "c", "m"];
+    const ADDRESSES: [&str; 4] = ["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.9"];
+
+    fn lay() -> Cables {
+        let cables = Cables(std::process::id());
+        let hub = cables.namespace("hub");
+        ip(&["netns", "add", &hub]);
+        ip(&["-n", &hub, "link", "add", "hub", "up", "type", "bridge"]);
+        for (name, address) in Cables::NAMES.iter().zip(Cables::ADDRESSES) {
+            let own = cables.namespace(name);
+            ip(&["netns", "add", &own]);
+            ip(&["-n", &own, "link", "set", "lo", "up"]);
+            ip(&["-n", &own, "link", "add", "eth", "type", "veth", "peer", "name", name, "netns", &hub]);
+            ip(&["-n", &own, "address", "add", &format!("{address}/24"), "dev", "eth"]);
+            ip(&["-n", &own, "link", "set", "eth", "up"]);
+            ip(&["-n", &hub, "link", "set", "dev", name, "master", "hub", "up"]);
+        }
+        cables
+    }
+
+    fn namespace(&self, name: &str) -> String {
+        format!("takt-test-{}-{name}", self.0)
+    }
+
+    /// Cuts the cable of a node, or mends it.
+    pub fn cut(&self, node: &str, cut: bool) {
+        ip(&["-n", &self.namespace("hub"), "link", "set", "dev", node, if cut { "down" } else { "up" }]);
+    }
+
+    /// Lets a cable carry 64 kb/s each way, or as much as it can.
+    pub fn slow(&self, node: &str, slow: bool) {
+        for (namespace, interface) in [(self.namespace("hub"), node), (self.namespace(node), "eth")] {
+            let change = if slow { "add" } else { "delete" };
+            let mut tc = Command::new("tc");
+            tc.args(["-n", &namespace, "qdisc", change, "dev", interface, "root"]);
+            if slow {
+                tc.args(["tbf", "rate", "64kbit", "burst", "2000", "latency", "50ms"]);
+            }
+            assert!(tc.status().expect("iproute2").success());
+        }
+    }
+}
+
+impl Drop for Cables {
+    fn drop(&mut self) {
+        for name in Cables::NAMES.iter().chain(&["hub"]) {
+            let _not_made = Command::new("ip").args(["netns", "delete", &self.namespace(name)]).status();
+        }
+    }
+}
+
+fn ip(args: &[&str]) {
+    assert!(Command::new("ip").args(args).status().expect("iproute2").success(), "ip {}", args.join(" "));
 }
 
 pub fn names(nodes: &Value) -> Vec<String> {

@@ -2,7 +2,8 @@
 //!
 //! Fixed before any data are seen: windows of [`WINDOW`] and at least [`LEAST_SLOTS`] slots; a node that missed [`SHARE`] of the
 //! slots of a window is slow, and so is one that every link on which that share was lost begins or ends at. Where no single node
-//! explains it, none is slow.
+//! explains it, none is slow. Two windows, one after the other, must name the same node: one that has died is found by its
+//! heartbeats before that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ pub(super) struct Slowness {
     begun: Option<(Instant, BTreeMap<String, Counts>)>,
     /// No window begins before this slot: until then a change of placing is under way.
     from: u64,
+    /// The node that the last window named.
+    named: Option<String>,
 }
 
 /// What a node has counted so far.
@@ -44,10 +47,10 @@ pub(super) struct Slow {
 impl Slowness {
     /// Another placing begins in this slot.
     pub(super) fn restart(&mut self, from: u64) {
-        *self = Slowness { begun: None, from };
+        *self = Slowness { begun: None, from, named: None };
     }
 
-    /// The node that was too slow in the window that ends now, if one does and one was.
+    /// The node that was too slow in the window that ends now and in the one before, if one does and one was.
     pub(super) fn look(&mut self, nodes: &BTreeMap<String, Progress>, now: Instant) -> Option<Slow> {
         let present: BTreeMap<String, Counts> = nodes.iter().map(|(name, node)| (name.clone(), counts(node))).collect();
         let slot = present.values().map(|counts| counts.slot).max().unwrap_or(0);
@@ -64,7 +67,8 @@ impl Slowness {
         }
         let found = slowest(before, &present, slots);
         self.begun = Some((now, present));
-        found
+        let before = std::mem::replace(&mut self.named, found.as_ref().map(|slow| slow.node.clone()));
+        found.filter(|slow| before.as_ref() == Some(&slow.node))
     }
 }
 
@@ -125,14 +129,21 @@ mod tests {
         rows.iter().map(node).collect()
     }
 
-    /// The node found slow by a window of 1000 slots in which nodes counted so much.
+    /// The node found slow by two windows of 1000 slots in which nodes counted so much.
     fn found(rows: &[Row<'_>]) -> Option<String> {
         let (mut slowness, begin) = (Slowness::default(), Instant::now());
         let names: Vec<Row<'_>> = rows.iter().map(|&(name, ..)| (name, 7, &[][..])).collect();
         assert_eq!(slowness.look(&nodes(100, &names), begin), None);
-        let with: Vec<Row<'_>> = rows.iter().map(|&(name, slow, lost)| (name, slow + 7, lost)).collect();
-        let seen = slowness.look(&nodes(1100, &with), begin + WINDOW);
-        seen.map(|slow| slow.node)
+        let with = |windows: u64, slowness: &mut Slowness| {
+            let mut nodes = nodes(100 + 1000 * windows, rows);
+            nodes.values_mut().for_each(|node| {
+                node.slow_slots = 7 + windows * node.slow_slots;
+                node.lost_slots.values_mut().for_each(|lost| *lost *= windows);
+            });
+            slowness.look(&nodes, begin + WINDOW * u32::try_from(windows).unwrap()).map(|slow| slow.node)
+        };
+        assert_eq!(with(1, &mut slowness), None, "one window is not enough");
+        with(2, &mut slowness)
     }
 
     #[test]
@@ -164,7 +175,9 @@ mod tests {
         assert_eq!(at(&mut slowness, 40, 0, 0), None);
         assert_eq!(at(&mut slowness, 50, 1000, 4), None, "the window begins here");
         assert_eq!(at(&mut slowness, 69, 1019, 8), None, "too few slots");
-        assert_eq!(at(&mut slowness, 70, 1020, 8), Some("b".to_owned()));
-        assert_eq!(at(&mut slowness, 99, 1020, 12), None, "another window");
+        assert_eq!(at(&mut slowness, 70, 1020, 8), None, "one window is not enough");
+        assert_eq!(at(&mut slowness, 90, 1020, 12), None, "it has recovered");
+        assert_eq!(at(&mut slowness, 110, 1040, 16), None);
+        assert_eq!(at(&mut slowness, 130, 1060, 20), Some("b".to_owned()));
     }
 }

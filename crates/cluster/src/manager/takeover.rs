@@ -37,6 +37,10 @@ impl Manager {
     /// Has the others do what a node does that is too slow, where they have the time for it.
     pub(super) fn relieve(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
         let Some(slow) = watched.slowness.look(&watched.last, Instant::now()) else { return Ok(()) };
+        // One that is about to be found lost explains what others lack.
+        if !watched.names.iter().all(|name| watched.members.receives(name)) {
+            return Ok(());
+        }
         let left: Vec<String> = watched.names.iter().filter(|name| **name != slow.node).cloned().collect();
         let left_voters = watched.voters.iter().filter(|voter| **voter != slow.node).count();
         let fits = placer.replace(&watched.order, &left).is_ok_and(|replaced| replaced.fits);
