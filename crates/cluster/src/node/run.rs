@@ -14,6 +14,7 @@ use crate::bridge::{self, Bridges};
 use crate::clock::{Follower, SlotTime};
 use crate::membership::Membership;
 use crate::message::{Change, End, Order, Progress, RunFacts, Start, Started};
+use crate::tenant::Tenant;
 
 /// A run that is not started for so long is forgotten: its manager is gone.
 const UNSTARTED: Duration = Duration::from_secs(30);
@@ -35,6 +36,7 @@ pub(super) struct Host {
 
 /// A waveform's part on this node.
 pub(super) struct Run {
+    tenant: Tenant,
     order: Order,
     placed: Placed,
     time: SlotTime,
@@ -65,7 +67,7 @@ enum State {
 
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
+    pub(super) fn open(tenant: Tenant, order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
         let placed = place(&order, &host.node, free, &host.registry)?;
         host.members.promise(&order.run, order.placing);
         let bridges = bridges(&placed, host)?;
@@ -88,7 +90,18 @@ impl Run {
         let samples = bridges.local();
         let state = State::Opened { running: Box::new(running), bridges };
         let since = Instant::now();
-        Ok(Run { order, placed, time, samples, stop, state, since, follower: None, next: None, earlier: Vec::new() })
+        let (follower, next, earlier) = (None, None, Vec::new());
+        Ok(Run { tenant, order, placed, time, samples, stop, state, since, follower, next, earlier })
+    }
+
+    /// Whose it is.
+    pub(super) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Since when it has ended, if it has.
+    pub(super) fn ended(&self) -> Option<Instant> {
+        matches!(self.state, State::Ended(_)).then_some(self.since)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -255,7 +268,8 @@ impl Run {
     pub(super) fn facts(&self) -> RunFacts {
         let components = self.placed.share.graph.components().iter().map(|component| component.name.clone()).collect();
         let waveform = self.placed.graph.name().to_owned();
-        RunFacts { run: self.order.run.clone(), waveform, components, slot: self.slot() }
+        let tenant = self.tenant.clone();
+        RunFacts { run: self.order.run.clone(), tenant, waveform, components, slot: self.slot() }
     }
 
     /// The physical slot it is in; of a run that has ended, the slots executed.
