@@ -32,6 +32,14 @@ pub struct Sealed {
     pub signature: String,
 }
 
+impl Sealed {
+    /// As it travels.
+    #[must_use]
+    pub fn message(&self) -> Vec<u8> {
+        crate::message::document(&Message { protocol: PROTOCOL, order: self })
+    }
+}
+
 /// What is signed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,11 +89,14 @@ impl Signer {
     pub fn message(&self, cluster: &str, node: &str, moment: Moment, order: &Request) -> Result<Vec<u8>, rcgen::Error> {
         let (cluster, node, order) = (cluster.to_owned(), node.to_owned(), order.clone());
         let given = Given { cluster, node, moment, number: number()?, order };
-        let sealed = self.seal(crate::message::text(&given))?;
-        Ok(crate::message::document(&Message { protocol: PROTOCOL, order: &sealed }))
+        Ok(self.seal(crate::message::text(&given))?.message())
     }
 
-    fn seal(&self, text: String) -> Result<Sealed, rcgen::Error> {
+    /// Signs a text, whatever it says: that it is a [`Given`] is for who reads it to find.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
+    pub fn seal(&self, text: String) -> Result<Sealed, rcgen::Error> {
         let signature = STANDARD.encode(self.key.sign(&signed(&text))?);
         Ok(Sealed { text, certificate: self.certificate.clone(), signature })
     }
