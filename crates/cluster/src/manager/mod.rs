@@ -61,8 +61,11 @@ impl Manager {
     /// are as they are: the one that is asked says what the quota is.
     ///
     /// # Errors
-    /// All cores have a worker.
+    /// None is there, or all cores have a worker.
     pub fn own_share(&self, nodes: Vec<NodeFacts>) -> Result<Vec<NodeFacts>, ClusterError> {
+        if nodes.is_empty() {
+            return Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() });
+        }
         let has_free = |node: &NodeFacts| node.free().next().is_some();
         if !nodes.iter().any(has_free) {
             return Err(ClusterError::Full { cluster: self.control.cluster().to_owned() });
