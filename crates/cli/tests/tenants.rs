@@ -5,6 +5,7 @@
 mod support;
 
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -20,16 +21,22 @@ const WAVEFORM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/bps
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Each test has nodes on the same two cores, with workers of real-time priority: one at a time.
+static CORES: Mutex<()> = Mutex::new(());
+
 /// One node with two cores, its quotas, and folders of tenants.
 struct World {
     place: Place,
     listens: String,
     _node: Ended,
+    _cores: MutexGuard<'static, ()>,
 }
 
 impl World {
     /// `first` tells the addresses of one test from those of others; `quotas` goes into the node's settings.
     fn start(first: u8, quotas: &str, tenants: &[&str]) -> World {
+        // Of a test that failed nothing is left that would hold up another.
+        let cores_of_all = CORES.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Place::with("here", "");
         let listens = format!("tls/{}:{PORT}", loopback(first));
         assert!(certificates(&place, "cluster", "a", &listens, &listens).status.success());
@@ -47,7 +54,7 @@ impl World {
         command.stdin(Stdio::null()).stderr(std::fs::File::create(place.path("a.log")).expect("a log"));
         let (node, _, said) = Ended::ready(&mut command);
         assert_eq!(said.trim(), "ready node a");
-        World { place, listens, _node: node }
+        World { place, listens, _node: node, _cores: cores_of_all }
     }
 
     /// A waveform that a tenant has the node run. Slots are long, so that a busy machine misses none.
