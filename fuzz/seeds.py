@@ -5,6 +5,7 @@ emulator.md, cluster.md.
 Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
 """
 
+import json
 import pathlib
 import struct
 
@@ -265,6 +266,36 @@ SEEDS["bridge"] = {
     "missed": bridge(0x40F00000),
     "clock_request": words(0x54434C4B, 0x10000, 7, 0, 0, 0, 0, 0),
     "clock_reply": words(0x54434C4B, 0x10001, 7, 0, 0, 1000, 0, 2000),
+}
+
+def message(**parts):
+    return json.dumps({"protocol": 1, **parts}).encode()
+
+
+ORDER = {
+    "run": "bpsk-7", "placing": 1, "file": "bpsk.toml", "text": "name = 'bpsk'", "slot_ns": 1_000_000, "set": ["channel.ebn0_db=3"],
+    "latency": "fixed", "hop_slots": 2, "slots": 1000, "fifo_priority": 50, "manager": "manager-7", "first_stream": 112,
+    "workers": [{"node": "a", "cpu": 1, "components": ["source", "sink"]}],
+}
+BEGIN = {"run": "bpsk-7", "reference": "a", "clock": "10.0.0.1:7000", "samples": {"a": "10.0.0.1:7001"}}
+STOP = {"ask": "stop", "run": "bpsk-7", "manager": None}
+BALLOT = {"placing": 1, "manager": "manager-7"}
+GIVEN = {"cluster": "lab", "node": "a", "moment": {"life": 7, "at_ns": 1}, "number": 9, "order": STOP}
+
+SEEDS["control"] = {
+    "describe": message(body={"ask": "describe"}),
+    "progress": message(body={"ask": "progress", "run": "bpsk-7"}),
+    "unsigned": message(body=STOP),
+    "sealed": message(order={"text": json.dumps(GIVEN), "certificate": "-----BEGIN CERTIFICATE-----\n", "signature": "MEUC"}),
+    "version": json.dumps({"protocol": 2, "body": {}}).encode(),
+    "given": json.dumps(GIVEN).encode(),
+    "open": json.dumps({"ask": "open", **ORDER}).encode(),
+    "prepare": json.dumps({"ask": "prepare", "after": BALLOT, "order": {**ORDER, "placing": 2, "slots": None}}).encode(),
+    "adopt": json.dumps({"ask": "adopt", "run": "bpsk-7", "after": BALLOT, "next": {**BALLOT, "placing": 2}, "voters": ["a", "m"]}).encode(),
+    "recall": json.dumps({"ask": "recall", "run": "bpsk-7"}).encode(),
+    "start": json.dumps({"ask": "start", **BEGIN, "in_ns": 400_000_000, "epoch_ns": None}).encode(),
+    "change": json.dumps({"ask": "change", **BEGIN, "at": 100, "epoch_ns": 1}).encode(),
+    "stop": json.dumps(STOP).encode(),
 }
 
 for target, seeds in SEEDS.items():

@@ -25,6 +25,7 @@
 mod clock;
 mod mistyped;
 mod nearest;
+mod notes;
 mod quantity;
 pub mod shown;
 mod stop;
@@ -35,6 +36,7 @@ pub mod words;
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
 pub use mistyped::Mistyped;
 pub use nearest::nearest;
+pub use notes::Notes;
 pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
 pub use stop::Stop;

@@ -1,7 +1,9 @@
 //! Warnings of threads in the background, on standard error: what they could not do has no caller to return to.
 
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
+use takt_base::{Clock, Notes, WallClock};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::filter::filter_fn;
@@ -20,6 +22,9 @@ fn is_zenoh(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("zenoh")
 }
 
+/// Whoever knocks again and again is not to fill the log.
+static REFUSED: Mutex<Notes> = Mutex::new(Notes::new("refused   "));
+
 /// Says that a stranger was refused. Of all that Zenoh warns of, that is what a person has to know; the rest is about peers that
 /// come and go, of which takt says itself what follows.
 struct Strangers;
@@ -30,8 +35,12 @@ impl<S: Subscriber> Layer<S> for Strangers {
             let mut text = Text(String::new());
             event.record(&mut text);
             if let Some(why) = refusal(&text.0) {
-                let line = format!("refused   a peer without a certificate of this cluster: {why}\n");
-                let _ = std::io::stderr().lock().write_all(line.as_bytes());
+                let mut notes = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+                let now_ns = WallClock.now().0;
+                notes.add(now_ns, &format!("a peer without a certificate of this cluster: {why}"));
+                for line in notes.take(now_ns) {
+                    let _ = writeln!(std::io::stderr().lock(), "{line}");
+                }
             }
         }
     }

@@ -1,7 +1,9 @@
-"""Stock Zenoh, from its own package: a router that carries a cluster's control plane, and a client that reads statistics.
+"""Stock Zenoh, from its own package: a router that carries a cluster's control plane, a client that reads statistics, and one
+that reads along what nodes are ordered and sends it again, and worse.
 
 python3 cluster_peer.py router LISTEN FOLDER           prints "ready", runs until its input ends
 python3 cluster_peer.py client CONNECT FOLDER KEY N    prints the first N samples, a line each
+python3 cluster_peer.py hostile CONNECT FOLDER KEY     prints "ready"; once a run is started, what is answered to each message
 """
 
 import json
@@ -42,5 +44,60 @@ def client(connect, folder, key, count):
             print(subscriber.recv().payload.to_string(), flush=True)
 
 
+def asked(order):
+    """What an order has a node do; none: it is none."""
+    sealed = json.loads(order).get("order")
+    return json.loads(sealed["text"])["order"]["ask"] if sealed else None
+
+
+def worse(orders):
+    """Messages that no node should do anything for, by name."""
+    for name, order in orders.items():
+        yield f"{name} again", order
+        sealed = json.loads(order)["order"]
+        given = json.loads(sealed["text"])
+        yield f"{name} unsigned", document({"protocol": 1, "body": given["order"]})
+        yield f"{name} cut short", order[: len(order) // 2]
+        yield f"{name} of version 2", document({"protocol": 2, "order": sealed})
+        yield f"{name} with more", document({"protocol": 1, "order": sealed, "more": 1})
+        yield f"{name} without a certificate", document({"protocol": 1, "order": {**sealed, "certificate": ""}})
+        yield f"{name} without a proof", document({"protocol": 1, "order": {**sealed, "signature": ""}})
+        given["number"] ^= 1
+        changed = {**sealed, "text": json.dumps(given)}
+        yield f"{name} changed", document({"protocol": 1, "order": changed})
+        given["order"] = {"ask": "stop", "run": given["order"]["run"], "manager": None}
+        changed = {**sealed, "text": json.dumps(given)}
+        yield f"{name} made a stop", document({"protocol": 1, "order": changed})
+    yield "nothing", b""
+    yield "no text", b"\xff\xfe\x00"
+    yield "deep", b'{"protocol":1,"body":' + b"[" * 10_000
+    yield "long", b"[" * (8 << 20)
+    yield "out of range", b'{"protocol":99999999999999999999,"body":{"ask":"describe"}}'
+    for again in range(300):
+        yield f"flood {again}", b"flood"
+
+
+def document(message):
+    return json.dumps(message).encode()
+
+
+def hostile(connect, folder, key):
+    with zenoh.open(config("client", folder, connect=connect)) as session:
+        # Who can ask nodes can also be asked in their place, and so reads along.
+        reads = session.declare_queryable(key)
+        print("ready", flush=True)
+        orders = {}
+        while "start" not in orders:
+            with reads.recv() as query:
+                order = bytes(query.payload)
+                if asked(order):
+                    orders[asked(order)] = order
+        reads.undeclare()
+        for name, message in worse(orders):
+            for reply in session.get(key, payload=message, timeout=10):
+                answer = json.loads(bytes(reply.ok.payload))["body"] if reply.ok else {"error": str(reply.err)}
+                print(json.dumps({"message": name, "answer": answer}), flush=True)
+
+
 if __name__ == "__main__":
-    {"router": router, "client": client}[sys.argv[1]](*sys.argv[2:])
+    {"router": router, "client": client, "hostile": hostile}[sys.argv[1]](*sys.argv[2:])

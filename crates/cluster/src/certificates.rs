@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
@@ -12,16 +13,34 @@ use takt_graph::limits::is_name;
 
 use crate::ClusterError;
 use crate::folder::{Folder, Settings};
+use crate::tenant::Tenant;
 
 /// Where the authority's own files are, beside the nodes' folders.
 pub const AUTHORITY_FOLDER: &str = "authority";
+
+/// Whom certificates are for, and when they are valid.
+#[derive(Clone, Debug, Default)]
+pub struct Grant {
+    /// Who gives orders with them; without one they are nodes' and the operator's.
+    pub tenant: Option<Tenant>,
+    /// From when; without it always.
+    pub from: Option<SystemTime>,
+    /// Until when; without it always.
+    pub until: Option<SystemTime>,
+}
 
 /// Makes folders for nodes below `out`, and the authority that vouches for them if there is none there yet. Copy each folder to
 /// its machine and no other; the authority's stays.
 ///
 /// # Errors
 /// A name is none, a node has a folder already, a file can't be written.
-pub fn issue(out: &Path, cluster: &str, nodes: &[String], settings: &Settings) -> Result<Vec<PathBuf>, ClusterError> {
+pub fn issue(
+    out: &Path,
+    cluster: &str,
+    nodes: &[String],
+    settings: &Settings,
+    grant: &Grant,
+) -> Result<Vec<PathBuf>, ClusterError> {
     for name in nodes.iter().map(String::as_str).chain([cluster]) {
         if !is_name(name) || name == AUTHORITY_FOLDER {
             return Err(ClusterError::Name { name: name.to_owned() });
@@ -35,7 +54,7 @@ pub fn issue(out: &Path, cluster: &str, nodes: &[String], settings: &Settings) -
     for node in nodes {
         let path = out.join(node);
         let settings = Settings { cluster: cluster.to_owned(), node: node.clone(), ..settings.clone() };
-        authority.admit(&path, &settings)?;
+        authority.admit(&path, &settings, grant)?;
         made.push(path);
     }
     Ok(made)
@@ -68,11 +87,16 @@ impl Authority {
         Ok(Authority { pem, issuer: Issuer::new(params, own) })
     }
 
-    /// A folder with which a node is let in.
-    fn admit(&self, path: &Path, settings: &Settings) -> Result<(), ClusterError> {
+    /// A folder with which a node, or who gives orders, is let in.
+    fn admit(&self, path: &Path, settings: &Settings, grant: &Grant) -> Result<(), ClusterError> {
         let key = KeyPair::generate().map_err(refused)?;
         let mut params = CertificateParams::new(vec![settings.node.clone()]).map_err(refused)?;
         params.distinguished_name.push(DnType::CommonName, settings.node.clone());
+        if let Some(tenant) = &grant.tenant {
+            params.distinguished_name.push(DnType::OrganizationName, tenant.name());
+        }
+        params.not_before = grant.from.map_or(params.not_before, Into::into);
+        params.not_after = grant.until.map_or(params.not_after, Into::into);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         let certificate = params.signed_by(&key, &self.issuer).map_err(refused)?;

@@ -23,8 +23,10 @@ use zenoh::{Config, Session};
 
 use crate::ClusterError;
 use crate::folder::Folder;
-use crate::message::{Answer, Envelope, MOST_BYTES, PROTOCOL, Request};
+use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, document, read};
 use crate::quorum::Heartbeat;
+use crate::seal::Signer;
+use crate::tenant::Tenant;
 
 /// How long nodes are looked for.
 const DISCOVERY: Duration = Duration::from_millis(1500);
@@ -37,6 +39,8 @@ pub struct Control {
     session: Session,
     cluster: String,
     node: String,
+    signer: Signer,
+    tenant: Tenant,
 }
 
 impl Control {
@@ -46,9 +50,16 @@ impl Control {
     /// Zenoh refuses: a certificate, an address.
     pub fn open(folder: &Folder, listens: bool) -> Result<Control, ClusterError> {
         let settings = folder.settings();
+        let (signer, tenant) = folder.signer()?;
         let config = config(folder, listens)?;
         let session = before_ordinary_load(|| zenoh::open(config).wait()).map_err(ClusterError::zenoh)?;
-        Ok(Control { session, cluster: settings.cluster.clone(), node: settings.node.clone() })
+        Ok(Control { session, cluster: settings.cluster.clone(), node: settings.node.clone(), signer, tenant })
+    }
+
+    /// Whose orders this member's are.
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
     }
 
     /// The cluster.
@@ -87,7 +98,7 @@ impl Control {
         Ok(nodes)
     }
 
-    /// Asks a node.
+    /// Asks a node, or gives it an order, signed with this member's key.
     ///
     /// # Errors
     /// It does not answer in time, speaks another version, or refuses.
@@ -97,8 +108,17 @@ impl Control {
         request: &Request,
         patience: Duration,
     ) -> Result<T, ClusterError> {
+        if request.is_question() {
+            return self.send(node, document(&Envelope { protocol: PROTOCOL, body: request }), patience);
+        }
+        let question = document(&Envelope { protocol: PROTOCOL, body: Request::Moment });
+        let moment: Moment = self.send(node, question, patience)?;
+        let order = self.signer.message(&self.cluster, node, moment, request);
+        self.send(node, order.map_err(|source| ClusterError::Certificate { source })?, patience)
+    }
+
+    fn send<T: DeserializeOwned>(&self, node: &str, question: Vec<u8>, patience: Duration) -> Result<T, ClusterError> {
         let silent = || ClusterError::Silent { node: node.to_owned() };
-        let question = document(&Envelope { protocol: PROTOCOL, body: request });
         let key = self.key(node, "ask");
         let get = self.session.get(&key).payload(question).timeout(patience);
         let replies = get.wait().map_err(ClusterError::zenoh)?;
@@ -182,27 +202,16 @@ fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Answers a question that came to a node.
-pub(crate) fn reply(query: &Query, answer: impl FnOnce(Request) -> Answer) {
-    let bytes = query.payload().map(|payload| payload.to_bytes()).unwrap_or_default();
-    let answer = match read::<Request>(&bytes) {
-        Ok(request) => answer(request),
-        Err(problem) => Answer::Refused { why: problem.to_string(), fix: "the same takt on all nodes".to_owned() },
-    };
+/// What came to a node.
+pub(crate) fn payload(query: &Query) -> Vec<u8> {
+    query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default()
+}
+
+/// Answers it.
+pub(crate) fn reply(query: &Query, answer: Answer) {
     let document = document(&Envelope { protocol: PROTOCOL, body: answer });
     // Who asked and has gone does not want to know.
     let _ = query.reply(query.key_expr(), document).wait();
-}
-
-/// Why a document between nodes can't be read.
-#[derive(Debug, thiserror::Error)]
-enum Unread {
-    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
-    Version { theirs: u32 },
-    #[error("{bytes} bytes, and {MOST_BYTES} are the most")]
-    Long { bytes: usize },
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
 }
 
 impl Unread {
@@ -215,23 +224,6 @@ impl Unread {
             }
         }
     }
-}
-
-/// The version first: what another one means by its body is not ours to say.
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
-    if bytes.len() > MOST_BYTES {
-        return Err(Unread::Long { bytes: bytes.len() });
-    }
-    let envelope: Envelope<serde_json::Value> = serde_json::from_slice(bytes)?;
-    if envelope.protocol != PROTOCOL {
-        return Err(Unread::Version { theirs: envelope.protocol });
-    }
-    Ok(serde_json::from_value(envelope.body)?)
-}
-
-fn document(value: &impl Serialize) -> Vec<u8> {
-    // Our own structs, whose maps have texts as keys: always JSON.
-    serde_json::to_vec(value).unwrap_or_default()
 }
 
 /// Zenoh's settings: TLS with certificates on both sides, and nothing else.
@@ -268,23 +260,4 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
         config.insert_json5(place, &value.to_string()).map_err(|why| ClusterError::zenoh(format!("{place}: {why}")))?;
     }
     Ok(config)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_version_is_refused_before_its_body_is_read() {
-        let other = br#"{"protocol": 7, "body": {"ask": "something new"}}"#;
-        assert_eq!(
-            read::<Request>(other).unwrap_err().to_string(),
-            "it speaks version 7 of the protocol, and this takt 1"
-        );
-        let own = document(&Envelope { protocol: PROTOCOL, body: Request::Describe });
-        assert_eq!(read::<Request>(&own).unwrap(), Request::Describe);
-        for bad in [&b""[..], b"{}", b"[1]", br#"{"protocol": 1, "body": {"ask": "fly"}}"#, b"\xff\xfe"] {
-            assert!(read::<Request>(bad).is_err());
-        }
-    }
 }

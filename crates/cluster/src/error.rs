@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use takt_packet::EngineError;
 
+use crate::tenant::Tenant;
+
 /// Why something between nodes was not done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,8 +30,12 @@ pub enum ClusterError {
     Silent { node: String },
     #[error("another node is called `{node}`")]
     Twice { node: String },
+    #[error("{path} is of tenant `{tenant}`, who gives orders and is no node")]
+    TenantsFolder { path: PathBuf, tenant: Tenant },
     #[error("no node answers in cluster `{cluster}`")]
     Alone { cluster: String },
+    #[error("no core is free on any node of cluster `{cluster}`")]
+    Full { cluster: String },
     /// A node said no.
     #[error("node `{node}`: {why}")]
     Refused { node: String, why: String, fix: String },
@@ -67,6 +73,10 @@ impl ClusterError {
                     .to_owned()
             }
             ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),
+            ClusterError::Full { .. } => "stop a run; takt node list says whose they are".to_owned(),
+            ClusterError::TenantsFolder { .. } => {
+                "a folder of takt node certificates without --tenant; with this one: takt run --cluster".to_owned()
+            }
             ClusterError::Version { .. } => "the same takt on all nodes".to_owned(),
             ClusterError::Watched { .. } => "let it, or end it first".to_owned(),
             ClusterError::TooFew { .. } => {
@@ -82,6 +92,7 @@ impl ClusterError {
         })
     }
 
+    #[cfg(feature = "zenoh")]
     pub(crate) fn zenoh(why: impl std::fmt::Display) -> ClusterError {
         ClusterError::Zenoh { why: why.to_string() }
     }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use takt_graph::limits::is_name;
 
 use crate::ClusterError;
+use crate::gate::tenant_of;
+use crate::seal::Signer;
+use crate::tenant::{Quotas, Tenant};
 
 /// Bytes of a settings file at most.
 const MOST_BYTES: u64 = 64 << 10;
@@ -34,6 +37,9 @@ pub struct Settings {
     /// What the interface of that address can carry.
     #[serde(default = "gigabit")]
     pub samples_bits_per_s: f64,
+    /// What each tenant may have of it.
+    #[serde(default, skip_serializing_if = "Quotas::is_empty")]
+    pub quota: Quotas,
 }
 
 fn yes() -> bool {
@@ -75,7 +81,9 @@ impl Folder {
         let settings: Settings = toml::from_str(&text).map_err(|error| ClusterError::Settings {
             path: file.clone(),
             why: error.to_string().trim_end().to_owned(),
-            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s".to_owned(),
+            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, and \
+                  [quota.TENANT] with cores, runs"
+                .to_owned(),
         })?;
         for name in [&settings.cluster, &settings.node] {
             if !is_name(name) {
@@ -90,6 +98,15 @@ impl Folder {
                 fix: "bits a second, at least 1; a gigabit without it".to_owned(),
             });
         }
+        if let Some(name) = settings.quota.misnamed() {
+            return Err(ClusterError::Settings {
+                path: file,
+                why: format!("[quota.{}] names no tenant", name.escape_debug()),
+                fix:
+                    "1 to 64 letters, digits, `-`, `_`; `default` is for who has none, `operator` for who has no tenant"
+                        .to_owned(),
+            });
+        }
         Ok(Folder { path: path.to_owned(), settings })
     }
 
@@ -102,6 +119,47 @@ impl Folder {
     /// Where a file of it is.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
+    }
+
+    /// Its certificate and its key, with which orders are signed, and whose orders they are.
+    ///
+    /// # Errors
+    /// A file can't be read, or is not what its name says.
+    pub(crate) fn signer(&self) -> Result<(Signer, Tenant), ClusterError> {
+        let certificate = self.text(Folder::CERTIFICATE)?;
+        let tenant = tenant_of(&certificate).map_err(|why| ClusterError::Settings {
+            path: self.path.join(Folder::CERTIFICATE),
+            why,
+            fix: "a folder of takt node certificates".to_owned(),
+        })?;
+        let signer = Signer::new(certificate, &self.text(Folder::KEY)?);
+        Ok((signer.map_err(|source| ClusterError::Certificate { source })?, tenant))
+    }
+
+    /// What lets in orders to the node of this folder.
+    ///
+    /// # Errors
+    /// The folder is a tenant's; a file is not what its name says.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn gate(&self) -> Result<crate::gate::Gate, ClusterError> {
+        let (_, tenant) = self.signer()?;
+        if tenant != Tenant::operator() {
+            return Err(ClusterError::TenantsFolder { path: self.path.clone(), tenant });
+        }
+        let (cluster, node) = (&self.settings.cluster, &self.settings.node);
+        crate::gate::Gate::new(cluster, node, &self.text(Folder::AUTHORITY)?).map_err(|refused| {
+            ClusterError::Settings {
+                path: self.path.join(Folder::AUTHORITY),
+                why: refused.to_string(),
+                fix: refused.fix().to_owned(),
+            }
+        })
+    }
+
+    /// What a file of it holds.
+    pub(crate) fn text(&self, name: &str) -> Result<String, ClusterError> {
+        let path = self.path.join(name);
+        read_text(&path).map_err(|source| ClusterError::File { path, source })
     }
 
     /// Where samples come to.

@@ -11,25 +11,42 @@
 //! one slot to travel; every slot begins everywhere at one instant of the reference's clock, as far as that is known, and how
 //! far it is known is said. Every node has the whole order, and takes its own part: what is computed is what one machine would
 //! compute.
+//!
+//! Who may have a node do something is [`tenant`]'s and [`seal`]'s matter; what a node lets in, [`gate`]'s.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "zenoh"), allow(dead_code, reason = "what is built for the fuzzer uses a part"))]
 
+#[cfg(feature = "zenoh")]
 pub mod bridge;
 pub mod certificates;
+mod check;
+#[cfg(feature = "zenoh")]
 pub mod clock;
+#[cfg(feature = "zenoh")]
 mod control;
 mod error;
 mod folder;
+pub mod gate;
+#[cfg(feature = "zenoh")]
 pub mod manager;
+#[cfg(feature = "zenoh")]
 mod membership;
 pub mod message;
+#[cfg(feature = "zenoh")]
 mod node;
 pub mod quorum;
+pub mod seal;
+pub mod tenant;
 
+#[cfg(feature = "zenoh")]
 pub use control::Control;
 pub use error::ClusterError;
 pub use folder::{Folder, Settings};
+#[cfg(feature = "zenoh")]
 pub use manager::Manager;
+#[cfg(feature = "zenoh")]
 pub use membership::LEASE;
+#[cfg(feature = "zenoh")]
 pub use node::{Node, Offer};

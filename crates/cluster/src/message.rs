@@ -1,8 +1,10 @@
-//! What nodes and managers say to each other: one JSON document a question, one its answer.
+//! What nodes and managers say to each other: one JSON document a question, one its answer. What changes anything is an order,
+//! and travels signed ([`crate::seal`]).
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use takt_graph::Latency;
@@ -10,13 +12,14 @@ use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
 
 use crate::quorum::Ballot;
+use crate::tenant::{Quota, Quotas, Share, Tenant};
 /// What a node answers; the control socket of one machine's waveform answers alike.
 pub use takt_runtime::control::Answer;
 
 /// Version of the protocol. Another one is refused by name.
 pub const PROTOCOL: u32 = 1;
 
-/// Bytes of a question or an answer at most.
+/// Bytes of an answer at most; of a message to a node less ([`crate::gate::MOST_BYTES`]).
 pub const MOST_BYTES: usize = 16 << 20;
 
 /// A question with the version it is asked in.
@@ -30,10 +33,12 @@ pub struct Envelope<T> {
 
 /// What a node can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "snake_case")]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// What it is and offers: [`NodeFacts`].
     Describe,
+    /// What an order that is given now has to be signed for: [`Moment`].
+    Moment,
     /// Make ready its part of a waveform: [`Opened`].
     Open(Box<Order>),
     /// Begin to execute it.
@@ -63,9 +68,55 @@ pub enum Request {
     Stop {
         /// Which.
         run: String,
-        /// Its manager; refused if it has another one.
-        manager: String,
+        /// The manager that says so; refused if the run has another one. None: its tenant, whoever watches.
+        manager: Option<String>,
     },
+}
+
+impl Request {
+    /// Whether it changes nothing, and any member may ask it; all else is an order.
+    #[must_use]
+    pub fn is_question(&self) -> bool {
+        matches!(self, Request::Describe | Request::Moment | Request::Progress { .. })
+    }
+
+    /// What it is called in messages, as in `ask`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Request::Describe => "describe",
+            Request::Moment => "moment",
+            Request::Open(_) => "open",
+            Request::Start(_) => "start",
+            Request::Prepare { .. } => "prepare",
+            Request::Change(_) => "change",
+            Request::Progress { .. } => "progress",
+            Request::Recall { .. } => "recall",
+            Request::Adopt(_) => "adopt",
+            Request::Stop { .. } => "stop",
+        }
+    }
+}
+
+/// A moment in the life of a node: what an order has to be signed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moment {
+    /// A number that the node drew when it started.
+    pub life: u64,
+    /// By its monotonic clock.
+    pub at_ns: u64,
+}
+
+/// What is a node's own to say of a tenant: what it may have, and what it has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TenantFacts {
+    /// Which.
+    pub tenant: Tenant,
+    /// What it may have.
+    pub quota: Quota,
+    /// What it has.
+    pub has: Share,
 }
 
 /// What a node is and offers.
@@ -89,6 +140,29 @@ pub struct NodeFacts {
     pub clock: SocketAddr,
     /// Waveforms that run on it.
     pub runs: Vec<RunFacts>,
+    /// Tenants with a quota here, or with runs; `default` for all others.
+    #[serde(default)]
+    pub tenants: Vec<TenantFacts>,
+}
+
+impl NodeFacts {
+    /// Cores that have no worker.
+    pub fn free(&self) -> impl Iterator<Item = u32> {
+        self.cores.iter().copied().filter(|core| !self.busy.contains(core))
+    }
+
+    /// As far as a tenant may have it: of the free cores those that its quota leaves.
+    #[must_use]
+    pub fn for_tenant(&self, tenant: &Tenant) -> NodeFacts {
+        let of = |name: &str| self.tenants.iter().find(|facts| facts.tenant.name() == name);
+        let default = || of(Quotas::DEFAULT).filter(|_| *tenant != Tenant::operator());
+        let Some(TenantFacts { quota, has, .. }) = of(tenant.name()).or_else(default) else { return self.clone() };
+        let left = quota.cores.map_or(usize::MAX, |most| most.saturating_sub(has.cores) as usize);
+        let left = if quota.runs.is_some_and(|most| has.runs >= most) { 0 } else { left };
+        let busy = self.cores.iter().copied().filter(|core| self.busy.contains(core));
+        let cores = busy.chain(self.free().take(left)).collect();
+        NodeFacts { cores, ..self.clone() }
+    }
 }
 
 /// A waveform on a node.
@@ -96,6 +170,8 @@ pub struct NodeFacts {
 pub struct RunFacts {
     /// Name of the run.
     pub run: String,
+    /// Whose it is.
+    pub tenant: Tenant,
     /// Name of the waveform.
     pub waveform: String,
     /// Components here.
@@ -280,4 +356,57 @@ pub struct End {
     pub bridges_broke: Option<String>,
     /// Whether the node ended it because too few others received its heartbeats.
     pub cut_off: bool,
+}
+
+/// Why a document between nodes can't be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unread {
+    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
+    Version { theirs: u32 },
+    #[error("{bytes} bytes, and {MOST_BYTES} are the most")]
+    Long { bytes: usize },
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// Reads an answer or a heartbeat. The version first: what another one means by its body is not ours to say.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
+    if bytes.len() > MOST_BYTES {
+        return Err(Unread::Long { bytes: bytes.len() });
+    }
+    let envelope: Envelope<Json> = serde_json::from_slice(bytes)?;
+    if envelope.protocol != PROTOCOL {
+        return Err(Unread::Version { theirs: envelope.protocol });
+    }
+    Ok(serde_json::from_value(envelope.body)?)
+}
+
+pub(crate) fn document(value: &impl Serialize) -> Vec<u8> {
+    // Our own structs, whose maps have texts as keys: always JSON.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+pub(crate) fn text(value: &impl Serialize) -> String {
+    // As above.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_has_for_a_tenant_what_its_quota_leaves() {
+        let text = r#"{"node": "a", "version": "1", "class": "x", "capacities": {}, "cores": [1, 2, 3, 4], "busy": [2],
+            "bytes_per_s": 1.0, "clock": "10.0.0.1:7", "runs": [], "tenants": [
+            {"tenant": "blue", "quota": {"cores": 3}, "has": {"cores": 1, "runs": 1}},
+            {"tenant": "full", "quota": {"runs": 1}, "has": {"cores": 0, "runs": 1}},
+            {"tenant": "default", "quota": {"cores": 1}, "has": {"cores": 0, "runs": 0}}]}"#;
+        let node: NodeFacts = serde_json::from_str(text).unwrap();
+        let free = |name: &str| node.for_tenant(&Tenant::named(name).unwrap()).free().collect::<Vec<_>>();
+        assert_eq!(free("blue"), [1, 3]);
+        assert_eq!(free("full"), Vec::<u32>::new());
+        assert_eq!(free("red"), [1]);
+        assert_eq!(node.for_tenant(&Tenant::operator()), node);
+    }
 }

@@ -68,6 +68,23 @@ impl Manager {
         Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() })
     }
 
+    /// Nodes as far as this manager's tenant may have them: what its quotas leave. Where they leave nothing anywhere the nodes
+    /// are as they are: the one that is asked says what the quota is.
+    ///
+    /// # Errors
+    /// None is there, or all cores have a worker.
+    pub fn own_share(&self, nodes: Vec<NodeFacts>) -> Result<Vec<NodeFacts>, ClusterError> {
+        if nodes.is_empty() {
+            return Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() });
+        }
+        let has_free = |node: &NodeFacts| node.free().next().is_some();
+        if !nodes.iter().any(has_free) {
+            return Err(ClusterError::Full { cluster: self.control.cluster().to_owned() });
+        }
+        let own: Vec<NodeFacts> = nodes.iter().map(|node| node.for_tenant(self.control.tenant())).collect();
+        Ok(if own.iter().any(has_free) { own } else { nodes })
+    }
+
     /// What nodes say of themselves. One that was just lost is seen for a while, and says nothing: it is left out.
     fn describe(&self, names: &[String]) -> Result<Vec<NodeFacts>, ClusterError> {
         let mut all = Vec::new();

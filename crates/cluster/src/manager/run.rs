@@ -152,7 +152,7 @@ impl Manager {
         mut options: RunOptions<'_>,
     ) -> Result<Ended, ClusterError> {
         let done = begun.and_then(|()| self.watch(&mut watched, placer, &mut options));
-        let stop = Request::Stop { run: watched.order.run.clone(), manager: watched.order.manager.clone() };
+        let stop = Request::Stop { run: watched.order.run.clone(), manager: Some(watched.order.manager.clone()) };
         for name in &watched.names {
             // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
             // another manager by now refuses.
@@ -203,7 +203,7 @@ impl Manager {
         let placer = (options.on_loss == OnLoss::Move).then_some(placer);
         let mut answered = Instant::now();
         loop {
-            let (run, manager) = (watched.order.run.clone(), watched.order.manager.clone());
+            let (run, manager) = (watched.order.run.clone(), Some(watched.order.manager.clone()));
             let stops = options.stop.requested();
             let request = if stops { Request::Stop { run, manager } } else { Request::Progress { run } };
             let (gone, any) = self.look(watched, &request)?;

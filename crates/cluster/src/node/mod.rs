@@ -3,11 +3,12 @@
 pub(crate) mod place;
 pub(crate) mod run;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::json;
-use takt_base::Stop;
+use serde_json::{Value as Json, json};
+use takt_base::{Clock, Notes, Stop, WallClock};
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
 use takt_runtime::{Registry, costs};
@@ -16,11 +17,13 @@ use self::place::Refusal;
 use self::run::{Host, Run};
 use crate::ClusterError;
 use crate::clock::Responder;
-use crate::control::{Control, reply};
+use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
+use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{Answer, NodeFacts, Opened, Order, Request};
+use crate::message::{Answer, NodeFacts, Opened, Order, Request, TenantFacts};
 use crate::quorum::Ballot;
+use crate::tenant::{Quotas, Share, Tenant};
 
 /// How long a node waits for a question before it looks after its runs.
 const LOOK: Duration = Duration::from_millis(20);
@@ -49,6 +52,9 @@ pub struct Node {
     bytes_per_s: f64,
     offer: Offer,
     clock: Responder,
+    gate: Gate,
+    quotas: Quotas,
+    notes: Notes,
     runs: Vec<Run>,
 }
 
@@ -56,31 +62,42 @@ impl Node {
     /// Joins the cluster of a folder, with the components of a registry: none ever comes over the network.
     ///
     /// # Errors
-    /// The folder is not complete, Zenoh refuses, an address is not one of this machine.
+    /// The folder is not complete, or a tenant's; Zenoh refuses; an address is not one of this machine.
     pub fn open(folder: &Folder, offer: Offer, registry: Registry) -> Result<Node, ClusterError> {
+        let gate = folder.gate()?;
         let samples = folder.samples()?;
         let clock = Responder::start(samples).map_err(|source| ClusterError::Io { source })?;
         let control = Arc::new(Control::open(folder, true)?);
         let name = folder.settings().node.clone();
         let members = Membership::start(&control, &name)?;
+        let quotas = folder.settings().quota.clone();
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
         let host = Host { node: name, engine: offer.engine, samples, registry, members };
-        Ok(Node { control, host, class: costs::class(), bytes_per_s, offer, clock, runs: Vec::new() })
+        let (class, notes, runs) = (costs::class(), Notes::new("refused   "), Vec::new());
+        Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs })
     }
 
-    /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node.
+    /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node; `note`
+    /// takes a line for people about each message that was refused, up to a rate.
     ///
     /// # Errors
     /// Another node has its name; the session is gone.
-    pub fn serve(&mut self, stop: &Stop, ready: impl FnOnce(&NodeFacts)) -> Result<(), ClusterError> {
+    pub fn serve(
+        &mut self,
+        stop: &Stop,
+        ready: impl FnOnce(&NodeFacts),
+        mut note: impl FnMut(&str),
+    ) -> Result<(), ClusterError> {
         let questions = self.control.questions()?;
         let _alive = self.control.appear()?;
         ready(&self.facts());
         let mut published = Instant::now();
         while !stop.requested() {
             if let Ok(Some(query)) = questions.recv_timeout(LOOK) {
-                reply(&query, |request| self.answer(request));
+                let answer = self.receive(&payload(&query));
+                reply(&query, answer);
             }
+            self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
             self.runs.retain_mut(|run| {
                 let over = run.attend();
                 if over {
@@ -96,23 +113,22 @@ impl Node {
         Ok(())
     }
 
-    fn answer(&mut self, request: Request) -> Answer {
-        let done = match request {
-            Request::Describe => Ok(json!(self.facts())),
-            Request::Open(order) => self.open_run(*order),
-            Request::Start(start) => {
-                self.on(&start.run, |run, host| run.start(&start, host)).map(|started| json!(started))
+    /// What a message has the node do, if it is let in.
+    fn receive(&mut self, message: &[u8]) -> Answer {
+        let now_ns = WallClock.now().0;
+        let done = match self.gate.admit(message, now_ns, SystemTime::now()) {
+            Ok(Admitted::Question(question)) => self.answer(question),
+            Ok(Admitted::Order(tenant, order)) => {
+                let name = order.name();
+                self.execute(&tenant, order).map_err(|Refusal { why, fix }| {
+                    self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {why}"));
+                    Refusal { why, fix }
+                })
             }
-            Request::Prepare { after, order } => self.prepare(&after, *order),
-            Request::Change(change) => {
-                self.on(&change.run, |run, host| run.change(&change, host)).map(|started| json!(started))
+            Err(refused) => {
+                self.notes.add(now_ns, &refused.to_string());
+                Err(Refusal::new(&refused, refused.fix()))
             }
-            Request::Progress { run } => self.find(&run).map(|run| json!(run.progress())),
-            Request::Recall { run } => self.find(&run).map(|run| json!(run.recall())),
-            Request::Adopt(adopt) => {
-                self.on(&adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
-            }
-            Request::Stop { run, manager } => self.stop_run(&run, &manager),
         };
         match done {
             Ok(good) => Answer::Good(good),
@@ -120,39 +136,95 @@ impl Node {
         }
     }
 
-    fn open_run(&mut self, order: Order) -> Result<serde_json::Value, Refusal> {
+    /// To what changes nothing.
+    fn answer(&mut self, question: Request) -> Result<Json, Refusal> {
+        match question {
+            Request::Describe => Ok(json!(self.facts())),
+            Request::Moment => Ok(json!(self.gate.moment(WallClock.now().0))),
+            Request::Progress { run } => self.find(&run).map(|run| json!(run.progress())),
+            order => Err(Refusal::new(format!("`{}` is an order", order.name()), "sign it")),
+        }
+    }
+
+    /// What a tenant orders.
+    fn execute(&mut self, by: &Tenant, order: Request) -> Result<Json, Refusal> {
+        match order {
+            Request::Open(order) => self.open_run(by, *order),
+            Request::Start(start) => {
+                self.on(by, &start.run, |run, host| run.start(&start, host)).map(|started| json!(started))
+            }
+            Request::Prepare { after, order } => self.prepare(by, &after, *order),
+            Request::Change(change) => {
+                self.on(by, &change.run, |run, host| run.change(&change, host)).map(|started| json!(started))
+            }
+            Request::Recall { run } => self.on(by, &run, |run, _| Ok(json!(run.recall()))),
+            Request::Adopt(adopt) => {
+                self.on(by, &adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
+            }
+            Request::Stop { run, manager } => self.stop_run(by, &run, manager.as_deref()),
+            question => self.answer(question),
+        }
+    }
+
+    fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Json, Refusal> {
         if self.runs.iter().any(|run| run.name() == order.run) {
             return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
         }
-        if self.runs.len() >= MOST_RUNS {
-            return Err(Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"));
-        }
+        let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
+        let asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1 };
+        let has = self.shares().remove(by).unwrap_or_default();
+        self.quotas.admit(by, has, asks).map_err(|over| Refusal::new(&over, over.fix()))?;
+        self.make_room()?;
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
-        let run = Run::open(order, &free, &mut self.host)?;
+        let run = Run::open(by.clone(), order, &free, &mut self.host)?;
         let opened = Opened { samples: run.samples() };
         self.runs.push(run);
         Ok(json!(opened))
     }
 
-    fn prepare(&mut self, after: &Ballot, order: Order) -> Result<serde_json::Value, Refusal> {
+    /// Forgets a run that has ended where there is room for no other: of the tenant that has most of them, so that none can
+    /// keep others out by what it has left behind.
+    fn make_room(&mut self) -> Result<(), Refusal> {
+        if self.runs.len() < MOST_RUNS {
+            return Ok(());
+        }
+        let mut left: BTreeMap<&Tenant, Vec<(Instant, &str)>> = BTreeMap::new();
+        for run in &self.runs {
+            if let Some(since) = run.ended() {
+                left.entry(run.tenant()).or_default().push((since, run.name()));
+            }
+        }
+        let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
+        let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
+        let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
+        self.runs.retain(|run| run.name() != oldest);
+        self.host.members.release(&oldest);
+        Ok(())
+    }
+
+    fn prepare(&mut self, by: &Tenant, after: &Ballot, order: Order) -> Result<Json, Refusal> {
         let run = order.run.clone();
-        self.on(&run, |run, host| run.prepare(after, order, host)).map(|samples| json!(Opened { samples }))
+        // A run keeps its cores: what its tenant has of the node stays as it is.
+        self.on(by, &run, |run, host| run.prepare(after, order, host)).map(|samples| json!(Opened { samples }))
     }
 
     /// Does something to a run, with what the node gives it.
     fn on<T>(
         &mut self,
+        by: &Tenant,
         name: &str,
         what: impl FnOnce(&mut Run, &mut Host) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let run = self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
+        rules(by, run)?;
         what(run, &mut self.host)
     }
 
-    fn stop_run(&mut self, name: &str, manager: &str) -> Result<serde_json::Value, Refusal> {
+    fn stop_run(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Result<Json, Refusal> {
         let found = self.find(name)?;
-        if found.manager() != manager {
+        rules(by, found)?;
+        if let Some(manager) = manager.filter(|&manager| manager != found.manager()) {
             let why = format!("{} watches over run `{name}`, and not {manager}", found.manager());
             return Err(Refusal::new(why, "let that one end it"));
         }
@@ -165,6 +237,24 @@ impl Node {
 
     fn find(&mut self, name: &str) -> Result<&mut Run, Refusal> {
         self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))
+    }
+
+    /// What each tenant has of the node.
+    fn shares(&self) -> BTreeMap<Tenant, Share> {
+        let mut shares: BTreeMap<Tenant, Share> = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| run.ended().is_none()) {
+            let share = shares.entry(run.tenant().clone()).or_default();
+            share.runs += 1;
+            share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
+        }
+        shares
+    }
+
+    fn tenants(&self) -> Vec<TenantFacts> {
+        let mut all = self.shares();
+        self.quotas.tables().for_each(|(tenant, _)| _ = all.entry(tenant).or_default());
+        let facts = |(tenant, has)| TenantFacts { quota: self.quotas.of(&tenant).0, tenant, has };
+        all.into_iter().map(facts).collect()
     }
 
     fn busy(&self) -> Vec<u32> {
@@ -182,10 +272,22 @@ impl Node {
             bytes_per_s: self.bytes_per_s,
             clock: self.clock.local(),
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
+            tenants: self.tenants(),
         }
     }
 }
 
 fn unknown(run: &str) -> Refusal {
     Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
+}
+
+fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
+    if by.rules(run.tenant()) {
+        return Ok(());
+    }
+    let owner = run.tenant();
+    Err(Refusal::new(
+        format!("run `{}` is of `{owner}`", run.name()),
+        format!("an order of `{owner}`, or of the operator"),
+    ))
 }

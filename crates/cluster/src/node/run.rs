@@ -15,6 +15,7 @@ use crate::clock::{Follower, SlotTime};
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
 use crate::quorum::Ballot;
+use crate::tenant::Tenant;
 
 /// A run that is not started for so long is forgotten: its manager is gone.
 const UNSTARTED: Duration = Duration::from_secs(30);
@@ -36,6 +37,7 @@ pub(super) struct Host {
 
 /// A waveform's part on this node.
 pub(super) struct Run {
+    tenant: Tenant,
     order: Order,
     placed: Placed,
     /// The placing that the node supports: the one that it executes, or the next one that is ready; and its voters.
@@ -71,7 +73,7 @@ enum State {
 
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
+    pub(super) fn open(tenant: Tenant, order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
         let placed = place(&order, &host.node, free, &host.registry)?;
         let bridges = bridges(&placed, host)?;
         bridges.give(&mut host.registry);
@@ -97,6 +99,7 @@ impl Run {
         let samples = bridges.local();
         let state = State::Opened { running: Box::new(running), bridges };
         Ok(Run {
+            tenant,
             order,
             placed,
             supports,
@@ -111,6 +114,16 @@ impl Run {
             next: None,
             earlier: Vec::new(),
         })
+    }
+
+    /// Whose it is.
+    pub(super) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Since when it has ended, if it has.
+    pub(super) fn ended(&self) -> Option<Instant> {
+        matches!(self.state, State::Ended(_)).then_some(self.since)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -347,8 +360,15 @@ impl Run {
     pub(super) fn facts(&self, host: &Host) -> RunFacts {
         let components = self.placed.share.graph.components().iter().map(|component| component.name.clone()).collect();
         let waveform = self.placed.graph.name().to_owned();
-        let (manager, watched) = (self.manager().to_owned(), host.members.receives(self.manager()));
-        RunFacts { run: self.order.run.clone(), waveform, components, slot: self.slot(), manager, watched }
+        RunFacts {
+            run: self.order.run.clone(),
+            tenant: self.tenant.clone(),
+            waveform,
+            components,
+            slot: self.slot(),
+            manager: self.manager().to_owned(),
+            watched: host.members.receives(self.manager()),
+        }
     }
 
     /// The physical slot it is in; of a run that has ended, the slots executed.

@@ -3,7 +3,7 @@
 use takt_base::shown::{count, time_ns};
 use takt_base::words::plural;
 use takt_cluster::manager::{Ended, Loss, NodeEnd};
-use takt_cluster::message::{NodeFacts, Order};
+use takt_cluster::message::{NodeFacts, Order, RunFacts, TenantFacts};
 
 use super::{known, table};
 use crate::{Answer, Screen};
@@ -12,15 +12,17 @@ use crate::{Answer, Screen};
 pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let row = |node: &NodeFacts| {
         let list = |cores: &[u32]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let runs = node.runs.iter().map(|run| {
+        let run = |run: &RunFacts| {
             let watched = if run.watched { "" } else { ", nobody watches" };
-            format!("{} ({}, slot {}{watched})", run.run, run.waveform, count(run.slot))
-        });
+            format!("{} ({} of {}, slot {}{watched})", run.run, run.waveform, run.tenant, count(run.slot))
+        };
+        let runs = node.runs.iter().map(run);
         vec![
             node.node.clone(),
             list(&node.cores),
             list(&node.busy),
             node.class.clone(),
+            node.tenants.iter().filter(|facts| facts.has.runs > 0).map(tenant).collect::<Vec<_>>().join(", "),
             runs.collect::<Vec<_>>().join(", "),
         ]
     };
@@ -33,9 +35,15 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let tables = if nodes.is_empty() {
         Vec::new()
     } else {
-        vec![table("node", &["cores", "busy"], &["class", "runs"], nodes.iter().map(row))]
+        vec![table("node", &["cores", "busy"], &["class", "cores of tenants", "runs"], nodes.iter().map(row))]
     };
     Screen { answer: Some(answer(!nodes.is_empty())), headline, tables, ..Screen::default() }
+}
+
+/// What a tenant has of a node, of what it may have.
+fn tenant(facts: &TenantFacts) -> String {
+    let most = facts.quota.cores.map(|cores| format!(" of {cores}")).unwrap_or_default();
+    format!("{} {}{most}", facts.tenant, facts.has.cores)
 }
 
 /// What is about to run, and where.

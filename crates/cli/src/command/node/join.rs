@@ -33,7 +33,8 @@ pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine };
     let mut node = Node::open(&folder, offer, registry).map_err(|error| problem("join the cluster", error))?;
     let ready = |facts: &takt_cluster::message::NodeFacts| output.line(format!("ready node {}", facts.node));
-    node.serve(&stop, ready).map_err(|error| problem("serve the cluster", error))?;
+    let note = |line: &str| output.note(line);
+    node.serve(&stop, ready, note).map_err(|error| problem("serve the cluster", error))?;
     Ok(Answer::Yes)
 }
 

@@ -1,0 +1,309 @@
+//! What a node lets in: every control message passes here before anything else looks at it, and nothing here knows Zenoh.
+//!
+//! In this order, each step cheaper than the next, so that who is not let in costs little: the size, the version, the form, the
+//! certificate, the signature, for whom the order is, whether it is new, and whether its values are in range. What is kept of
+//! orders that were taken is bounded by tenant, so none of them can fill it for the others.
+//!
+//! An order is new if it was signed for this life of the node (a number drawn when it starts), at most [`WINDOW`] before by the
+//! node's clock, and with a number that no order of its tenant had since. Signatures themselves would not do to tell orders
+//! apart: of one of ECDSA anybody can make a second that holds as well.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, UnixTime};
+use serde::Deserialize;
+use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
+
+use crate::check::{OutOfRange, check};
+use crate::message::{Moment, PROTOCOL, Request};
+use crate::seal::{Given, Sealed, number, signed};
+use crate::tenant::Tenant;
+
+/// Bytes of a message to a node at most: a waveform's file, twice escaped, and what goes with it.
+pub const MOST_BYTES: usize = 4 << 20;
+
+/// Bytes of one without a signature: who has shown no certificate gets nothing large parsed.
+pub const MOST_BYTES_UNSIGNED: usize = 16 << 10;
+
+/// Bytes of a certificate in it.
+const MOST_CERTIFICATE: usize = 16 << 10;
+
+/// How long after it was signed an order may come. A node that opens a large waveform answers others after that.
+pub const WINDOW: Duration = Duration::from_secs(60);
+
+/// Orders of a tenant in such a time; a run takes four.
+const MOST_ORDERS: usize = 1024;
+
+/// A message that was let in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admitted {
+    /// A question that changes nothing, of any member.
+    Question(Request),
+    /// An order, and who gave it.
+    Order(Tenant, Request),
+}
+
+/// Why a message was not let in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum Refused {
+    #[error("a message of {bytes} bytes, and {most} are the most of one {kind} signature")]
+    Long { bytes: usize, most: usize, kind: &'static str },
+    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
+    Version { theirs: u32 },
+    #[error("no message: {0}")]
+    Form(#[from] serde_json::Error),
+    #[error("no message: it has both or neither of `body` and `order`")]
+    Both,
+    #[error("order `{order}` without a signature")]
+    Unsigned { order: &'static str },
+    #[error("the certificate of an order: {why}")]
+    Certificate { why: String },
+    #[error("an order that `{tenant}` has not signed as it came")]
+    Signature { tenant: Tenant },
+    #[error("an order of `{tenant}` for node `{node}` of cluster `{cluster}`")]
+    Elsewhere { tenant: Tenant, cluster: String, node: String },
+    #[error("an order of `{tenant}` for an earlier life of this node")]
+    Earlier { tenant: Tenant },
+    #[error("an order of `{tenant}` that was signed {late_s} s ago, and {} s are the most", WINDOW.as_secs())]
+    Late { tenant: Tenant, late_s: u64 },
+    #[error("an order of `{tenant}` signed for a moment that this node has not reached")]
+    Ahead { tenant: Tenant },
+    #[error("an order of `{tenant}` that came before")]
+    Replayed { tenant: Tenant },
+    #[error("{MOST_ORDERS} orders of `{tenant}` in {} s", WINDOW.as_secs())]
+    Many { tenant: Tenant },
+    #[error("`{tenant}` signed a question as an order")]
+    NoOrder { tenant: Tenant },
+    #[error("order `{order}` of `{tenant}`: {why}")]
+    Range { tenant: Tenant, order: &'static str, why: OutOfRange },
+}
+
+impl Refused {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> &'static str {
+        match self {
+            Refused::Long { .. } => "a waveform's file of 1 MiB at most",
+            Refused::Version { .. } | Refused::Form(_) | Refused::Both | Refused::NoOrder { .. } => {
+                "the same takt on all nodes"
+            }
+            Refused::Unsigned { .. } | Refused::Signature { .. } => {
+                "orders by takt, with a folder of takt node certificates"
+            }
+            Refused::Certificate { .. } => {
+                "a folder of the cluster's own authority that is valid now: takt node certificates; and the time of day"
+            }
+            Refused::Elsewhere { .. } | Refused::Earlier { .. } | Refused::Late { .. } | Refused::Ahead { .. } => {
+                "give the order anew"
+            }
+            Refused::Replayed { .. } => "nothing, if it was you: it was taken the first time",
+            Refused::Many { .. } => "fewer, or later",
+            Refused::Range { .. } => "values as docs/reference/cluster.md has them",
+        }
+    }
+}
+
+/// Lets in what comes to one node, in one life of it.
+pub struct Gate {
+    cluster: String,
+    node: String,
+    authority: CertificateDer<'static>,
+    life: u64,
+    taken: BTreeMap<Tenant, VecDeque<Taken>>,
+}
+
+/// An order that was taken.
+struct Taken {
+    at_ns: u64,
+    number: u64,
+}
+
+impl Gate {
+    /// For a node that begins to live; `authority`: who vouches for tenants, PEM.
+    ///
+    /// # Errors
+    /// The authority is none; the kernel gives no random numbers.
+    pub fn new(cluster: &str, node: &str, authority: &str) -> Result<Gate, Refused> {
+        let why = |why: String| Refused::Certificate { why };
+        let authority = CertificateDer::from_pem_slice(authority.as_bytes()).map_err(|e| why(format!("{e:?}")))?;
+        anchor_from_trusted_cert(&authority).map_err(|error| why(error.to_string()))?;
+        let life = number().map_err(|error| why(error.to_string()))?;
+        let (cluster, node) = (cluster.to_owned(), node.to_owned());
+        Ok(Gate { cluster, node, authority, life, taken: BTreeMap::new() })
+    }
+
+    /// What orders have to be signed for; `now_ns` by the node's clock.
+    #[must_use]
+    pub fn moment(&self, now_ns: u64) -> Moment {
+        Moment { life: self.life, at_ns: now_ns }
+    }
+
+    /// Reads a message that came at `now_ns` by the node's clock; `today` is for the certificate.
+    ///
+    /// # Errors
+    /// It is not let in, and has changed nothing.
+    pub fn admit(&mut self, bytes: &[u8], now_ns: u64, today: SystemTime) -> Result<Admitted, Refused> {
+        let sealed = match read(bytes)? {
+            Message::Question(question) if question.is_question() => return Ok(Admitted::Question(question)),
+            Message::Question(order) => return Err(Refused::Unsigned { order: order.name() }),
+            Message::Order(sealed) => sealed,
+        };
+        let tenant = self.tenant(&sealed, today)?;
+        // Whoever wrote this has a certificate: what follows is said of it by name.
+        let given: Given = serde_json::from_str(&sealed.text)?;
+        if (given.cluster.as_str(), given.node.as_str()) != (&self.cluster, &self.node) {
+            let short = takt_graph::limits::shortened;
+            return Err(Refused::Elsewhere { tenant, cluster: short(&given.cluster), node: short(&given.node) });
+        }
+        self.new_one(&tenant, &given, now_ns)?;
+        let order = given.order;
+        if order.is_question() {
+            return Err(Refused::NoOrder { tenant });
+        }
+        if let Err(why) = check(&order) {
+            return Err(Refused::Range { tenant, order: order.name(), why });
+        }
+        self.taken
+            .entry(tenant.clone())
+            .or_default()
+            .push_back(Taken { at_ns: given.moment.at_ns, number: given.number });
+        Ok(Admitted::Order(tenant, order))
+    }
+
+    /// Who signed it.
+    fn tenant(&self, sealed: &Sealed, today: SystemTime) -> Result<Tenant, Refused> {
+        let why = |why: String| Refused::Certificate { why };
+        if sealed.certificate.len() > MOST_CERTIFICATE {
+            return Err(why(format!("{} bytes, and {MOST_CERTIFICATE} are the most", sealed.certificate.len())));
+        }
+        let der =
+            CertificateDer::from_pem_slice(sealed.certificate.as_bytes()).map_err(|error| why(format!("{error:?}")))?;
+        let certificate = EndEntityCert::try_from(&der).map_err(|error| why(error.to_string()))?;
+        let anchor = anchor_from_trusted_cert(&self.authority).map_err(|error| why(error.to_string()))?;
+        let since = today.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let (algorithms, usage) = (webpki::ALL_VERIFICATION_ALGS, KeyUsage::client_auth());
+        let today = UnixTime::since_unix_epoch(since);
+        certificate
+            .verify_for_usage(algorithms, &[anchor], &[], today, usage, None, None)
+            .map_err(|error| why(unverified(&error)))?;
+        let tenant = named(&der).map_err(why)?;
+        let signature = STANDARD.decode(&sealed.signature).unwrap_or_default();
+        certificate
+            .verify_signature(webpki::ring::ECDSA_P256_SHA256, &signed(&sealed.text), &signature)
+            .map_err(|_| Refused::Signature { tenant: tenant.clone() })?;
+        Ok(tenant)
+    }
+
+    /// Whether an order was not there before. Forgets those that would be too late by now.
+    fn new_one(&mut self, tenant: &Tenant, given: &Given, now_ns: u64) -> Result<(), Refused> {
+        let tenant = tenant.clone();
+        if given.moment.life != self.life {
+            return Err(Refused::Earlier { tenant });
+        }
+        let Some(age_ns) = now_ns.checked_sub(given.moment.at_ns) else { return Err(Refused::Ahead { tenant }) };
+        let window_ns = u64::try_from(WINDOW.as_nanos()).unwrap_or(u64::MAX);
+        if age_ns > window_ns {
+            return Err(Refused::Late { tenant, late_s: age_ns / 1_000_000_000 });
+        }
+        self.taken.retain(|_, taken| {
+            taken.retain(|one| now_ns.saturating_sub(one.at_ns) <= window_ns);
+            !taken.is_empty()
+        });
+        match self.taken.get(&tenant) {
+            Some(taken) if taken.iter().any(|one| one.number == given.number) => Err(Refused::Replayed { tenant }),
+            Some(taken) if taken.len() >= MOST_ORDERS => Err(Refused::Many { tenant }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A message by its form.
+enum Message {
+    Question(Request),
+    Order(Sealed),
+}
+
+/// A message's version; what else another version has is not ours to say.
+#[derive(Deserialize)]
+struct Version {
+    protocol: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "the version is read before")]
+struct Small {
+    protocol: u32,
+    body: Option<Request>,
+    order: Option<Sealed>,
+}
+
+/// What is large has texts alone, which take no more room than they came in.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "the version is read before")]
+struct Large {
+    protocol: u32,
+    order: Sealed,
+}
+
+fn read(bytes: &[u8]) -> Result<Message, Refused> {
+    if bytes.len() > MOST_BYTES {
+        return Err(Refused::Long { bytes: bytes.len(), most: MOST_BYTES, kind: "with a" });
+    }
+    let Version { protocol } = serde_json::from_slice(bytes)?;
+    if protocol != PROTOCOL {
+        return Err(Refused::Version { theirs: protocol });
+    }
+    if bytes.len() > MOST_BYTES_UNSIGNED {
+        return match serde_json::from_slice::<Large>(bytes) {
+            Ok(large) => Ok(Message::Order(large.order)),
+            Err(_) => Err(Refused::Long { bytes: bytes.len(), most: MOST_BYTES_UNSIGNED, kind: "without a" }),
+        };
+    }
+    match serde_json::from_slice(bytes)? {
+        Small { body: Some(question), order: None, .. } => Ok(Message::Question(question)),
+        Small { body: None, order: Some(sealed), .. } => Ok(Message::Order(sealed)),
+        Small { .. } => Err(Refused::Both),
+    }
+}
+
+/// Why a certificate does not count.
+fn unverified(error: &webpki::Error) -> String {
+    match error {
+        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => "of another authority".to_owned(),
+        webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
+        webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The tenant that a certificate names: its organisation; without one it is the operator's. Looked at after the authority's
+/// signature on it was found to be good.
+fn named(der: &CertificateDer<'_>) -> Result<Tenant, String> {
+    let (_, certificate) = x509_parser::parse_x509_certificate(der).map_err(|error| error.to_string())?;
+    let mut names = certificate.subject().iter_organization();
+    match (names.next(), names.next()) {
+        (None, _) => Ok(Tenant::operator()),
+        (Some(name), None) => {
+            let name = name.as_str().map_err(|error| error.to_string())?;
+            Tenant::named(name).ok_or_else(|| format!("`{}` is no tenant", takt_graph::limits::shortened(name)))
+        }
+        (Some(_), Some(_)) => Err("it names two tenants".to_owned()),
+    }
+}
+
+/// The tenant of a certificate that is this machine's own, PEM.
+///
+/// # Errors
+/// It is none, or names none.
+pub(crate) fn tenant_of(certificate: &str) -> Result<Tenant, String> {
+    let der = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(|error| format!("{error:?}"))?;
+    named(&der)
+}

@@ -1,0 +1,205 @@
+//! Who gives orders, and how much of a node each may have.
+//!
+//! A tenant is a name in a certificate that the cluster's authority has signed: nobody can claim it who has not got the key. A
+//! certificate without one, as nodes have, is the operator's, who may do everything. What a tenant may have is said in the
+//! `cluster.toml` of each node, so each node can decide by itself, and no tenant's word counts for it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use takt_graph::limits::is_name;
+
+/// Who gives an order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tenant(String);
+
+impl Tenant {
+    /// The name of who has a certificate without a tenant.
+    pub const OPERATOR: &str = "operator";
+
+    /// Who may do everything.
+    #[must_use]
+    pub fn operator() -> Tenant {
+        Tenant(Tenant::OPERATOR.to_owned())
+    }
+
+    /// A tenant of this name; none if it is no name, or one that means something else.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Tenant> {
+        let own = is_name(name) && name != Tenant::OPERATOR && name != Quotas::DEFAULT;
+        own.then(|| Tenant(name.to_owned()))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it may stop and change a run of `owner`.
+    #[must_use]
+    pub fn rules(&self, owner: &Tenant) -> bool {
+        self == owner || self.0 == Tenant::OPERATOR
+    }
+}
+
+impl fmt::Display for Tenant {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// What a tenant may have of a node; what is not given has no limit but the node's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quota {
+    /// Cores at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// Waveforms at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
+}
+
+/// What a tenant has of a node, or asks of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Cores that have a worker.
+    pub cores: u32,
+    /// Waveforms that have not ended.
+    pub runs: u32,
+}
+
+/// The quotas of a node, by tenant: the tables `[quota.NAME]` of its `cluster.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Quotas(BTreeMap<String, Quota>);
+
+impl Quotas {
+    /// The quota of tenants that have none of their own. The operator has none unless it is named.
+    pub const DEFAULT: &str = "default";
+
+    /// Whether none is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A name that no tenant can have, if there is one.
+    #[must_use]
+    pub fn misnamed(&self) -> Option<&str> {
+        let kept = [Quotas::DEFAULT, Tenant::OPERATOR];
+        let known = |name: &str| kept.contains(&name) || Tenant::named(name).is_some();
+        self.0.keys().map(String::as_str).find(|name| !known(name))
+    }
+
+    /// By table: tenants, and `default` for all others.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (Tenant, Quota)> {
+        self.0.iter().map(|(name, quota)| (Tenant(name.clone()), *quota))
+    }
+
+    /// What a tenant may have, and the name of the table that says so.
+    #[must_use]
+    pub fn of(&self, tenant: &Tenant) -> (Quota, &str) {
+        if let Some((name, quota)) = self.0.get_key_value(tenant.name()) {
+            return (*quota, name);
+        }
+        let default = if *tenant == Tenant::operator() { None } else { self.0.get(Quotas::DEFAULT) };
+        (default.copied().unwrap_or_default(), Quotas::DEFAULT)
+    }
+
+    /// Whether a tenant that `has` so much may have what it `asks` as well.
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn admit(&self, tenant: &Tenant, has: Share, asks: Share) -> Result<(), OverQuota> {
+        let (quota, table) = self.of(tenant);
+        let over = |what, most: Option<u32>, has: u32, asks: u32| {
+            let most = most.filter(|&most| has.saturating_add(asks) > most)?;
+            Some(OverQuota { tenant: tenant.clone(), table: table.to_owned(), what, most, has, asks })
+        };
+        let runs = over("runs", quota.runs, has.runs, asks.runs);
+        match runs.or_else(|| over("cores", quota.cores, has.cores, asks.cores)) {
+            Some(over) => Err(over),
+            None => Ok(()),
+        }
+    }
+}
+
+/// More than a tenant may have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("tenant `{tenant}` may have {most} {what} here, has {has} and asks for {asks} more")]
+#[allow(missing_docs, reason = "the message says it")]
+pub struct OverQuota {
+    pub tenant: Tenant,
+    /// The table of `cluster.toml`.
+    pub table: String,
+    /// `cores` or `runs`.
+    pub what: &'static str,
+    pub most: u32,
+    pub has: u32,
+    pub asks: u32,
+}
+
+impl OverQuota {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        let enough = self.has.saturating_add(self.asks);
+        let (table, what) = (&self.table, self.what);
+        let more = format!("[quota.{table}] {what} = {enough} in the node's cluster.toml, and start it anew");
+        if self.has > 0 { format!("stop a run of `{}` here; or {more}", self.tenant) } else { more }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quotas() -> Quotas {
+        toml::from_str("[blue]\ncores = 2\nruns = 1\n[default]\ncores = 1\n").unwrap()
+    }
+
+    #[test]
+    fn a_quota_is_what_a_tenant_may_have_in_all() {
+        let (quotas, blue) = (quotas(), Tenant::named("blue").unwrap());
+        let share = |cores, runs| Share { cores, runs };
+        assert_eq!(quotas.admit(&blue, share(0, 0), share(2, 1)), Ok(()));
+        let over = quotas.admit(&blue, share(0, 0), share(3, 1)).unwrap_err();
+        assert_eq!(over.to_string(), "tenant `blue` may have 2 cores here, has 0 and asks for 3 more");
+        assert_eq!(over.fix(), "[quota.blue] cores = 3 in the node's cluster.toml, and start it anew");
+        let over = quotas.admit(&blue, share(1, 1), share(1, 1)).unwrap_err();
+        assert_eq!(over.to_string(), "tenant `blue` may have 1 runs here, has 1 and asks for 1 more");
+        assert!(over.fix().starts_with("stop a run of `blue` here; or [quota.blue] runs = 2"), "{}", over.fix());
+        assert!(quotas.admit(&blue, share(u32::MAX, 0), share(u32::MAX, 1)).is_err(), "no sum runs over");
+    }
+
+    #[test]
+    fn who_has_no_quota_has_the_default_one_and_the_operator_none() {
+        let quotas = quotas();
+        let asks = Share { cores: 2, runs: 7 };
+        let red = quotas.admit(&Tenant::named("red").unwrap(), Share::default(), asks).unwrap_err();
+        assert_eq!((red.what, red.most, red.table.as_str()), ("cores", 1, "default"));
+        assert_eq!(quotas.admit(&Tenant::operator(), Share::default(), asks), Ok(()));
+        assert_eq!(Quotas::default().admit(&Tenant::named("red").unwrap(), Share::default(), asks), Ok(()));
+    }
+
+    #[test]
+    fn nobody_can_be_called_what_means_something_else() {
+        for name in ["operator", "default", "", "a b", "\u{1b}[31m"] {
+            assert_eq!(Tenant::named(name), None, "{name}");
+        }
+        let quotas: Quotas = toml::from_str("['a b']\ncores = 1\n").unwrap();
+        assert_eq!(quotas.misnamed(), Some("a b"));
+        assert!(toml::from_str::<Quotas>("[blue]\ncore = 1\n").is_err(), "a key that is none");
+    }
+
+    #[test]
+    fn a_tenant_rules_over_its_own_and_the_operator_over_all() {
+        let [blue, red] = ["blue", "red"].map(|name| Tenant::named(name).unwrap());
+        assert!(blue.rules(&blue) && !blue.rules(&red) && !blue.rules(&Tenant::operator()));
+        assert!(Tenant::operator().rules(&blue));
+    }
+}
