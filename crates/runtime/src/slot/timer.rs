@@ -132,6 +132,7 @@ mod tests {
             assert!(timer.ns_of(timer.ticks_of(theirs)).abs_diff(theirs) <= 20 + theirs / (1 << 28), "and back");
         }
         assert_eq!(timer.ns(7, 3), 0);
-        assert!(timer.ticks_of(u64::MAX) > 1 << 60, "a deadline far away stays far away");
+        // In time, since a counter may tick at 24 MHz as well as at 4 GHz.
+        assert!(timer.ns_of(timer.ticks_of(u64::MAX)) > 1 << 60, "a deadline far away stays far away");
     }
 }
