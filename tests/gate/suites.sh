@@ -56,10 +56,12 @@ aarch64() (
     # again, in a file system of its own or to be killed.
     cargo test "${cross[@]}" --no-fail-fast --lib --test '*' \
         --package takt-base --package takt-wire --package takt-dsp --package takt-link \
-        --package takt-graph --package takt-mapper -- --skip a_full_disk --skip a_writer_killed || return 1
+        --package takt-graph -- --skip a_full_disk --skip a_writer_killed || return 1
     # Named are the tests of the runtime that start nothing, count no system calls (strace) and build no library; of phy those
-    # that compare with vectors and hashes, and of stats its own, since whole chains and studies of chance take minutes there.
-    cargo test "${cross[@]}" --no-fail-fast --package takt-runtime --package takt-phy --package takt-stats --lib \
+    # that compare with vectors and hashes, and of mapper and stats the short ones: whole chains, and what is drawn thousands of
+    # times, take minutes there.
+    cargo test "${cross[@]}" --no-fail-fast --package takt-runtime --package takt-phy --package takt-stats \
+        --package takt-mapper --lib --test platform --test chains --test published \
         --test control --test determinism --test macros --test messages --test soft \
         --test bpsk --test tdscdma --test utran_vectors --test lte_vectors --test one_hash
 )
