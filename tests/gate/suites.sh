@@ -63,5 +63,7 @@ aarch64() (
     cargo test "${cross[@]}" --no-fail-fast --package takt-runtime --package takt-phy --package takt-stats \
         --package takt-mapper --lib --test platform --test chains --test published \
         --test control --test determinism --test macros --test messages --test soft \
-        --test bpsk --test tdscdma --test utran_vectors --test lte_vectors --test one_hash
+        --test bpsk --test tdscdma --test utran_vectors --test lte_vectors --test one_hash || return 1
+    # The environment of that name, with this takt in it.
+    cargo build "${cross[@]}" --package takt && grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1
 )
