@@ -50,7 +50,7 @@ run_binaries() {
 }
 
 side_by_side() {
-    grep -v -e ' alone /' -e ' peers /' -e ' desktop /' "$logs/binaries" | run_binaries "$beside" 4
+    grep -v -e ' alone /' -e ' peers /' -e ' desktop /' -e ' aarch64 /' "$logs/binaries" | run_binaries "$beside" 4
 }
 
 one_at_a_time() {

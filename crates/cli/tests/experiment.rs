@@ -152,7 +152,7 @@ fn a_radio_of_ones_own_is_not_asked_for_what_only_an_emulated_one_has() {
 fn what_is_wrong_in_a_file_is_shown_at_its_place_and_nothing_is_run() {
     for (factors, words) in [
         ("enviroment = [\"native\"]", ["unknown factor \"enviroment\"", "did you mean \"environment\"?"]),
-        ("environment = [\"native\", \"docker\"]", ["\"docker\"", "native, container, vm"]),
+        ("environment = [\"native\", \"docker\"]", ["\"docker\"", "native, aarch64, container, vm"]),
         ("path = [\"ruoter\"]", ["\"ruoter\"", "router"]),
         ("path_loss = [1.5]", ["1.5", "loss"]),
         ("environment_memory = [\"1MiB\"]", ["1MiB", "64MiB"]),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::workload::Calibration;
 use crate::deadline::workload::Deadline;
 use crate::interface::workload::Interface;
 use crate::longest_packet::workload::LongestPacket;
@@ -52,6 +53,7 @@ workloads! {
     LongestPacket = "longest-packet": LongestPacket;
     Interface = "interface": Interface;
     Roles = "roles": Roles;
+    Calibration = "calibration": Calibration;
     Deadline = "deadline": Deadline;
     Wakeup = "wakeup": Wakeup;
 }

@@ -9,6 +9,7 @@
 //! | `interface` | what does handing a packet over cost? | latency, hand-over, both beside two copies |
 //! | `deadline` | does a host answer the air interface in time? | answers in time and late, each stage of each |
 //! | `roles` | what does each role of an operating environment cost a slot? | variables, loading |
+//! | `calibration` | what can this processor do, and what do components execute? | capacities, prices, counts |
 //! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
 //! | `longest_packet` | how long may a waveform's packets be? | items, every trial |
 //!
@@ -18,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calibration;
 pub mod deadline;
 mod every;
 mod excluded;

@@ -41,6 +41,26 @@ fn execution() -> Value {
     })
 }
 
+fn elsewhere() -> Value {
+    let paper = facts().execution;
+    let errors = |clock: f64, mac: f64, counted: f64| json!({ "clock_pct": figure(clock), "mac_pct": figure(mac), "instructions_pct": figure(counted) });
+    let point = |row: &takt_studies::aloe::ExecutionRow| {
+        let ns = row.arm_us * 400.0;
+        json!({
+            "name": row.name, "few_ns": figure(1.1 * ns), "many_ns": figure(ns), "over_here": figure(ns / row.x86_us / 20.0),
+            "kmac": ns * 1e8 / 1e12, "error": errors(85.0, 60.0, 25.0),
+        })
+    };
+    json!({
+        "processor": "aarch64 cortex-a72, QEMU 7.2.22, user emulation", "skipped": null,
+        "few_slots": 100, "many_slots": 1000, "slot_us": 20_000.0, "mac_per_s": figure(1e8),
+        "integer_per_s": [figure(9e9), figure(1e9)], "components": paper.components.iter().map(point).collect::<Vec<_>>(),
+        "total": point(&paper.total), "mean_error": errors(85.0, 60.0, 25.0), "clock_over_mac_pct": figure(25.0),
+        "misses": 0, "slots": 3000, "base_ns": figure(2_000.0), "module_ns": figure(900.0), "variable_ns": figure(3_000.0),
+        "load_ns": figure(8e5), "bridge_ns": figure(400.0), "interface_bps": figure(4e10),
+    })
+}
+
 fn outcome() -> Outcome {
     let interface = json!({
         "packet_bits": 100_000, "reader": "same-core", "mean_ns": figure(600.0), "median_ns": figure(580.0),
@@ -51,7 +71,8 @@ fn outcome() -> Outcome {
     let roles = facts().roles.into_iter().map(|role| {
         json!({
             "name": role.name, "does": role.does, "paper_x86_us": role.x86_us, "paper_arm_us": role.arm_us,
-            "per_slot_ns": if role.name == "EXEC" { figure(90.0) } else { Value::Null }, "once_ns": null, "how": "As measured.",
+            "per_slot_ns": if role.name == "EXEC" { figure(90.0) } else { Value::Null }, "once_ns": null,
+            "elsewhere_ns": if role.name == "EXEC" { figure(2_000.0) } else { Value::Null }, "how": "As measured.",
         })
     });
     let claims = facts().claims.into_iter().map(|claim| {
@@ -62,7 +83,7 @@ fn outcome() -> Outcome {
     serde_json::from_value(json!({
         "schema": 1, "study": "aloe", "run": "2026-11-21T1004-aloe", "question": "What does it cost?",
         "started": "2026-11-21T10:04:00Z", "duration_s": 123.0, "depth": "quick", "complete": true,
-        "takt_version": "0.1.0", "real_time": true, "paper": facts(), "execution": execution(),
+        "takt_version": "0.1.0", "real_time": true, "paper": facts(), "execution": execution(), "elsewhere": elsewhere(),
         "host": {
             "hostname": "lab-7", "kernel": "Linux 6.18.2", "cpu_model": "a processor", "cores": 4,
             "memory_bytes": 8_000_000_000_u64, "virtualisation": "none", "more": {},

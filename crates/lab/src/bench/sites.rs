@@ -45,7 +45,7 @@ impl Where {
 
     /// An environment with a network of its own.
     pub(super) fn own_network(&self) -> Option<&'static str> {
-        (self.environment.kind != Kind::Native).then(|| self.environment.kind.name())
+        self.environment.kind.is_apart().then(|| self.environment.kind.name())
     }
 
     /// What takt puts between the sides, if it is more than a plain cable.
@@ -55,7 +55,7 @@ impl Where {
     }
 }
 
-/// `native` has no limits: those of a sweep over environments are for the others.
+/// `native` and `aarch64` have no limits: those of a sweep over environments are for the others.
 pub(super) fn environment_of(settings: &Settings) -> Spec {
     let kind = Kind::named(settings.word("environment")).unwrap_or_default();
     let limits = Limits {
@@ -66,7 +66,7 @@ pub(super) fn environment_of(settings: &Settings) -> Spec {
     let parameters = settings.word("environment_parameters").parse().unwrap_or_default();
     Spec {
         kind,
-        limits: if kind == Kind::Native { Limits::default() } else { limits },
+        limits: if kind.is_apart() { limits } else { Limits::default() },
         runtime,
         parameters: if kind == Kind::Vm { parameters } else { Parameters::default() },
         shell: false,

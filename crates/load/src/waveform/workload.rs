@@ -103,6 +103,12 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
     })
 }
 
+/// The waveform that a point names, as it is written.
+pub(crate) fn named(settings: &Settings) -> Result<Options, Failure> {
+    let name = settings.word("waveform");
+    Ok(Options { waveform: name.to_owned(), text: text(name)?, ..Options::default() })
+}
+
 /// The text of a waveform's file; `None` for one that comes with takt.
 fn text(name: &str) -> Result<Option<String>, Failure> {
     let known = library::NAMES;

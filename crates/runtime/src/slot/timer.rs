@@ -1,7 +1,7 @@
 //! How execution is timed: the processor's time-stamp counter, or a time that moves only on request.
 #![allow(unsafe_code)]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Reads a time in ticks of its own; [`Timer::ns_of`] makes nanoseconds of a difference.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ enum Source {
     Counter,
     /// What the platform has instead, or where that counter is not steady.
     Clock(quanta::Clock),
+    /// The host's clock, where the counter is too coarse; since then, nanoseconds.
+    Host(Instant),
     /// Nanoseconds since the start, moved by [`Timer::occupy`] and by the driver.
     Virtual(u64),
 }
@@ -48,6 +50,22 @@ fn narrow(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
+/// A counter that steps by more does not time executions. Those of real processors step by 42 ns at most (24 MHz).
+const COARSE_NS: u64 = 500;
+
+/// The smallest step of a counter in some readings; of one that stands, more than any.
+fn step(mut read: impl FnMut() -> u64) -> u64 {
+    let mut before = read();
+    let steps = (0..READINGS).map(|_| {
+        let now = read();
+        now.wrapping_sub(std::mem::replace(&mut before, now))
+    });
+    steps.filter(|step| *step > 0).min().unwrap_or(u64::MAX)
+}
+
+/// Enough for a counter that steps by a microsecond to step many times, each reading taking tens of nanoseconds.
+const READINGS: u32 = 1000;
+
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn counter() -> u64 {
@@ -71,6 +89,10 @@ impl Timer {
                 return Timer { source: Source::Counter, rate };
             }
         }
+        // User emulation has a counter that steps by a microsecond (QEMU 7.2): most components would take none or one.
+        if scaled(step(|| clock.raw()), rate.ns_per_tick) > COARSE_NS {
+            return Timer { source: Source::Host(Instant::now()), rate: Rate::ONE };
+        }
         Timer { source: Source::Clock(clock), rate }
     }
 
@@ -85,6 +107,7 @@ impl Timer {
             #[cfg(target_arch = "x86_64")]
             Source::Counter => counter(),
             Source::Clock(clock) => clock.raw(),
+            Source::Host(start) => narrow(start.elapsed().as_nanos()),
             Source::Virtual(now) => *now,
         }
     }
@@ -123,6 +146,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_step_of_a_counter_is_the_smallest_that_it_makes() {
+        let of = |by: u64, readings: u64| {
+            let mut reading = 0;
+            step(move || {
+                reading += 1;
+                reading / readings * by
+            })
+        };
+        assert_eq!((of(62, 8), of(1, 1), of(0, 1)), (62, 1, u64::MAX));
+    }
+
+    #[test]
+    fn the_host_s_clock_is_in_nanoseconds_and_goes() {
+        let timer = Timer { source: Source::Host(Instant::now()), rate: Rate::ONE };
+        let from = timer.read();
+        while timer.read() == from {}
+        assert_eq!((timer.ns(5, 9), timer.ticks_of(77)), (4, 77));
+    }
+
+    #[test]
     fn ticks_become_the_nanoseconds_that_the_clock_says() {
         let clock = quanta::Clock::new();
         let timer = Timer { source: Source::Clock(clock.clone()), rate: Rate::of(&clock) };
@@ -132,6 +175,7 @@ mod tests {
             assert!(timer.ns_of(timer.ticks_of(theirs)).abs_diff(theirs) <= 20 + theirs / (1 << 28), "and back");
         }
         assert_eq!(timer.ns(7, 3), 0);
-        assert!(timer.ticks_of(u64::MAX) > 1 << 60, "a deadline far away stays far away");
+        // In time, since a counter may tick at 24 MHz as well as at 4 GHz.
+        assert!(timer.ns_of(timer.ticks_of(u64::MAX)) > 1 << 60, "a deadline far away stays far away");
     }
 }

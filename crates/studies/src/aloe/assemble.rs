@@ -12,8 +12,8 @@ use takt_load::waveform::{self, Floors};
 use takt_stats::{Histogram, Ns};
 
 use super::{
-    BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, OverheadPoint, Role, SCHEMA,
-    TwoOverOne, claims, execution, facts, overhead, words,
+    BeatPoint, Elsewhere, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, OverheadPoint, Role,
+    SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, overhead, words,
 };
 use crate::StudyRun;
 use crate::claim::answer;
@@ -27,15 +27,25 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
     let longest = longest(&part("longest"));
     let interfaces = interfaces(&part("interface"));
     let costs = costs(&part("overhead"), &part("beat"), &paper);
+    let parts = elsewhere::Parts {
+        here: part("execution"),
+        there: part("execution-aarch64"),
+        capacity: part("capacity"),
+        overhead: part("overhead-aarch64"),
+        roles: part("roles-aarch64"),
+        interface: part("interface-aarch64"),
+    };
+    let elsewhere = elsewhere::elsewhere(&parts, &paper.execution, paper.interface.packet_bits);
     let mut outcome = Outcome {
         of: StudyRun::of(stored, SCHEMA),
-        real_time: real_time(&stored.rounds),
+        real_time: real_time(&rounds_here(stored)),
         two_over_one: two_over_one(&part("longest")),
-        roles: roles(&part("roles"), &interfaces, &costs),
+        roles: roles(&part("roles"), &interfaces, &costs, &elsewhere),
         memory: memory(&part("memory")),
         execution: execution::execution(&part("execution"), &paper.execution),
-        floors: floors(&stored.rounds),
+        floors: floors(&rounds_here(stored)),
         paper,
+        elsewhere,
         longest,
         interface: interfaces,
         overhead: costs,
@@ -48,7 +58,7 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
 }
 
 /// All rounds with the components of their point.
-fn by_components<'a>(part: &[Point<'a>]) -> Vec<(usize, &'a RoundRow)> {
+pub(super) fn by_components<'a>(part: &[Point<'a>]) -> Vec<(usize, &'a RoundRow)> {
     let of =
         |point: &Point<'a>| point.rounds.iter().map(|round| (point.whole("components"), *round)).collect::<Vec<_>>();
     part.iter().flat_map(of).collect()
@@ -163,7 +173,7 @@ fn costs(free: &[Point<'_>], beat: &[Point<'_>], paper: &super::Facts) -> Overhe
     all
 }
 
-fn roles(part: &[Point<'_>], interfaces: &[InterfacePoint], costs: &Overhead) -> Vec<Role> {
+fn roles(part: &[Point<'_>], interfaces: &[InterfacePoint], costs: &Overhead, elsewhere: &Elsewhere) -> Vec<Role> {
     let rounds: Vec<&RoundRow> = part.iter().flat_map(|point| point.rounds.clone()).collect();
     let across = interfaces.iter().filter(|point| point.reader == "other-core");
     let shortest = across.min_by_key(|point| point.packet_bits);
@@ -176,6 +186,13 @@ fn roles(part: &[Point<'_>], interfaces: &[InterfacePoint], costs: &Overhead) ->
             _ => (None, None),
         }
     };
+    let there = |name: &str| match name {
+        "EXEC" => Some(elsewhere.base_ns.clone()),
+        "STATS" => Some(elsewhere.variable_ns.clone()),
+        "SWLOAD" => Some(elsewhere.load_ns.clone()),
+        "BRIDGE" => Some(elsewhere.bridge_ns.clone()),
+        _ => None,
+    };
     let row = |role: &super::RoleFacts| {
         let (per_slot_ns, once_ns) = measured(&role.name);
         let kept = |figure: Option<Figure>| figure.filter(|figure| figure.value.is_some());
@@ -186,6 +203,7 @@ fn roles(part: &[Point<'_>], interfaces: &[InterfacePoint], costs: &Overhead) ->
             paper_arm_us: role.arm_us,
             per_slot_ns: kept(per_slot_ns),
             once_ns: kept(once_ns),
+            elsewhere_ns: kept(there(&role.name)),
             how: words::how(&role.name).to_owned(),
         }
     };
@@ -210,10 +228,16 @@ fn memory(part: &[Point<'_>]) -> MemoryUse {
     }
 }
 
+/// Rounds of this processor itself: floors and priorities of an emulated one are its own.
+fn rounds_here(stored: &StoredRun) -> Vec<&RoundRow> {
+    let of = |round: &RoundRow| round.record.as_ref()?.in_force.get("environment")?.as_str().map(str::to_owned);
+    stored.rounds.iter().filter(|round| of(round).is_none_or(|name| name == "native")).collect()
+}
+
 /// Medians over all rounds that have them.
-fn floors(rounds: &[RoundRow]) -> Floors {
+fn floors(rounds: &[&RoundRow]) -> Floors {
     let median = |name: &str| {
-        let of = |round: &RoundRow| {
+        let of = |round: &&RoundRow| {
             at(round, &format!("/floors/{name}")).or_else(|| at(round, &format!("/confirmed/floors/{name}")))
         };
         let mut all: Vec<f64> = rounds.iter().filter_map(of).collect();
@@ -229,8 +253,8 @@ fn floors(rounds: &[RoundRow]) -> Floors {
     }
 }
 
-fn real_time(rounds: &[RoundRow]) -> Option<bool> {
-    let of = |round: &RoundRow| {
+fn real_time(rounds: &[&RoundRow]) -> Option<bool> {
+    let of = |round: &&RoundRow| {
         let result = &round.record.as_ref()?.result;
         result.get("fifo").or_else(|| result.pointer("/confirmed/fifo"))?.as_bool()
     };

@@ -68,20 +68,32 @@ const DRAWN: [&str; 2] = ["1st Interl.", "TurboDec"];
 /// Width of a bin: each begins at so many times the one before.
 const BIN: f64 = 1.05;
 
-pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution {
-    let mut by_slots: BTreeMap<usize, (Vec<&RoundRow>, f64)> = BTreeMap::new();
-    for point in part {
-        let entry = by_slots.entry(point.whole("slots")).or_default();
-        entry.0.extend(&point.rounds);
-        entry.1 = point.slot_us();
-    }
-    let (Some((&few, (few_rounds, _))), Some((&many, (many_rounds, slot)))) =
-        (by_slots.first_key_value(), by_slots.last_key_value())
-    else {
-        return Execution::default();
+/// Rounds of one number of slots.
+#[derive(Default)]
+pub(super) struct Group<'a> {
+    pub(super) slots: u64,
+    pub(super) slot_us: f64,
+    pub(super) rounds: Vec<&'a RoundRow>,
+}
+
+/// The shortest runs and the longest; `None` without any.
+pub(super) fn by_slots<'a>(part: &[Point<'a>]) -> Option<(Group<'a>, Group<'a>)> {
+    let of = |slots: usize| {
+        let mut group = Group { slots: slots as u64, ..Group::default() };
+        for point in part.iter().filter(|point| point.whole("slots") == slots) {
+            group.rounds.extend(&point.rounds);
+            group.slot_us = point.slot_us();
+        }
+        group
     };
-    let (few_runs, many_runs) = (runs(few_rounds), runs(many_rounds));
-    let mac_per_s = Figure::of(many_rounds, |round| at(round, "/floors/mac_per_s").filter(|rate| *rate > 0.0));
+    let slots = || part.iter().map(|point| point.whole("slots"));
+    Some((of(slots().min()?), of(slots().max()?)))
+}
+
+pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution {
+    let Some((few, many)) = by_slots(part) else { return Execution::default() };
+    let (few_runs, many_runs) = (runs(&few.rounds), runs(&many.rounds));
+    let mac_per_s = Figure::of(&many.rounds, |round| at(round, "/floors/mac_per_s").filter(|rate| *rate > 0.0));
     let point = |row: &ExecutionRow, names: &[&str]| {
         let of = |runs: &Runs<'_>| Figure::of(&runs.rounds(), |round| runs.mean_ns(round, names));
         let many_ns = of(&many_runs);
@@ -92,9 +104,9 @@ pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution
     let all: Vec<&str> = paper.components.iter().map(|row| row.component.as_str()).collect();
     let counted = |of: fn(&waveform::Outcome) -> u64| many_runs.counted().map(of).sum();
     Execution {
-        few_slots: few as u64,
-        many_slots: many as u64,
-        slot_us: *slot,
+        few_slots: few.slots,
+        many_slots: many.slots,
+        slot_us: many.slot_us,
         components: paper.components.iter().map(|row| point(row, &[&row.component])).collect(),
         total: Some(point(&paper.total, &all)),
         histograms: DRAWN.iter().filter_map(|name| scatter(paper, name, &many_runs)).collect(),
@@ -104,24 +116,24 @@ pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution
     }
 }
 
-struct Runs<'a>(Vec<(&'a RoundRow, Option<waveform::Outcome>)>);
+pub(super) struct Runs<'a>(Vec<(&'a RoundRow, Option<waveform::Outcome>)>);
 
-fn runs<'a>(rounds: &[&'a RoundRow]) -> Runs<'a> {
+pub(super) fn runs<'a>(rounds: &[&'a RoundRow]) -> Runs<'a> {
     Runs(rounds.iter().map(|round| (*round, read::<waveform::Outcome>(round))).collect())
 }
 
 impl<'a> Runs<'a> {
-    fn rounds(&self) -> Vec<&'a RoundRow> {
+    pub(super) fn rounds(&self) -> Vec<&'a RoundRow> {
         self.0.iter().map(|(round, _)| *round).collect()
     }
 
-    fn counted(&self) -> impl Iterator<Item = &waveform::Outcome> {
+    pub(super) fn counted(&self) -> impl Iterator<Item = &waveform::Outcome> {
         let counted = self.0.iter().filter(|(round, _)| round.state == RoundState::Valid);
         counted.filter_map(|(_, outcome)| outcome.as_ref())
     }
 
     /// Mean of these components together; `None` unless the round has all.
-    fn mean_ns(&self, round: &RoundRow, names: &[&str]) -> Option<f64> {
+    pub(super) fn mean_ns(&self, round: &RoundRow, names: &[&str]) -> Option<f64> {
         let (_, outcome) = self.0.iter().find(|(own, _)| own.id == round.id)?;
         let outcome = outcome.as_ref()?;
         names.iter().map(|name| of(outcome, name)?.mean()).sum()

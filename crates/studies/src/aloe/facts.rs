@@ -15,6 +15,7 @@ pub struct Facts {
     #[serde(rename = "role")]
     pub roles: Vec<RoleFacts>,
     pub memory: MemoryFacts,
+    pub numbers: Numbers,
     #[serde(rename = "claim")]
     pub claims: Vec<ClaimFacts>,
 }
@@ -114,6 +115,14 @@ pub struct RoleFacts {
 pub struct MemoryFacts {
     pub base_bytes: u64,
     pub component_bytes: u64,
+}
+
+/// What claims are judged by; these are ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbers {
+    /// Times are predicted well enough if they are missed by no more than this, % of them, in the mean of the components.
+    pub enough_pct: f64,
 }
 
 /// A claim of the paper, in our words.

@@ -9,9 +9,11 @@
 //! | `roles` | Table II | [`Role`] |
 //! | `memory` | Table III | [`MemoryUse`] |
 //! | `same` | claims 1 and 4 | [`Claim`](crate::Claim) |
+//! | `capacity`, and the parts named `…-aarch64` | the ARM columns, claim 7 | [`Elsewhere`] |
 
 mod assemble;
 mod claims;
+mod elsewhere;
 mod execution;
 mod facts;
 mod overhead;
@@ -25,8 +27,9 @@ use takt_load::waveform::Floors;
 use super::{Figure, StudyRun};
 
 pub(super) use assemble::assemble;
+pub use elsewhere::{Elsewhere, ElsewherePoint, Errors};
 pub use execution::{Execution, ExecutionPoint, Scatter};
-pub use facts::{ClaimFacts, ExecutionRow, Facts, RoleFacts, facts};
+pub use facts::{ClaimFacts, ExecutionRow, Facts, Numbers, RoleFacts, facts};
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -42,6 +45,9 @@ pub struct Outcome {
     /// Table I and Figure 1; empty in documents of before they were looked at.
     #[serde(default)]
     pub execution: Execution,
+    /// The ARM columns; empty in documents of before they were looked at.
+    #[serde(default)]
+    pub elsewhere: Elsewhere,
     /// Figure 2: longest packets, by workers and slot.
     pub longest: Vec<LongestPoint>,
     pub two_over_one: Vec<TwoOverOne>,
@@ -178,6 +184,9 @@ pub struct Role {
     pub per_slot_ns: Option<Figure>,
     /// Here, ns once; where it is not a slot's.
     pub once_ns: Option<Figure>,
+    /// On the emulated aarch64, ns a slot, or once as here.
+    #[serde(default)]
+    pub elsewhere_ns: Option<Figure>,
     /// What does it here, and how that was measured.
     pub how: String,
 }

@@ -22,6 +22,8 @@ pub enum EnvironmentError {
     Unusable { program: PathBuf, why: String, fix: String },
     #[error("no kernel for a virtual machine: looked at {looked}")]
     NoKernel { looked: String, fix: String },
+    #[error("no takt for {processor}: looked for {looked}")]
+    NoTakt { processor: &'static str, looked: String, fix: String },
     #[error("{what} needs {capability}, which this process lacks")]
     NotPermitted { what: &'static str, capability: &'static str },
     /// `requested`: such a path was requested; else it is all that is permitted.
@@ -62,7 +64,8 @@ impl EnvironmentError {
         match self {
             EnvironmentError::Missing { fix, .. }
             | EnvironmentError::Unusable { fix, .. }
-            | EnvironmentError::NoKernel { fix, .. } => Some(fix.clone()),
+            | EnvironmentError::NoKernel { fix, .. }
+            | EnvironmentError::NoTakt { fix, .. } => Some(fix.clone()),
             EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),
@@ -74,8 +77,9 @@ impl EnvironmentError {
     /// such a level out and says so.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
-        use EnvironmentError::{Missing, NoKernel, NoPathEnd, NotPermitted, Path, Unusable};
-        matches!(self, Missing { .. } | Unusable { .. } | NoKernel { .. } | NotPermitted { .. } | NoPathEnd { .. })
+        use EnvironmentError::{Missing, NoKernel, NoPathEnd, NoTakt, NotPermitted, Path, Unusable};
+        matches!(self, Missing { .. } | Unusable { .. } | NoKernel { .. } | NoTakt { .. })
+            || matches!(self, NotPermitted { .. } | NoPathEnd { .. })
             || matches!(self, Path(error) if error.is_unavailable())
     }
 }

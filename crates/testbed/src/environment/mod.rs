@@ -1,6 +1,7 @@
-//! Where the measured side runs: this machine itself, a container, a virtual machine.
+//! Where the measured side runs: this machine itself, an emulated processor, a container, a virtual machine.
 //!
-//! An environment takes the host side's end on the path: a namespace and the interface in it. `native` works there.
+//! An environment takes the host side's end on the path: a namespace and the interface in it. `native` works there,
+//! and so does `aarch64`, whose processes are this machine's and whose instructions are another processor's.
 //! `container` and `vm` make the interface a port of a bridge and move its address to the inside end, as the study of
 //! virtualised radios did (its Figure 2):
 //!
@@ -16,6 +17,7 @@
 //! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path. What an
 //! environment makes is registered before it exists and goes when its [`RunningEnvironment`] is dropped.
 
+mod aarch64;
 mod bridge;
 mod container;
 mod drawing;
@@ -31,6 +33,7 @@ mod site;
 mod spec;
 mod vm;
 
+pub use aarch64::Aarch64;
 pub use container::{Container, RuntimeName};
 pub use error::EnvironmentError;
 pub use native::Native;
@@ -45,13 +48,18 @@ pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
 use crate::net::PathEnd;
 
-/// Something in which the measured side can run: this machine itself, a container, a virtual machine.
+/// Something in which the measured side can run: this machine itself, an emulated processor, a container, a virtual machine.
 pub trait Environment: Send {
-    /// Its name in experiment files and records: `native`, `container`, `vm`.
+    /// Its name in experiment files and records: `native`, `aarch64`, `container`, `vm`.
     fn name(&self) -> &'static str;
 
     /// What starts agents on this machine itself: those of the other side.
     fn outside(&self) -> &Native;
+
+    /// Whether it has a network of its own, into which no loopback interface of this machine leads.
+    fn own_network(&self) -> bool {
+        true
+    }
 
     /// Starts an agent inside, on the end if there is a path, on these CPUs of this machine. If that fails nothing is left.
     fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError>;

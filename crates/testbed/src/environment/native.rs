@@ -57,6 +57,10 @@ impl Environment for Native {
         self
     }
 
+    fn own_network(&self) -> bool {
+        false
+    }
+
     fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
         let namespace = end.map(|end| end.namespace.path());
         let agent = self.start_agent(namespace.as_deref(), cpus)?;

@@ -27,6 +27,9 @@ pub struct EnvironmentFacts {
     pub parameters: Option<Parameters>,
     /// What brought it up, with its version: `runc 1.1.5`, `QEMU 7.2.22`; `None`: nothing was needed.
     pub runtime: Option<String>,
+    /// The processor that user emulation stands for: `aarch64 cortex-a72`; `None`: this machine's own, or a guest's.
+    #[serde(default)]
+    pub processor: Option<String>,
     /// What executes a guest's instructions: `kvm` (the processor) or `tcg` (software); `None` outside of guests.
     pub accelerator: Option<String>,
     pub not_accelerated: Option<String>,

@@ -158,7 +158,7 @@ impl Site {
             (None, Some(path)) if options.path.is_none() => ("veth", path.radio.address),
             (None, Some(path)) => (path.spec.name.as_str(), path.radio.address),
         };
-        let running = match between.is_none() && emulated && environment.name() != "native" {
+        let running = match between.is_none() && emulated && environment.own_network() {
             // There is no way from the loopback interface of this machine into another namespace.
             true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), requested: options.loopback }),
             false => environment.start(between.as_ref().map(|path| &path.host), &placement.host),

@@ -5,28 +5,37 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use takt_host::leftovers::Run;
 
-use super::{Container, Environment, EnvironmentError, Native, Parameters, RuntimeName, Vm};
+use super::{Aarch64, Container, Environment, EnvironmentError, Native, Parameters, RuntimeName, Vm};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     #[default]
     Native,
+    /// Processes of this machine whose instructions are another processor's.
+    Aarch64,
     Container,
     Vm,
 }
 
 impl Kind {
     /// Every one, the least separated first.
-    pub const ALL: [Kind; 3] = [Kind::Native, Kind::Container, Kind::Vm];
+    pub const ALL: [Kind; 4] = [Kind::Native, Kind::Aarch64, Kind::Container, Kind::Vm];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Native => "native",
+            Kind::Aarch64 => "aarch64",
             Kind::Container => "container",
             Kind::Vm => "vm",
         }
+    }
+
+    /// Whether it can be kept to a share of this machine, and has a network of its own: a container, a virtual machine.
+    #[must_use]
+    pub const fn is_apart(self) -> bool {
+        matches!(self, Kind::Container | Kind::Vm)
     }
 
     #[must_use]
@@ -48,7 +57,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub kind: Kind,
-    /// How much of this machine it may use; `native` has no limits.
+    /// How much of this machine it may use; `native` and `aarch64` have no limits.
     #[serde(default)]
     pub limits: Limits,
     /// What is to make a container; `None`: the first that works here.
@@ -71,6 +80,7 @@ pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environm
     check(spec)?;
     Ok(match spec.kind {
         Kind::Native => Box::new(native),
+        Kind::Aarch64 => Box::new(Aarch64::open(native)?),
         Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
         Kind::Vm => Box::new(
             Vm::open(native, run.clone(), spec.limits)?.with_parameters(spec.parameters).with_shell(spec.shell),
@@ -82,8 +92,8 @@ fn check(spec: &Spec) -> Result<(), EnvironmentError> {
     let Spec { kind, limits: Limits { cpus, memory_bytes }, .. } = *spec;
     let impossible = |limit, value: String, allowed| Err(EnvironmentError::Limit { limit, value, allowed });
     match (kind, cpus, memory_bytes) {
-        (Kind::Native, Some(cpus), _) => impossible("cpus", cpus.to_string(), "native has no limits"),
-        (Kind::Native, _, Some(bytes)) => impossible("memory", bytes.to_string(), "native has no limits"),
+        (kind, Some(cpus), _) if !kind.is_apart() => impossible("cpus", cpus.to_string(), NO_LIMITS),
+        (kind, _, Some(bytes)) if !kind.is_apart() => impossible("memory", bytes.to_string(), NO_LIMITS),
         // A quota is a whole number of microseconds of each 100 ms, 1000 at least.
         (_, Some(cpus), _) if !(0.01..=1024.0).contains(&cpus) => impossible("cpus", cpus.to_string(), "0.01 to 1024"),
         (_, _, Some(bytes)) if bytes < MIN_MEMORY_BYTES => impossible("memory", bytes.to_string(), "64 MiB or more"),
@@ -91,6 +101,7 @@ fn check(spec: &Spec) -> Result<(), EnvironmentError> {
     }
 }
 
+const NO_LIMITS: &str = "native and aarch64 have no limits";
 /// The agent, its threads and their buffers, and for a guest its kernel.
 const MIN_MEMORY_BYTES: u64 = 64 << 20;
 
@@ -106,6 +117,7 @@ mod tests {
     fn impossible_limits_are_refused_with_what_is_possible() {
         for (kind, cpus, memory) in [
             (Kind::Native, Some(1.0), None),
+            (Kind::Aarch64, Some(1.0), None),
             (Kind::Native, None, Some(1 << 30)),
             (Kind::Container, Some(0.0), None),
             (Kind::Container, Some(f64::NAN), None),

@@ -32,6 +32,8 @@ pub struct Flags {
 enum Environment {
     /// Processes of this machine.
     Native,
+    /// Processes of this machine whose instructions are an aarch64's, by QEMU's user emulation.
+    Aarch64,
     /// A container of this machine's kernel.
     Container,
     /// A virtual machine.
@@ -61,6 +63,7 @@ impl Flags {
     pub fn spec(&self) -> Option<Spec> {
         let kind = match self.env_only? {
             Environment::Native => Kind::Native,
+            Environment::Aarch64 => Kind::Aarch64,
             Environment::Container => Kind::Container,
             Environment::Vm => Kind::Vm,
         };

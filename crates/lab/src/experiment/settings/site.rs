@@ -5,12 +5,12 @@ use takt_load::setting::{Setting, Takes};
 use super::domains::{CPUS, KERNEL_PARAMETERS, MEMORY};
 
 pub(super) const ROWS: &[Setting] = &[
-    Setting::new("environment", Takes::Word(&["native", "container", "vm"]), "native")
+    Setting::new("environment", Takes::Word(&["native", "aarch64", "container", "vm"]), "native")
         .about("where the host side runs"),
     Setting::new("environment_cpus", Takes::Domain(&CPUS), "all")
-        .about("how many CPUs' worth of time it may use; native has no limit"),
+        .about("how many CPUs' worth of time it may use; native and aarch64 have no limit"),
     Setting::new("environment_memory", Takes::Domain(&MEMORY), "all")
-        .about("how much memory it may use; native has no limit"),
+        .about("how much memory it may use; native and aarch64 have no limit"),
     Setting::new("environment_runtime", Takes::Word(&["any", "runc", "crun", "podman", "docker"]), "any")
         .about("what makes a container; any is the first of these that works here"),
     Setting::new("environment_parameters", Takes::Domain(&KERNEL_PARAMETERS), "none")

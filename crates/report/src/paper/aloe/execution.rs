@@ -1,6 +1,6 @@
 //! Table I and Figure 1: execution times, the paper's beside ours.
 
-use takt_studies::aloe::{ExecutionPoint, Outcome, Scatter};
+use takt_studies::aloe::{ElsewherePoint, Errors, ExecutionPoint, ExecutionRow, Outcome, Scatter};
 
 use super::super::common::{cell, source, step};
 use crate::figure::{Axis, Reference};
@@ -66,7 +66,71 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
         paper_rate(outcome.paper.execution.x86_mac_per_s),
         paper_rate(outcome.paper.execution.arm_mac_per_s),
     ));
-    vec![times, metric]
+    [vec![times, metric], elsewhere(outcome)].concat()
+}
+
+/// The ARM columns: times on the emulated aarch64, and by how much they are missed when they are estimated from those here.
+fn elsewhere(outcome: &Outcome) -> Vec<Table> {
+    let (elsewhere, paper) = (&outcome.elsewhere, &outcome.paper.execution);
+    if elsewhere.many_slots == 0 {
+        return Vec::new();
+    }
+    let points = || elsewhere.components.iter().chain(&elsewhere.total);
+    let rows = || points().zip(paper.components.iter().chain([&paper.total]));
+    let mean = |slots: u64| format!("mean of {}", count(slots));
+    let many = mean(elsewhere.many_slots);
+    // A quick run has one number of slots.
+    let both = elsewhere.few_slots != elsewhere.many_slots;
+    let few = both.then(|| mean(elsewhere.few_slots));
+    let numbers: Vec<&str> =
+        few.iter().map(String::as_str).chain([&*many, "over here", "paper, ARM", "ARM over x86"]).collect();
+    let columns = Column::row("component", &numbers, &[]);
+    let times = rows().map(|(point, row)| there_row(point, row, both)).collect();
+    let times = Table::new("aarch64-times", "Execution times on an emulated aarch64", columns, times).with_note(format!(
+        "{}: user emulation of another instruction set, a slower and unequal kind of processor, not an ARM machine's speed. Slots \
+         of {}; of {} slots, {} slots of components were missed.",
+        elsewhere.processor.as_deref().unwrap_or("emulated"),
+        Unit::SECONDS.show(elsewhere.slot_us * 1e-6, 3),
+        count(elsewhere.slots),
+        count(elsewhere.misses),
+    ));
+    let numbers = ["by clock", "by MAC", "by instructions", "paper, by clock", "paper, by MAC"];
+    let columns = Column::row("component", &numbers, &[]);
+    let mut errors: Vec<Row> = rows().map(|(point, row)| error_row(&point.name, &point.error, Some(row))).collect();
+    errors.push(error_row("mean of components", &elsewhere.mean_error, None));
+    let rate =
+        |figure: &takt_studies::Figure| figure.value.map(|rate| Unit::prefixed("op").show(rate, 3)).unwrap_or_default();
+    let [here, there] = &elsewhere.integer_per_s;
+    let (mac_here, mac_there) = (&outcome.execution.mac_per_s, &elsewhere.mac_per_s);
+    let errors = Table::new("aarch64-errors", "By how much these are missed from here", columns, errors).with_note(format!(
+        "Of the time there. A translated processor has no clock frequency: operations of whole numbers stand for it, {} a second here \
+         and {} there; of multiply-accumulates {} and {}. By instructions: counted on this kind of processor, times what each takes there.",
+        rate(here),
+        rate(there),
+        rate(mac_here),
+        rate(mac_there),
+    ));
+    vec![times, errors]
+}
+
+fn there_row(point: &ElsewherePoint, paper: &ExecutionRow, both: bool) -> Row {
+    let few = both.then(|| cell(&point.few_ns, Unit::SECONDS, 1e-9));
+    let rest = [
+        cell(&point.many_ns, Unit::SECONDS, 1e-9),
+        cell(&point.over_here, Unit::TIMES, 1.0),
+        Cell::text(Unit::SECONDS.show(paper.arm_us * 1e-6, 4)),
+        Cell::text(Unit::TIMES.show(paper.arm_us / paper.x86_us, 2)),
+    ];
+    Row::plain([Cell::text(&point.name)].into_iter().chain(few).chain(rest))
+}
+
+fn error_row(name: &str, error: &Errors, paper: Option<&ExecutionRow>) -> Row {
+    let percent = |percent: f64| Cell::text(Unit::SHARE.show(percent / 100.0, 3));
+    let theirs = |of: fn(&ExecutionRow) -> f64| paper.map_or_else(|| Cell::text("–"), |row| percent(of(row)));
+    let [clock, mac, instructions] =
+        [&error.clock_pct, &error.mac_pct, &error.instructions_pct].map(|figure| cell(figure, Unit::SHARE, 0.01));
+    let (clock_paper, mac_paper) = (theirs(|row| row.time_error_pct), theirs(|row| row.mac_error_pct));
+    Row::plain([Cell::text(name), clock, mac, instructions, clock_paper, mac_paper])
 }
 
 fn time_row(point: &ExecutionPoint) -> Row {

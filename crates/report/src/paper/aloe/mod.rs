@@ -40,7 +40,9 @@ pub fn report(outcome: &Outcome) -> Report {
 
 const EXECUTION: &str = "The 384 kb/s channel of UTRA FDD on one core, on the beat: 3840 information bits a slot, transmitter and \
                          receiver, with a modulator, noise and a demodulator between them that are not in the table. Each \
-                         execution is timed by the runtime, in every slot.";
+                         execution is timed by the runtime, in every slot. Beside the paper's ARM stands an aarch64 in user \
+                         emulation: the same program in another instruction set, on a slower and unequal kind of processor. No \
+                         time of it says how fast an ARM machine is.";
 const LONGEST: &str = "Source, modulator (bits to 16-bit samples), demodulator, sink. The packet is raised until slots are \
                        missed, narrowed, and confirmed; most of three trials must pass. A round is one search.";
 const INTERFACE: &str = "Write, hand-over and read of a packet on the runtime's own links. takt hands the memory of a packet \

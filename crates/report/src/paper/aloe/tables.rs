@@ -8,6 +8,9 @@ use crate::check::taker;
 use crate::quantity::significant;
 use crate::{Cell, Column, Row, Table, Unit, count};
 
+/// Heads the columns beside the paper's ARM.
+const EMULATED: &str = "emulated aarch64";
+
 pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &LongestPoint| {
         let cores = if p.workers == 1 { "1 core".to_owned() } else { format!("{} cores", p.workers) };
@@ -66,29 +69,32 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {
     }
     let times = ["latency", "median", "hand-over", "hand-over, 99.9 %", "over two copies"];
     let numbers = [&times[..], &["largest over mean", "throughput", "measured"]].concat();
-    let note = format!("The paper's ARM: {}.", range(paper.arm_bps));
+    let there = outcome.elsewhere.interface_bps.value.map(|bps| Unit::BITS_PER_S.show(bps, 3));
+    let there = there.map(|bps| format!("; on the emulated aarch64, {bps} with such packets on one core"));
+    let note = format!("The paper's ARM: {}{}.", range(paper.arm_bps), there.unwrap_or_default());
     vec![Table::new("interfaces", "Interfaces", Column::row("packet, reader", &numbers, &[]), rows).with_note(note)]
 }
 
 pub(super) fn overhead(outcome: &Outcome) -> Vec<Table> {
-    let (costs, paper) = (&outcome.overhead, &outcome.paper.overhead);
-    let row = |name: &str, figure: &Figure, x86_us: f64, arm_us: f64| {
+    let (costs, there, paper) = (&outcome.overhead, &outcome.elsewhere, &outcome.paper.overhead);
+    let row = |name: &str, [figure, there]: [&Figure; 2], x86_us: f64, arm_us: f64| {
         let ratio = figure.value.filter(|ns| *ns > 0.0).map(|ns| Unit::TIMES.show(x86_us * 1e3 / ns, 2));
         let [x86, arm] = [x86_us, arm_us].map(|us| Cell::text(Unit::SECONDS.show(us * 1e-6, 4)));
         Row::plain([
             Cell::text(name),
             cell(figure, Unit::SECONDS, 1e-9),
+            cell(there, Unit::SECONDS, 1e-9),
             x86,
             arm,
             Cell::text(ratio.unwrap_or_default()),
         ])
     };
     let mut rows = vec![
-        row("T_base", &costs.base_ns, paper.x86_base_us, paper.arm_base_us),
-        row("T_module", &costs.module_ns, paper.x86_module_us, paper.arm_module_us),
+        row("T_base", [&costs.base_ns, &there.base_ns], paper.x86_base_us, paper.arm_base_us),
+        row("T_module", [&costs.module_ns, &there.module_ns], paper.x86_module_us, paper.arm_module_us),
     ];
     rows.retain(|_| !costs.points.is_empty());
-    let columns = Column::row("", &["here", "paper, x86", "paper, ARM", "x86 over here"], &[]);
+    let columns = Column::row("", &["here", EMULATED, "paper, x86", "paper, ARM", "x86 over here"], &[]);
     let model = Table::new("model", "T = T_base + N · T_module", columns, rows).with_note(format!(
         "Floor of T_module: a bare call with two readings of the clock and a histogram, {} here.",
         Unit::SECONDS.show(outcome.floors.measured_call_ns * 1e-9, 3)
@@ -118,6 +124,7 @@ pub(super) fn roles(outcome: &Outcome) -> Vec<Table> {
         Row::plain([
             Cell::text(format!("{}: {}", role.name, role.does)),
             here,
+            role.elsewhere_ns.as_ref().map_or_else(|| Cell::text("–"), |ns| cell(ns, Unit::SECONDS, 1e-9)),
             Cell::text(Unit::SECONDS.show(role.paper_x86_us * 1e-6, 4)),
             Cell::text(arm),
             Cell::text(&role.how),
@@ -125,7 +132,7 @@ pub(super) fn roles(outcome: &Outcome) -> Vec<Table> {
     };
     let shown = outcome.roles.iter().any(|role| role.per_slot_ns.is_some() || role.once_ns.is_some());
     let how = "what does it here, and how it was measured";
-    let columns = Column::row("role", &["here", "paper, x86", "paper, ARM"], &[how]);
+    let columns = Column::row("role", &["here", EMULATED, "paper, x86", "paper, ARM"], &[how]);
     let rows = if shown { outcome.roles.iter().map(row).collect() } else { Vec::new() };
     vec![Table::new("by-role", "Time a slot, by role", columns, rows)]
 }

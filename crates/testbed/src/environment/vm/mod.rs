@@ -126,6 +126,7 @@ impl Vm {
         let agent = self.launch(&machine, end, cpus, patience);
         let agent = agent.map_err(|source| self.explain(scratch.path(), source))?;
         let facts = EnvironmentFacts {
+            processor: None,
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             parameters: Some(Parameters::in_command_line(&agent.hello().kernel_facts.command_line)),

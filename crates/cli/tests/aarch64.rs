@@ -1,0 +1,135 @@
+//! The environment `aarch64`: an agent of another instruction set answers, measures over the path, and says what a processor of
+//! its kind can do; the study `aloe` sets its times beside those here.
+//!
+//! ```text
+//! CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc cargo build --target aarch64-unknown-linux-gnu
+//! cargo test --package takt --test aarch64
+//! ```
+//!
+//! It takes QEMU's user emulation and a takt for aarch64 of the same profile; what is missing is skipped, on record. Nobody
+//! asserts a time: that one kind of processor is slower than another is QEMU's doing.
+
+mod support;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json, to_value};
+use support::{Place, json as document};
+use takt_agent::Service;
+use takt_base::Stop;
+use takt_host::leftovers::{Registry, Run};
+use takt_testbed::environment::{Environment, Kind, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::net::RadioPair;
+use takt_testing::skip;
+use takt_udp::{Options, ServeOptions};
+
+/// The environment; `None`, on record, where it can't be had.
+#[track_caller]
+fn environment(run: &Run) -> Option<Box<dyn Environment>> {
+    let spec = Spec { kind: Kind::Aarch64, ..Spec::default() };
+    match open(&spec, PathBuf::from(env!("CARGO_BIN_EXE_takt")), run) {
+        Ok(environment) => Some(environment),
+        Err(error) if error.is_unavailable() => {
+            skip(format!("{error}   ({})", error.fix().expect("what is missing can be had")));
+            None
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+#[test]
+fn an_agent_of_another_instruction_set_measures_over_the_path() {
+    let run = Registry::system().begin("test").expect("a record");
+    let Some(environment) = environment(&run) else { return };
+    let mut site = match Site::bring_up(&SiteOptions::default(), &*environment, &run, "aarch64") {
+        Ok(site) => site,
+        Err(SiteError::Path(error)) if error.is_unavailable() => return skip(error),
+        Err(error) => panic!("{error:?}"),
+    };
+    let holder = site.in_force.holder.clone();
+    assert_eq!((holder.environment.as_str(), holder.processor.as_deref()), ("aarch64", Some("aarch64 cortex-a72")));
+    assert!(holder.runtime.is_some_and(|runtime| runtime.starts_with("QEMU ")), "what translates");
+    let serve = ServeOptions::at(SocketAddr::from((RadioPair::RADIO_ADDR, 0)));
+    let radio = site.radio.as_mut().expect("the other side");
+    let Ok(at) = radio.start(Service::UdpServer, to_value(serve).expect("a document")) else {
+        return skip("the path is loopback: no address of a radio is there");
+    };
+    let mut options = Options::to(at[0].parse().expect("an address"));
+    (options.datagrams_per_s, options.datagrams) = (Some(1000.0), Some(200));
+    // They end it; the duration is a guard.
+    options.duration = Duration::from_secs(300);
+    let about = options.duration;
+    let result = site.host.run("udp", to_value(options).expect("a document"), about, &Stop::new()).expect("a result");
+    let count = |what: &str| result[what]["datagrams"].as_u64().unwrap_or_else(|| panic!("{result:#}"));
+    assert_eq!(count("sent"), 200);
+    assert!((100..=200).contains(&count("received")), "{result:#}");
+}
+
+/// The parts of the study that the ARM columns rest on.
+const SMALL: &str = r#"
+question = "Do the ARM columns work?"
+[study]
+name = "aloe"
+[rounds]
+count = { full = 2, quick = 2 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
+[[part]]
+name = "execution"
+factors = { slots = [20] }
+fixed = { slot = "20ms", workload = { kind = "waveform", waveform = "utran", duration = "1s", warm_up = "0s" } }
+[[part]]
+name = "capacity"
+factors = { environment = ["native", "aarch64"] }
+fixed = { workload = { kind = "calibration", waveform = "utran" } }
+[[part]]
+name = "execution-aarch64"
+factors = { slots = [20] }
+fixed = { environment = "aarch64", slot = "200ms", workload = { kind = "waveform", waveform = "utran", duration = "10s", warm_up = "0s" } }
+[[part]]
+name = "roles-aarch64"
+fixed = { environment = "aarch64", slot = "20ms", workload = { kind = "roles", components = 4, duration = "400ms" } }
+"#;
+
+#[test]
+fn the_arm_columns_are_measured_and_their_errors_are_those_of_the_figures_beside_them() {
+    let run = Registry::system().begin("test").expect("a record");
+    if environment(&run).is_none() {
+        return;
+    }
+    let place = Place::with("small.toml", SMALL);
+    let outcome = document(&place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]));
+    let there = &outcome["elsewhere"];
+    assert_eq!(outcome["rounds"]["valid"], 10, "{:#}", outcome["records"]);
+    assert!(there["processor"].as_str().is_some_and(|name| name.starts_with("aarch64 cortex-a72, QEMU")), "{there:#}");
+    let value = |pointer: &str| {
+        outcome.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {there:#}"))
+    };
+    let rounds = |pointer: &str| -> Vec<f64> {
+        let rounds = outcome.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("{pointer}"));
+        rounds.iter().map(|round| round["value"].as_f64().expect("a number")).collect()
+    };
+    // The paper's error of a block, from the times and the rates of its two rounds.
+    let ratio = rounds("/elsewhere/components/12/over_here/rounds");
+    let (here, away) = (rounds("/execution/mac_per_s/rounds"), rounds("/elsewhere/mac_per_s/rounds"));
+    let errors = rounds("/elsewhere/components/12/error/mac_pct/rounds");
+    assert_eq!((ratio.len(), errors.len()), (2, 2));
+    for block in 0..2 {
+        let expected = 100.0 * (1.0 - here[block] / away[block] / ratio[block]).abs();
+        assert!((errors[block] - expected).abs() < 1e-6 * expected.max(1.0), "{errors:?}, not {expected}");
+    }
+    for by in ["clock_pct", "mac_pct", "instructions_pct"] {
+        let each: f64 = (0..14).map(|n| value(&format!("/elsewhere/components/{n}/error/{by}/value"))).sum();
+        let mean = value(&format!("/elsewhere/mean_error/{by}/value"));
+        assert!((mean - each / 14.0).abs() < 1e-6 * mean.max(1.0), "{by}: {mean}, not {}", each / 14.0);
+    }
+    let role = |name: &str| {
+        outcome["roles"].as_array().and_then(|roles| roles.iter().find(|role| role["name"] == name)).cloned()
+    };
+    assert!(role("SWLOAD").is_some_and(|role| role["elsewhere_ns"]["value"].as_f64() > Some(0.0)));
+    let claim = &outcome["claims"][6];
+    assert_eq!((claim["number"].as_u64(), claim["covered"].as_bool()), (Some(7), Some(true)), "{claim:#}");
+    assert_eq!(outcome["claims"][4]["covered"], json!(false), "one machine tells nothing of several");
+}
