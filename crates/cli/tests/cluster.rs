@@ -6,6 +6,8 @@ mod support;
 
 use support::cluster::{Cluster, PORT, certificates};
 use support::{Place, has, refusal, report, text};
+use takt_cluster::certificates::{Grant, issue};
+use takt_cluster::{Folder, Settings};
 use takt_testing::{loopback, wait_for};
 
 #[test]
@@ -17,6 +19,20 @@ fn a_stranger_is_refused_and_the_node_says_so() {
     assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
     has(&text(&listed.stdout), &["No node answers"]);
     wait_for("a word of the refusal", || cluster.log("a").contains("refused   a peer").then_some(()));
+}
+
+#[test]
+fn a_certificate_of_the_same_authority_for_another_cluster_opens_nothing() {
+    let cluster = Cluster::start(34);
+    let own = Folder::read(&cluster.place.path("cluster/a")).expect("a folder");
+    let others = Settings { cluster: "other".to_owned(), listen: Vec::new(), ..own.settings().clone() };
+    issue(&cluster.place.path("cluster"), "other", &["x".to_owned()], &others, &Grant::default()).expect("a folder");
+    let settings = cluster.place.path("cluster/x/cluster.toml");
+    let changed = std::fs::read_to_string(&settings).expect("settings").replace("\"other\"", "\"lab\"");
+    std::fs::write(&settings, changed).expect("it is ours");
+    let listed = cluster.takt(&["node", "list", "--folder", "cluster/x"]);
+    assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
+    has(&text(&listed.stdout), &["No node answers"]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Authority {
     fn admit(&self, path: &Path, settings: &Settings, grant: &Grant) -> Result<(), ClusterError> {
         let key = KeyPair::generate().map_err(refused)?;
         let mut params = CertificateParams::new(vec![settings.node.clone()]).map_err(refused)?;
-        params.distinguished_name.push(DnType::CommonName, settings.node.clone());
+        params.distinguished_name.push(DnType::CommonName, member_of(&settings.cluster));
         if let Some(tenant) = &grant.tenant {
             params.distinguished_name.push(DnType::OrganizationName, tenant.name());
         }
@@ -107,6 +107,12 @@ impl Authority {
         // Texts and a flag in a table: always TOML.
         write(&path.join(Folder::SETTINGS), &toml::to_string(settings).unwrap_or_default(), PUBLIC)
     }
+}
+
+/// What the certificate of each member of a cluster is called. Zenoh takes the public authorities of the web for its peers' as
+/// well; none of these vouches for a name like this.
+pub(crate) fn member_of(cluster: &str) -> String {
+    format!("takt member of {cluster}")
 }
 
 const SECRET: u32 = 0o600;

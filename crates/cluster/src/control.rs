@@ -22,6 +22,7 @@ use zenoh::sample::Sample;
 use zenoh::{Config, Session};
 
 use crate::ClusterError;
+use crate::certificates::member_of;
 use crate::folder::Folder;
 use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, document, read};
 use crate::quorum::Heartbeat;
@@ -226,6 +227,34 @@ impl Unread {
     }
 }
 
+/// Zenoh's rules for messages: those that members of the cluster send or are sent, and no others.
+fn members_alone(cluster: &str) -> serde_json::Value {
+    let every = [
+        "put",
+        "delete",
+        "declare_subscriber",
+        "query",
+        "reply",
+        "declare_queryable",
+        "liveliness_token",
+        "liveliness_query",
+        "declare_liveliness_subscriber",
+    ];
+    serde_json::json!({
+        "enabled": true,
+        "default_permission": "deny",
+        "rules": [{
+            "id": "members",
+            "permission": "allow",
+            "flows": ["ingress", "egress"],
+            "messages": every,
+            "key_exprs": ["takt/**"],
+        }],
+        "subjects": [{ "id": "members", "cert_common_names": [member_of(cluster)] }],
+        "policies": [{ "rules": ["members"], "subjects": ["members"] }],
+    })
+}
+
 /// Zenoh's settings: TLS with certificates on both sides, and nothing else.
 fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
     let settings = folder.settings();
@@ -255,6 +284,7 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
         // A frozen peer accepts and says nothing more: nobody waits for it any longer than this.
         ("transport/unicast/open_timeout", serde_json::json!(HANDSHAKE.as_millis() as u64)),
         ("transport/unicast/accept_timeout", serde_json::json!(HANDSHAKE.as_millis() as u64)),
+        ("access_control", members_alone(&settings.cluster)),
         ("transport/link/rx/max_message_size", serde_json::json!(MOST_BYTES)),
     ] {
         config.insert_json5(place, &value.to_string()).map_err(|why| ClusterError::zenoh(format!("{place}: {why}")))?;

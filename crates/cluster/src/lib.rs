@@ -1,7 +1,7 @@
 //! Nodes joined over Zenoh: who is there, what they offer, and waveforms that run on several of them.
 //!
 //! ```text
-//!  manager ── Zenoh, TLS both ways ──> node a          node b
+//!  manager ── Zenoh, QUIC, TLS ───> node a          node b
 //!    who is there, what they offer      workers         workers
 //!    the plan, begin, end, report       bridge ══ VITA-49 over UDP ══> bridge
 //!                                       clock <── what time is it? ──  clock

@@ -15,6 +15,6 @@ pub fn run(_: Args, _: &Output) -> miette::Result<Answer> {
 /// This program has no clusters.
 pub fn missing() -> Problem {
     Problem::new("this takt was built without clusters")
-        .why("Zenoh and TLS are some 300 crates, and off by default")
+        .why("Zenoh and QUIC are some 300 crates, and off by default")
         .fix("cargo build --release --features cluster")
 }

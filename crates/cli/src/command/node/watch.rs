@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(1);
 Examples:
   takt node list --folder cluster/a                 which runs nobody watches over
   takt node watch utran-a-4711 --folder cluster/a
-  takt node watch utran-a-4711 --folder cluster/b --standby
+  takt node watch utran-a-4711 --folder cluster/a --standby
 
 Ctrl-C ends the run. What it gives at the end is what takt run --cluster gives.
 Exit status: 0 no slot was missed; 1 some were, or a node was lost; 2 it could not be done.")]
