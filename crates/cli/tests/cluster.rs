@@ -4,10 +4,13 @@
 
 mod support;
 
-use support::cluster::{Cluster, PORT, certificates};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use support::cluster::{Cluster, PORT, certificates, stock};
 use support::{Place, has, refusal, report, text};
+use takt_cluster::Folder;
 use takt_cluster::certificates::{Grant, issue};
-use takt_cluster::{Folder, Settings};
 use takt_testing::{loopback, wait_for};
 
 #[test]
@@ -24,15 +27,28 @@ fn a_stranger_is_refused_and_the_node_says_so() {
 #[test]
 fn a_certificate_of_the_same_authority_for_another_cluster_opens_nothing() {
     let cluster = Cluster::start(34);
-    let own = Folder::read(&cluster.place.path("cluster/a")).expect("a folder");
-    let others = Settings { cluster: "other".to_owned(), listen: Vec::new(), ..own.settings().clone() };
-    issue(&cluster.place.path("cluster"), "other", &["x".to_owned()], &others, &Grant::default()).expect("a folder");
+    let folder = |name: &str| cluster.place.path("cluster").join(name);
+    let own = Folder::read(&folder("a")).expect("a folder");
+    issue(&folder(""), "other", &["x".to_owned()], own.settings(), &Grant::default()).expect("a folder");
+    // A stock client has no scruples.
+    let at = format!("quic/{}:{PORT}", loopback(34));
+    let reads = |name: &str| {
+        let mut client = stock(&["client", &at, &format!("cluster/{name}"), "takt/lab/node/a/statistics", "1"])?;
+        let child = client.current_dir(cluster.place.folder()).stdout(Stdio::piped()).spawn().expect("it starts");
+        Some(child)
+    };
+    let (Some(mut stranger), Some(member)) = (reads("x"), reads("b")) else { return };
+    let read = |child: Child| text(&child.wait_with_output().expect("it ends").stdout).lines().count();
+    assert_eq!(read(member), 1);
+    std::thread::sleep(Duration::from_secs(3));
+    stranger.kill().expect("it waits in vain");
+    assert_eq!(read(stranger), 0);
+    // takt itself says what is wrong.
     let settings = cluster.place.path("cluster/x/cluster.toml");
     let changed = std::fs::read_to_string(&settings).expect("settings").replace("\"other\"", "\"lab\"");
     std::fs::write(&settings, changed).expect("it is ours");
-    let listed = cluster.takt(&["node", "list", "--folder", "cluster/x"]);
-    assert_eq!(listed.status.code(), Some(1), "{}", report(&listed));
-    has(&text(&listed.stdout), &["No node answers"]);
+    let listed = refusal(&cluster.takt(&["node", "list", "--folder", "cluster/x"]));
+    has(&listed, &["cluster/x/node.pem", "`takt member of other`", "cluster = \"lab\"", "--cluster lab"]);
 }
 
 #[test]

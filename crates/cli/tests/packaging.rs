@@ -166,7 +166,7 @@ fn a_pod_makes_folders_that_takt_takes_and_knows_whether_its_node_is_alive() {
     let place = Place::with("empty", "");
     let path = path(&place);
     let secret = place.path("fleet/fleet");
-    let issued = place.takt(&["node", "certificates", "--out", "fleet", "fleet"]);
+    let issued = place.takt(&["node", "certificates", "--out", "fleet", "--cluster", "lab", "fleet"]);
     assert!(issued.status.success(), "{}", report(&issued));
     let call = |program: &str| {
         let mut command = place.call(program);

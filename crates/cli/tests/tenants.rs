@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use support::cluster::{PORT, certificates};
+use support::cluster::{PORT, certificates, stock};
 use support::{Ended, Place, has, json, refusal, report, text};
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::message::{Order, Request};
@@ -229,19 +229,13 @@ fn a_certificate_that_is_not_valid_now_lets_nobody_in() {
 
 #[test]
 fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
-    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
-    if !there.is_ok_and(|status| status.success()) {
-        return takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
-    }
     let world = World::start(66, "", &["blue"]);
+    let spy = stock(&["hostile", &world.listens, "cluster/spy", "takt/lab/node/a/ask"]);
+    let Some(mut spy) = spy else { return };
     let made = certificates(&world.place, "cluster", "spy", "quic/127.0.0.1:0", &[&world.listens]);
     assert!(made.status.success(), "{}", report(&made));
     let alone = world.alone("500");
-    let mut spy = Command::new(python);
-    spy.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py"));
-    spy.args(["hostile", &world.listens, "cluster/spy", "takt/lab/node/a/ask"]).current_dir(world.place.folder());
-    let (_spy, mut said, ready) = Ended::ready(&mut spy);
+    let (_spy, mut said, ready) = Ended::ready(spy.current_dir(world.place.folder()));
     assert_eq!(ready.trim(), "ready");
     let child = world.run("blue", "500").spawn().expect("takt starts");
 

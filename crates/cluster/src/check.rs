@@ -5,8 +5,8 @@ use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKE
 use crate::message::{Adopt, Change, Order, Request, Start};
 use crate::quorum::Ballot;
 
-/// Characters of a run's name: a waveform's, and what tells its runs apart.
-const RUN_CHARS: usize = 128;
+/// Characters of the name of a run, or a manager: a waveform's or a node's, and what tells one from others.
+const LONG_NAME: usize = 192;
 
 /// Bytes of a file's name.
 const FILE_NAME: usize = 4096;
@@ -86,13 +86,7 @@ fn of_ballot(ballot: &Ballot) -> Result<(), OutOfRange> {
 
 /// A manager's name has its node's in it.
 fn of_manager(text: &str) -> Result<(), OutOfRange> {
-    let good = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    let must = || format!("1 to {RUN_CHARS} letters, digits, `-`, `_`");
-    if good && (1..=RUN_CHARS).contains(&text.len()) {
-        Ok(())
-    } else {
-        Err(bad("the manager", format!("{:?}", short(text)), must()))
-    }
+    long_name("the manager", text)
 }
 
 fn of_start(start: &Start) -> Result<(), OutOfRange> {
@@ -114,9 +108,16 @@ fn of_change(change: &Change) -> Result<(), OutOfRange> {
 }
 
 fn of_run(run: &str) -> Result<(), OutOfRange> {
-    let good = (1..=RUN_CHARS).contains(&run.chars().count()) && !run.chars().any(char::is_control);
-    let must = || format!("1 to {RUN_CHARS} characters that can be shown");
-    if good { Ok(()) } else { Err(bad("the run", format!("{:?}", short(run)), must())) }
+    long_name("the run", run)
+}
+
+/// A part of a key of Zenoh's: nothing in it may mean more than itself.
+fn long_name(what: &'static str, text: &str) -> Result<(), OutOfRange> {
+    let good = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if good && (1..=LONG_NAME).contains(&text.len()) {
+        return Ok(());
+    }
+    Err(bad(what, format!("{:?}", short(text)), format!("1 to {LONG_NAME} letters, digits, `-`, `_`, `.`")))
 }
 
 fn name(what: &'static str, text: &str) -> Result<(), OutOfRange> {

@@ -5,7 +5,7 @@
 //! | `takt/CLUSTER/node/NODE/alive` | liveliness token: there as long as the node is |
 //! | `takt/CLUSTER/node/NODE/ask` | queryable: [`crate::message`] |
 //! | `takt/CLUSTER/node/NODE/statistics` | published once a second: [`crate::message::NodeFacts`] |
-//! | `takt/CLUSTER/heartbeat/MEMBER` | published ten times a second by nodes and managers: [`crate::quorum::Heartbeat`] |
+//! | `takt/CLUSTER/run/RUN/heartbeat/MEMBER` | published ten times a second by the nodes and the manager of a run: [`crate::quorum::Heartbeat`] |
 
 use std::time::Duration;
 
@@ -166,17 +166,18 @@ impl Control {
 }
 
 impl Control {
-    /// Sends a member's heartbeat.
-    pub(crate) fn send_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), ClusterError> {
-        let key = format!("takt/{}/heartbeat/{}", self.cluster, heartbeat.from);
+    /// Sends the heartbeat of a member of a run.
+    pub(crate) fn send_heartbeat(&self, run: &str, heartbeat: &Heartbeat) -> Result<(), ClusterError> {
+        let key = format!("takt/{}/run/{run}/heartbeat/{}", self.cluster, heartbeat.from);
         let put = self.session.put(key, document(&Envelope { protocol: PROTOCOL, body: heartbeat }));
         // A late one is of no use: none waits for another.
         put.congestion_control(CongestionControl::Drop).express(true).wait().map_err(ClusterError::zenoh)
     }
 
-    /// Has `each` take the heartbeats of members, as long as the answer is kept.
+    /// Has `each` take the heartbeats of a run's members, as long as the answer is kept.
     pub(crate) fn heartbeats(
         &self,
+        run: &str,
         each: impl Fn(Heartbeat) + Send + Sync + 'static,
     ) -> Result<Subscriber<()>, ClusterError> {
         let take = move |sample: Sample| {
@@ -185,7 +186,7 @@ impl Control {
                 each(heartbeat);
             }
         };
-        let key = format!("takt/{}/heartbeat/*", self.cluster);
+        let key = format!("takt/{}/run/{run}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use takt_graph::limits::is_name;
 
 use crate::ClusterError;
-use crate::gate::tenant_of;
+use crate::certificates::member_of;
+use crate::gate::{common_name_of, tenant_of};
 use crate::seal::Signer;
 use crate::tenant::{Quotas, Tenant};
 
@@ -121,6 +122,19 @@ impl Folder {
         self.path.join(name).display().to_string()
     }
 
+    /// Members drop what comes from who has a certificate for another cluster: better to know it here.
+    fn is_for_its_cluster(&self, certificate: &str) -> Result<(), ClusterError> {
+        let (own, cluster) = (common_name_of(certificate).unwrap_or_default(), &self.settings.cluster);
+        if own == member_of(cluster) {
+            return Ok(());
+        }
+        Err(ClusterError::Settings {
+            path: self.path.join(Folder::CERTIFICATE),
+            why: format!("it is of `{own}`, and {} says cluster = \"{cluster}\"", Folder::SETTINGS),
+            fix: format!("takt node certificates --cluster {cluster}"),
+        })
+    }
+
     /// Its certificate and its key, with which orders are signed, and whose orders they are.
     ///
     /// # Errors
@@ -132,6 +146,7 @@ impl Folder {
             why,
             fix: "a folder of takt node certificates".to_owned(),
         })?;
+        self.is_for_its_cluster(&certificate)?;
         let signer = Signer::new(certificate, &self.text(Folder::KEY)?);
         Ok((signer.map_err(|source| ClusterError::Certificate { source })?, tenant))
     }

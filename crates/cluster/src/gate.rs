@@ -307,3 +307,10 @@ pub(crate) fn tenant_of(certificate: &str) -> Result<Tenant, String> {
     let der = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(|error| format!("{error:?}"))?;
     named(&der)
 }
+
+/// The common name in a certificate that is this machine's own, PEM.
+pub(crate) fn common_name_of(certificate: &str) -> Option<String> {
+    let der = CertificateDer::from_pem_slice(certificate.as_bytes()).ok()?;
+    let (_, certificate) = x509_parser::parse_x509_certificate(&der).ok()?;
+    Some(certificate.subject().iter_common_name().next()?.as_str().ok()?.to_owned())
+}

@@ -1,11 +1,13 @@
 //! The thread that sends a member's heartbeats, receives those of others, and prolongs the leases of what runs on it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_base::{Clock, Stop, WallClock};
 use takt_host::policy::{Policy, set_policy};
+use zenoh::pubsub::Subscriber;
 
 use crate::ClusterError;
 use crate::clock::SlotTime;
@@ -18,97 +20,128 @@ pub const LEASE: Duration = Duration::from_secs(2);
 /// How often a member sends a heartbeat.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// One member's part.
+/// One member's part in the runs that it takes part in.
 pub(crate) struct Membership {
+    own: String,
+    control: Arc<Control>,
     shared: Arc<Mutex<Shared>>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+type Shared = BTreeMap<String, Part>;
+
+/// Its part in one of them.
+struct Part {
     view: View,
-    leases: Vec<Leased>,
+    leased: Option<Leased>,
+    /// Heartbeats of others come while it is kept.
+    receives: Subscriber<()>,
 }
 
 /// A run that may go on while its voters agree.
 struct Leased {
-    run: String,
     placing: Ballot,
     voters: Vec<String>,
     time: SlotTime,
 }
 
 impl Membership {
-    /// Begins to send heartbeats and to receive them.
+    /// Begins to send heartbeats: none, as long as it has no part in a run.
     ///
     /// # Errors
-    /// The session is gone, or the thread is not made.
+    /// The thread is not made.
     pub(crate) fn start(control: &Arc<Control>, own: &str) -> Result<Membership, ClusterError> {
-        let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
-        let view = View::new(own, lease_ns);
-        let shared = Arc::new(Mutex::new(Shared { view, leases: Vec::new() }));
-        let receiving = Arc::clone(&shared);
-        let subscriber =
-            control.heartbeats(move |heartbeat: Heartbeat| lock(&receiving).view.take(heartbeat, WallClock.now().0))?;
-        let (sending, until, control) = (Arc::clone(&shared), Stop::new(), Arc::clone(control));
-        let stop = until.clone();
+        let (shared, stop) = (Arc::new(Mutex::new(Shared::new())), Stop::new());
+        let (sending, until, session) = (Arc::clone(&shared), stop.clone(), Arc::clone(control));
         let run = move || {
-            let _receives = subscriber;
             // Ordinary load must not delay it; where that is not permitted, it may.
             let _ = set_policy(0, Policy::Fifo { priority: 1 });
             while !until.requested() {
-                let heartbeat = turn(&mut lock(&sending));
-                // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
-                let _ = control.send_heartbeat(&heartbeat);
+                let now_ns = WallClock.now().0;
+                let heartbeats: Vec<(String, Heartbeat)> =
+                    lock(&sending).iter().map(|(run, part)| (run.clone(), part.turn(now_ns))).collect();
+                for (run, heartbeat) in heartbeats {
+                    // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
+                    let _ = session.send_heartbeat(&run, &heartbeat);
+                }
                 std::thread::sleep(EVERY);
             }
         };
         let thread = std::thread::Builder::new().name("takt-beat".to_owned()).spawn(run);
-        let thread = thread.map_err(|source| ClusterError::Io { source })?;
-        Ok(Membership { shared, stop, thread: Some(thread) })
+        let thread = Some(thread.map_err(|source| ClusterError::Io { source })?);
+        Ok(Membership { own: own.to_owned(), control: Arc::clone(control), shared, stop, thread })
+    }
+
+    /// Takes part in a run, of which it supports a placing. `false`: it did before.
+    ///
+    /// # Errors
+    /// The session is gone.
+    pub(crate) fn join(&self, run: &str, supports: Ballot) -> Result<bool, ClusterError> {
+        let (receiving, of) = (Arc::clone(&self.shared), run.to_owned());
+        let receives = self.control.heartbeats(run, move |heartbeat: Heartbeat| {
+            if let Some(part) = lock(&receiving).get_mut(&of) {
+                part.view.take(heartbeat, WallClock.now().0);
+            }
+        })?;
+        let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
+        let part = Part { view: View::new(&self.own, supports, lease_ns), leased: None, receives };
+        let mut shared = lock(&self.shared);
+        let is_new = !shared.contains_key(run);
+        let left = if is_new { shared.insert(run.to_owned(), part) } else { Some(part) };
+        drop(shared);
+        leave(left);
+        Ok(is_new)
     }
 
     /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does.
     #[must_use]
-    pub(crate) fn promise(&self, run: &str, after: Option<&Ballot>, next: Ballot) -> bool {
-        lock(&self.shared).view.promise(run, after, next)
+    pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Ballot) -> bool {
+        lock(&self.shared).get_mut(run).is_some_and(|part| part.view.promise(after, next))
     }
 
-    /// Whether a member's heartbeats come.
-    pub(crate) fn receives(&self, member: &str) -> bool {
-        lock(&self.shared).view.receives(member, WallClock.now().0)
+    /// Whether heartbeats of a member of a run come.
+    pub(crate) fn receives(&self, run: &str, member: &str) -> bool {
+        lock(&self.shared).get(run).is_some_and(|part| part.view.receives(member, WallClock.now().0))
     }
 
     /// From now on this placing of a run may be executed while more than half of its voters agree.
     pub(crate) fn lease(&self, run: &str, placing: Ballot, voters: Vec<String>, time: SlotTime) {
-        let mut shared = lock(&self.shared);
-        shared.leases.retain(|leased| leased.run != run);
-        shared.leases.push(Leased { run: run.to_owned(), placing, voters, time });
-        turn(&mut shared);
+        if let Some(part) = lock(&self.shared).get_mut(run) {
+            part.leased = Some(Leased { placing, voters, time });
+            part.turn(WallClock.now().0);
+        }
     }
 
     /// The run has ended.
     pub(crate) fn release(&self, run: &str) {
-        let mut shared = lock(&self.shared);
-        shared.leases.retain(|leased| leased.run != run);
-        shared.view.forget(run);
+        let left = lock(&self.shared).remove(run);
+        leave(left);
     }
 
     /// Voters of which more than half of all receive nothing.
-    pub(crate) fn lost(&self, voters: &[String]) -> Vec<String> {
-        lock(&self.shared).view.lost(voters, WallClock.now().0)
+    pub(crate) fn lost(&self, run: &str, voters: &[String]) -> Vec<String> {
+        lock(&self.shared).get(run).map(|part| part.view.lost(voters, WallClock.now().0)).unwrap_or_default()
     }
 }
 
-/// Prolongs what can be prolonged; the next heartbeat.
-fn turn(shared: &mut Shared) -> Heartbeat {
-    let now_ns = WallClock.now().0;
-    for leased in &shared.leases {
-        if let Some(until_ns) = shared.view.lease((&leased.run, &leased.placing), &leased.voters, now_ns) {
-            leased.time.lend(until_ns);
+impl Part {
+    /// Prolongs what can be prolonged; the next heartbeat.
+    fn turn(&self, now_ns: u64) -> Heartbeat {
+        if let Some(Leased { placing, voters, time }) = &self.leased
+            && let Some(until_ns) = self.view.lease(placing, voters, now_ns)
+        {
+            time.lend(until_ns);
         }
+        self.view.heartbeat(now_ns)
     }
-    shared.view.heartbeat(now_ns)
+}
+
+/// Takes no more heartbeats. The lock must be free: Zenoh waits for one that is being taken.
+fn leave(part: Option<Part>) {
+    if let Some(Part { receives, .. }) = part {
+        drop(receives);
+    }
 }
 
 /// A thread that panicked left whole values behind: each is replaced at once.
@@ -123,5 +156,7 @@ impl Drop for Membership {
             // A panic there was printed there.
             let _ = thread.join();
         }
+        let all = std::mem::take(&mut *lock(&self.shared));
+        all.into_values().for_each(|part| leave(Some(part)));
     }
 }

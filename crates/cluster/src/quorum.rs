@@ -1,7 +1,7 @@
 //! Heartbeats and leases: until when a node may execute a run, and who is lost.
 //!
-//! Every member sends a heartbeat a few times a second: when it was sent, by the member's own clock; what it received last from
-//! each other member, and when that was sent; and which placing of each run it supports. A node may execute a placing for a lease
+//! Every member of a run sends a heartbeat a few times a second: when it was sent, by the member's own clock; what it received
+//! last from each other member of the run, and when that was sent; and which placing it supports. A node may execute a placing for a lease
 //! after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it while
 //! they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the node was
 //! frozen, prolongs nothing.
@@ -35,7 +35,7 @@ impl Ballot {
 }
 
 /// What a member sends a few times a second.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
     /// Its sender.
@@ -44,17 +44,17 @@ pub struct Heartbeat {
     pub sent_ns: u64,
     /// Members that it receives from now, and when the last heartbeat of each was sent.
     pub received: BTreeMap<String, u64>,
-    /// The placing of each run that it supports.
-    pub promised: BTreeMap<String, Ballot>,
+    /// The placing that it supports.
+    pub supports: Ballot,
 }
 
-/// What one member knows of all others, and what it supports. Times are of its own clock, nanoseconds.
+/// What one member of a run knows of all others, and what it supports. Times are of its own clock, nanoseconds.
 #[derive(Debug)]
 pub struct View {
     own: String,
     lease_ns: u64,
     peers: BTreeMap<String, (u64, Heartbeat)>,
-    promised: BTreeMap<String, Ballot>,
+    supports: Ballot,
 }
 
 /// Members remembered at most.
@@ -63,23 +63,17 @@ const MOST: usize = 4096;
 impl View {
     /// Of a member that has received nothing yet.
     #[must_use]
-    pub fn new(own: &str, lease_ns: u64) -> View {
-        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), promised: BTreeMap::new() }
+    pub fn new(own: &str, supports: Ballot, lease_ns: u64) -> View {
+        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), supports }
     }
 
-    /// From now on it supports this placing of a run and no other, if it is `after` (nothing, of a run that is new to it) that it
-    /// supported until now. Whether it does.
-    pub fn promise(&mut self, run: &str, after: Option<&Ballot>, next: Ballot) -> bool {
-        let may = self.promised.get(run) == after;
+    /// From now on it supports this placing and no other, if it is `after` that it supported until now. Whether it does.
+    pub fn promise(&mut self, after: &Ballot, next: Ballot) -> bool {
+        let may = self.supports == *after;
         if may {
-            self.promised.insert(run.to_owned(), next);
+            self.supports = next;
         }
         may
-    }
-
-    /// The run is over.
-    pub fn forget(&mut self, run: &str) {
-        self.promised.remove(run);
     }
 
     /// A heartbeat has come. An older one than the last does not count.
@@ -98,7 +92,7 @@ impl View {
     pub fn heartbeat(&self, now_ns: u64) -> Heartbeat {
         let sent = |name: &String| Some((name.clone(), self.recent(name, now_ns)?.sent_ns));
         let received = self.peers.keys().filter_map(sent).collect();
-        Heartbeat { from: self.own.clone(), sent_ns: now_ns, received, promised: self.promised.clone() }
+        Heartbeat { from: self.own.clone(), sent_ns: now_ns, received, supports: self.supports.clone() }
     }
 
     /// The last heartbeat of a member, if it came within half a lease.
@@ -113,16 +107,15 @@ impl View {
         self.recent(name, now_ns).is_some()
     }
 
-    /// Until when this member may execute a placing of a run; `None`: not at all.
+    /// Until when this member may execute a placing; `None`: not at all.
     #[must_use]
-    pub fn lease(&self, (run, placing): (&str, &Ballot), voters: &[String], now_ns: u64) -> Option<u64> {
-        let supports = |of: &BTreeMap<String, Ballot>| of.get(run) == Some(placing);
+    pub fn lease(&self, placing: &Ballot, voters: &[String], now_ns: u64) -> Option<u64> {
         let returned = |voter: &String| {
             if *voter == self.own {
-                return supports(&self.promised).then_some(now_ns);
+                return (self.supports == *placing).then_some(now_ns);
             }
             let (_, heartbeat) = self.peers.get(voter)?;
-            heartbeat.received.get(&self.own).copied().filter(|_| supports(&heartbeat.promised))
+            heartbeat.received.get(&self.own).copied().filter(|_| heartbeat.supports == *placing)
         };
         let mut times: Vec<u64> = voters.iter().filter_map(returned).collect();
         times.sort_unstable_by(|a, b| b.cmp(a));
@@ -167,7 +160,7 @@ mod tests {
     impl View {
         /// Goes from the first placing to a manager's second.
         fn next(&mut self, manager: &str) -> bool {
-            self.promise("run", Some(&Ballot::new(1, "m")), Ballot::new(2, manager))
+            self.promise(&Ballot::new(1, "m"), Ballot::new(2, manager))
         }
     }
 
@@ -182,11 +175,7 @@ mod tests {
 
     impl Net {
         fn new(count: usize) -> Net {
-            let member = |name: &String| {
-                let mut view = View::new(name, LEASE);
-                assert!(view.promise("run", None, Ballot::new(1, "m")));
-                view
-            };
+            let member = |name: &String| View::new(name, Ballot::new(1, "m"), LEASE);
             let members = names(count).iter().map(member).collect();
             Net { members, leases: vec![0; count], frozen: vec![false; count], under_way: Vec::new() }
         }
@@ -200,7 +189,7 @@ mod tests {
             let voters = names(self.members.len());
             for from in (0..self.members.len()).filter(|&from| !self.frozen[from]) {
                 let own = now + Net::ahead(from);
-                if let Some(until) = self.members[from].lease(("run", &Ballot::new(1, "m")), &voters, own) {
+                if let Some(until) = self.members[from].lease(&Ballot::new(1, "m"), &voters, own) {
                     self.leases[from] = self.leases[from].max(until);
                 }
                 for to in (0..self.members.len()).filter(|&to| to != from) {

@@ -367,7 +367,7 @@ fn values_that_can_t_be_are_named() {
     let bad = [
         (open(Order { run: String::new(), ..order() }), "the run is"),
         (open(Order { run: "a\nb".to_owned(), ..order() }), "the run is"),
-        (open(Order { run: "x".repeat(129), ..order() }), "the run is"),
+        (open(Order { run: "x".repeat(193), ..order() }), "the run is"),
         (open(Order { placing: 0, ..order() }), "placing is 0"),
         (open(Order { slot_ns: Some(0), ..order() }), "slot_ns is 0"),
         (open(Order { slot_ns: Some(u64::MAX), ..order() }), "slot_ns is 18446744073709551615"),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use takt_testing::{loopback, wait_for};
 
 use crate::failures::seldom;
-use crate::support::cluster::{Cluster, NODES, PORT, certificates, waveform};
+use crate::support::cluster::{Cluster, NODES, PORT, certificates, stock, waveform};
 use crate::support::{Ended, Place, has, json, report, text};
 
 /// A run without end, and what it says of lost nodes.
@@ -173,19 +173,6 @@ fn what_a_slow_node_did_others_do() {
     let ended = json(&done);
     assert_eq!(ended["losses"][0]["node"], "b", "{rest}{}", report(&done));
     assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 2);
-}
-
-/// Stock Zenoh, where it is installed.
-fn stock(args: &[&str]) -> Option<Command> {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
-    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
-    if !there.is_ok_and(|status| status.success()) {
-        takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
-        return None;
-    }
-    let mut command = Command::new(python);
-    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")).args(args);
-    Some(command)
 }
 
 #[test]

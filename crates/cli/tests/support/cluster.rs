@@ -213,3 +213,16 @@ fn ip(args: &[&str]) {
 pub fn names(nodes: &Value) -> Vec<String> {
     nodes.as_array().expect("a list").iter().filter_map(|node| Some(node["node"].as_str()?.to_owned())).collect()
 }
+
+/// Stock Zenoh, where it is installed.
+pub fn stock(args: &[&str]) -> Option<Command> {
+    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
+    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
+        return None;
+    }
+    let mut command = Command::new(python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")).args(args);
+    Some(command)
+}

@@ -11,7 +11,7 @@ use crate::ClusterError;
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, NodeFacts, Order, Recalled, Request};
 use crate::node::place::{self, Refusal};
-use crate::node::run::voters_of;
+use crate::node::run::{nodes_of, voters_of};
 use crate::quorum::Ballot;
 
 /// A run without a manager, as its nodes know it.
@@ -52,11 +52,15 @@ impl Orphan {
         self.nodes.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The placing that its nodes support, and whose support counts for it. All must support the same one.
-    fn supported(&self) -> Option<(&Ballot, &[String])> {
-        let (_, first) = self.nodes.first()?;
-        let same = self.nodes.iter().all(|(_, recalled)| recalled.supports == first.supports);
-        same.then_some((&first.supports, &first.voters))
+    /// The placing that its nodes support, and whose support counts for it. All must support the same: a node goes on from the
+    /// one it supports alone, so two parts can't be brought together.
+    fn supported(&self) -> Result<(&Ballot, &[String]), ClusterError> {
+        let Recalled { supports, voters, order, .. } = self.latest();
+        let have = self.nodes.iter().filter(|(_, recalled)| recalled.supports == *supports).count();
+        if have < self.nodes.len() {
+            return Err(ClusterError::TooFew { run: order.run.clone(), have, voters: voters.len() });
+        }
+        Ok((supports, voters))
     }
 
     /// Whether all nodes execute the same, and all nodes that it names are there.
@@ -94,46 +98,50 @@ impl Manager {
     /// Watches over it from now on, to its end, as [`Manager::run`] does.
     ///
     /// # Errors
-    /// Too few of its nodes are there, another manager was faster, or as [`Manager::run`].
+    /// Too few of its nodes are there, its manager is back, another one was faster, or as [`Manager::run`].
     pub fn adopt(&self, orphan: &Orphan, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
+        let (own, mut order) = (self.member(), orphan.order().clone());
+        let (after, before) = orphan.supported()?;
         let names = orphan.names();
-        let run = orphan.order().run.clone();
-        let too_few = |have: usize, voters: usize| ClusterError::TooFew { run: run.clone(), have, voters };
-        let (supports, before) = orphan.supported().ok_or_else(|| too_few(0, names.len()))?;
         let have = before.iter().filter(|voter| names.contains(voter)).count();
         if 2 * have <= before.len() {
-            return Err(too_few(have, before.len()));
+            return Err(ClusterError::TooFew { run: order.run, have, voters: before.len() });
         }
-        let own = self.member();
-        let mut order = orphan.order().clone();
-        (order.placing, order.manager) = (supports.placing + 1, own.clone());
+        (order.placing, order.manager) = (after.placing.saturating_add(1), own.clone());
         let members = Membership::start(&self.control, &own)?;
-        // A run that is new to this one: nothing was promised.
-        let _ = members.promise(&run, None, order.ballot());
+        members.join(&order.run, order.ballot())?;
         let voters = voters_of(names.clone(), &own);
-        let adopt = Adopt { run, after: supports.clone(), next: order.ballot(), voters: voters.clone() };
-        for name in &names {
-            match self.control.ask(name, &Request::Adopt(adopt.clone()), PATIENCE) {
-                Ok(Adopted { .. }) => {}
-                // Its manager is there again, or another one was faster.
-                Err(ClusterError::Refused { .. }) => {
-                    return Err(ClusterError::Watched { run: adopt.run, manager: "another manager".to_owned() });
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let run = order.run.clone();
+        let adopt = Adopt { run, after: after.clone(), next: order.ballot(), voters: voters.clone() };
+        names.iter().try_for_each(|name| self.ask_to_adopt(name, &adopt))?;
         let reference = orphan.latest().reference.clone();
-        let mut watched = Watched::new(order, placer.nodes(), reference, members);
-        (watched.voters, watched.names) = (voters, names.clone());
-        let settled = if orphan.is_settled() { Ok(()) } else { self.settle(&mut watched, &names, placer) };
+        let mut watched = Watched { names, voters, ..Watched::new(order, placer.nodes(), reference, members) };
+        let settled = if orphan.is_settled() { Ok(()) } else { self.settle(&mut watched, placer) };
         self.finish(watched, settled, placer, options)
+    }
+
+    fn ask_to_adopt(&self, node: &str, adopt: &Adopt) -> Result<(), ClusterError> {
+        let asked = self.control.ask::<Adopted>(node, &Request::Adopt(adopt.clone()), PATIENCE);
+        let Err(refused @ ClusterError::Refused { .. }) = asked else { return asked.map(|_| ()) };
+        // Its manager is back, or another one was faster: the node says which.
+        let recalled: Recalled = self.control.ask(node, &Request::Recall { run: adopt.run.clone() }, PATIENCE)?;
+        let Recalled { order, supports, .. } = recalled;
+        if supports == adopt.after && !self.is_watched(node, &order.run)? {
+            return Err(refused);
+        }
+        Err(ClusterError::Watched { run: order.run, manager: supports.manager })
+    }
+
+    fn is_watched(&self, node: &str, run: &str) -> Result<bool, ClusterError> {
+        let facts: NodeFacts = self.control.ask(node, &Request::Describe, PATIENCE)?;
+        Ok(facts.runs.iter().any(|of| of.run == run && of.watched))
     }
 
     /// A manager that died while it took over has left nodes between two placings, or one that is lost in the order: another
     /// placing brings all of them to the same.
-    fn settle(&self, watched: &mut Watched<'_>, there: &[String], placer: &Placer<'_>) -> Result<(), ClusterError> {
-        let named: BTreeSet<&String> = watched.order.workers.iter().map(|worker| &worker.node).collect();
-        let gone: Vec<String> = named.into_iter().filter(|name| !there.contains(name)).cloned().collect();
+    fn settle(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
+        let gone: Vec<String> =
+            nodes_of(&watched.order).into_iter().filter(|name| !watched.names.contains(name)).collect();
         self.take_over(watched, &gone, "it was lost while nobody watched", Some(placer))
     }
 }

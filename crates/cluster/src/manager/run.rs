@@ -1,6 +1,6 @@
 //! One waveform on several nodes: opened everywhere, begun at one instant, watched, and reported as one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -121,6 +121,9 @@ pub(super) struct Watched<'a> {
     pub(super) last: BTreeMap<String, Progress>,
     pub(super) losses: Vec<Loss>,
     pub(super) slowness: Slowness,
+    /// Questions that each node has not answered in time, and those that have not answered the last one.
+    pub(super) unanswered: BTreeMap<String, u64>,
+    pub(super) silent: BTreeSet<String>,
 }
 
 impl Manager {
@@ -136,8 +139,7 @@ impl Manager {
     /// A node refuses or is lost and nobody takes over; the others are stopped then. Another manager watches over it by now.
     pub fn run(&self, order: &Order, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
         let members = Membership::start(&self.control, &order.manager)?;
-        // A run that is new to this one: nothing was promised.
-        let _ = members.promise(&order.run, None, order.ballot());
+        members.join(&order.run, order.ballot())?;
         let mut watched = Watched::new(order.clone(), placer.nodes(), String::new(), members);
         let begun = self.begin(&mut watched);
         self.finish(watched, begun, placer, options)
@@ -229,7 +231,7 @@ impl Manager {
 
     /// Asks every node how it is. The nodes that are lost, and whether anything is known of any.
     fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
-        let mut gone = watched.members.lost(&watched.voters);
+        let mut gone = watched.members.lost(&watched.order.run, &watched.voters);
         gone.retain(|name| watched.names.contains(name));
         let mut any = false;
         for name in watched.names.clone() {
@@ -241,11 +243,15 @@ impl Manager {
             match self.ask_progress(&name, request, WORD) {
                 Ok(progress) => {
                     any = true;
+                    watched.silent.remove(&name);
                     watched.last.insert(name, progress);
                 }
                 // It was started anew and knows nothing of the run.
                 Err(ClusterError::Refused { .. }) => gone.push(name),
-                Err(ClusterError::Silent { .. }) => {}
+                Err(ClusterError::Silent { .. }) => {
+                    *watched.unanswered.entry(name.clone()).or_default() += 1;
+                    watched.silent.insert(name);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -270,7 +276,8 @@ impl<'a> Watched<'a> {
     pub(super) fn new(order: Order, facts: &'a [NodeFacts], reference: String, members: Membership) -> Watched<'a> {
         let (names, voters) = (nodes_of(&order), voters(&order));
         let (last, losses, slowness) = (BTreeMap::new(), Vec::new(), Slowness::default());
-        Watched { order, names, voters, facts, reference, members, last, losses, slowness }
+        let (unanswered, silent) = (BTreeMap::new(), BTreeSet::new());
+        Watched { order, names, voters, facts, reference, members, last, losses, slowness, unanswered, silent }
     }
 
     /// Fails where a node says that another manager watches over the run.

@@ -1,8 +1,8 @@
 //! Which node is too slow for its run: its processor, or its way to the others.
 //!
 //! Fixed before any data are seen: windows of [`WINDOW`] and at least [`LEAST_SLOTS`] slots; a node that missed [`SHARE`] of the
-//! slots of a window is slow, and so is one that every link on which that share was lost begins or ends at. Where no single node
-//! explains it, none is slow. Two windows, one after the other, must name the same node: one that has died is found by its
+//! slots of a window is slow, and so is one that every link on which that share was lost begins or ends at; of two such nodes the one
+//! that left more questions unanswered. Where no single node explains it, none is slow. Two windows, one after the other, must name the same node: one that has died is found by its
 //! heartbeats before that.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,8 @@ struct Counts {
     slot: u64,
     slow: u64,
     lost: BTreeMap<String, u64>,
+    /// Questions that it has not answered in time.
+    unanswered: u64,
 }
 
 /// A node that is too slow, and how that was seen.
@@ -51,8 +53,18 @@ impl Slowness {
     }
 
     /// The node that was too slow in the window that ends now and in the one before, if one does and one was.
-    pub(super) fn look(&mut self, nodes: &BTreeMap<String, Progress>, now: Instant) -> Option<Slow> {
-        let present: BTreeMap<String, Counts> = nodes.iter().map(|(name, node)| (name.clone(), counts(node))).collect();
+    pub(super) fn look(
+        &mut self,
+        nodes: &BTreeMap<String, Progress>,
+        unanswered: &BTreeMap<String, u64>,
+        now: Instant,
+    ) -> Option<Slow> {
+        let counts = |(name, node): (&String, &Progress)| {
+            let unanswered = unanswered.get(name).copied().unwrap_or(0);
+            let counts = Counts { slot: node.slot, slow: node.slow_slots, lost: node.lost_slots.clone(), unanswered };
+            (name.clone(), counts)
+        };
+        let present: BTreeMap<String, Counts> = nodes.iter().map(counts).collect();
         let slot = present.values().map(|counts| counts.slot).max().unwrap_or(0);
         let Some((since, before)) = &self.begun else {
             if slot >= self.from {
@@ -70,10 +82,6 @@ impl Slowness {
         let before = std::mem::replace(&mut self.named, found.as_ref().map(|slow| slow.node.clone()));
         found.filter(|slow| before.as_ref() == Some(&slow.node))
     }
-}
-
-fn counts(node: &Progress) -> Counts {
-    Counts { slot: node.slot, slow: node.slow_slots, lost: node.lost_slots.clone() }
 }
 
 fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, slots: u64) -> Option<Slow> {
@@ -103,8 +111,10 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let worst = links.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let ends = |((from, to), _): &((String, String), f64)| BTreeSet::from([from.clone(), to.clone()]);
     let common = links.iter().map(ends).reduce(|all, ends| all.intersection(&ends).cloned().collect())?;
-    // Of the two ends of one link either may be it: without one of them there is no such link.
-    let node = common.into_iter().next_back()?;
+    // Of the two ends of one link either may be it: without one of them there is no such link. A cable that carries no samples in
+    // time carries no answers in time either.
+    let silent = |name: &String| after.get(name).map_or(0, |counts| counts.unanswered) - began(name).unanswered;
+    let node = common.into_iter().max_by_key(silent)?;
     Some(Slow { node, why: format!("{} of the slots to or from it were lost", percent(worst)) })
 }
 
@@ -133,14 +143,16 @@ mod tests {
     fn found(rows: &[Row<'_>]) -> Option<String> {
         let (mut slowness, begin) = (Slowness::default(), Instant::now());
         let names: Vec<Row<'_>> = rows.iter().map(|&(name, ..)| (name, 7, &[][..])).collect();
-        assert_eq!(slowness.look(&nodes(100, &names), begin), None);
+        let silent = BTreeMap::new();
+        assert_eq!(slowness.look(&nodes(100, &names), &silent, begin), None);
         let with = |windows: u64, slowness: &mut Slowness| {
             let mut nodes = nodes(100 + 1000 * windows, rows);
             nodes.values_mut().for_each(|node| {
                 node.slow_slots = 7 + windows * node.slow_slots;
                 node.lost_slots.values_mut().for_each(|lost| *lost *= windows);
             });
-            slowness.look(&nodes, begin + WINDOW * u32::try_from(windows).unwrap()).map(|slow| slow.node)
+            let now = begin + WINDOW * u32::try_from(windows).unwrap();
+            slowness.look(&nodes, &silent, now).map(|slow| slow.node)
         };
         assert_eq!(with(1, &mut slowness), None, "one window is not enough");
         with(2, &mut slowness)
@@ -165,12 +177,27 @@ mod tests {
     }
 
     #[test]
+    fn of_the_two_ends_of_a_link_the_one_that_does_not_answer_is_slow() {
+        for (silent, other) in [("a", "b"), ("b", "a")] {
+            let (mut slowness, begin) = (Slowness::default(), Instant::now());
+            let mut look = |window: u64| {
+                let nodes = nodes(1000 * window, &[("a", 0, &[]), ("b", 0, &[("a", 500 * window)])]);
+                let unanswered = BTreeMap::from([(silent.to_owned(), 3 * window), (other.to_owned(), 7)]);
+                slowness.look(&nodes, &unanswered, begin + WINDOW * u32::try_from(window).unwrap())
+            };
+            assert_eq!((look(0), look(1)), (None, None));
+            assert_eq!(look(2).map(|slow| slow.node), Some(silent.to_owned()));
+        }
+    }
+
+    #[test]
     fn windows_are_long_enough_and_begin_after_a_change() {
         let (mut slowness, begin) = (Slowness::default(), Instant::now());
         slowness.restart(50);
         let at = |slowness: &mut Slowness, slot, slow, seconds| {
             let nodes = nodes(slot, &[("a", 0, &[]), ("b", slow, &[])]);
-            slowness.look(&nodes, begin + Duration::from_secs(seconds)).map(|slow| slow.node)
+            let silent = BTreeMap::from([("a".to_owned(), seconds)]);
+            slowness.look(&nodes, &silent, begin + Duration::from_secs(seconds)).map(|slow| slow.node)
         };
         assert_eq!(at(&mut slowness, 40, 0, 0), None);
         assert_eq!(at(&mut slowness, 50, 1000, 4), None, "the window begins here");

@@ -36,9 +36,11 @@ pub struct Loss {
 impl Manager {
     /// Has the others do what a node does that is too slow, where they have the time for it.
     pub(super) fn relieve(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
-        let Some(slow) = watched.slowness.look(&watched.last, Instant::now()) else { return Ok(()) };
-        // One that is about to be found lost explains what others lack.
-        if !watched.names.iter().all(|name| watched.members.receives(name)) {
+        let seen = watched.slowness.look(&watched.last, &watched.unanswered, Instant::now());
+        let Some(slow) = seen else { return Ok(()) };
+        // One that is about to be found lost explains what others lack; and who takes over must answer.
+        let well = |name: &String| watched.members.receives(&watched.order.run, name) && !watched.silent.contains(name);
+        if !watched.names.iter().filter(|name| **name != slow.node).all(well) {
             return Ok(());
         }
         let left: Vec<String> = watched.names.iter().filter(|name| **name != slow.node).cloned().collect();
@@ -118,7 +120,7 @@ impl Manager {
         watched.voters = voters(&watched.order);
         let order = Box::new(watched.order.clone());
         // Its own promise was for the placing before: nobody else asks for it.
-        let _ = watched.members.promise(&order.run, Some(&after), order.ballot());
+        let _ = watched.members.promise(&order.run, &after, order.ballot());
         self.samples(watched, &Request::Prepare { after, order })
     }
 

@@ -93,7 +93,8 @@ impl Run {
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
         let (supports, voters) = (order.ballot(), voters(&order));
-        if !host.members.promise(&order.run, None, supports.clone()) {
+        let joined = host.members.join(&order.run, supports.clone());
+        if !joined.map_err(|error| Refusal::new(error, "start the node anew"))? {
             return Err(Refusal::new(format!("run `{}` was here before", order.run), "another name for the run"));
         }
         let samples = bridges.local();
@@ -189,7 +190,7 @@ impl Run {
 
     /// Supports the next placing, if it follows the one that the node supports until now, and executes on its lease.
     fn support(&mut self, after: &Ballot, next: Ballot, voters: Vec<String>, host: &Host) -> Result<(), Refusal> {
-        if !host.members.promise(&self.order.run, Some(after), next.clone()) {
+        if !host.members.promise(&self.order.run, after, next.clone()) {
             let Ballot { placing, manager } = &self.supports;
             let why = format!("run `{}` is at placing {placing} of {manager}", self.order.run);
             return Err(Refusal::new(why, "let that one watch over it"));
@@ -218,7 +219,7 @@ impl Run {
         if !matches!(self.state, State::Executing { .. }) {
             return Err(Refusal::new(format!("run `{}` is not executed", adopt.run), "run it anew"));
         }
-        if host.members.receives(self.manager()) {
+        if host.members.receives(&self.order.run, self.manager()) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
             return Err(Refusal::new(why, "let it, or end it first"));
         }
@@ -367,7 +368,7 @@ impl Run {
             components,
             slot: self.slot(),
             manager: self.manager().to_owned(),
-            watched: host.members.receives(self.manager()),
+            watched: host.members.receives(&self.order.run, self.manager()),
         }
     }
 
