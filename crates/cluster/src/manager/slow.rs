@@ -1,7 +1,7 @@
 //! Which node is too slow for its run: its processor, or its way to the others.
 //!
 //! Fixed before any data are seen: windows of [`WINDOW`] and at least [`LEAST_SLOTS`] slots; a node that missed [`SHARE`] of the
-//! slots of a window is slow, and so is one that every link on which that share was lost begins or ends at; of two such nodes the one
+//! slots of a window is slow; so is one that answered no question in it, though its heartbeats come; and so is one that every link on which that share was lost begins or ends at; of two such nodes the one
 //! that left more questions unanswered. Where no single node explains it, none is slow. Two windows, one after the other, must name the same node: one that has died is found by its
 //! heartbeats before that.
 
@@ -88,6 +88,16 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let share = |count: u64| count as f64 / slots as f64;
     let none = Counts::default();
     let began = |name: &String| before.get(name).unwrap_or(&none);
+    let unanswered = |name: &String| after.get(name).map_or(0, |counts| counts.unanswered) - began(name).unanswered;
+    // What such a node has lost it can't say.
+    let mute = |name: &&String| unanswered(name) > 0 && after.get(*name).map(|now| now.slot) == Some(began(name).slot);
+    match &after.keys().filter(mute).collect::<Vec<_>>()[..] {
+        [] => {}
+        [node] if after.len() > 1 => {
+            return Some(Slow { node: (*node).clone(), why: "it answered no question".to_owned() });
+        }
+        _ => return None,
+    }
     let missed =
         |(name, counts): (&String, &Counts)| (name.clone(), share(counts.slow.saturating_sub(began(name).slow)));
     let missed: Vec<(String, f64)> = after.iter().map(missed).filter(|(_, share)| *share >= SHARE).collect();
@@ -113,8 +123,7 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let common = links.iter().map(ends).reduce(|all, ends| all.intersection(&ends).cloned().collect())?;
     // Of the two ends of one link either may be it: without one of them there is no such link. A cable that carries no samples in
     // time carries no answers in time either.
-    let silent = |name: &String| after.get(name).map_or(0, |counts| counts.unanswered) - began(name).unanswered;
-    let node = common.into_iter().max_by_key(silent)?;
+    let node = common.into_iter().max_by_key(unanswered)?;
     Some(Slow { node, why: format!("{} of the slots to or from it were lost", percent(worst)) })
 }
 
@@ -188,6 +197,19 @@ mod tests {
             assert_eq!((look(0), look(1)), (None, None));
             assert_eq!(look(2).map(|slow| slow.node), Some(silent.to_owned()));
         }
+    }
+
+    #[test]
+    fn a_node_that_answers_nothing_is_slow_whatever_others_say() {
+        let (mut slowness, begin) = (Slowness::default(), Instant::now());
+        let mut look = |window: u64| {
+            let mut nodes = nodes(1000 * window, &[("a", 0, &[]), ("b", 0, &[]), ("c", 0, &[("a", 900 * window)])]);
+            nodes.get_mut("b").unwrap().slot = 0;
+            let unanswered = BTreeMap::from([("b".to_owned(), 3 * window)]);
+            slowness.look(&nodes, &unanswered, begin + WINDOW * u32::try_from(window).unwrap())
+        };
+        assert_eq!((look(0), look(1)), (None, None));
+        assert_eq!(look(2).map(|slow| slow.node), Some("b".to_owned()));
     }
 
     #[test]
