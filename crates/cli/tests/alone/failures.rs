@@ -89,7 +89,14 @@ fn whatever_fails_others_go_on_and_nothing_is_executed_twice() {
 fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration) -> Duration {
     let mut child = cluster.run("1000000").spawn().expect("takt starts");
     let mut said = BufReader::new(child.stderr.take().expect("piped"));
-    cluster.until_slot(5);
+    wait_for("a run on all nodes", || {
+        if child.try_wait().expect("ours").is_some() {
+            let mut why = String::new();
+            said.read_to_string(&mut why).expect("text");
+            panic!("{failure:?} {node}: {why}");
+        }
+        cluster.all_in_slot(5)
+    });
     let run = cluster.facts(node).expect("there")["runs"].as_array().and_then(|runs| runs.last().cloned());
     let run = run.expect("a run")["run"].clone();
     std::thread::sleep(after);

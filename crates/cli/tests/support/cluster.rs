@@ -119,11 +119,13 @@ impl Cluster {
 
     /// Waits until a run is executed on all nodes and has come so far.
     pub fn until_slot(&self, slot: u64) {
-        wait_for("a run on all nodes", || {
-            let far =
-                |run: &Value| run["busy"] != Value::Array(Vec::new()) && slot_of(run).is_some_and(|at| at >= slot);
-            (self.list("a").as_array()?.iter().filter(|node| far(node)).count() == NODES.len()).then_some(())
-        });
+        wait_for("a run on all nodes", || self.all_in_slot(slot));
+    }
+
+    /// Whether it is and has.
+    pub fn all_in_slot(&self, slot: u64) -> Option<()> {
+        let far = |node: &Value| node["busy"] != Value::Array(Vec::new()) && slot_of(node).is_some_and(|at| at >= slot);
+        (self.list("a").as_array()?.iter().filter(|node| far(node)).count() == NODES.len()).then_some(())
     }
 }
 

@@ -68,6 +68,22 @@ impl Manager {
         Err(ClusterError::Alone { cluster: self.control.cluster().to_owned() })
     }
 
+    /// The same; where one of `names` is not among them it looks for a while longer.
+    ///
+    /// # Errors
+    /// As [`Manager::nodes`].
+    pub fn nodes_with(&self, names: &[&str]) -> Result<Vec<NodeFacts>, ClusterError> {
+        let mut found = self.nodes()?;
+        for _ in 0..LOOKING {
+            if names.iter().all(|name| found.iter().any(|node| node.node == *name)) {
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+            found = self.nodes()?;
+        }
+        Ok(found)
+    }
+
     /// Nodes as far as this manager's tenant may have them: what its quotas leave. Where they leave nothing anywhere the nodes
     /// are as they are: the one that is asked says what the quota is.
     ///

@@ -53,10 +53,11 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let manager = node::manager(folder)?;
-    let nodes = manager.nodes().and_then(|nodes| manager.own_share(nodes));
+    let pins = mapping::pins(&args.cluster.pin)?;
+    let pinned: Vec<&str> = pins.values().map(String::as_str).collect();
+    let nodes = manager.nodes_with(&pinned).and_then(|nodes| manager.own_share(nodes));
     let nodes = nodes.map_err(|error| node::problem("run on the cluster", error))?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
-    let pins = mapping::pins(&args.cluster.pin)?;
     let objective = Objective { pins, ..Objective::best_effort(mapping::latency(&args.latency)) };
     let placer = Placer::new(&graph, &registry, &nodes, kept, objective, args.cluster.hop_slots).map_err(unplaced)?;
     let order = order(args, &graph, placer.place().map_err(unplaced)?, (&manager.member(), manager.node()))?;
