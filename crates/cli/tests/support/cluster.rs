@@ -50,7 +50,7 @@ impl Cluster {
     pub fn until_whole(&self) {
         wait_for("three nodes that see each other", || {
             let whole = |from: &&str| names(&self.list(from)) == NODES;
-            NODES.iter().all(|from| whole(from)).then_some(())
+            NODES.iter().all(whole).then_some(())
         });
     }
 
