@@ -69,6 +69,7 @@ impl Random {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "with --nocapture it is a measurement")]
 fn whatever_fails_others_go_on_and_nothing_is_executed_twice() {
     if !rustix::process::geteuid().is_root() {
         return takt_testing::skip("network namespaces need root");
