@@ -10,7 +10,7 @@ const WINDOW_NS: u64 = 10_000_000_000;
 /// Characters of a line.
 const CHARS: usize = 300;
 
-/// What is to be said, ten lines in ten seconds at most, and how much of it was left unsaid.
+/// Lines to write, ten in ten seconds at most, and how many were dropped.
 ///
 /// ```
 /// let mut notes = takt_base::Notes::new("refused   ");
@@ -22,31 +22,31 @@ pub struct Notes {
     head: &'static str,
     lines: Vec<String>,
     since_ns: u64,
-    said: u32,
-    unsaid: u64,
+    written: u32,
+    dropped: u64,
 }
 
 impl Notes {
     /// Lines that begin with `head`.
     #[must_use]
     pub const fn new(head: &'static str) -> Notes {
-        Notes { head, lines: Vec::new(), since_ns: 0, said: 0, unsaid: 0 }
+        Notes { head, lines: Vec::new(), since_ns: 0, written: 0, dropped: 0 }
     }
 
     /// Something happened at this time of any clock that does not go back.
     pub fn add(&mut self, now_ns: u64, why: &str) {
         self.turn(now_ns);
-        if self.said >= LINES {
-            self.unsaid += 1;
+        if self.written >= LINES {
+            self.dropped += 1;
             return;
         }
-        self.said += 1;
+        self.written += 1;
         // What strangers wrote may be in it: it must not command a terminal, or look like a line of ours.
         let why: String = why.chars().map(shown).take(CHARS).collect();
         self.lines.push(format!("{}{why}", self.head));
     }
 
-    /// What is to be said now.
+    /// Lines to write now.
     pub fn take(&mut self, now_ns: u64) -> Vec<String> {
         self.turn(now_ns);
         std::mem::take(&mut self.lines)
@@ -56,10 +56,10 @@ impl Notes {
         if now_ns.saturating_sub(self.since_ns) < WINDOW_NS {
             return;
         }
-        if self.unsaid > 0 {
-            self.lines.push(format!("{}{} more in {} s", self.head, self.unsaid, WINDOW_NS / 1_000_000_000));
+        if self.dropped > 0 {
+            self.lines.push(format!("{}{} more in {} s", self.head, self.dropped, WINDOW_NS / 1_000_000_000));
         }
-        (self.since_ns, self.said, self.unsaid) = (now_ns, 0, 0);
+        (self.since_ns, self.written, self.dropped) = (now_ns, 0, 0);
     }
 }
 

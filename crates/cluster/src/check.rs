@@ -1,5 +1,8 @@
 //! Values of orders, before anything is computed with them: an order of a tenant is as hostile as any.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
 
 use crate::message::{Adopt, Change, Order, Request, Start};
@@ -90,21 +93,27 @@ fn of_manager(text: &str) -> Result<(), OutOfRange> {
 }
 
 fn of_start(start: &Start) -> Result<(), OutOfRange> {
-    of_run(&start.run)?;
-    name("the reference", &start.reference)?;
-    at_most("the number of nodes", start.samples.len(), NODES)?;
-    start.samples.keys().try_for_each(|node| name("a node", node))?;
-    within("in_ns", start.in_ns, 0..=AHEAD_NS)?;
-    within("epoch_ns", start.epoch_ns.unwrap_or(0), 0..=u64::MAX / 2)
+    of_beat(&start.run, &start.reference, &start.samples, start.epoch_ns)?;
+    within("in_ns", start.in_ns, 0..=AHEAD_NS)
 }
 
 fn of_change(change: &Change) -> Result<(), OutOfRange> {
-    of_run(&change.run)?;
-    name("the reference", &change.reference)?;
-    at_most("the number of nodes", change.samples.len(), NODES)?;
-    change.samples.keys().try_for_each(|node| name("a node", node))?;
-    within("at", change.at, 0..=SLOTS)?;
-    within("epoch_ns", change.epoch_ns.unwrap_or(0), 0..=u64::MAX / 2)
+    of_beat(&change.run, &change.reference, &change.samples, change.epoch_ns)?;
+    within("at", change.at, 0..=SLOTS)
+}
+
+/// Whose clock sets the beat, since when, and where samples go.
+fn of_beat(
+    run: &str,
+    reference: &str,
+    samples: &BTreeMap<String, SocketAddr>,
+    epoch_ns: Option<u64>,
+) -> Result<(), OutOfRange> {
+    of_run(run)?;
+    name("the reference", reference)?;
+    at_most("the number of nodes", samples.len(), NODES)?;
+    samples.keys().try_for_each(|node| name("a node", node))?;
+    within("epoch_ns", epoch_ns.unwrap_or(0), 0..=u64::MAX / 2)
 }
 
 fn of_run(run: &str) -> Result<(), OutOfRange> {

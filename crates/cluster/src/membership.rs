@@ -1,6 +1,7 @@
 //! The thread that sends a member's heartbeats, receives those of others, and prolongs the leases of what runs on it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -35,8 +36,8 @@ type Shared = BTreeMap<String, Part>;
 struct Part {
     view: View,
     leased: Option<Leased>,
-    /// Heartbeats of others come while it is kept.
-    receives: Subscriber<()>,
+    /// Heartbeats of others come while it is kept. Dropped with the lock free only: Zenoh waits for one that is being taken.
+    _receives: Subscriber<()>,
 }
 
 /// A run that may go on while its voters agree.
@@ -85,13 +86,12 @@ impl Membership {
             }
         })?;
         let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
-        let part = Part { view: View::new(&self.own, supports, lease_ns), leased: None, receives };
-        let mut shared = lock(&self.shared);
-        let is_new = !shared.contains_key(run);
-        let left = if is_new { shared.insert(run.to_owned(), part) } else { Some(part) };
-        drop(shared);
-        leave(left);
-        Ok(is_new)
+        let part = Part { view: View::new(&self.own, supports, lease_ns), leased: None, _receives: receives };
+        if let Entry::Vacant(place) = lock(&self.shared).entry(run.to_owned()) {
+            place.insert(part);
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does.
@@ -115,8 +115,7 @@ impl Membership {
 
     /// The run has ended.
     pub(crate) fn release(&self, run: &str) {
-        let left = lock(&self.shared).remove(run);
-        leave(left);
+        let _part = lock(&self.shared).remove(run);
     }
 
     /// Voters of which more than half of all receive nothing.
@@ -137,13 +136,6 @@ impl Part {
     }
 }
 
-/// Takes no more heartbeats. The lock must be free: Zenoh waits for one that is being taken.
-fn leave(part: Option<Part>) {
-    if let Some(Part { receives, .. }) = part {
-        drop(receives);
-    }
-}
-
 /// A thread that panicked left whole values behind: each is replaced at once.
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -156,7 +148,6 @@ impl Drop for Membership {
             // A panic there was printed there.
             let _ = thread.join();
         }
-        let all = std::mem::take(&mut *lock(&self.shared));
-        all.into_values().for_each(|part| leave(Some(part)));
+        let _parts = std::mem::take(&mut *lock(&self.shared));
     }
 }

@@ -190,7 +190,7 @@ pub struct RunFacts {
 pub struct Order {
     /// Name of the run.
     pub run: String,
-    /// The how manieth placing of the run it is, from 1.
+    /// Number of the placing in its run, from 1.
     pub placing: u32,
     /// The file: its name for messages, and its text. Components come from what is installed on the node, never with it.
     pub file: String,

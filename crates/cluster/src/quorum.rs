@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ballot {
-    /// The how manieth placing of the run, from 1.
+    /// Number of the placing in its run, from 1.
     pub placing: u32,
     /// Whose.
     pub manager: String,

@@ -155,8 +155,8 @@ impl Manager {
     ) -> Result<Ended, ClusterError> {
         let done = begun.and_then(|()| self.watch(&mut watched, placer, &mut options));
         let stop = Request::Stop { run: watched.order.run.clone(), manager: Some(watched.order.manager.clone()) };
-        let told = |name: &&String| options.stop.requested() && watched.has_ended(name);
-        for name in watched.names.iter().filter(|name| !told(name)) {
+        let forgotten = |name: &&String| options.stop.requested() && watched.has_ended(name);
+        for name in watched.names.iter().filter(|name| !forgotten(name)) {
             // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
             // another manager by now refuses.
             let _ = self.ask_progress(name, &stop, PATIENCE);

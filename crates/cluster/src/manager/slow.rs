@@ -90,8 +90,9 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let began = |name: &String| before.get(name).unwrap_or(&none);
     let unanswered = |name: &String| after.get(name).map_or(0, |counts| counts.unanswered) - began(name).unanswered;
     // What such a node has lost it can't say.
-    let mute = |name: &&String| unanswered(name) > 0 && after.get(*name).map(|now| now.slot) == Some(began(name).slot);
-    match &after.keys().filter(mute).collect::<Vec<_>>()[..] {
+    let unresponsive =
+        |name: &&String| unanswered(name) > 0 && after.get(*name).map(|now| now.slot) == Some(began(name).slot);
+    match &after.keys().filter(unresponsive).collect::<Vec<_>>()[..] {
         [] => {}
         [node] if after.len() > 1 => {
             return Some(Slow { node: (*node).clone(), why: "it answered no question".to_owned() });
