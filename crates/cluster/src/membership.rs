@@ -120,7 +120,7 @@ impl Membership {
 
     /// Voters of which more than half of all receive nothing.
     pub(crate) fn lost(&self, run: &str, voters: &[String]) -> Vec<String> {
-        lock(&self.shared).get(run).map(|part| part.view.lost(voters, WallClock.now().0)).unwrap_or_default()
+        lock(&self.shared).get_mut(run).map(|part| part.view.lost(voters, WallClock.now().0)).unwrap_or_default()
     }
 }
 

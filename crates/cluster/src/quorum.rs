@@ -55,6 +55,8 @@ pub struct View {
     lease_ns: u64,
     peers: BTreeMap<String, (u64, Heartbeat)>,
     supports: Ballot,
+    /// Since when each voter is one.
+    voter_since: BTreeMap<String, u64>,
 }
 
 /// Members remembered at most.
@@ -64,7 +66,7 @@ impl View {
     /// Of a member that has received nothing yet.
     #[must_use]
     pub fn new(own: &str, supports: Ballot, lease_ns: u64) -> View {
-        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), supports }
+        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), supports, voter_since: BTreeMap::new() }
     }
 
     /// From now on it supports this placing and no other, if it is `after` that it supported until now. Whether it does.
@@ -123,9 +125,15 @@ impl View {
         times.get(voters.len() / 2).map(|sent_ns| sent_ns.saturating_add(self.lease_ns))
     }
 
-    /// Voters of which more than half of all receive nothing, as this one knows.
+    /// Voters of which more than half of all receive nothing, as this one knows. Of one that has been a voter for less than
+    /// half a lease nobody may have received anything yet: it is not lost.
     #[must_use]
-    pub fn lost(&self, voters: &[String], now_ns: u64) -> Vec<String> {
+    pub fn lost(&mut self, voters: &[String], now_ns: u64) -> Vec<String> {
+        self.voter_since.retain(|name, _| voters.contains(name));
+        for voter in voters {
+            self.voter_since.entry(voter.clone()).or_insert(now_ns);
+        }
+        let is_new = |voter: &str| now_ns.saturating_sub(self.voter_since[voter]) <= self.lease_ns / 2;
         let deaf_to = |voter: &String, lost: &str| {
             if *voter == self.own {
                 self.recent(lost, now_ns).is_none()
@@ -136,7 +144,7 @@ impl View {
         };
         let is_lost = |lost: &&String| {
             let deaf = voters.iter().filter(|voter| deaf_to(voter, lost)).count();
-            **lost != self.own && 2 * deaf > voters.len()
+            **lost != self.own && !is_new(lost) && 2 * deaf > voters.len()
         };
         voters.iter().filter(is_lost).cloned().collect()
     }
@@ -183,6 +191,11 @@ mod tests {
         /// How far a member's clock is ahead of the true time.
         fn ahead(member: usize) -> u64 {
             7_000 * member as u64
+        }
+
+        fn lost(&mut self, member: usize, now: u64) -> Vec<String> {
+            let voters = names(self.members.len());
+            self.members[member].lost(&voters, now + Net::ahead(member))
         }
 
         fn step(&mut self, now: u64, way: &dyn Fn(usize, usize) -> Option<u64>) {
@@ -268,6 +281,9 @@ mod tests {
                 for now in (10_000..20_000).step_by(EVERY as usize) {
                     net.step(now, &|_, _| Some(0));
                 }
+                for member in 0..count {
+                    assert_eq!(net.lost(member, 20_000), [""; 0], "all together");
+                }
                 let goes_on = |net: &Net, now: u64| -> BTreeSet<usize> {
                     (0..count).filter(|&member| net.leases[member] >= now + Net::ahead(member)).collect()
                 };
@@ -282,12 +298,25 @@ mod tests {
                 };
                 assert_eq!(goes_on(&net, 30_000), larger, "{split} of {count}");
                 for member in 0..count {
-                    let lost = net.members[member].lost(&names(count), 30_000 + Net::ahead(member));
+                    let lost = net.lost(member, 30_000);
                     let others = (0..count).filter(|other| !larger.contains(other)).map(|other| format!("n{other}"));
                     assert_eq!(lost, if larger.contains(&member) { others.collect() } else { Vec::new() });
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_voter_is_lost_half_a_lease_after_it_became_one_at_the_earliest() {
+        let mut net = Net::new(3);
+        let without_the_third = |from: usize, to: usize| (from != 2 && to != 2).then_some(0);
+        for now in (10_000..12_000).step_by(EVERY as usize) {
+            net.step(now, &without_the_third);
+            assert_eq!(net.lost(0, now), if now > 10_000 + LEASE / 2 { vec!["n2"] } else { Vec::new() }, "{now}");
+        }
+        // It leaves and comes again: as new.
+        assert_eq!(net.members[0].lost(&names(2), 12_000), [""; 0]);
+        assert_eq!(net.lost(0, 12_000), [""; 0]);
     }
 
     #[test]
