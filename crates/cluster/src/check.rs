@@ -77,9 +77,9 @@ fn of_order(order: &Order) -> Result<(), OutOfRange> {
 fn of_adopt(adopt: &Adopt) -> Result<(), OutOfRange> {
     of_run(&adopt.run)?;
     of_ballot(&adopt.after)?;
-    of_ballot(&adopt.next)?;
-    at_most("the number of voters", adopt.voters.len(), NODES + 1)?;
-    adopt.voters.iter().try_for_each(|voter| of_manager(voter))
+    of_ballot(&adopt.next.ballot)?;
+    at_most("the number of voters", adopt.next.voters.len(), NODES + 1)?;
+    adopt.next.voters.iter().try_for_each(|voter| of_manager(voter))
 }
 
 fn of_ballot(ballot: &Ballot) -> Result<(), OutOfRange> {

@@ -32,6 +32,9 @@ use crate::tenant::Tenant;
 /// How long nodes are looked for.
 const DISCOVERY: Duration = Duration::from_millis(1500);
 
+/// How often one who waits for an answer looks whether it still can come.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// How long a peer may take to prove who it is.
 const HANDSHAKE: Duration = Duration::from_secs(2);
 
@@ -109,32 +112,50 @@ impl Control {
         request: &Request,
         patience: Duration,
     ) -> Result<T, ClusterError> {
-        if request.is_question() {
-            return self.send(node, document(&Envelope { protocol: PROTOCOL, body: request }), patience);
-        }
-        let question = document(&Envelope { protocol: PROTOCOL, body: Request::Moment });
-        let moment: Moment = self.send(node, question, patience)?;
-        let order = self.signer.message(&self.cluster, node, moment, request);
-        self.send(node, order.map_err(|source| ClusterError::Certificate { source })?, patience)
+        self.ask_while(node, request, patience, || true)
     }
 
-    fn send<T: DeserializeOwned>(&self, node: &str, question: Vec<u8>, patience: Duration) -> Result<T, ClusterError> {
+    /// The same; an answer is waited for as long as `is_there` says so.
+    ///
+    /// # Errors
+    /// As [`Control::ask`].
+    pub fn ask_while<T: DeserializeOwned>(
+        &self,
+        node: &str,
+        request: &Request,
+        patience: Duration,
+        is_there: impl Fn() -> bool,
+    ) -> Result<T, ClusterError> {
+        let send = |message| self.send(node, message, patience, &is_there);
+        if request.is_question() {
+            return answer(node, &send(document(&Envelope { protocol: PROTOCOL, body: request }))?);
+        }
+        let question = document(&Envelope { protocol: PROTOCOL, body: Request::Moment });
+        let moment: Moment = answer(node, &send(question)?)?;
+        let order = self.signer.message(&self.cluster, node, moment, request);
+        answer(node, &send(order.map_err(|source| ClusterError::Certificate { source })?)?)
+    }
+
+    /// A message to a node, and what it answers.
+    fn send(
+        &self,
+        node: &str,
+        message: Vec<u8>,
+        patience: Duration,
+        is_there: impl Fn() -> bool,
+    ) -> Result<Vec<u8>, ClusterError> {
         let silent = || ClusterError::Silent { node: node.to_owned() };
         let key = self.key(node, "ask");
-        let get = self.session.get(&key).payload(question).timeout(patience);
+        let get = self.session.get(&key).payload(message).timeout(patience);
         let replies = get.wait().map_err(ClusterError::zenoh)?;
-        let reply = replies.recv().map_err(|_| silent())?;
-        let sample = reply.result().map_err(|_| silent())?;
-        let bytes = sample.payload().to_bytes();
-        let refused = |why: String| ClusterError::Refused {
-            node: node.to_owned(),
-            why,
-            fix: "the same takt on all nodes".to_owned(),
+        let reply = loop {
+            match replies.recv_timeout(LOOK) {
+                Ok(Some(reply)) => break reply,
+                Ok(None) if is_there() => {}
+                Ok(None) | Err(_) => return Err(silent()),
+            }
         };
-        match read(&bytes).map_err(|problem| problem.of_node(node))? {
-            Answer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
-            Answer::Refused { why, fix } => Err(ClusterError::Refused { node: node.to_owned(), why, fix }),
-        }
+        Ok(reply.result().map_err(|_| silent())?.payload().to_bytes().into_owned())
     }
 
     /// Shows that this node is there, for as long as the token is kept.
@@ -202,6 +223,16 @@ fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
         let _ = set_policy(0, before);
     }
     done
+}
+
+/// What a node answers.
+fn answer<T: DeserializeOwned>(node: &str, bytes: &[u8]) -> Result<T, ClusterError> {
+    let refused = |why, fix| ClusterError::Refused { node: node.to_owned(), why, fix };
+    match read(bytes).map_err(|problem| problem.of_node(node))? {
+        Answer::Good(json) => serde_json::from_value(json)
+            .map_err(|error| refused(error.to_string(), "the same takt on all nodes".into())),
+        Answer::Refused { why, fix } => Err(refused(why, fix)),
+    }
 }
 
 /// What came to a node.

@@ -13,7 +13,7 @@ use zenoh::pubsub::Subscriber;
 use crate::ClusterError;
 use crate::clock::SlotTime;
 use crate::control::Control;
-use crate::quorum::{Ballot, Heartbeat, View};
+use crate::quorum::{Ballot, Heartbeat, Quorum, View};
 
 /// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
@@ -40,10 +40,9 @@ struct Part {
     _receives: Subscriber<()>,
 }
 
-/// A run that may go on while its voters agree.
+/// A run that may go on while majorities agree: of what is executed, and of each placing that was promised since.
 struct Leased {
-    placing: Ballot,
-    voters: Vec<String>,
+    quorums: Vec<Quorum>,
     time: SlotTime,
 }
 
@@ -61,7 +60,7 @@ impl Membership {
             while !until.requested() {
                 let now_ns = WallClock.now().0;
                 let heartbeats: Vec<(String, Heartbeat)> =
-                    lock(&sending).iter().map(|(run, part)| (run.clone(), part.turn(now_ns))).collect();
+                    lock(&sending).iter_mut().map(|(run, part)| (run.clone(), part.turn(now_ns))).collect();
                 for (run, heartbeat) in heartbeats {
                     // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
                     let _ = session.send_heartbeat(&run, &heartbeat);
@@ -94,10 +93,11 @@ impl Membership {
         Ok(false)
     }
 
-    /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does.
+    /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does. What
+    /// it executes it may go on with while majorities of both agree.
     #[must_use]
-    pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Ballot) -> bool {
-        lock(&self.shared).get_mut(run).is_some_and(|part| part.view.promise(after, next))
+    pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Quorum) -> bool {
+        lock(&self.shared).get_mut(run).is_some_and(|part| part.promise(after, next))
     }
 
     /// Whether heartbeats of a member of a run come.
@@ -106,11 +106,17 @@ impl Membership {
     }
 
     /// From now on this placing of a run may be executed while more than half of its voters agree.
-    pub(crate) fn lease(&self, run: &str, placing: Ballot, voters: Vec<String>, time: SlotTime) {
+    pub(crate) fn lease(&self, run: &str, quorum: Quorum, time: SlotTime) {
         if let Some(part) = lock(&self.shared).get_mut(run) {
-            part.leased = Some(Leased { placing, voters, time });
+            part.leased = Some(Leased { quorums: vec![quorum], time });
             part.turn(WallClock.now().0);
         }
+    }
+
+    /// Whose majorities a run needs here: of what is executed, and of each placing that was promised since.
+    pub(crate) fn quorums(&self, run: &str) -> Vec<Quorum> {
+        let shared = lock(&self.shared);
+        shared.get(run).and_then(|part| part.leased.as_ref()).map(|leased| leased.quorums.clone()).unwrap_or_default()
     }
 
     /// The run has ended.
@@ -124,13 +130,30 @@ impl Membership {
     }
 }
 
+/// Placings promised one after the other, none of which was executed: a manager that goes on so does not come to an end.
+const PROMISED: usize = 64;
+
 impl Part {
+    fn promise(&mut self, after: &Ballot, next: Quorum) -> bool {
+        let waiting = self.leased.as_ref().map_or(0, |leased| leased.quorums.len());
+        if waiting > PROMISED || !self.view.promise(after, next.ballot.clone()) {
+            return false;
+        }
+        if let Some(leased) = &mut self.leased {
+            leased.quorums.push(next);
+        }
+        true
+    }
+
     /// Prolongs what can be prolonged; the next heartbeat.
-    fn turn(&self, now_ns: u64) -> Heartbeat {
-        if let Some(Leased { placing, voters, time }) = &self.leased
-            && let Some(until_ns) = self.view.lease(placing, voters, now_ns)
-        {
-            time.lend(until_ns);
+    fn turn(&mut self, now_ns: u64) -> Heartbeat {
+        if let Some(Leased { quorums, time }) = &mut self.leased {
+            if self.view.is_settled(quorums) {
+                quorums.drain(..quorums.len().saturating_sub(1));
+            }
+            if let Some(until_ns) = self.view.lease(quorums, now_ns) {
+                time.lend(until_ns);
+            }
         }
         self.view.heartbeat(now_ns)
     }

@@ -11,7 +11,7 @@ use takt_graph::Latency;
 use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
 
-use crate::quorum::Ballot;
+use crate::quorum::{Ballot, Quorum};
 use crate::tenant::{Quota, Quotas, Share, Tenant};
 /// What a node answers; the control socket of one machine's waveform answers alike.
 pub use takt_runtime::control::Answer;
@@ -241,12 +241,18 @@ impl Order {
 pub struct Recalled {
     /// What it executes.
     pub order: Order,
-    /// The placing that it supports: that one, or one that was made ready.
-    pub supports: Ballot,
-    /// Whose support counts for that.
-    pub voters: Vec<String>,
+    /// Whose majorities it needs. The last is of the placing that it supports: that one, or one that was made ready.
+    pub quorums: Vec<Quorum>,
     /// The node whose clock sets the beat.
     pub reference: String,
+}
+
+impl Recalled {
+    /// The placing that it supports.
+    #[must_use]
+    pub fn supports(&self) -> Option<&Ballot> {
+        self.quorums.last().map(|quorum| &quorum.ballot)
+    }
 }
 
 /// Another manager for a run.
@@ -258,9 +264,7 @@ pub struct Adopt {
     /// The placing that the node supports until now; refused if it is another one.
     pub after: Ballot,
     /// The one that it supports from now on, by the new manager.
-    pub next: Ballot,
-    /// Whose support counts from now on.
-    pub voters: Vec<String>,
+    pub next: Quorum,
 }
 
 /// The run has another manager.

@@ -1,16 +1,21 @@
 //! Heartbeats and leases: until when a node may execute a run, and who is lost.
 //!
 //! Every member of a run sends a heartbeat a few times a second: when it was sent, by the member's own clock; what it received
-//! last from each other member of the run, and when that was sent; and which placing it supports. A node may execute a placing for a lease
-//! after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it while
-//! they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the node was
-//! frozen, prolongs nothing.
+//! last from each other member of the run, and when that was sent; and which placing it supports. A node may execute a placing for a
+//! lease after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it
+//! while they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the
+//! node was frozen, prolongs nothing.
 //!
 //! Who takes over has more than half of the voters promise to support the next placing first. Each supports one at a time, and
 //! goes on from the one it supports to one next only: two managers that both want the next get a majority for one of them at
 //! most. A lease later no other node can execute the placing before: any majority of its voters has one that no longer supports
 //! it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities: Gray and
 //! Cheriton, 1989; Ongaro and Ousterhout, 2014.)
+//!
+//! A takeover may stop half way, and another may begin from there. So a node that has promised the next placing needs a majority
+//! of both, each counted by members that support one or the other, until it sees that majorities of both support the next (joint
+//! consensus: Ongaro and Ousterhout, section 6). Those of the next alone could be few, while most of the one before go over to
+//! another manager's.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +36,23 @@ impl Ballot {
     #[must_use]
     pub fn new(placing: u32, manager: &str) -> Ballot {
         Ballot { placing, manager: manager.to_owned() }
+    }
+}
+
+/// A placing, and whose support counts for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quorum {
+    /// Which.
+    pub ballot: Ballot,
+    /// Its nodes and its manager; more than half must support it.
+    pub voters: Vec<String>,
+}
+
+impl Quorum {
+    /// Whether these are more than half of its voters.
+    pub(crate) fn has(&self, mut voted: impl FnMut(&String) -> bool) -> bool {
+        2 * self.voters.iter().filter(|&voter| voted(voter)).count() > self.voters.len()
     }
 }
 
@@ -109,20 +131,36 @@ impl View {
         self.recent(name, now_ns).is_some()
     }
 
-    /// Until when this member may execute a placing; `None`: not at all.
+    /// Until when this member may execute; `None`: not at all. Of `quorums` the first is of what it executes, and each other one
+    /// is of what it has promised since.
     #[must_use]
-    pub fn lease(&self, placing: &Ballot, voters: &[String], now_ns: u64) -> Option<u64> {
+    pub fn lease(&self, quorums: &[Quorum], now_ns: u64) -> Option<u64> {
+        let counts = |supports: &Ballot| quorums.iter().any(|quorum| quorum.ballot == *supports);
         let returned = |voter: &String| {
             if *voter == self.own {
-                return (self.supports == *placing).then_some(now_ns);
+                return counts(&self.supports).then_some(now_ns);
             }
             let (_, heartbeat) = self.peers.get(voter)?;
-            heartbeat.received.get(&self.own).copied().filter(|_| heartbeat.supports == *placing)
+            heartbeat.received.get(&self.own).copied().filter(|_| counts(&heartbeat.supports))
         };
-        let mut times: Vec<u64> = voters.iter().filter_map(returned).collect();
-        times.sort_unstable_by(|a, b| b.cmp(a));
-        // The latest that more than half have returned.
-        times.get(voters.len() / 2).map(|sent_ns| sent_ns.saturating_add(self.lease_ns))
+        let until = |quorum: &Quorum| {
+            let mut times: Vec<u64> = quorum.voters.iter().filter_map(returned).collect();
+            times.sort_unstable_by(|a, b| b.cmp(a));
+            // The latest that more than half have returned.
+            times.get(quorum.voters.len() / 2).map(|sent_ns| sent_ns.saturating_add(self.lease_ns))
+        };
+        quorums.iter().map(until).min().flatten()
+    }
+
+    /// Whether the last of `quorums` may stand alone: majorities of all support it, so none of those before comes back.
+    #[must_use]
+    pub fn is_settled(&self, quorums: &[Quorum]) -> bool {
+        let Some(last) = quorums.last() else { return true };
+        let supports = |voter: &String| {
+            let other = || self.peers.get(voter).is_some_and(|(_, heartbeat)| heartbeat.supports == last.ballot);
+            if *voter == self.own { self.supports == last.ballot } else { other() }
+        };
+        quorums.iter().all(|quorum| quorum.has(supports))
     }
 
     /// Voters of which more than half of all receive nothing, as this one knows. Of one that has been a voter for less than
@@ -202,7 +240,8 @@ mod tests {
             let voters = names(self.members.len());
             for from in (0..self.members.len()).filter(|&from| !self.frozen[from]) {
                 let own = now + Net::ahead(from);
-                if let Some(until) = self.members[from].lease(&Ballot::new(1, "m"), &voters, own) {
+                let quorum = Quorum { ballot: Ballot::new(1, "m"), voters: voters.clone() };
+                if let Some(until) = self.members[from].lease(&[quorum], own) {
                     self.leases[from] = self.leases[from].max(until);
                 }
                 for to in (0..self.members.len()).filter(|&to| to != from) {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::gate::{Admitted, Gate, MOST_BYTES, MOST_BYTES_UNSIGNED, Refused, WINDOW};
 use takt_cluster::message::{Adopt, Change, Moment, Order, Request, Start, WorkerOrder};
-use takt_cluster::quorum::Ballot;
+use takt_cluster::quorum::{Ballot, Quorum};
 use takt_cluster::seal::Signer;
 use takt_cluster::tenant::Tenant;
 use takt_cluster::{Folder, Settings};
@@ -58,7 +58,8 @@ fn prepare(order: Order) -> Request {
 }
 
 fn adopt(next: Ballot, voters: Vec<String>) -> Request {
-    Request::Adopt(Adopt { run: "utran-7".to_owned(), after: Ballot::new(1, "m"), next, voters })
+    let next = Quorum { ballot: next, voters };
+    Request::Adopt(Adopt { run: "utran-7".to_owned(), after: Ballot::new(1, "m"), next })
 }
 
 fn signed(signer: &Signer, moment: Moment, order: &Request) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -16,7 +17,12 @@ struct Run(Child, BufReader<ChildStderr>);
 
 impl Run {
     fn start(cluster: &Cluster) -> Run {
-        let run = Run::of(&mut cluster.run("1000000"));
+        Run::with(cluster, &["--pin", "channel=c"])
+    }
+
+    /// Until it runs on all nodes.
+    fn with(cluster: &Cluster, more: &[&str]) -> Run {
+        let run = Run::of(&mut cluster.run_with("1000000", more));
         cluster.until_slot(5);
         run
     }
@@ -88,6 +94,49 @@ fn what_a_killed_node_did_others_do() {
     assert!(loss["resumed_in_slot"].as_u64() > loss["known_in_slot"].as_u64());
     let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
     assert_eq!((left, &ended["output_hash"]), (vec!["a", "c"], &Value::Null));
+}
+
+#[test]
+fn a_spare_node_does_what_a_lost_one_did() {
+    let cluster = Cluster::start(90);
+    let mut running = Run::with(&cluster, &["--spare", "c"]);
+    let idle = &cluster.facts("c").expect("there")["runs"][0]["components"];
+    assert_eq!(*idle, serde_json::json!([]), "it waits");
+    cluster.signal("b", Signal::KILL);
+    running.until_lost();
+    let resumed = cluster.facts("a").expect("there")["runs"][0]["slot"].as_u64().expect("a slot") + 70;
+    wait_for("the spare to execute", || {
+        let run = &cluster.facts("c")?["runs"][0];
+        let components = run["components"].as_array()?;
+        (components.contains(&"sink".into()) && run["slot"].as_u64()? > resumed).then_some(())
+    });
+    let (done, rest) = running.end();
+    let ended = json(&done);
+    let executed = ended["nodes"]["c"]["report"]["components"].as_array().expect("what it did").iter();
+    let sink = executed.filter(|one| one["name"] == "sink").map(|one| one["executions"].as_u64()).next();
+    assert!(sink.flatten().is_some_and(|executions| executions > 0), "{rest}{}", report(&done));
+}
+
+#[test]
+fn a_node_may_be_lost_while_others_take_over_from_another() {
+    let cluster = Cluster::of(4, 100);
+    let mut running = Run::with(&cluster, &["--pin", "channel=c", "--spare", "d"]);
+    cluster.signal("b", Signal::STOP);
+    // It is known to be lost a second later at the earliest, and `c` a second after that.
+    std::thread::sleep(Duration::from_millis(900));
+    cluster.signal("c", Signal::STOP);
+    running.says(&["lost      node "]);
+    running.says(&["lost      node "]);
+    ["b", "c"].iter().for_each(|node| cluster.signal(node, Signal::CONT));
+    let (done, rest) = running.end();
+    let ended = json(&done);
+    let lost: Vec<&Value> = ended["losses"].as_array().expect("losses").iter().map(|loss| &loss["node"]).collect();
+    assert_eq!(lost, ["b", "c"], "{rest}{}", report(&done));
+    let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
+    assert_eq!(left, ["a", "d"]);
+    if ended["losses"][1]["why"] != "it was lost while others took over" {
+        takt_testing::not_judged(format!("the second was lost at another time: {}", ended["losses"][1]["why"]));
+    }
 }
 
 #[test]

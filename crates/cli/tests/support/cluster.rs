@@ -1,4 +1,4 @@
-//! Three nodes on loopback, with certificates of their own.
+//! Nodes on loopback, with certificates of their own.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use takt_testing::{loopback, wait_for};
 use super::{Place, TAKT, json, report};
 
 pub const NODES: [&str; 3] = ["a", "b", "c"];
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 pub const PORT: u16 = 7447;
 
 /// A cluster of nodes, each with an address of its own.
@@ -22,9 +23,14 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// On loopback. `first` tells the addresses of one test from those of others in this process.
+    /// Three on loopback. `first` tells the addresses of one test from those of others in this process.
     pub fn start(first: u8) -> Cluster {
-        let addresses = [0, 1, 2].map(|at| format!("{}", loopback(first + at)));
+        Cluster::of(3, first)
+    }
+
+    /// Up to four on loopback.
+    pub fn of(count: u8, first: u8) -> Cluster {
+        let addresses: Vec<String> = (first..first + count).map(|at| loopback(at).to_string()).collect();
         Cluster::on(&addresses, None)
     }
 
@@ -36,21 +42,23 @@ impl Cluster {
     fn on(addresses: &[String], cables: Option<Cables>) -> Cluster {
         let place = Place::with("here", "");
         let endpoint = |at: usize| format!("quic/{}:{PORT}", addresses[at]);
-        for (at, name) in NODES.iter().enumerate() {
-            let made = certificates(&place, "cluster", name, &endpoint(at), &[0, 1, 2].map(endpoint));
+        let all: Vec<String> = (0..addresses.len()).map(endpoint).collect();
+        for (listen, name) in all.iter().zip(NAMES) {
+            let made = certificates(&place, "cluster", name, listen, &all);
             assert!(made.status.success(), "{}", report(&made));
         }
         let mut cluster = Cluster { place, nodes: Vec::new(), cables };
-        NODES.iter().for_each(|name| cluster.join(name));
+        NAMES[..addresses.len()].iter().for_each(|name| cluster.join(name));
         cluster.until_whole();
         cluster
     }
 
     /// Waits until all nodes see each other.
     pub fn until_whole(&self) {
-        wait_for("three nodes that see each other", || {
-            let whole = |from: &&str| names(&self.list(from)) == NODES;
-            NODES.iter().all(whole).then_some(())
+        let all = &NAMES[..self.nodes.len()];
+        wait_for("nodes that see each other", || {
+            let whole = |from: &&str| names(&self.list(from)) == all;
+            all.iter().all(whole).then_some(())
         });
     }
 
@@ -98,10 +106,16 @@ impl Cluster {
 
     /// A waveform of nineteen components on all three nodes. Slots are long, so that a busy machine misses none.
     pub fn run(&self, slots: &str) -> Command {
+        self.run_with(slots, &["--pin", "channel=c"])
+    }
+
+    /// The same on two nodes at least, and as `more` says.
+    pub fn run_with(&self, slots: &str, more: &[&str]) -> Command {
         let file = waveform();
         let file = file.to_str().expect("a path");
         let mut args = vec!["run", file, "--cluster", "cluster/a", "--slot", "50ms", "--slots", slots, "--json"];
-        args.extend(["--pin", "source=a", "--pin", "sink=b", "--pin", "channel=c"]);
+        args.extend(["--pin", "source=a", "--pin", "sink=b"]);
+        args.extend(more);
         let mut command = self.command("m", &args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -125,7 +139,7 @@ impl Cluster {
     /// Whether it is and has.
     pub fn all_in_slot(&self, slot: u64) -> Option<()> {
         let far = |node: &Value| node["busy"] != Value::Array(Vec::new()) && slot_of(node).is_some_and(|at| at >= slot);
-        (self.list("a").as_array()?.iter().filter(|node| far(node)).count() == NODES.len()).then_some(())
+        (self.list("a").as_array()?.iter().filter(|node| far(node)).count() == self.nodes.len()).then_some(())
     }
 }
 

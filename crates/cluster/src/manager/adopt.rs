@@ -1,6 +1,6 @@
 //! Another manager for a run whose own is gone. Nodes know all that one needs; while nobody watches, the run goes on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use takt_graph::Graph;
 use takt_runtime::Registry;
@@ -11,8 +11,8 @@ use crate::ClusterError;
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, NodeFacts, Order, Recalled, Request};
 use crate::node::place::{self, Refusal};
-use crate::node::run::{nodes_of, voters_of};
-use crate::quorum::Ballot;
+use crate::node::run::{nodes_of, quorum_of};
+use crate::quorum::{Ballot, Quorum};
 
 /// A run without a manager, as its nodes know it.
 pub struct Orphan {
@@ -48,26 +48,37 @@ impl Orphan {
         self.nodes.iter().map(|(_, recalled)| recalled).max_by_key(placing).unwrap_or(&self.nodes[0].1)
     }
 
+    /// Its nodes, but for those that a placing leaves out which another one knows: others may execute already what they did.
     fn names(&self) -> Vec<String> {
-        self.nodes.iter().map(|(name, _)| name.clone()).collect()
+        let quorums = self.quorums();
+        let in_all = |name: &&String| quorums.iter().all(|quorum| quorum.voters.contains(name));
+        self.nodes.iter().map(|(name, _)| name).filter(in_all).cloned().collect()
     }
 
-    /// The placing that its nodes support, and whose support counts for it. All must support the same: a node goes on from the
-    /// one it supports alone, so two parts can't be brought together.
-    fn supported(&self) -> Result<(&Ballot, &[String]), ClusterError> {
-        let Recalled { supports, voters, order, .. } = self.latest();
-        let have = self.nodes.iter().filter(|(_, recalled)| recalled.supports == *supports).count();
-        if have < self.nodes.len() {
-            return Err(ClusterError::TooFew { run: order.run.clone(), have, voters: voters.len() });
+    /// Whose majorities another manager needs: of all that any node executes or has promised, since a majority of any of them
+    /// may go on without it.
+    fn quorums(&self) -> Vec<Quorum> {
+        let mut quorums: Vec<Quorum> = Vec::new();
+        for quorum in self.nodes.iter().flat_map(|(_, recalled)| &recalled.quorums) {
+            if !quorums.contains(quorum) {
+                quorums.push(quorum.clone());
+            }
         }
-        Ok((supports, voters))
+        quorums
+    }
+
+    /// The placing that each node supports: a takeover that did not come to its end leaves them at several.
+    fn supports(&self) -> BTreeMap<String, Ballot> {
+        let of = |(name, recalled): &(String, Recalled)| Some((name.clone(), recalled.supports()?.clone()));
+        self.nodes.iter().filter_map(of).collect()
     }
 
     /// Whether all nodes execute the same, and all nodes that it names are there.
     fn is_settled(&self) -> bool {
         let named: BTreeSet<&String> = self.order().workers.iter().map(|worker| &worker.node).collect();
-        let there: BTreeSet<&String> = self.nodes.iter().map(|(name, _)| name).collect();
-        named == there && self.nodes.iter().all(|(_, recalled)| recalled.order.workers == self.order().workers)
+        let names = self.names();
+        named == names.iter().collect()
+            && self.nodes.iter().all(|(_, recalled)| recalled.order.workers == self.order().workers)
     }
 }
 
@@ -90,7 +101,9 @@ impl Manager {
                 Err(error) => return Err(error),
             }
         }
-        let manager = nodes.first().map(|(_, recalled): &(String, Recalled)| recalled.supports.manager.clone());
+        let latest = nodes.iter().filter_map(|(_, recalled): &(String, Recalled)| recalled.supports());
+        let latest = latest.max_by_key(|ballot| ballot.placing);
+        let manager = latest.map(|ballot| ballot.manager.clone());
         let manager = manager.ok_or_else(|| ClusterError::NoRun { run: run.to_owned() })?;
         Ok(Orphan { nodes, manager })
     }
@@ -100,22 +113,23 @@ impl Manager {
     /// # Errors
     /// Too few of its nodes are there, its manager is back, another one was faster, or as [`Manager::run`].
     pub fn adopt(&self, orphan: &Orphan, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
-        let (own, mut order) = (self.member(), orphan.order().clone());
-        let (after, before) = orphan.supported()?;
-        let names = orphan.names();
-        let have = before.iter().filter(|voter| names.contains(voter)).count();
-        if 2 * have <= before.len() {
-            return Err(ClusterError::TooFew { run: order.run, have, voters: before.len() });
-        }
-        (order.placing, order.manager) = (after.placing.saturating_add(1), own.clone());
+        let (own, mut order, supports) = (self.member(), orphan.order().clone(), orphan.supports());
+        let placing = supports.values().map(|ballot| ballot.placing).max().unwrap_or(0);
+        (order.placing, order.manager) = (placing.saturating_add(1), own.clone());
+        let (names, next) = (orphan.names(), quorum_of(order.ballot(), orphan.names()));
         let members = Membership::start(&self.control, &own)?;
         members.join(&order.run, order.ballot())?;
-        let voters = voters_of(names.clone(), &own);
-        let run = order.run.clone();
-        let adopt = Adopt { run, after: after.clone(), next: order.ballot(), voters: voters.clone() };
-        names.iter().try_for_each(|name| self.ask_to_adopt(name, &adopt))?;
         let reference = orphan.latest().reference.clone();
-        let mut watched = Watched { names, voters, ..Watched::new(order, placer.nodes(), reference, members) };
+        let quorums = orphan.quorums();
+        let mut watched = Watched { names, quorums, ..Watched::new(order, placer.nodes(), reference, members) };
+        watched.has_majorities(None)?;
+        for (name, after) in supports.into_iter().filter(|(name, _)| next.voters.contains(name)) {
+            let adopt = Adopt { run: watched.order.run.clone(), after, next: next.clone() };
+            self.ask_to_adopt(&name, &adopt)?;
+            watched.supports.insert(name, next.ballot.clone());
+        }
+        // All support it now, and they are majorities of all before: nobody goes back.
+        watched.quorums = vec![next];
         let settled = if orphan.is_settled() { Ok(()) } else { self.settle(&mut watched, placer) };
         self.finish(watched, settled, placer, options)
     }
@@ -125,11 +139,12 @@ impl Manager {
         let Err(refused @ ClusterError::Refused { .. }) = asked else { return asked.map(|_| ()) };
         // Its manager is back, or another one was faster: the node says which.
         let recalled: Recalled = self.control.ask(node, &Request::Recall { run: adopt.run.clone() }, PATIENCE)?;
-        let Recalled { order, supports, .. } = recalled;
-        if supports == adopt.after && !self.is_watched(node, &order.run)? {
-            return Err(refused);
+        match recalled.supports() {
+            Some(supports) if *supports != adopt.after || self.is_watched(node, &adopt.run)? => {
+                Err(ClusterError::Watched { run: adopt.run.clone(), manager: supports.manager.clone() })
+            }
+            _ => Err(refused),
         }
-        Err(ClusterError::Watched { run: order.run, manager: supports.manager })
     }
 
     fn is_watched(&self, node: &str, run: &str) -> Result<bool, ClusterError> {

@@ -38,6 +38,7 @@ pub struct Placer<'a> {
     costs: Costs,
     objective: Objective,
     hop_slots: u32,
+    spares: Vec<String>,
 }
 
 impl<'a> Placer<'a> {
@@ -58,7 +59,13 @@ impl<'a> Placer<'a> {
         if platform.classes().iter().any(|class| class.name != costs.reference) {
             costs = for_elsewhere(costs, graph, registry)?;
         }
-        Ok(Placer { graph, nodes, costs, objective, hop_slots })
+        Ok(Placer { graph, nodes, costs, objective, hop_slots, spares: Vec::new() })
+    }
+
+    /// Nodes that execute nothing until another one is lost or too slow. All their free cores wait.
+    #[must_use]
+    pub fn with_spares(self, spares: &[String]) -> Placer<'a> {
+        Placer { spares: spares.to_vec(), ..self }
     }
 
     /// Its nodes.
@@ -67,14 +74,19 @@ impl<'a> Placer<'a> {
         self.nodes
     }
 
-    /// A worker on each core that the mapper chose.
+    /// A worker on each core that the mapper chose, and on each of the spare nodes, which have nothing to do.
     ///
     /// # Errors
     /// Nothing fits.
     pub fn place(&self) -> Result<Vec<WorkerOrder>, PlaceError> {
-        let platform = platform("cluster", self.nodes, self.hop_slots)?;
+        let is_spare = |node: &&NodeFacts| self.spares.contains(&node.node);
+        let (spares, used): (Vec<&NodeFacts>, Vec<&NodeFacts>) = self.nodes.iter().partition(is_spare);
+        let used: Vec<NodeFacts> = used.into_iter().cloned().collect();
+        let platform = platform("cluster", &used, self.hop_slots)?;
         let found = map(self.graph, &self.costs, &platform, &self.objective)?;
-        Ok(self.workers(&platform, &found))
+        let waits = |node: &NodeFacts, cpu| WorkerOrder { node: node.node.clone(), cpu, components: Vec::new() };
+        let waiting = spares.into_iter().flat_map(|node| node.free().map(move |cpu| waits(node, cpu)));
+        Ok(self.workers(&platform, &found).into_iter().chain(waiting).collect())
     }
 
     /// All components of an order on the workers of the nodes that are left. Those that were there stay on their node.

@@ -14,7 +14,8 @@ use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::Membership;
 use crate::message::{End, NodeFacts, Opened, Order, Progress, Request, Start, Started};
-use crate::node::run::{nodes_of, voters};
+use crate::node::run::{nodes_of, quorum};
+use crate::quorum::{Ballot, Quorum};
 
 /// Making components may take a while.
 const OPENING: Duration = Duration::from_secs(60);
@@ -113,11 +114,17 @@ pub(super) struct Watched<'a> {
     pub(super) order: Order,
     /// Nodes of the run that are there.
     pub(super) names: Vec<String>,
-    /// Whose support counts for the placing.
-    pub(super) voters: Vec<String>,
+    /// Whose majorities the run needs: of what its nodes execute, and of each placing that some of them have promised since.
+    pub(super) quorums: Vec<Quorum>,
+    /// The placing that each node supports, and the manager itself.
+    pub(super) supports: BTreeMap<String, Ballot>,
+    /// The slot of the last change of placing.
+    pub(super) changed_at: u64,
     pub(super) facts: &'a [NodeFacts],
     pub(super) reference: String,
     pub(super) members: Membership,
+    /// Since when it takes part.
+    pub(super) since: Instant,
     pub(super) last: BTreeMap<String, Progress>,
     pub(super) losses: Vec<Loss>,
     pub(super) slowness: Slowness,
@@ -232,7 +239,7 @@ impl Manager {
 
     /// Asks every node how it is. The nodes that are lost, and whether anything is known of any.
     fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
-        let mut gone = watched.members.lost(&watched.order.run, &watched.voters);
+        let mut gone = watched.members.lost(&watched.order.run, watched.voters());
         gone.retain(|name| watched.names.contains(name));
         let mut any = false;
         for name in watched.names.clone() {
@@ -275,14 +282,44 @@ impl Manager {
 impl<'a> Watched<'a> {
     /// On all nodes of an order.
     pub(super) fn new(order: Order, facts: &'a [NodeFacts], reference: String, members: Membership) -> Watched<'a> {
-        let (names, voters) = (nodes_of(&order), voters(&order));
+        let (names, quorums) = (nodes_of(&order), vec![quorum(&order)]);
+        let members_of_it = names.iter().chain([&order.manager]);
+        let supports = members_of_it.map(|name| (name.clone(), order.ballot())).collect();
         let (last, losses, slowness) = (BTreeMap::new(), Vec::new(), Slowness::default());
         let (unanswered, silent) = (BTreeMap::new(), BTreeSet::new());
-        Watched { order, names, voters, facts, reference, members, last, losses, slowness, unanswered, silent }
+        Watched {
+            order,
+            names,
+            quorums,
+            supports,
+            changed_at: 0,
+            facts,
+            reference,
+            members,
+            since: Instant::now(),
+            last,
+            losses,
+            slowness,
+            unanswered,
+            silent,
+        }
+    }
+
+    /// Whose support counts for the last placing.
+    pub(super) fn voters(&self) -> &[String] {
+        self.quorums.last().map_or(&[], |quorum| &quorum.voters)
+    }
+
+    /// Fails where nodes that are there and their manager are too few for another placing.
+    pub(super) fn has_majorities(&self, manager: Option<&str>) -> Result<(), ClusterError> {
+        let is_there = |voter: &String| self.names.contains(voter) || manager == Some(voter);
+        let Some(lacks) = self.quorums.iter().find(|quorum| !quorum.has(is_there)) else { return Ok(()) };
+        let have = lacks.voters.iter().filter(|voter| is_there(voter)).count();
+        Err(ClusterError::TooFew { run: self.order.run.clone(), have, voters: lacks.voters.len() })
     }
 
     /// Fails where a node says that another manager watches over the run.
-    fn is_ours(&self) -> Result<(), ClusterError> {
+    pub(super) fn is_ours(&self) -> Result<(), ClusterError> {
         let other = self.last.values().find(|progress| progress.manager != self.order.manager);
         other.map_or(Ok(()), |progress| {
             Err(ClusterError::Watched { run: self.order.run.clone(), manager: progress.manager.clone() })

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::run::{LEAD, Watched};
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::LEASE;
-use crate::message::{Change, Request, Started, WorkerOrder};
-use crate::node::run::voters;
+use crate::message::{Change, Opened, Progress, Request, Started, WorkerOrder};
+use crate::node::run::quorum;
 
 /// Numbers of streams between one placing and the next.
 const STREAMS: u32 = 1 << 16;
+
+/// How long one node may take to make another placing ready: it makes components that were elsewhere.
+const PREPARING: Duration = Duration::from_secs(10);
 
 /// A node that was lost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,15 +48,12 @@ impl Manager {
             return Ok(());
         }
         let left: Vec<String> = watched.names.iter().filter(|name| **name != slow.node).cloned().collect();
-        let left_voters = watched.voters.iter().filter(|voter| **voter != slow.node).count();
-        let fits = placer.replace(&watched.order, &left).is_ok_and(|replaced| replaced.fits);
-        if !fits || 2 * left_voters <= watched.voters.len() {
-            return Ok(());
-        }
-        self.take_over(watched, &[slow.node], &slow.why, Some(placer))
+        let enough = watched.quorums.iter().all(|quorum| quorum.has(|voter| *voter != slow.node));
+        let fits = enough && placer.replace(&watched.order, &left).is_ok_and(|replaced| replaced.fits);
+        if fits { self.take_over(watched, &[slow.node], &slow.why, Some(placer)) } else { Ok(()) }
     }
 
-    /// Has the others do what nodes did that are gone.
+    /// Has the others do what nodes did that are gone, and what those did that are lost meanwhile.
     pub(super) fn take_over(
         &self,
         watched: &mut Watched<'_>,
@@ -60,47 +61,65 @@ impl Manager {
         why: &str,
         placer: Option<&Placer<'_>>,
     ) -> Result<(), ClusterError> {
-        let known = Instant::now();
-        watched.names.retain(|name| !gone.contains(name));
-        watched.last.retain(|name, _| !gone.contains(name));
-        let node = gone.join(", ");
-        let placer = placer
-            .filter(|_| !watched.names.is_empty())
-            .ok_or_else(|| ClusterError::Lost { node: node.clone(), what: why.to_owned() })?;
-        let replaced = placer.replace(&watched.order, &watched.names);
-        let workers = replaced.map_err(|why| ClusterError::Unplaced { node, why: why.to_string() })?.workers;
-        let lost = |worker: &&WorkerOrder| gone.contains(&worker.node);
-        let state_lost: Vec<(String, Vec<String>)> = watched
-            .order
-            .workers
-            .iter()
-            .filter(lost)
-            .map(|worker| (worker.node.clone(), worker.components.clone()))
-            .collect();
+        let mut lost: Vec<Lost> = gone.iter().map(|node| watched.leave(node, why)).collect();
+        loop {
+            let node = || lost.iter().map(|lost| lost.node.as_str()).collect::<Vec<_>>().join(", ");
+            let placer = placer
+                .filter(|_| !watched.names.is_empty())
+                .ok_or_else(|| ClusterError::Lost { node: node(), what: why.to_owned() })?;
+            let replaced = placer.replace(&watched.order, &watched.names);
+            let workers =
+                replaced.map_err(|why| ClusterError::Unplaced { node: node(), why: why.to_string() })?.workers;
+            match self.place_anew(watched, workers) {
+                Ok(edge) => {
+                    watched.losses.extend(lost.into_iter().map(|lost| lost.replaced(&edge)));
+                    return Ok(());
+                }
+                Err(error) => {
+                    let (node, why) = self.lost_meanwhile(watched, error)?;
+                    lost.push(watched.leave(&node, &why));
+                }
+            }
+        }
+    }
+
+    /// The node that an error is about, if it is lost; the error, if it is not.
+    fn lost_meanwhile(&self, watched: &mut Watched<'_>, error: ClusterError) -> Result<(String, String), ClusterError> {
+        let (ClusterError::Silent { node } | ClusterError::Refused { node, .. }) = &error else { return Err(error) };
+        let why = "it was lost while others took over".to_owned();
+        let lost = (node.clone(), why);
+        if matches!(error, ClusterError::Silent { .. }) {
+            return Ok(lost);
+        }
+        // It was started anew, or has ended; or it is well and has another manager, or another reason.
+        match self.ask_progress(&lost.0, &Request::Progress { run: watched.order.run.clone() }, PATIENCE) {
+            Ok(progress) if progress.end.is_none() => {
+                watched.last.insert(lost.0, progress);
+                watched.is_ours()?;
+                Err(error)
+            }
+            Ok(_) | Err(ClusterError::Silent { .. } | ClusterError::Refused { .. }) => Ok(lost),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Brings all nodes that are there to another placing, from a slot on.
+    fn place_anew(&self, watched: &mut Watched<'_>, workers: Vec<WorkerOrder>) -> Result<Edge, ClusterError> {
         let samples = self.prepare(watched, workers)?;
-        let (slot, at) = self.edge(watched)?;
+        let edge = self.edge(watched)?;
+        watched.changed_at = edge.at;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
         let run = watched.order.run.clone();
-        let mut change = Change { run, at, reference: reference.clone(), clock, epoch_ns: None, samples };
+        let mut change = Change { run, at: edge.at, reference: reference.clone(), clock, epoch_ns: None, samples };
         let others = watched.names.iter().filter(|name| **name != reference);
         for name in std::iter::once(&reference).chain(others) {
-            let started: Started = self.control.ask(name, &Request::Change(change.clone()), PATIENCE)?;
+            let request = Request::Change(change.clone());
+            let started: Started = self.ask_member(watched, name, &request, PATIENCE)?;
             change.epoch_ns = Some(started.epoch_ns);
         }
         watched.reference = reference;
-        watched.slowness.restart(at);
-        let took_ns = u64::try_from(known.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        for (node, components) in state_lost {
-            watched.losses.push(Loss {
-                node,
-                why: why.to_owned(),
-                known_in_slot: slot,
-                resumed_in_slot: at,
-                state_lost: components,
-                took_ns,
-            });
-        }
-        Ok(())
+        watched.slowness.restart(edge.at);
+        Ok(edge)
     }
 
     /// Makes ready the next placing on all nodes that are left. Where each one's samples go.
@@ -109,29 +128,94 @@ impl Manager {
         watched: &mut Watched<'_>,
         workers: Vec<WorkerOrder>,
     ) -> Result<BTreeMap<String, SocketAddr>, ClusterError> {
-        let (after, before) = (watched.order.ballot(), watched.voters.clone());
-        let have = watched.names.iter().chain([&watched.order.manager]).filter(|voter| before.contains(voter)).count();
-        if 2 * have <= before.len() {
-            return Err(ClusterError::TooFew { run: watched.order.run.clone(), have, voters: before.len() });
-        }
+        let manager = watched.order.manager.clone();
+        watched.has_majorities(Some(&manager))?;
         watched.order.workers = workers;
         watched.order.placing = watched.order.placing.saturating_add(1);
         watched.order.first_stream = watched.order.first_stream.wrapping_add(STREAMS);
-        watched.voters = voters(&watched.order);
-        let order = Box::new(watched.order.clone());
-        // Its own promise was for the placing before: nobody else asks for it.
-        let _ = watched.members.promise(&order.run, &after, order.ballot());
-        self.samples(watched, &Request::Prepare { after, order })
+        let next = quorum(&watched.order);
+        watched.quorums.push(next.clone());
+        if let Some(after) = watched.supports.insert(manager, next.ballot.clone()) {
+            // Its own promise was for the placing before: nobody else asks for it.
+            let _ = watched.members.promise(&watched.order.run, &after, next.clone());
+        }
+        let mut samples = BTreeMap::new();
+        for name in watched.names.clone() {
+            let after = watched.supports.get(&name).unwrap_or(&next.ballot).clone();
+            let request = Request::Prepare { after, order: Box::new(watched.order.clone()) };
+            let opened: Opened = self.ask_member(watched, &name, &request, PREPARING)?;
+            samples.insert(name.clone(), opened.samples);
+            watched.supports.insert(name, next.ballot.clone());
+        }
+        // All support it now, and they are majorities of all before: nobody goes back.
+        watched.quorums = vec![next];
+        Ok(samples)
     }
 
-    /// The slot now, and one that begins when nobody who is lost can execute anything, and all others know of it.
-    fn edge(&self, watched: &Watched<'_>) -> Result<(u64, u64), ClusterError> {
+    /// Asks a node as long as its heartbeats come.
+    fn ask_member<T: DeserializeOwned>(
+        &self,
+        watched: &Watched<'_>,
+        node: &str,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<T, ClusterError> {
+        // A manager that has only just begun may have received nothing of anybody.
+        let is_there = || watched.since.elapsed() < LEASE / 2 || watched.members.receives(&watched.order.run, node);
+        self.control.ask_while(node, request, patience, is_there)
+    }
+
+    /// A slot that begins when nobody who is lost can execute anything, and all others know of it.
+    fn edge(&self, watched: &Watched<'_>) -> Result<Edge, ClusterError> {
         let request = Request::Progress { run: watched.order.run.clone() };
         let first =
             watched.names.first().ok_or_else(|| ClusterError::Alone { cluster: self.control.cluster().to_owned() })?;
-        let progress = self.ask_progress(first, &request, PATIENCE)?;
+        let progress: Progress = self.ask_member(watched, first, &request, PATIENCE)?;
         let wait = LEASE + LEAD * u32::try_from(watched.names.len()).unwrap_or(u32::MAX);
-        let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / progress.slot_ns.max(1);
-        Ok((progress.slot, progress.slot.saturating_add(slots).saturating_add(2)))
+        let slot_ns = progress.slot_ns.max(1);
+        let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / slot_ns;
+        // A takeover that did not come to its end may have left a change behind, which goes first.
+        let at = progress.slot.saturating_add(slots).saturating_add(2).max(watched.changed_at + 1);
+        Ok(Edge { now: progress.slot, at, slot_ns })
+    }
+}
+
+/// The slot from which another placing is executed, and the one in which that was decided.
+struct Edge {
+    now: u64,
+    at: u64,
+    slot_ns: u64,
+}
+
+/// A node that is gone, and whose work nobody has yet.
+struct Lost {
+    node: String,
+    why: String,
+    known: Instant,
+    components: Vec<String>,
+}
+
+impl Watched<'_> {
+    fn leave(&mut self, node: &str, why: &str) -> Lost {
+        self.names.retain(|name| name != node);
+        self.last.remove(node);
+        let own = self.order.workers.iter().filter(|worker| worker.node == node);
+        let components = own.flat_map(|worker| worker.components.clone()).collect();
+        Lost { node: node.to_owned(), why: why.to_owned(), known: Instant::now(), components }
+    }
+}
+
+impl Lost {
+    /// Others execute what it did from that slot on.
+    fn replaced(self, edge: &Edge) -> Loss {
+        let took_ns = u64::try_from(self.known.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Loss {
+            node: self.node,
+            why: self.why,
+            known_in_slot: edge.now.saturating_sub(took_ns / edge.slot_ns),
+            resumed_in_slot: edge.at,
+            state_lost: self.components,
+            took_ns,
+        }
     }
 }

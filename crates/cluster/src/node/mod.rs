@@ -157,7 +157,7 @@ impl Node {
             Request::Change(change) => {
                 self.on(by, &change.run, |run, host| run.change(&change, host)).map(|started| json!(started))
             }
-            Request::Recall { run } => self.on(by, &run, |run, _| Ok(json!(run.recall()))),
+            Request::Recall { run } => self.on(by, &run, |run, host| run.recall(host)).map(|recalled| json!(recalled)),
             Request::Adopt(adopt) => {
                 self.on(by, &adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
             }

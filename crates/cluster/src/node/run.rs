@@ -5,16 +5,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_base::{Clock, Stop, WallClock};
+use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::EngineKind;
-use takt_runtime::{Options, Registry, Running, Session, SlotClock, Wish};
+use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, Wish};
 
 use super::place::{Placed, Refusal, place};
 use crate::bridge::{self, Bridges};
 use crate::clock::{Follower, SlotTime};
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
-use crate::quorum::Ballot;
+use crate::quorum::{Ballot, Quorum};
 use crate::tenant::Tenant;
 
 /// A run that is not started for so long is forgotten: its manager is gone.
@@ -40,9 +40,8 @@ pub(super) struct Run {
     tenant: Tenant,
     order: Order,
     placed: Placed,
-    /// The placing that the node supports: the one that it executes, or the next one that is ready; and its voters.
+    /// The placing that the node supports: the one that it executes, or the next one that is ready.
     supports: Ballot,
-    voters: Vec<String>,
     /// The node whose clock sets the beat.
     reference: String,
     time: SlotTime,
@@ -53,8 +52,8 @@ pub(super) struct Run {
     follower: Option<Follower>,
     /// Another placing that is ready.
     next: Option<(Order, Placed, Bridges)>,
-    /// Bridges of earlier placings, and since when they are.
-    earlier: Vec<(Instant, bridge::Running)>,
+    /// Bridges of earlier placings, and until when they carry what is under way.
+    earlier: Vec<(MonoNs, bridge::Running)>,
 }
 
 enum State {
@@ -92,7 +91,7 @@ impl Run {
             .map_err(|error| Refusal::new(&error, error.fix()))?;
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
-        let (supports, voters) = (order.ballot(), voters(&order));
+        let supports = order.ballot();
         let joined = host.members.join(&order.run, supports.clone());
         if !joined.map_err(|error| Refusal::new(error, "start the node anew"))? {
             return Err(Refusal::new(format!("run `{}` was here before", order.run), "another name for the run"));
@@ -104,7 +103,6 @@ impl Run {
             order,
             placed,
             supports,
-            voters,
             reference: String::new(),
             time,
             samples,
@@ -161,7 +159,7 @@ impl Run {
         };
         let bridges = self.connect(&self.order, bridges, &start.samples)?;
         self.reference = start.reference.clone();
-        self.lease(host);
+        host.members.lease(&self.order.run, quorum(&self.order), self.time.clone());
         running.go();
         self.state = State::Executing { running, bridges };
         Ok(self.started(epoch_ns))
@@ -173,6 +171,7 @@ impl Run {
             let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
             return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
         }
+        self.is_executed()?;
         let own: Vec<u32> = self.cores().collect();
         let placed = place(&order, &host.node, &own, &host.registry)?;
         if placed.cores != self.placed.cores {
@@ -180,50 +179,47 @@ impl Run {
         }
         let bridges = bridges(&placed, host)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
-        // node executes it keeps in the next, so it may go on with that on the next one's lease.
-        let voters = voters(&order);
-        self.support(after, order.ballot(), voters, host)?;
+        // node executes it keeps in the next.
+        self.support(after, quorum(&order), host)?;
         let samples = bridges.local();
         self.next = Some((order, placed, bridges));
         Ok(samples)
     }
 
-    /// Supports the next placing, if it follows the one that the node supports until now, and executes on its lease.
-    fn support(&mut self, after: &Ballot, next: Ballot, voters: Vec<String>, host: &Host) -> Result<(), Refusal> {
-        if !host.members.promise(&self.order.run, after, next.clone()) {
+    /// Supports the next placing, if it follows the one that the node supports until now.
+    fn support(&mut self, after: &Ballot, next: Quorum, host: &Host) -> Result<(), Refusal> {
+        let ballot = next.ballot.clone();
+        if !host.members.promise(&self.order.run, after, next) {
             let Ballot { placing, manager } = &self.supports;
             let why = format!("run `{}` is at placing {placing} of {manager}", self.order.run);
             return Err(Refusal::new(why, "let that one watch over it"));
         }
-        (self.supports, self.voters) = (next, voters);
-        self.lease(host);
+        self.supports = ballot;
         Ok(())
     }
 
-    fn lease(&self, host: &Host) {
-        host.members.lease(&self.order.run, self.supports.clone(), self.voters.clone(), self.time.clone());
+    fn is_executed(&self) -> Result<(), Refusal> {
+        if matches!(self.state, State::Executing { .. }) {
+            return Ok(());
+        }
+        Err(Refusal::new(format!("run `{}` is not executed", self.order.run), "run it anew"))
     }
 
     /// What another manager needs to know of it.
-    pub(super) fn recall(&self) -> Recalled {
-        Recalled {
-            order: self.order.clone(),
-            supports: self.supports.clone(),
-            voters: self.voters.clone(),
-            reference: self.reference.clone(),
-        }
+    pub(super) fn recall(&self, host: &Host) -> Result<Recalled, Refusal> {
+        self.is_executed()?;
+        let (order, reference) = (self.order.clone(), self.reference.clone());
+        Ok(Recalled { order, quorums: host.members.quorums(&self.order.run), reference })
     }
 
     /// Takes another manager, if its own is gone. What it executes stays as it is.
     pub(super) fn adopt(&mut self, adopt: &Adopt, host: &Host) -> Result<Adopted, Refusal> {
-        if !matches!(self.state, State::Executing { .. }) {
-            return Err(Refusal::new(format!("run `{}` is not executed", adopt.run), "run it anew"));
-        }
+        self.is_executed()?;
         if host.members.receives(&self.order.run, self.manager()) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
             return Err(Refusal::new(why, "let it, or end it first"));
         }
-        self.support(&adopt.after, adopt.next.clone(), adopt.voters.clone(), host)?;
+        self.support(&adopt.after, adopt.next.clone(), host)?;
         // What its own manager had made ready is not gone over to any more.
         self.next = None;
         Ok(Adopted { slot: self.slot() })
@@ -247,7 +243,7 @@ impl Run {
         let next = self.connect(&order, next, &change.samples)?;
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
         went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
-        self.earlier.push((Instant::now(), bridges));
+        self.earlier.push((self.time.due(change.at) + OVERLAP, bridges));
         (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
         self.state = State::Executing { running, bridges: next };
         Ok(self.started(epoch_ns))
@@ -286,7 +282,7 @@ impl Run {
 
     /// Notices the end. `true`: it is to be forgotten.
     pub(super) fn attend(&mut self) -> bool {
-        while self.earlier.first().is_some_and(|(since, _)| since.elapsed() > OVERLAP) {
+        while self.earlier.first().is_some_and(|&(until, _)| WallClock.now() > until) {
             // What broke them was their own affair: they carry nothing any more.
             let _ = self.earlier.remove(0).1.finish();
         }
@@ -395,16 +391,17 @@ fn bridges(placed: &Placed, host: &Host) -> Result<Bridges, Refusal> {
 
 /// Whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
 /// no other takes over from it.
-pub(crate) fn voters(order: &Order) -> Vec<String> {
-    voters_of(nodes_of(order), &order.manager)
+pub(crate) fn quorum(order: &Order) -> Quorum {
+    quorum_of(order.ballot(), nodes_of(order))
 }
 
 /// The same, of a run that is on these nodes by now.
-pub(crate) fn voters_of(mut nodes: Vec<String>, manager: &str) -> Vec<String> {
-    if nodes.len() > 1 {
-        nodes.push(manager.to_owned());
+pub(crate) fn quorum_of(ballot: Ballot, nodes: Vec<String>) -> Quorum {
+    let mut voters = nodes;
+    if voters.len() > 1 {
+        voters.push(ballot.manager.clone());
     }
-    nodes
+    Quorum { ballot, voters }
 }
 
 /// The nodes of an order, each once.

@@ -56,7 +56,8 @@ pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
         plural(order.hop_slots, "slot")
     )];
     for worker in &order.workers {
-        lines.push(format!("  {}:{}  {}", worker.node, worker.cpu, worker.components.join(" ")));
+        let does = if worker.components.is_empty() { "spare".to_owned() } else { worker.components.join(" ") };
+        lines.push(format!("  {}:{}  {does}", worker.node, worker.cpu));
     }
     lines.join("\n")
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use miette::Result;
 use takt_cluster::manager::Placer;
-use takt_cluster::message::{Order, WorkerOrder};
+use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_graph::Graph;
 use takt_mapper::Objective;
 use takt_report::screen;
@@ -27,6 +27,9 @@ pub struct OnCluster {
     /// A component that must be on a node; repeat for several.
     #[arg(long, value_name = "COMPONENT=NODE", requires = "folder")]
     pin: Vec<String>,
+    /// A node that executes nothing until another one is lost or too slow; repeat for several. All its free cores wait.
+    #[arg(long, value_name = "NODE", requires = "folder")]
+    spare: Vec<String>,
     /// Slots that a packet takes from one node to another: one in which it is made, the others to travel.
     #[arg(long, value_name = "N", default_value_t = 2, requires = "folder", value_parser = clap::value_parser!(u32).range(1..=64))]
     hop_slots: u32,
@@ -54,12 +57,14 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let manager = node::manager(folder)?;
     let pins = mapping::pins(&args.cluster.pin)?;
-    let pinned: Vec<&str> = pins.values().map(String::as_str).collect();
-    let nodes = manager.nodes_with(&pinned).and_then(|nodes| manager.own_share(nodes));
+    let named: Vec<&str> = pins.values().chain(&args.cluster.spare).map(String::as_str).collect();
+    let nodes = manager.nodes_with(&named).and_then(|nodes| manager.own_share(nodes));
     let nodes = nodes.map_err(|error| node::problem("run on the cluster", error))?;
+    spares_are_there(&args.cluster.spare, &nodes)?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
     let objective = Objective { pins, ..Objective::best_effort(mapping::latency(&args.latency)) };
     let placer = Placer::new(&graph, &registry, &nodes, kept, objective, args.cluster.hop_slots).map_err(unplaced)?;
+    let placer = placer.with_spares(&args.cluster.spare);
     let order = order(args, &graph, placer.place().map_err(unplaced)?, (&manager.member(), manager.node()))?;
     if !output.wants_json() {
         output.line(screen::cluster::opening(&order, graph.name(), graph.slot_ns()));
@@ -68,6 +73,17 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let ended =
         follow(output, &graph, (args.cluster.on_loss, &stop, None), |options| manager.run(&order, &placer, options));
     show(output, &ended.map_err(|error| node::problem("run on the cluster", error))?, &graph)
+}
+
+fn spares_are_there(spares: &[String], nodes: &[NodeFacts]) -> Result<()> {
+    let free = |name: &String| nodes.iter().any(|node| node.node == *name && node.free().next().is_some());
+    let Some(lacks) = spares.iter().find(|spare| !free(spare)) else { return Ok(()) };
+    let have: Vec<&str> =
+        nodes.iter().filter(|node| node.free().next().is_some()).map(|node| node.node.as_str()).collect();
+    Err(Problem::new(format!("`{lacks}` can't be a spare node"))
+        .why("no node of that name has a free core")
+        .fix(format!("--spare with one of: {}", have.join(", ")))
+        .into())
 }
 
 /// What the nodes are to do. `manager`: its name, and that of its node.
