@@ -49,8 +49,8 @@ pub enum ClusterError {
     Watched { run: String, manager: String },
     #[error("no node executes a run `{run}`")]
     NoRun { run: String },
-    #[error("{have} of {voters} voters of run `{run}` answer, and more than half must")]
-    TooFew { run: String, have: usize, voters: usize },
+    #[error("of {voters} voters of run `{run}` more than half must answer, and some do not: {}", lost.join(", "))]
+    TooFew { run: String, lost: Vec<String>, voters: usize },
     #[error("the engine of the bridges")]
     Engine { source: EngineError },
     #[error("a thread or socket of the node")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_base::{Clock, Stop, WallClock};
 use takt_host::policy::{Policy, set_policy};
@@ -105,6 +105,13 @@ impl Membership {
         lock(&self.shared).get(run).is_some_and(|part| part.view.receives(member, WallClock.now().0))
     }
 
+    /// Whether a heartbeat of a member of a run came within such a time.
+    pub(crate) fn received(&self, run: &str, member: &str, within: Duration) -> bool {
+        let within_ns = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
+        let since = |part: &Part| part.view.silent_for_ns(member, WallClock.now().0);
+        lock(&self.shared).get(run).and_then(since).is_some_and(|silent_ns| silent_ns <= within_ns)
+    }
+
     /// From now on this placing of a run may be executed while more than half of its voters agree.
     pub(crate) fn lease(&self, run: &str, quorum: Quorum, time: SlotTime) {
         if let Some(part) = lock(&self.shared).get_mut(run) {
@@ -122,6 +129,18 @@ impl Membership {
     /// The run has ended.
     pub(crate) fn release(&self, run: &str) {
         let _part = lock(&self.shared).remove(run);
+    }
+
+    /// Waits until all voters of a run receive each other: until then a node has no lease to begin with. `false`: some don't.
+    pub(crate) fn wait_for(&self, run: &str, voters: &[String], patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            if lock(&self.shared).get(run).is_some_and(|part| part.view.is_complete(voters, WallClock.now().0)) {
+                return true;
+            }
+            std::thread::sleep(EVERY / 4);
+        }
+        false
     }
 
     /// Voters of which more than half of all receive nothing.

@@ -119,6 +119,12 @@ impl View {
         Heartbeat { from: self.own.clone(), sent_ns: now_ns, received, supports: self.supports.clone() }
     }
 
+    /// How long ago the last heartbeat of a member came; `None`: none did.
+    #[must_use]
+    pub fn silent_for_ns(&self, name: &str, now_ns: u64) -> Option<u64> {
+        self.peers.get(name).map(|(at, _)| now_ns.saturating_sub(*at))
+    }
+
     /// The last heartbeat of a member, if it came within half a lease.
     fn recent(&self, name: &str, now_ns: u64) -> Option<&Heartbeat> {
         let (at, heartbeat) = self.peers.get(name)?;
@@ -129,6 +135,20 @@ impl View {
     #[must_use]
     pub fn receives(&self, name: &str, now_ns: u64) -> bool {
         self.recent(name, now_ns).is_some()
+    }
+
+    /// Whether all voters receive each other, as this one knows.
+    #[must_use]
+    pub fn is_complete(&self, voters: &[String], now_ns: u64) -> bool {
+        let receives_all = |voter: &String| {
+            let others = || voters.iter().filter(|other| *other != voter);
+            if *voter == self.own {
+                return others().all(|other| self.receives(other, now_ns));
+            }
+            self.recent(voter, now_ns)
+                .is_some_and(|heartbeat| others().all(|other| heartbeat.received.contains_key(other)))
+        };
+        voters.iter().all(receives_all)
     }
 
     /// Until when this member may execute; `None`: not at all. Of `quorums` the first is of what it executes, and each other one
@@ -236,6 +256,10 @@ mod tests {
             self.members[member].lost(&voters, now + Net::ahead(member))
         }
 
+        fn is_complete(&self, member: usize, now: u64) -> bool {
+            self.members[member].is_complete(&names(self.members.len()), now + Net::ahead(member))
+        }
+
         fn step(&mut self, now: u64, way: &dyn Fn(usize, usize) -> Option<u64>) {
             let voters = names(self.members.len());
             for from in (0..self.members.len()).filter(|&from| !self.frozen[from]) {
@@ -322,6 +346,7 @@ mod tests {
                 }
                 for member in 0..count {
                     assert_eq!(net.lost(member, 20_000), [""; 0], "all together");
+                    assert!(net.is_complete(member, 20_000));
                 }
                 let goes_on = |net: &Net, now: u64| -> BTreeSet<usize> {
                     (0..count).filter(|&member| net.leases[member] >= now + Net::ahead(member)).collect()
@@ -337,6 +362,7 @@ mod tests {
                 };
                 assert_eq!(goes_on(&net, 30_000), larger, "{split} of {count}");
                 for member in 0..count {
+                    assert!(!net.is_complete(member, 30_000));
                     let lost = net.lost(member, 30_000);
                     let others = (0..count).filter(|other| !larger.contains(other)).map(|other| format!("n{other}"));
                     assert_eq!(lost, if larger.contains(&member) { others.collect() } else { Vec::new() });

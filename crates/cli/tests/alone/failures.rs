@@ -94,9 +94,7 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
     let mut said = BufReader::new(child.stderr.take().expect("piped"));
     wait_for("a run on all nodes", || {
         if child.try_wait().expect("ours").is_some() {
-            let mut why = String::new();
-            said.read_to_string(&mut why).expect("text");
-            panic!("{failure:?} {node}: {why}");
+            panic!("{failure:?} {node}: {}", rest(&mut said));
         }
         cluster.all_in_slot(5)
     });
@@ -110,9 +108,7 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
     });
     let known = began.elapsed();
     if !line.contains(&format!("lost      node {node} in slot")) {
-        let mut rest = String::new();
-        said.read_to_string(&mut rest).expect("text");
-        panic!("{failure:?} {node}: {line}{rest}");
+        panic!("{failure:?} {node}: {line}{}", rest(said));
     }
     if failure == Failure::Killed {
         cluster.bury(node);
@@ -130,12 +126,25 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
     let ended = json(&done);
     let loss = &ended["losses"][0];
     let at = |key: &str| loss[key].as_u64().unwrap_or_else(|| panic!("{key}: {}", report(&done)));
-    assert_eq!((&loss["node"], ended["losses"].as_array().map(Vec::len)), (&node.into(), Some(1)), "{loss}");
+    let losses = &ended["losses"];
+    assert_eq!(
+        (&loss["node"], losses.as_array().map(Vec::len)),
+        (&node.into(), Some(1)),
+        "{failure:?}: {losses:#}{}",
+        rest(said) + &report(&done)
+    );
     let (known_in, resumed, asked) = (at("known_in_slot"), at("resumed_in_slot"), at("took_ns") / SLOT_NS + 1);
     assert!(resumed - known_in <= RESUMED_AFTER_SLOTS + asked, "{loss}");
     assert!(executed.is_none_or(|executed| executed < resumed), "{executed:?} slots there, others from {resumed} on");
     cluster.until_whole();
     known
+}
+
+/// What a run says to its end.
+fn rest(mut said: impl Read) -> String {
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("text");
+    rest
 }
 
 /// Does something while a node fails, and ends the failure.

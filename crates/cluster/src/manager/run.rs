@@ -174,6 +174,8 @@ impl Manager {
     fn begin(&self, watched: &mut Watched<'_>) -> Result<(), ClusterError> {
         let request = Request::Open(Box::new(watched.order.clone()));
         let samples = self.samples(watched, &request)?;
+        // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
+        let _ = watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE);
         self.start(watched, samples)
     }
 
@@ -314,8 +316,8 @@ impl<'a> Watched<'a> {
     pub(super) fn has_majorities(&self, manager: Option<&str>) -> Result<(), ClusterError> {
         let is_there = |voter: &String| self.names.contains(voter) || manager == Some(voter);
         let Some(lacks) = self.quorums.iter().find(|quorum| !quorum.has(is_there)) else { return Ok(()) };
-        let have = lacks.voters.iter().filter(|voter| is_there(voter)).count();
-        Err(ClusterError::TooFew { run: self.order.run.clone(), have, voters: lacks.voters.len() })
+        let lost = lacks.voters.iter().filter(|voter| !is_there(voter)).cloned().collect();
+        Err(ClusterError::TooFew { run: self.order.run.clone(), lost, voters: lacks.voters.len() })
     }
 
     /// Fails where a node says that another manager watches over the run.

@@ -152,7 +152,7 @@ impl Manager {
         Ok(samples)
     }
 
-    /// Asks a node as long as its heartbeats come.
+    /// Asks a node as long as heartbeats of it came within a lease: no longer can it execute anything.
     fn ask_member<T: DeserializeOwned>(
         &self,
         watched: &Watched<'_>,
@@ -161,7 +161,7 @@ impl Manager {
         patience: Duration,
     ) -> Result<T, ClusterError> {
         // A manager that has only just begun may have received nothing of anybody.
-        let is_there = || watched.since.elapsed() < LEASE / 2 || watched.members.receives(&watched.order.run, node);
+        let is_there = || watched.since.elapsed() < LEASE || watched.members.received(&watched.order.run, node, LEASE);
         self.control.ask_while(node, request, patience, is_there)
     }
 
