@@ -44,6 +44,26 @@ def client(connect, folder, key, count):
             print(subscriber.recv().payload.to_string(), flush=True)
 
 
+def spans(file):
+    """The spans of a file as OpenTelemetry's own schema reads them: name, parent's name, nodes, status."""
+    from google.protobuf import json_format
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    read = []
+    with open(file) as lines:
+        for line in lines:
+            request = json_format.Parse(line, ExportTraceServiceRequest())
+            for resource in request.resource_spans:
+                assert any(fact.key == "service.name" for fact in resource.resource.attributes)
+                read += [span for scope in resource.scope_spans for span in scope.spans]
+    assert len({span.trace_id for span in read}) == 1 and len({span.span_id for span in read}) == len(read)
+    names = {span.span_id: span.name for span in read}
+    for span in read:
+        assert 0 < span.start_time_unix_nano <= span.end_time_unix_nano
+        nodes = [fact.value.string_value for fact in span.attributes if fact.key in ("takt.node", "takt.lost")]
+        print(span.name, "in", names[span.parent_span_id] if span.parent_span_id else "none", *nodes, span.status.code)
+
+
 def asked(order):
     """What an order has a node do; none: it is none."""
     sealed = json.loads(order).get("order")
@@ -100,4 +120,4 @@ def hostile(connect, folder, key):
 
 
 if __name__ == "__main__":
-    {"router": router, "client": client, "hostile": hostile}[sys.argv[1]](*sys.argv[2:])
+    {"router": router, "client": client, "hostile": hostile, "spans": spans}[sys.argv[1]](*sys.argv[2:])

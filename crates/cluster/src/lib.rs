@@ -39,6 +39,8 @@ mod node;
 pub mod quorum;
 pub mod seal;
 pub mod tenant;
+#[cfg(feature = "zenoh")]
+mod trace;
 
 #[cfg(feature = "zenoh")]
 pub use control::Control;
@@ -50,3 +52,5 @@ pub use manager::Manager;
 pub use membership::LEASE;
 #[cfg(feature = "zenoh")]
 pub use node::{Node, Offer};
+#[cfg(feature = "zenoh")]
+pub use trace::Trace;

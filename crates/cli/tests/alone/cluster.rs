@@ -82,7 +82,7 @@ fn three_nodes_compute_what_one_machine_computes() {
 #[test]
 fn what_a_killed_node_did_others_do() {
     let cluster = Cluster::start(10);
-    let mut running = Run::start(&cluster);
+    let mut running = Run::with(&cluster, &["--pin", "channel=c", "--otlp", "spans.jsonl"]);
     cluster.signal("b", Signal::KILL);
     running.until_lost();
     let (done, rest) = running.end();
@@ -94,6 +94,26 @@ fn what_a_killed_node_did_others_do() {
     assert!(loss["resumed_in_slot"].as_u64() > loss["known_in_slot"].as_u64());
     let left: Vec<&str> = ended["nodes"].as_object().expect("nodes").keys().map(String::as_str).collect();
     assert_eq!((left, &ended["output_hash"]), (vec!["a", "c"], &Value::Null));
+    spans_tell(&cluster);
+}
+
+/// What the manager did is in its spans, as OpenTelemetry's own schema reads them.
+fn spans_tell(cluster: &Cluster) {
+    let Some(mut reader) = stock(&["spans", "spans.jsonl"]) else { return };
+    let read = reader.current_dir(cluster.place.folder()).output().expect("it runs");
+    let spans = text(&read.stdout);
+    let expected = [
+        "takt.open in takt.run a 0",
+        "takt.start in takt.run b 0",
+        "takt.prepare in takt.takeover c 0",
+        "takt.change in takt.takeover a 0",
+        "takt.takeover in takt.run b 0",
+        "takt.wait-for-heartbeats in takt.run 0",
+        "takt.run in none 0",
+    ];
+    for span in expected {
+        assert_eq!(spans.lines().filter(|line| *line == span).count(), 1, "{span}: {}", report(&read));
+    }
 }
 
 #[test]

@@ -113,19 +113,31 @@ impl Manager {
     /// # Errors
     /// Too few of its nodes are there, its manager is back, another one was faster, or as [`Manager::run`].
     pub fn adopt(&self, orphan: &Orphan, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
-        let (own, mut order, supports) = (self.member(), orphan.order().clone(), orphan.supports());
+        let (own, trace) = (self.member(), options.trace);
+        let facts = [("takt.run", orphan.order().run.as_str()), ("takt.manager", &own)];
+        trace.span("takt.run", &facts, || self.adopt_as(&own, orphan, placer, options))
+    }
+
+    fn adopt_as(
+        &self,
+        own: &str,
+        orphan: &Orphan,
+        placer: &Placer<'_>,
+        options: RunOptions<'_>,
+    ) -> Result<Ended, ClusterError> {
+        let (mut order, supports, trace) = (orphan.order().clone(), orphan.supports(), options.trace);
         let placing = supports.values().map(|ballot| ballot.placing).max().unwrap_or(0);
-        (order.placing, order.manager) = (placing.saturating_add(1), own.clone());
+        (order.placing, order.manager) = (placing.saturating_add(1), own.to_owned());
         let (names, next) = (orphan.names(), quorum_of(order.ballot(), orphan.names()));
-        let members = Membership::start(&self.control, &own)?;
+        let members = Membership::start(&self.control, own)?;
         members.join(&order.run, order.ballot())?;
         let reference = orphan.latest().reference.clone();
         let quorums = orphan.quorums();
-        let mut watched = Watched { names, quorums, ..Watched::new(order, placer.nodes(), reference, members) };
+        let mut watched = Watched { names, quorums, ..Watched::new(order, placer.nodes(), reference, members, trace) };
         watched.has_majorities(None)?;
         for (name, after) in supports.into_iter().filter(|(name, _)| next.voters.contains(name)) {
             let adopt = Adopt { run: watched.order.run.clone(), after, next: next.clone() };
-            self.ask_to_adopt(&name, &adopt)?;
+            trace.span("takt.adopt", &[("takt.node", &name)], || self.ask_to_adopt(&name, &adopt))?;
             watched.supports.insert(name, next.ballot.clone());
         }
         // All support it now, and they are majorities of all before: nobody goes back.

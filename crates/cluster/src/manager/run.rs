@@ -11,11 +11,11 @@ use takt_runtime::{SinkHash, output_hash};
 use super::slow::Slowness;
 use super::takeover::Loss;
 use super::{Manager, PATIENCE, Placer};
-use crate::ClusterError;
 use crate::membership::Membership;
 use crate::message::{End, NodeFacts, Opened, Order, Progress, Request, Start, Started};
 use crate::node::run::{nodes_of, quorum};
 use crate::quorum::{Ballot, Quorum};
+use crate::{ClusterError, Trace};
 
 /// Making components may take a while.
 const OPENING: Duration = Duration::from_secs(60);
@@ -48,6 +48,8 @@ pub struct RunOptions<'a> {
     pub watch: &'a mut dyn FnMut(Watch<'_>),
     /// What happens when a node is lost.
     pub on_loss: OnLoss,
+    /// Where what the manager does is written.
+    pub trace: &'a Trace,
 }
 
 /// What happens when a node is lost, or is too slow.
@@ -131,6 +133,7 @@ pub(super) struct Watched<'a> {
     /// Questions that each node has not answered in time, and those that have not answered the last one.
     pub(super) unanswered: BTreeMap<String, u64>,
     pub(super) silent: BTreeSet<String>,
+    pub(super) trace: &'a Trace,
 }
 
 impl Manager {
@@ -145,11 +148,14 @@ impl Manager {
     /// # Errors
     /// A node refuses or is lost and nobody takes over; the others are stopped then. Another manager watches over it by now.
     pub fn run(&self, order: &Order, placer: &Placer<'_>, options: RunOptions<'_>) -> Result<Ended, ClusterError> {
-        let members = Membership::start(&self.control, &order.manager)?;
-        members.join(&order.run, order.ballot())?;
-        let mut watched = Watched::new(order.clone(), placer.nodes(), String::new(), members);
-        let begun = self.begin(&mut watched);
-        self.finish(watched, begun, placer, options)
+        let trace = options.trace;
+        trace.span("takt.run", &[("takt.run", &order.run), ("takt.manager", &order.manager)], || {
+            let members = Membership::start(&self.control, &order.manager)?;
+            members.join(&order.run, order.ballot())?;
+            let mut watched = Watched::new(order.clone(), placer.nodes(), String::new(), members, trace);
+            let begun = self.begin(&mut watched);
+            self.finish(watched, begun, placer, options)
+        })
     }
 
     /// Watches over a run to its end, where it has begun.
@@ -166,30 +172,26 @@ impl Manager {
         for name in watched.names.iter().filter(|name| !forgotten(name)) {
             // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
             // another manager by now refuses.
-            let _ = self.ask_progress(name, &stop, PATIENCE);
+            let _ =
+                watched.trace.span("takt.stop", &[("takt.node", name)], || self.ask_progress(name, &stop, PATIENCE));
         }
         done.map(|()| ended(watched))
     }
 
     fn begin(&self, watched: &mut Watched<'_>) -> Result<(), ClusterError> {
         let request = Request::Open(Box::new(watched.order.clone()));
-        let samples = self.samples(watched, &request)?;
-        // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
-        let _ = watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE);
-        self.start(watched, samples)
-    }
-
-    /// Where each node's samples go, as it answers to a question.
-    pub(super) fn samples(
-        &self,
-        watched: &Watched<'_>,
-        request: &Request,
-    ) -> Result<BTreeMap<String, SocketAddr>, ClusterError> {
-        let ask = |name: &String| {
-            let opened: Opened = self.control.ask(name, request, OPENING)?;
+        let open = |name: &String| {
+            let opened: Opened = watched
+                .trace
+                .span("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))?;
             Ok((name.clone(), opened.samples))
         };
-        watched.names.iter().map(ask).collect()
+        // Where each node's samples go.
+        let samples = watched.names.iter().map(open).collect::<Result<_, ClusterError>>()?;
+        let all_there = || Ok(watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE));
+        // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
+        let _ = watched.trace.span("takt.wait-for-heartbeats", &[], all_there)?;
+        self.start(watched, samples)
     }
 
     /// Starts the reference first, which says when slot 0 begins, then the others.
@@ -199,7 +201,9 @@ impl Manager {
         let run = watched.order.run.clone();
         let mut start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, samples };
         for name in &watched.names {
-            let started: Started = self.control.ask(name, &Request::Start(start.clone()), PATIENCE)?;
+            let request = Request::Start(start.clone());
+            let ask = || self.control.ask(name, &request, PATIENCE);
+            let started: Started = watched.trace.span("takt.start", &[("takt.node", name)], ask)?;
             start.epoch_ns = Some(started.epoch_ns);
         }
         watched.reference = reference;
@@ -283,7 +287,13 @@ impl Manager {
 
 impl<'a> Watched<'a> {
     /// On all nodes of an order.
-    pub(super) fn new(order: Order, facts: &'a [NodeFacts], reference: String, members: Membership) -> Watched<'a> {
+    pub(super) fn new(
+        order: Order,
+        facts: &'a [NodeFacts],
+        reference: String,
+        members: Membership,
+        trace: &'a Trace,
+    ) -> Watched<'a> {
         let (names, quorums) = (nodes_of(&order), vec![quorum(&order)]);
         let members_of_it = names.iter().chain([&order.manager]);
         let supports = members_of_it.map(|name| (name.clone(), order.ballot())).collect();
@@ -304,6 +314,7 @@ impl<'a> Watched<'a> {
             slowness,
             unanswered,
             silent,
+            trace,
         }
     }
 

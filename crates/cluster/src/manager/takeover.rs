@@ -70,7 +70,9 @@ impl Manager {
             let replaced = placer.replace(&watched.order, &watched.names);
             let workers =
                 replaced.map_err(|why| ClusterError::Unplaced { node: node(), why: why.to_string() })?.workers;
-            match self.place_anew(watched, workers) {
+            let gone = node();
+            let (trace, facts) = (watched.trace, [("takt.lost", gone.as_str()), ("takt.why", why)]);
+            match trace.span("takt.takeover", &facts, || self.place_anew(watched, workers)) {
                 Ok(edge) => {
                     watched.losses.extend(lost.into_iter().map(|lost| lost.replaced(&edge)));
                     return Ok(());
@@ -162,7 +164,9 @@ impl Manager {
     ) -> Result<T, ClusterError> {
         // A manager that has only just begun may have received nothing of anybody.
         let is_there = || watched.since.elapsed() < LEASE || watched.members.received(&watched.order.run, node, LEASE);
-        self.control.ask_while(node, request, patience, is_there)
+        let name = format!("takt.{}", request.name());
+        let ask = || self.control.ask_while(node, request, patience, is_there);
+        watched.trace.span(&name, &[("takt.node", node)], ask)
     }
 
     /// A slot that begins when nobody who is lost can execute anything, and all others know of it.

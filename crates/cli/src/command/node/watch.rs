@@ -1,5 +1,6 @@
 //! `takt node watch`: another manager for a waveform whose own is gone; and what all managers of a cluster show.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -7,7 +8,7 @@ use miette::Result;
 use takt_base::Stop;
 use takt_cluster::manager::{self, Ended, Loss, PlaceError, Placer, RunOptions, Watch};
 use takt_cluster::message::NodeFacts;
-use takt_cluster::{ClusterError, Manager};
+use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
 use takt_mapper::{Objective, PlatformError};
 use takt_report::screen;
@@ -41,6 +42,9 @@ pub struct Args {
     /// What happens when a node is lost or too slow; as of takt run.
     #[arg(long, value_name = "WHAT", value_enum, default_value = "move")]
     on_loss: OnLoss,
+    /// Write what the manager does as OpenTelemetry spans, as of takt run.
+    #[arg(long, value_name = "FILE")]
+    otlp: Option<PathBuf>,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -58,9 +62,9 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let manager = super::manager(&args.place.folder)?;
     let registry = args.libraries.registry()?;
     let stop = stop_on_signal()?;
-    let mut waits = false;
+    let (mut waits, trace) = (false, trace(args.otlp.as_deref())?);
     while !stop.requested() {
-        match watch(args, &manager, &registry, &stop, output) {
+        match watch(args, (&manager, &trace), &registry, &stop, output) {
             // It was gone for a moment, or another standby was faster.
             Ok(Err(ClusterError::Watched { manager, .. })) if args.standby => {
                 if !std::mem::replace(&mut waits, true) {
@@ -79,7 +83,7 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
 /// Adopts the run and watches over it to its end. The outer error: it can't be placed on its nodes, or shown.
 fn watch(
     args: &Args,
-    manager: &Manager,
+    (manager, trace): (&Manager, &Trace),
     registry: &Registry,
     stop: &Stop,
     output: &Output,
@@ -100,12 +104,23 @@ fn watch(
     let objective = Objective::best_effort(order.latency);
     let placer = Placer::new(&graph, registry, &own, None, objective, order.hop_slots).map_err(unplaced)?;
     let opening = format!("watching  {}, which {} left", args.run, orphan.manager);
-    match follow(output, &graph, (args.on_loss, stop, Some(opening)), |options| {
+    match follow(output, &graph, (args.on_loss, stop, Some(opening), trace), |options| {
         manager.adopt(&orphan, &placer, options)
     }) {
         Ok(ended) => show(output, &ended, &graph).map(Ok),
         Err(error) => Ok(Err(error)),
     }
+}
+
+/// Where what the manager does is written.
+pub fn trace(file: Option<&Path>) -> Result<Trace> {
+    let Some(file) = file else { return Ok(Trace::off()) };
+    let unwritten = |error: std::io::Error| {
+        Problem::new(format!("can't write spans to {}", file.display()))
+            .why(error.to_string())
+            .fix("--otlp with a file in a folder that is there and may be written")
+    };
+    Ok(Trace::create(file).map_err(unwritten)?)
 }
 
 /// Says what happens to a run while it is watched over. `opening` is said once it is.
@@ -115,7 +130,7 @@ fn watch(
 pub fn follow(
     output: &Output,
     graph: &Graph,
-    (on_loss, stop, mut opening): (OnLoss, &Stop, Option<String>),
+    (on_loss, stop, mut opening, trace): (OnLoss, &Stop, Option<String>, &Trace),
     watched: impl FnOnce(RunOptions<'_>) -> Result<Ended, ClusterError>,
 ) -> Result<Ended, ClusterError> {
     let mut known = 0;
@@ -130,7 +145,11 @@ pub fn follow(
         OnLoss::Move => manager::OnLoss::Move,
         OnLoss::Stop => manager::OnLoss::Stop,
     };
-    watched(RunOptions { stop, watch: &mut watch, on_loss })
+    let ended = watched(RunOptions { stop, watch: &mut watch, on_loss, trace });
+    if let Some(error) = trace.problem() {
+        output.note(format!("spans     not all were written: {error}"));
+    }
+    ended
 }
 
 /// What became of it.

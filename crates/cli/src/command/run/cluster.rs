@@ -10,7 +10,7 @@ use takt_mapper::Objective;
 use takt_report::screen;
 
 use super::DEFAULT_PRIORITY;
-use crate::command::node::watch::{OnLoss, follow, show, unplaced};
+use crate::command::node::watch::{OnLoss, follow, show, trace, unplaced};
 use crate::command::{map as mapping, node};
 use crate::policy::Policy;
 use crate::{Answer, Output, Problem, costs, stop_on_signal, waveform};
@@ -37,6 +37,9 @@ pub struct OnCluster {
     /// it is slow, and the run ends where it is lost.
     #[arg(long, value_name = "WHAT", value_enum, default_value = "move", requires = "folder")]
     on_loss: OnLoss,
+    /// Write what the manager does as OpenTelemetry spans: lines of OTLP in JSON, which a collector reads.
+    #[arg(long, value_name = "FILE", requires = "folder")]
+    otlp: Option<PathBuf>,
 }
 
 impl OnCluster {
@@ -70,8 +73,9 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
         output.line(screen::cluster::opening(&order, graph.name(), graph.slot_ns()));
     }
     let stop = stop_on_signal()?;
-    let ended =
-        follow(output, &graph, (args.cluster.on_loss, &stop, None), |options| manager.run(&order, &placer, options));
+    let trace = trace(args.cluster.otlp.as_deref())?;
+    let watched = (args.cluster.on_loss, &stop, None, &trace);
+    let ended = follow(output, &graph, watched, |options| manager.run(&order, &placer, options));
     show(output, &ended.map_err(|error| node::problem("run on the cluster", error))?, &graph)
 }
 
