@@ -51,6 +51,21 @@ fn a_rate_is_streamed_and_counted_on_two_channels() {
 }
 
 #[test]
+fn a_radio_that_plays_what_it_holds_takes_nothing_for_a_while() {
+    // It reports room every eighth of 2 MiB, which last for 66 ms, and a call is worth 191 ms.
+    let args = ["rate", "--tx", "1M", "--duration", "1s", "--json"];
+    judge(
+        Duration::from_millis(200),
+        || Run::of(Radio::of("x310", 66, &[]), &args),
+        |run| {
+            let timeouts = number(&json(&run.out), "/tx/timeouts");
+            let wrong: Vec<Wrong> = untrue(Delayed, &[("it takes what it is given", timeouts == 0)]);
+            wrong
+        },
+    );
+}
+
+#[test]
 fn what_it_has_not_is_refused() {
     let radio = Radio::of("x310", 62, &[]);
     let refused = |args: &[&str]| refusal(&radio.takt(&[&["rate", "--duration", "100ms"], args].concat()));

@@ -1,6 +1,7 @@
 //! The transmitting direction, as something that takes turns.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use takt_base::{Complex32, MonoNs, Tick};
 use takt_packet::Counters;
@@ -30,8 +31,16 @@ pub(super) struct TxSide {
     timeouts: u64,
     faults: Faults,
     base: Option<TxCounts>,
-    /// Since when the radio takes less than it is offered.
+    /// Since when the radio takes nothing, and how long it may.
     closed_since: Option<MonoNs>,
+    patience: Duration,
+}
+
+/// How long a radio that is well may take nothing: until it has played what it holds. An X310 holds 4 MiB, and reports room
+/// when an eighth of that is played.
+fn patience(window_datagrams: u32, samples_per_datagram: usize, rate_sps: f64) -> Duration {
+    let held = f64::from(window_datagrams) * samples_per_datagram as f64;
+    Duration::try_from_secs_f64(held / rate_sps).map_or(PATIENCE, |held| held.max(PATIENCE))
 }
 
 impl TxSide {
@@ -41,6 +50,7 @@ impl TxSide {
         // A tone of an eighth of the rate at half of full scale.
         let tone = |n: usize| Complex32::from_polar(0.5, std::f32::consts::FRAC_PI_4 * (n % 8) as f32);
         let samples = (0..count).map(tone).collect();
+        let patience = patience(streamer.window_datagrams(), streamer.samples_per_datagram(), streamer.rate_sps());
         TxSide {
             net,
             streamer,
@@ -51,6 +61,7 @@ impl TxSide {
             faults: Faults::with_room(),
             base: None,
             closed_since: None,
+            patience,
         }
     }
 
@@ -62,13 +73,13 @@ impl TxSide {
             self.at = None;
         }
         self.take_reports()?;
-        if taken == self.samples.len() {
+        if taken > 0 {
             self.closed_since = None;
             return Ok(());
         }
         let now = self.net.now();
         let since = *self.closed_since.get_or_insert(now);
-        if now - since >= PATIENCE {
+        if now - since >= self.patience {
             self.timeouts += 1;
             self.closed_since = Some(now);
             let [from, to] = [since, now].map(|at| self.clocks.tick_at(at));
@@ -140,5 +151,18 @@ impl TxSide {
             send_calls: now.engine.send_calls - base.engine.send_calls,
             aggregated: limits.aggregates_sends,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_radio_may_take_nothing_while_it_plays_what_it_holds() {
+        let x310 = patience(525, 1996, 1e6);
+        assert!((Duration::from_millis(1040)..Duration::from_millis(1060)).contains(&x310), "{x310:?}");
+        assert_eq!(patience(525, 1996, 200e6), PATIENCE);
+        assert!(patience(u32::MAX, 1996, 1e6) > x310 && patience(1, 1, 0.0) == PATIENCE);
     }
 }
