@@ -23,10 +23,10 @@
 //! let (mut sink, mut source) = loopback::pair(clock, loopback::CAPACITY);
 //! let burst = [Complex32::new(0.5, 0.25); 3];
 //! sink.take(Tick(1000), 4, &burst, BurstEdges { start: true, end: true });
-//! let mut heard = [Complex32::default(); 6];
-//! source.fill(Tick(996), 4, &mut heard);
-//! assert_eq!(heard[0], Complex32::default());
-//! assert_eq!(heard[1..4], burst);
+//! let mut received = [Complex32::default(); 6];
+//! source.fill(Tick(996), 4, &mut received);
+//! assert_eq!(received[0], Complex32::default());
+//! assert_eq!(received[1..4], burst);
 //! ```
 
 use std::sync::Arc;
@@ -60,13 +60,13 @@ pub fn join(clock: TickRate, readers: usize) -> (LoopbackSink, Vec<LoopbackSourc
     (sink, vec![source; readers])
 }
 
-/// A receiver's end. Clones hear the same, each at its own rate and tuning.
+/// A receiver's end. Clones receive the same, each at its own rate and tuning.
 pub struct LoopbackSource {
     reader: sample_ring::Reader,
     resampler: Resampler,
     clock_hz: f64,
     centre_hz: f64,
-    /// The oldest run that may still be heard.
+    /// The oldest run that may still be received.
     run: u64,
     last: Tick,
     lost: Arc<AtomicU64>,
@@ -85,7 +85,7 @@ impl LoopbackSource {
         }
     }
 
-    /// Counts samples that were overwritten before they were heard, of this receiver and of its clones together.
+    /// Counts samples that were overwritten before they were received, of this receiver and of its clones together.
     #[must_use]
     pub fn lost_samples(&self) -> Arc<AtomicU64> {
         self.lost.clone()
@@ -166,7 +166,7 @@ fn grid(run: &Run) -> Grid {
     Grid { first: run.first, step: run.step, len: run.len }
 }
 
-/// No radio has other steps, but a host may write anything to a register: nothing is heard at those.
+/// No radio has other steps, but a host may write anything to a register: nothing is received at those.
 fn is_legal(step: u32) -> bool {
     (1..=MAX_STEP).contains(&step)
 }

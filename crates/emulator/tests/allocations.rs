@@ -163,20 +163,20 @@ fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
         host.send_to(&bytes[..len], (addr, ports::FIFO)).unwrap();
     }
     let mut frame = [0; 2000];
-    let hear = |frame: &mut [u8]| {
+    let receive = |frame: &mut [u8]| {
         for _ in 0..1000 {
             takt_testing::wait_for("a datagram", || {
-                let heard = host.recv(frame).ok().filter(|bytes| *bytes > 0);
+                let received = host.recv(frame).ok().filter(|bytes| *bytes > 0);
                 // A device sends to hosts that give a sign.
-                heard.or_else(|| host.send_to(&[0; 8], (addr, ports::RX0)).err().map(|error| panic!("{error}")))
+                received.or_else(|| host.send_to(&[0; 8], (addr, ports::RX0)).err().map(|error| panic!("{error}")))
             });
         }
     };
-    hear(&mut frame);
+    receive(&mut frame);
     // The first answers fill the channels' own memory.
     ask();
     let (before, packets) = ask();
-    hear(&mut frame);
+    receive(&mut frame);
     let (after, more) = ask();
     stop.request();
     thread.join().unwrap();

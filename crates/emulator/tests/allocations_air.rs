@@ -31,7 +31,7 @@ fn what_is_sent_and_heard_allocates_nothing() {
     let mut air = Air::new(&Scene { radios, links, ..Scene::default() });
     let mut signals = ends.map(|end| air.join(end, [Box::new(Silence), Box::new(Silence)], Box::new(Null)).0);
     let sent = [Complex32::new(0.3, -0.2); 363];
-    let mut heard = [Complex32::default(); 1000];
+    let mut received = [Complex32::default(); 1000];
     let [a, b, c] = &mut signals;
 
     let before = allocations::count();
@@ -50,8 +50,8 @@ fn what_is_sent_and_heard_allocates_nothing() {
             b.sources[0].tuned(Tick(2 * at), 900e6);
         }
         let samples = 363 * 10 / 10;
-        b.sources[0].fill(Tick(2 * at), 10, &mut heard[..samples]);
+        b.sources[0].fill(Tick(2 * at), 10, &mut received[..samples]);
     }
     assert_eq!(allocations::count() - before, 0);
-    assert!(heard.iter().any(|x| x.norm() > 0.1));
+    assert!(received.iter().any(|x| x.norm() > 0.1));
 }

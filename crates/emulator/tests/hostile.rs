@@ -288,8 +288,8 @@ fn a_stranger_is_not_answered_and_changes_nothing() {
     assert_eq!(recorder.blocks(), [], "nothing is played");
     assert_eq!(device.device().eeproms(), &before);
     let report = device.device().report();
-    let heard = (report.control.requests, report.control.commands, report.tx.packets, report.control.eeprom_writes);
-    assert_eq!(heard, (0, 0, 0, 0));
+    let received = (report.control.requests, report.control.commands, report.tx.packets, report.control.eeprom_writes);
+    assert_eq!(received, (0, 0, 0, 0));
     assert_eq!(report.hosts.refused_destinations, 6);
     let owner = asked(register(RegisterAction::FirmwarePeek, firmware::LOCK_OWNER, 0));
     device.datagram(Tick(1_000_001), Port(ports::CONTROL), host(0), &owner, &mut out);

@@ -197,7 +197,7 @@ fn a_gpsdo_says_the_time_of_each_pps_after_it() {
     host.run(ms(4000));
     host.gps.clear();
     host.run(ms(3000));
-    assert!(host.gps.is_empty(), "nobody has been heard for three seconds");
+    assert!(host.gps.is_empty(), "nobody has been received for three seconds");
 }
 
 #[test]

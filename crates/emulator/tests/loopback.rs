@@ -1,4 +1,4 @@
-//! What a transmitter sends and what a receiver on the same cable hears, judged by the signal that was meant.
+//! What a transmitter sends and what a receiver on the same cable receives, judged by the signal that was meant.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -38,7 +38,7 @@ fn receive(source: &mut LoopbackSource, first: u64, step: u32, n: usize) -> Vec<
 }
 
 #[test]
-fn a_tone_is_heard_at_every_rate_with_its_amplitude_frequency_and_phase() {
+fn a_tone_is_incoming_at_every_rate_with_its_amplitude_frequency_and_phase() {
     let every = legal();
     assert_eq!(every.len(), 255);
     for (index, &i) in every.iter().enumerate() {
@@ -64,7 +64,7 @@ fn a_tone_is_heard_at_every_rate_with_its_amplitude_frequency_and_phase() {
 }
 
 #[test]
-fn a_burst_is_heard_at_its_ticks_at_any_pair_of_rates() {
+fn a_burst_is_incoming_at_its_ticks_at_any_pair_of_rates() {
     for (i, d) in [(4, 5), (100, 4), (4, 100), (512, 2), (2, 512), (52, 25)] {
         let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 19);
         // A raised cosine of 60 slow samples, its middle at a tick that lies on neither grid.

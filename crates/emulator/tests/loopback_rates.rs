@@ -43,7 +43,7 @@ fn send_tone(host: &mut Host, factor: Factor, format: Format, hz: f64, amplitude
     }
 }
 
-/// What DSP `n` heard, as floats, and the device time of the first sample. The samples must be contiguous.
+/// What DSP `n` received, as floats, and the device time of the first sample. The samples must be contiguous.
 fn samples_of(host: &Host, n: usize, factor: Factor, format: Format) -> (u64, Vec<Complex32>) {
     let scale = factor.scaling(Direction::Rx, format).host_factor as f32;
     let mut all = Vec::new();
@@ -88,7 +88,7 @@ fn through(
     (first, received)
 }
 
-/// How far what was heard is from the tone that was meant, at worst.
+/// How far what was received is from the tone that was meant, at worst.
 fn error(first: u64, rx: Factor, hz: f64, amplitude: f32, received: &[Complex32]) -> f32 {
     let mut meant = vec![Complex32::default(); received.len()];
     tone(Rotation::from_hz(hz, CLOCK), amplitude, Tick(first + BORN), rx.get(), &mut meant);
@@ -151,7 +151,7 @@ fn differing_oscillators_put_a_signal_where_it_belongs() {
     tune(&mut host, spi::TX_BOARD, 2400);
     tune(&mut host, spi::RX_BOARD, 2401);
     assert_eq!((host.report().tuning.tx_hz, host.report().tuning.rx_hz[0]), (2400e6, 2401e6));
-    // 2400.3 MHz is heard at -0.7 MHz.
+    // 2400.3 MHz is received at -0.7 MHz.
     let (_, received) = through(&mut host, [factor; 2], Format::Sc16, 300e3, 0.4, 1000);
     let estimate = estimate_tone(&received).unwrap();
     assert!((estimate.frequency * factor.rate_sps() + 700e3).abs() < 1.0, "{estimate:?}");
@@ -165,7 +165,7 @@ fn frequency_words_of_both_sides_count() {
     host.poke(settings::TX_DSP, frequency::word_of(700e3).cast_unsigned());
     host.poke(settings::RX_DSP[0], frequency::word_of(-500e3).cast_unsigned());
     host.run(us(10));
-    // Leaves at 0.1 + 0.7 MHz; a receiver centred at +0.5 MHz hears it at 0.3.
+    // Leaves at 0.1 + 0.7 MHz; a receiver centred at +0.5 MHz receives it at 0.3.
     let (_, received) = through(&mut host, [factor; 2], Format::Sc16, 100e3, 0.4, 1000);
     let estimate = estimate_tone(&received).unwrap();
     assert!((estimate.frequency * factor.rate_sps() - 300e3).abs() < 1.0, "{estimate:?}");

@@ -212,8 +212,8 @@ fn clear_drops_queue_state_and_partial_packet_and_keeps_the_packet_size() {
     host.stream(0, Start, None);
     host.poke(settings::RX_CONTROL[0] + rx_control::CLEAR, 0);
     host.run(ms(2));
-    let heard = host.rx[0].len();
-    assert!(heard <= 2, "nothing leaves after a clear: {heard}");
+    let received = host.rx[0].len();
+    assert!(received <= 2, "nothing leaves after a clear: {received}");
     host.rx[0].clear();
     host.stream(0, Start, None);
     host.run(ms(1));

@@ -386,11 +386,14 @@ fn what_a_host_means_by_full_scale_leaves_at_full_scale_at_every_rate() {
             host.run(us(50));
             let played = recorder.blocks().pop().unwrap();
             assert_eq!(played.step, factor.get());
-            let (step, heard) = (if format == Format::Sc8 { 0.005 } else { 3e-5 }, played.samples[0]);
+            let (step, received) = (if format == Format::Sc8 { 0.005 } else { 3e-5 }, played.samples[0]);
             // Where the host halves the word it sends twice the value, and 0.7 saturates on its side.
             let halved = scaling.host_factor > 40_000.0 / if format == Format::Sc8 { 256.0 } else { 1.0 };
             let want = if halved { 0.5 } else { 0.7 };
-            assert!((heard.re - want).abs() < step && (heard.im + want).abs() < step, "{factor:?} {format:?} {heard}");
+            assert!(
+                (received.re - want).abs() < step && (received.im + want).abs() < step,
+                "{factor:?} {format:?} {received}"
+            );
         }
     }
 }

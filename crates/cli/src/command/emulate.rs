@@ -303,7 +303,7 @@ fn describe<R: Described>(out: &mut String, model: &str, device: &DeviceSummary<
     if source.clipped_samples + sink.late_samples > 0 {
         let _ = writeln!(
             out,
-            "  air       {} samples heard beyond full scale, {} sent too late to be heard",
+            "  air       {} samples received beyond full scale, {} sent too late to be received",
             source.clipped_samples, sink.late_samples
         );
     }

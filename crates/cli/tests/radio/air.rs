@@ -64,14 +64,14 @@ fn what_one_radio_plays_another_records() {
     let found = text(&takt(&["find", "--addr", &addrs[2]]).stdout);
     has(&found, &["X310 serial EMU003 name wide"]);
 
-    let (sent, heard) = (recording(&place, 300_000), place.path("heard").display().to_string());
+    let (sent, received) = (recording(&place, 300_000), place.path("received").display().to_string());
     // It records until it has enough, whenever the other begins.
     let args =
-        ["record", &heard, "--addr", &addrs[1], "--rate", "1M", "--freq", "900M", "--samples", "4000000", "--json"];
+        ["record", &received, "--addr", &addrs[1], "--rate", "1M", "--freq", "900M", "--samples", "4000000", "--json"];
     let hears =
         Command::new(TAKT).args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("takt starts");
     takt_testing::wait_for("samples to flow", || {
-        fs::metadata(format!("{heard}.sigmf-data")).ok().filter(|file| file.len() > 400_000)
+        fs::metadata(format!("{received}.sigmf-data")).ok().filter(|file| file.len() > 400_000)
     });
     let played = takt(&["play", &sent, "--addr", &addrs[0], "--json"]);
     assert_eq!(number(&json(&played), "/samples"), 300_000, "{}", report(&played));
@@ -95,8 +95,8 @@ fn what_one_radio_plays_another_records() {
         return takt_testing::not_judged(why);
     }
 
-    let samples = recorded(&heard);
-    let begun = samples.iter().position(|x| x.norm() > 0.1).expect("it was heard");
+    let samples = recorded(&received);
+    let begun = samples.iter().position(|x| x.norm() > 0.1).expect("it was received");
     assert!(samples[..begun.saturating_sub(100)].iter().all(|x| x.norm() < 1e-3), "silence before");
     let inside = &samples[begun + 1000..begun + 299_000];
     let tone = takt_dsp::estimate_tone(inside).expect("a tone");

@@ -1,5 +1,5 @@
 //! What receivers must know of a transmitter beside its samples: how its ticks lie in time, and, the other way round, how far
-//! it has been heard.
+//! it has been received.
 //!
 //! One writer, any number of readers, none of whom ever waits. A change of the clock is announced before it is made and after;
 //! a reader that sees it half made, or sees another one after it has read, has seen nothing.
@@ -15,7 +15,7 @@ use crate::timebase::Timebase;
 pub(super) struct Clocking {
     /// Ticks, and the seconds they take.
     pub(super) ratio: [u64; 2],
-    /// Runs before this one belong to an earlier rate, and are heard no more.
+    /// Runs before this one belong to an earlier rate, and are received no more.
     pub(super) since_run: u64,
     version: u64,
 }
@@ -26,9 +26,9 @@ pub(super) struct Clockwork {
     ticks: AtomicU64,
     seconds: AtomicU64,
     since_run: AtomicU64,
-    /// Up to which instant receivers have heard it, ns.
-    heard_ns: AtomicU64,
-    /// Samples that came after they ought to have been heard.
+    /// Up to which instant receivers have received it, ns.
+    received_ns: AtomicU64,
+    /// Samples that came after they ought to have been received.
     pub(super) late: Arc<AtomicU64>,
 }
 
@@ -40,7 +40,7 @@ impl Clockwork {
             ticks: AtomicU64::new(ticks),
             seconds: AtomicU64::new(seconds),
             since_run: AtomicU64::new(0),
-            heard_ns: AtomicU64::new(0),
+            received_ns: AtomicU64::new(0),
             late: Arc::default(),
         }
     }
@@ -71,14 +71,14 @@ impl Clockwork {
         self.version.load(Relaxed) == clocking.version
     }
 
-    /// A receiver has heard it up to here.
-    pub(super) fn heard(&self, until_ns: u64) {
+    /// A receiver has received it up to here.
+    pub(super) fn received(&self, until_ns: u64) {
         // Relaxed: a figure to count by, nothing is published by it.
-        self.heard_ns.fetch_max(until_ns, Relaxed);
+        self.received_ns.fetch_max(until_ns, Relaxed);
     }
 
-    pub(super) fn heard_ns(&self) -> u64 {
-        self.heard_ns.load(Relaxed)
+    pub(super) fn received_ns(&self) -> u64 {
+        self.received_ns.load(Relaxed)
     }
 }
 

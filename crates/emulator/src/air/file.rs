@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{AirError, Place, Problem};
 use super::scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
-    MOST_HEARD, MOST_LINKS, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
+    MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
 };
 use crate::emulate::{Board, Options, fpga_version, hardware_word};
 use crate::fault::Fault;
@@ -275,9 +275,9 @@ fn link(scene: &Scene, entry: &Entry<'_>) -> Result<Link, Wrong> {
         let [from, to] = ["from", "to"].map(|key| fields.text(key).ok().flatten().unwrap_or_default().to_owned());
         return Err(Wrong::new(fields.span_of("to"), Problem::TwoLinks { from, to }));
     }
-    let heard = scene.links.iter().filter(|other| other.to == to).count() + 1;
-    if heard > MOST_HEARD {
-        let problem = Problem::TooMany { what: "links to one receiver", count: heard, max: MOST_HEARD };
+    let received = scene.links.iter().filter(|other| other.to == to).count() + 1;
+    if received > MOST_LINKS_TO_ONE {
+        let problem = Problem::TooMany { what: "links to one receiver", count: received, max: MOST_LINKS_TO_ONE };
         return Err(Wrong::new(fields.span_of("to"), problem));
     }
     fields.not_both("delay_ns", "delay_samples")?;

@@ -1,4 +1,4 @@
-//! The air: what the radios of one process hear of each other.
+//! The air: what the radios of one process receive of each other.
 //!
 //! Each transmitting channel writes what it sends into a bounded ring, stamped by ticks that count from where the driver's clock
 //! stood at 0. Each receiving channel reads from the rings of its links, at its own instants. Nobody waits, nobody locks, and
@@ -11,7 +11,7 @@
 //!                                      └── ... receiver D
 //! ```
 //!
-//! **What is heard.** A transmitter whose 0 Hz leaves at `f` and a receiver whose 0 Hz is at `g`, a path of amplitude `a`, phase `p`
+//! **What is received.** A transmitter whose 0 Hz leaves at `f` and a receiver whose 0 Hz is at `g`, a path of amplitude `a`, phase `p`
 //! and delay `d`, and a frequency offset `o` of the link: at instant t
 //!
 //! ```text
@@ -61,13 +61,13 @@ use crate::sink::Sink;
 use crate::source::Source;
 use clockwork::Clockwork;
 use path::Path;
-use receiver::{AirSource, Heard, Setting};
+use receiver::{AirSource, Incoming, Setting};
 use transmitter::AirSink;
 
 pub use error::{AirError, Place, Problem};
 pub use scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
-    MOST_HEARD, MOST_LINKS, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
+    MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
 };
 
 /// The air of a scene, whose radios join one after the other.
@@ -101,7 +101,7 @@ impl Air {
         air
     }
 
-    /// What an antenna of a radio is connected to: its receivers hear the links that lead to it, or these sources where there
+    /// What an antenna of a radio is connected to: its receivers receive the links that lead to it, or these sources where there
     /// are none; what it sends goes into the air, and to this sink.
     ///
     /// # Panics
@@ -127,7 +127,7 @@ impl Air {
             clipped: Arc::clone(&counts.clipped),
         };
         let sources = alone.map(|alone| {
-            let links = self.heard_at(end);
+            let links = self.incoming_at(end);
             if links.is_empty() && setting.noise.is_none() && setting.imbalance.is_none() {
                 return alone;
             }
@@ -141,15 +141,15 @@ impl Air {
         self.scene.links.iter().filter(move |link| link.to == end)
     }
 
-    fn heard_at(&self, end: End) -> Vec<Heard> {
-        let heard = self.links_to(end).filter_map(|link| {
+    fn incoming_at(&self, end: End) -> Vec<Incoming> {
+        let received = self.links_to(end).filter_map(|link| {
             let transmitter = self.transmitters.iter().find(|transmitter| transmitter.end == link.from)?;
             let direct = Path::direct(link.gain_db, link.delay);
             let paths = std::iter::once(direct).chain(link.taps.iter().map(|tap| Path::beside(direct, tap))).collect();
             let (reader, clockwork) = (transmitter.reader.clone(), Arc::clone(&transmitter.clockwork));
-            Some(Heard::new(reader, clockwork, paths, link.frequency_offset_hz))
+            Some(Incoming::new(reader, clockwork, paths, link.frequency_offset_hz))
         });
-        heard.collect()
+        received.collect()
     }
 
     /// Seed and mean power of all noise at a receiver: its own, and that of its links.

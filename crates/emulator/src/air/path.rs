@@ -1,4 +1,4 @@
-//! One path from a transmitter to a receiver: which of its samples is heard when, and how.
+//! One path from a transmitter to a receiver: which of its samples is received when, and how.
 //!
 //! All in whole numbers: a receiver's sample at tick j of its clock, which makes `K` ticks in `S` seconds, is at `j S / K`
 //! seconds; the transmitter's sample m of a run is at `(first + m step) S' / K'`. So output n lies at input
@@ -51,16 +51,16 @@ pub(super) struct Pace {
 
 impl Pace {
     /// `self`, if it is of these clocks. Found out anew it takes a microsecond; so it is kept.
-    pub(super) fn of(self, sent: [u64; 2], heard: [u64; 2]) -> Pace {
-        if self.of == [sent, heard] {
+    pub(super) fn of(self, sent: [u64; 2], received: [u64; 2]) -> Pace {
+        if self.of == [sent, received] {
             return self;
         }
         let [sent_ticks, sent_seconds] = sent.map(u128::from);
-        let [heard_ticks, heard_seconds] = heard.map(u128::from);
-        let (up, down) = (heard_seconds * sent_ticks, heard_ticks * sent_seconds);
+        let [received_ticks, received_seconds] = received.map(u128::from);
+        let (up, down) = (received_seconds * sent_ticks, received_ticks * sent_seconds);
         let common = gcd(up, down);
         // Below 2^64 for clocks as a timebase has them.
-        Pace { of: [sent, heard], up: (up / common) as i128, down: (down / common) as i128 }
+        Pace { of: [sent, received], up: (up / common) as i128, down: (down / common) as i128 }
     }
 }
 
@@ -109,11 +109,12 @@ impl Path {
     }
 
     /// Where the receiver's samples lie among the transmitter's; `None`: further away than numbers reach.
-    pub(super) fn places(&self, pace: &Pace, sent: &Samples, heard: &Samples) -> Option<Places> {
+    pub(super) fn places(&self, pace: &Pace, sent: &Samples, received: &Samples) -> Option<Places> {
         let Pace { up, down, .. } = *pace;
         let den = down.checked_mul(sent.step.into())?;
-        let at = i128::from(heard.first.0).checked_mul(up)?.checked_sub(i128::from(sent.first.0).checked_mul(down)?)?;
-        let step = up.checked_mul(heard.step.into())?;
+        let at =
+            i128::from(received.first.0).checked_mul(up)?.checked_sub(i128::from(sent.first.0).checked_mul(down)?)?;
+        let step = up.checked_mul(received.step.into())?;
         Some(Places {
             whole: i64::try_from(at.div_euclid(den)).ok()?.checked_sub_unsigned(self.whole)?,
             part: at.rem_euclid(den) as u64,
@@ -154,9 +155,9 @@ mod tests {
         Samples { first: Tick(first), step, ratio }
     }
 
-    fn places(mut path: Path, sent: &Samples, heard: &Samples) -> Option<Places> {
+    fn places(mut path: Path, sent: &Samples, received: &Samples) -> Option<Places> {
         path.set_sender(sent);
-        path.places(&Pace::default().of(sent.ratio, heard.ratio), sent, heard)
+        path.places(&Pace::default().of(sent.ratio, received.ratio), sent, received)
     }
 
     fn delay(mut path: Path, sent: &Samples) -> (u64, f64) {
@@ -198,7 +199,7 @@ mod tests {
         let path = Path::direct(0.0, Delay::Ns(0.0));
         let year = 365 * 86_400u64;
         for seconds in [1, 5, year] {
-            // 15.36 MS/s from 184.32 MHz, heard at 20 MS/s from 100 MHz, a whole second after its start.
+            // 15.36 MS/s from 184.32 MHz, received at 20 MS/s from 100 MHz, a whole second after its start.
             let sent = samples(seconds * 184_320_000, 12, LTE);
             let places = places(path, &sent, &samples((seconds + 1) * 100_000_000 + 5, 5, N200)).unwrap();
             assert_eq!(places.whole, 15_360_000);

@@ -21,7 +21,7 @@ use crate::timebase::Timebase;
 const BLOCK: usize = 1024;
 
 /// A link, as its receiver has it.
-pub(super) struct Heard {
+pub(super) struct Incoming {
     reader: Reader,
     clockwork: Arc<Clockwork>,
     /// The direct one first.
@@ -29,50 +29,59 @@ pub(super) struct Heard {
     offset_hz: f64,
     pace: Pace,
     taps: Taps,
-    /// The oldest run that may still be heard.
+    /// The oldest run that may still be received.
     run: u64,
     /// Where the last block ended, ticks since the driver's clock stood at 0.
     until: Tick,
 }
 
-impl Heard {
-    pub(super) fn new(reader: Reader, clockwork: Arc<Clockwork>, paths: Vec<Path>, offset_hz: f64) -> Heard {
-        Heard { reader, clockwork, paths, offset_hz, pace: Pace::default(), taps: Taps::new(), run: 0, until: Tick(0) }
+impl Incoming {
+    pub(super) fn new(reader: Reader, clockwork: Arc<Clockwork>, paths: Vec<Path>, offset_hz: f64) -> Incoming {
+        Incoming {
+            reader,
+            clockwork,
+            paths,
+            offset_hz,
+            pace: Pace::default(),
+            taps: Taps::new(),
+            run: 0,
+            until: Tick(0),
+        }
     }
 
-    /// Adds what is heard at these instants by a receiver tuned to `centre_hz`.
+    /// Adds what is received at these instants by a receiver tuned to `centre_hz`.
     fn add(
         &mut self,
         interpolator: &mut Interpolator,
-        heard: Samples,
+        received: Samples,
         centre_hz: f64,
         out: &mut [Complex32],
         lost: &AtomicU64,
     ) {
         let Some(clocking) = self.clockwork.get() else { return };
-        let end = heard.first + Ticks((out.len() as u64).saturating_mul(heard.step.into()));
+        let end = received.first + Ticks((out.len() as u64).saturating_mul(received.step.into()));
         // Backwards: only when something is asked again.
         let oldest = self.reader.oldest_run().max(clocking.since_run);
-        self.run = if heard.first < self.until { oldest } else { self.run.max(oldest) };
+        self.run = if received.first < self.until { oldest } else { self.run.max(oldest) };
         self.until = end;
-        self.pace = self.pace.of(clocking.ratio, heard.ratio);
+        self.pace = self.pace.of(clocking.ratio, received.ratio);
         for number in self.run..self.reader.runs() {
             let Some(run) = self.reader.run(number).filter(|run| run.step > 0) else { continue };
             let sent = Samples { first: run.first, step: run.step, ratio: clocking.ratio };
             self.paths.iter_mut().for_each(|path| path.set_sender(&sent));
-            if self.is_over(number, &run, &sent, &heard) {
+            if self.is_over(number, &run, &sent, &received) {
                 continue;
             }
             let shift_hz = run.centre_hz + self.offset_hz - centre_hz;
             let shift_turns = shift_hz * clocking.ratio[1] as f64 / clocking.ratio[0] as f64 * f64::from(run.step);
             for path in &self.paths {
-                let Some(places) = path.places(&self.pace, &sent, &heard) else { continue };
+                let Some(places) = path.places(&self.pace, &sent, &received) else { continue };
                 let passage = Passage {
                     places,
                     len: run.len,
                     shift_turns,
                     input: (run.first, run.step),
-                    output: (heard.first, heard.step),
+                    output: (received.first, received.step),
                     delay: path.delay_samples(),
                     gain: path.gain(&sent, run.centre_hz),
                 };
@@ -85,15 +94,15 @@ impl Heard {
                 }
             }
         }
-        let [ticks, seconds] = heard.ratio.map(u128::from);
+        let [ticks, seconds] = received.ratio.map(u128::from);
         let end_ns = u64::try_from(u128::from(end.0) * seconds * 1_000_000_000 / ticks).unwrap_or(u64::MAX);
         let shortest_ns = self.paths.first().map_or(0.0, Path::delay_ns);
-        self.clockwork.heard(end_ns.saturating_sub(shortest_ns.ceil() as u64));
+        self.clockwork.received(end_ns.saturating_sub(shortest_ns.ceil() as u64));
     }
 
     /// Whether a run has faded away at the first of these instants; if so, and it goes on no more, it is forgotten.
-    fn is_over(&mut self, number: u64, run: &Run, sent: &Samples, heard: &Samples) -> bool {
-        let places = self.paths.iter().filter_map(|path| path.places(&self.pace, sent, heard));
+    fn is_over(&mut self, number: u64, run: &Run, sent: &Samples, received: &Samples) -> bool {
+        let places = self.paths.iter().filter_map(|path| path.places(&self.pace, sent, received));
         let Some(last) = places.map(|places| places.whole).min() else { return false };
         let reach = i64::from(HALF_SPAN) * MAX_RATIO as i64;
         let over = last.saturating_sub(reach) > i64::try_from(run.len).unwrap_or(i64::MAX);
@@ -112,9 +121,9 @@ pub(super) struct AirSource {
     base: Timebase,
     tunings: Tunings,
     setting: Setting,
-    links: Vec<Heard>,
+    links: Vec<Incoming>,
     interpolator: Interpolator,
-    /// What is heard where no link leads to.
+    /// What is received where no link leads to.
     alone: Box<dyn Source>,
     margin: Ticks,
     scratch: Box<[Complex32]>,
@@ -127,7 +136,7 @@ pub(super) struct Setting {
     pub(super) noise: Option<(u64, f32)>,
     pub(super) imbalance: Option<Imbalance>,
     pub(super) latency: Duration,
-    /// Samples that were overwritten before they were heard.
+    /// Samples that were overwritten before they were received.
     pub(super) lost: Arc<AtomicU64>,
     /// Samples beyond full scale.
     pub(super) clipped: Arc<AtomicU64>,
@@ -138,7 +147,7 @@ impl AirSource {
         nominal: Timebase,
         hundredths_ppm: i32,
         setting: Setting,
-        links: Vec<Heard>,
+        links: Vec<Incoming>,
         alone: Box<dyn Source>,
     ) -> AirSource {
         let base = nominal.faster(hundredths_ppm);
@@ -155,14 +164,14 @@ impl AirSource {
         }
     }
 
-    /// What is heard as long as one tuning holds.
-    fn hear(&mut self, first: Tick, step: u32, tuning: Tuning, out: &mut [Complex32]) {
+    /// What is received as long as one tuning holds.
+    fn receive(&mut self, first: Tick, step: u32, tuning: Tuning, out: &mut [Complex32]) {
         let index = self.base.index(first);
-        let heard = Samples { first: index, step, ratio: self.base.ratio() };
+        let received = Samples { first: index, step, ratio: self.base.ratio() };
         // Frequencies come from the same oscillator as samples.
         let centre_hz = tuning.centre_hz * (1.0 + f64::from(self.hundredths_ppm) * 1e-8);
         for link in &mut self.links {
-            link.add(&mut self.interpolator, heard, centre_hz, out, &self.setting.lost);
+            link.add(&mut self.interpolator, received, centre_hz, out, &self.setting.lost);
         }
         if let Some((seed, power)) = self.setting.noise {
             let mut at = index;
@@ -226,7 +235,7 @@ impl Source for AirSource {
             let (tuning, until) = self.tunings.at(tick);
             let held = until.map_or(u64::MAX, |until| (until - tick).0.div_ceil(step.into()));
             let end = at + held.clamp(1, (out.len() - at) as u64) as usize;
-            self.hear(tick, step, tuning, &mut out[at..end]);
+            self.receive(tick, step, tuning, &mut out[at..end]);
             at = end;
         }
         self.clip(out);

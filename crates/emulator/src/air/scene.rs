@@ -14,7 +14,7 @@ pub const MOST_RADIOS: usize = 16;
 /// Links of one air.
 pub const MOST_LINKS: usize = 128;
 /// Links to one receiving channel.
-pub const MOST_HEARD: usize = 16;
+pub const MOST_LINKS_TO_ONE: usize = 16;
 /// Further paths of one link.
 pub const MOST_TAPS: usize = 16;
 /// Longest delay of a path, further paths included: 3000 km.
@@ -159,7 +159,7 @@ pub struct Link {
     pub to: End,
     pub gain_db: f64,
     pub delay: Delay,
-    /// How much higher everything is heard.
+    /// How much higher everything is received.
     pub frequency_offset_hz: f64,
     pub noise: Option<Noise>,
     /// Further paths beside the direct one.

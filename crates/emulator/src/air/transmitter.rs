@@ -59,7 +59,7 @@ impl AirSink {
     fn note_late(&self, first: Tick, step: u32, samples: usize) {
         let [ticks, seconds] = self.base.ratio().map(u128::from);
         let first_ns = u128::from(first.0) * seconds * 1_000_000_000 / ticks;
-        let missed_ns = u128::from(self.clockwork.heard_ns()).saturating_sub(first_ns);
+        let missed_ns = u128::from(self.clockwork.received_ns()).saturating_sub(first_ns);
         if missed_ns > 0 && samples > 0 {
             let missed = (missed_ns * ticks).div_ceil(seconds * 1_000_000_000 * u128::from(step.max(1)));
             self.clockwork.late.fetch_add(missed.min(samples as u128) as u64, Relaxed);

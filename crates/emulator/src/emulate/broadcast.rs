@@ -1,6 +1,6 @@
 //! The broadcast address that belongs to a local address.
 //!
-//! A socket bound to a unicast address does not hear broadcasts, by which hosts search; so a radio also listens on its
+//! A socket bound to a unicast address does not receive broadcasts, by which hosts search; so a radio also listens on its
 //! network's broadcast address. The kernel tells it in its table of local routes.
 
 use std::fs;

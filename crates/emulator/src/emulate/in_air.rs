@@ -1,4 +1,4 @@
-//! Radios of one air, of both models: one process, a thread for each, and what they send heard by the others.
+//! Radios of one air, of both models: one process, a thread for each, and what they send received by the others.
 
 use std::net::Ipv4Addr;
 use std::time::Instant;

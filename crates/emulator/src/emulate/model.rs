@@ -180,7 +180,7 @@ impl Model for x310::X310 {
             born: present(site.clock),
         };
         let (source, sink) = picked(options, n)?;
-        // Both slots hear the same; each transmitter has a cable and a file of its own.
+        // Both slots receive the same; each transmitter has a cable and a file of its own.
         let mut watches = Vec::new();
         let mut slot = |channel: usize, name: &str| {
             let setting = usual_setting(x310::MASTER_CLOCK, format!("X310 {} slot {name}", identity.serial));

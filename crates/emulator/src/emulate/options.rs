@@ -22,7 +22,7 @@ pub struct Options {
     /// Where a radio listens; repeat for several.
     #[cfg_attr(feature = "clap", arg(long = "addr", value_name = "A", default_value = "127.0.0.1"))]
     pub addrs: Vec<Ipv4Addr>,
-    /// What the receivers hear: silence, tone, noise, counter, file, sigmf or loopback [default: a tone].
+    /// What the receivers receive: silence, tone, noise, counter, file, sigmf or loopback [default: a tone].
     // See [`crate::source`].
     #[cfg_attr(feature = "clap", arg(long = "source", value_name = "S"))]
     pub sources: Vec<String>,

@@ -23,7 +23,7 @@ pub struct Summary<R = N200Report> {
 pub struct DeviceSummary<R = N200Report> {
     pub addr: Ipv4Addr,
     pub serial: String,
-    /// Whether it also heard the broadcasts by which hosts search.
+    /// Whether it also received the broadcasts by which hosts search.
     pub receives_broadcast: bool,
     #[serde(flatten)]
     pub radio: R,

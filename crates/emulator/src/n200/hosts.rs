@@ -1,7 +1,7 @@
 //! Who gets what: the destination of each port, what may not be one, and when a host is taken for gone.
 //!
 //! Each data port remembers one destination: the sender of the last 8-byte packet, or whom a 16-byte packet named. A
-//! stream ends when its host answers "port unreachable", and when nothing has been heard from whoever set it up for 3 s:
+//! stream ends when its host answers "port unreachable", and when nothing has been received from whoever set it up for 3 s:
 //! a living host refreshes its lock every 1.5 s.
 
 use std::net::{IpAddr, SocketAddr};
@@ -54,7 +54,7 @@ impl Hosts {
         Hosts { permits: Permits::new(rule), peers: [None; 5] }
     }
 
-    /// Whether `ip` may be sent something, or be heard; if not, it is counted.
+    /// Whether `ip` may be sent something, or be received; if not, it is counted.
     pub(super) fn permit(&mut self, ip: IpAddr) -> bool {
         self.permits.permit(ip)
     }

@@ -19,7 +19,7 @@ impl Permits {
         Permits { rule, report }
     }
 
-    /// Whether `ip` may be sent something, or be heard; if not, it is counted.
+    /// Whether `ip` may be sent something, or be received; if not, it is counted.
     pub(crate) fn permit(&mut self, ip: IpAddr) -> bool {
         let permitted = self.rule.permits(ip);
         if !permitted {

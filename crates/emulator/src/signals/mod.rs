@@ -1,4 +1,4 @@
-//! What a radio hears and where its signal goes, opened together: a loopback ties the two.
+//! What a radio receives and where its signal goes, opened together: a loopback ties the two.
 //!
 //! ```
 //! use takt_base::TickRate;
@@ -35,7 +35,7 @@ pub use crate::text::SpecError;
 
 /// What a transmitter and its receivers are connected to.
 pub struct Signals {
-    /// For each of two receivers: what its antenna hears.
+    /// For each of two receivers: what its antenna receives.
     pub sources: [Box<dyn Source>; 2],
     pub sink: Box<dyn Sink>,
 }
@@ -99,11 +99,11 @@ pub struct SignalReport {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceReport {
-    /// Samples of a file that the disk did not deliver in time: silence was heard.
+    /// Samples of a file that the disk did not deliver in time: silence was received.
     pub starved_samples: u64,
-    /// Samples of a loopback, or of an air, that were overwritten before they were heard.
+    /// Samples of a loopback, or of an air, that were overwritten before they were received.
     pub lost_samples: u64,
-    /// Samples heard through an air that were beyond full scale.
+    /// Samples received through an air that were beyond full scale.
     #[serde(default)] // summaries older than this key
     pub clipped_samples: u64,
     /// Why a file ended early.
@@ -119,7 +119,7 @@ pub struct SinkReport {
     /// Samples written that were beyond full scale.
     pub clipped_samples: u64,
     pub files: u64,
-    /// Samples sent through an air that came too late to be heard: the emulator was late itself.
+    /// Samples sent through an air that came too late to be received: the emulator was late itself.
     #[serde(default)] // summaries older than this key
     pub late_samples: u64,
     pub error: Option<String>,
@@ -150,19 +150,19 @@ impl SignalReport {
 }
 
 impl AirCounts {
-    /// Samples that were overwritten before they were heard.
+    /// Samples that were overwritten before they were received.
     #[must_use]
     pub fn lost_samples(&self) -> u64 {
         self.lost.load(Relaxed)
     }
 
-    /// Samples heard that were beyond full scale.
+    /// Samples received that were beyond full scale.
     #[must_use]
     pub fn clipped_samples(&self) -> u64 {
         self.clipped.load(Relaxed)
     }
 
-    /// Samples sent that came too late to be heard.
+    /// Samples sent that came too late to be received.
     #[must_use]
     pub fn late_samples(&self) -> u64 {
         self.late.load(Relaxed)
@@ -265,7 +265,7 @@ pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Resu
     Ok((Signals { sources, sink: out }, watch))
 }
 
-/// The source of each receiver: both are on one antenna and hear the same.
+/// The source of each receiver: both are on one antenna and receive the same.
 fn pair(spec: &source::Spec, clock: TickRate, watch: &mut Watch) -> Result<[Box<dyn Source>; 2], SignalError> {
     Ok(match spec {
         source::Spec::Silence | source::Spec::Loopback => twice(Silence),

@@ -1,4 +1,4 @@
-//! What an emulated receiver hears.
+//! What an emulated receiver receives.
 
 mod generated;
 pub(crate) mod playback;

@@ -158,7 +158,7 @@ mod tests {
     fn a_recording_keeps_its_own_time() {
         let mut recording = Playback::new(ramp(2000, false), false, Origin::unknown(), Some(100));
         assert_eq!(played(&mut recording, 1000, 100, 3), [0, 1, 2]);
-        // 1 MS/s heard at 4 MS/s: a ramp four times as slow, far from its ends.
+        // 1 MS/s received at 4 MS/s: a ramp four times as slow, far from its ends.
         let mut out = [Complex32::default(); 5];
         recording.fill(Tick(1000 + 100 * 1000), 25, &mut out);
         for (n, x) in out.iter().enumerate() {

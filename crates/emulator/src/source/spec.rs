@@ -8,9 +8,9 @@ use takt_dsp::file::SampleFormat;
 
 use crate::text::{Grammar, Kind, SpecError, Words, quote};
 
-/// What an emulated receiver hears. Text and value are two forms of the same: `tone:offset=100k,amplitude=0.5`.
+/// What an emulated receiver receives. Text and value are two forms of the same: `tone:offset=100k,amplitude=0.5`.
 ///
-/// | text | what is heard |
+/// | text | what is received |
 /// | --- | --- |
 /// | `silence` | nothing |
 /// | `tone:offset=100k,amplitude=0.5` | a tone, in Hz from the tuned centre, full scale 1 |

@@ -29,7 +29,7 @@ impl Claim {
         self.until
     }
 
-    /// The host has not been heard of.
+    /// The host is not known.
     pub(super) fn lapse(&mut self) {
         self.until = None;
     }

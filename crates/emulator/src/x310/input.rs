@@ -10,7 +10,7 @@ use takt_wire::chdr::{
 };
 
 /// Room for samples, much more than hardware's 64 KiB, since this host is a program that waits for its turn (x310.md 10.5): 2 MiB
-/// are 2.6 ms at 200 MS/s. Not more: a host hears of each eighth that was taken, which at 1 MS/s are 66 ms of 2 MiB, and
+/// are 2.6 ms at 200 MS/s. Not more: a host learns of each eighth that was taken, which at 1 MS/s are 66 ms of 2 MiB, and
 /// `benchmark_rate` calls a wait of 100 ms a timeout.
 pub(super) const CAPACITY_BYTES: usize = 2 << 20;
 

@@ -42,7 +42,7 @@ fn send(signals: &mut Signals, first: u64, step: u32, samples: &[Complex32]) {
     }
 }
 
-fn hear(signals: &mut Signals, first: u64, step: u32, n: usize) -> Vec<Complex32> {
+fn receive(signals: &mut Signals, first: u64, step: u32, n: usize) -> Vec<Complex32> {
     let mut out = vec![Complex32::new(9.0, 9.0); n];
     signals.sources[0].fill(Tick(first), step, &mut out);
     out
@@ -55,8 +55,8 @@ fn clock_hz(model: ModelName) -> f64 {
     }
 }
 
-fn silent(heard: &[Complex32]) -> bool {
-    heard.iter().all(|x| x.norm() == 0.0)
+fn silent(received: &[Complex32]) -> bool {
+    received.iter().all(|x| x.norm() == 0.0)
 }
 
 fn noise(n: usize) -> Vec<Complex32> {
@@ -74,16 +74,16 @@ fn at_one_rate_a_sample_comes_after_its_delay_with_its_gain_and_nothing_else_hap
     let mut radios = joined(&scene(&[ModelName::N200; 3], links));
     let sent = noise(2000);
     send(&mut radios[0], 525_000_000, 4, &sent);
-    let heard = hear(&mut radios[1], 525_000_000 - 400, 4, 2200);
+    let received = receive(&mut radios[1], 525_000_000 - 400, 4, 2200);
     // 120 ns are 12 ticks, three samples.
-    assert!(silent(&heard[..103]) && heard[103..2103] == sent[..] && silent(&heard[2103..]));
-    let heard = hear(&mut radios[2], 525_000_000, 4, 2100);
+    assert!(silent(&received[..103]) && received[103..2103] == sent[..] && silent(&received[2103..]));
+    let received = receive(&mut radios[2], 525_000_000, 4, 2100);
     let halved: Vec<_> = sent.iter().map(|x| x.scale(0.5)).collect();
-    assert!(silent(&heard[..7]) && silent(&heard[2007..]));
-    assert!(heard[7..2007].iter().zip(&halved).all(|(a, b)| (a - b).norm() < 1e-6));
+    assert!(silent(&received[..7]) && silent(&received[2007..]));
+    assert!(received[7..2007].iter().zip(&halved).all(|(a, b)| (a - b).norm() < 1e-6));
 }
 
-/// Sends a tone with enough before and behind, hears `n` samples of it, and says how far these are from what was meant.
+/// Sends a tone with enough before and behind, receives `n` samples of it, and says how far these are from what was meant.
 fn tone_over(models: [ModelName; 2], steps: [u32; 2], first: u64, tone: Tone, way: Way, delay: Delay, n: usize) -> f64 {
     let link = Link { gain_db: way.gain_db, delay, frequency_offset_hz: way.offset_hz, ..Link::new(A, B) };
     let mut radios = joined(&scene(&models, vec![link]));
@@ -96,8 +96,8 @@ fn tone_over(models: [ModelName; 2], steps: [u32; 2], first: u64, tone: Tone, wa
     let send_first = ((start_s - edge_s) * sent_hz) as u64;
     let count = ((n as f64 * heard_step_s + 2.0 * edge_s) / sent_step_s) as usize;
     send(&mut radios[0], send_first, steps[0], &tone.samples(sent_hz, send_first, steps[0], count));
-    let heard = hear(&mut radios[1], first, steps[1], n);
-    off(&heard, |k| tone.heard(way, (first + k as u64 * u64::from(steps[1])) as f64 / heard_hz))
+    let received = receive(&mut radios[1], first, steps[1], n);
+    off(&received, |k| tone.received(way, (first + k as u64 * u64::from(steps[1])) as f64 / heard_hz))
 }
 
 #[test]
@@ -165,13 +165,13 @@ proptest! {
         let whole = {
             let mut radios = joined(&scene);
             radios[0].sink.take(Tick(1_000_000), i, &sent, WHOLE);
-            hear(&mut radios[1], 2_000_000 - 50, d, 400)
+            receive(&mut radios[1], 2_000_000 - 50, d, 400)
         };
         let mut radios = joined(&scene);
         radios[0].sink.take(Tick(1_000_000), i, &sent[..sent_cut.min(700)], MIDDLE);
         radios[0].sink.take(Tick(1_000_000 + sent_cut as u64 * u64::from(i)), i, &sent[sent_cut..], MIDDLE);
-        let mut pieces = hear(&mut radios[1], 2_000_000 - 50, d, cut);
-        pieces.extend(hear(&mut radios[1], 2_000_000 - 50 + cut as u64 * u64::from(d), d, 400 - cut));
+        let mut pieces = receive(&mut radios[1], 2_000_000 - 50, d, cut);
+        pieces.extend(receive(&mut radios[1], 2_000_000 - 50 + cut as u64 * u64::from(d), d, 400 - cut));
         prop_assert_eq!(whole, pieces);
     }
 }
@@ -186,11 +186,11 @@ fn two_transmitters_add() {
     let (low, high) = (Tone { hz: 1e6, amplitude: 0.3 }, Tone { hz: -2e6, amplitude: 0.4 });
     send(&mut radios[0], 100_000_000, 4, &low.samples(100e6, 100_000_000, 4, 4000));
     send(&mut radios[1], 200_000_000, 10, &high.samples(200e6, 200_000_000, 10, 4000));
-    let heard = hear(&mut radios[2], 100_004_000, 4, 2000);
-    let off = off(&heard, |n| {
+    let received = receive(&mut radios[2], 100_004_000, 4, 2000);
+    let off = off(&received, |n| {
         let at_s = (100_004_000 + 4 * n) as f64 / 100e6;
-        let one = low.heard(Way { delay_s: 100e-9, ..Way::PLAIN }, at_s);
-        let other = high.heard(Way { delay_s: 55e-9, gain_db: -6.0, ..Way::PLAIN }, at_s);
+        let one = low.received(Way { delay_s: 100e-9, ..Way::PLAIN }, at_s);
+        let other = high.received(Way { delay_s: 55e-9, gain_db: -6.0, ..Way::PLAIN }, at_s);
         [one[0] + other[0], one[1] + other[1]]
     });
     assert!(off < 3e-4, "{off:e}");
@@ -208,8 +208,8 @@ fn further_paths_are_heard_beside_the_direct_one() {
     radios[0].sink.tuned(Tick(0), 450e6);
     radios[1].sources[0].tuned(Tick(0), 450e6);
     send(&mut radios[0], 100_000_000, 4, &tone.samples(100e6, 100_000_000, 4, 4000));
-    let heard = hear(&mut radios[1], 100_004_000, 4, 2000);
-    let off = off(&heard, |n| {
+    let received = receive(&mut radios[1], 100_004_000, 4, 2000);
+    let off = off(&received, |n| {
         let at_s = (100_004_000 + 4 * n) as f64 / 100e6;
         let mut sum = [0.0; 2];
         let direct = Tap { delay_ns: 0.0, gain_db: 0.0, phase_deg: 0.0 };
@@ -221,7 +221,7 @@ fn further_paths_are_heard_beside_the_direct_one() {
                 heard_hz: 450e6,
                 ..Way::PLAIN
             };
-            let [re, im] = tone.heard(way, at_s);
+            let [re, im] = tone.received(way, at_s);
             let (sin, cos) = tap.phase_deg.to_radians().sin_cos();
             sum = [sum[0] + re * cos - im * sin, sum[1] + re * sin + im * cos];
         }
@@ -235,10 +235,10 @@ fn without_a_link_there_is_silence_and_a_radio_hears_itself_only_over_a_link() {
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link::new(A, B)]));
     send(&mut radios[0], 1000, 4, &noise(1000));
     send(&mut radios[1], 1000, 4, &noise(1000));
-    assert!(silent(&hear(&mut radios[0], 1000, 4, 1000)), "neither itself nor the other");
+    assert!(silent(&receive(&mut radios[0], 1000, 4, 1000)), "neither itself nor the other");
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link { gain_db: -6.0, ..Link::new(A, A) }]));
     send(&mut radios[0], 1000, 4, &noise(1000));
-    assert!(hear(&mut radios[0], 1000, 4, 1000)[500].norm() > 0.0, "its own leakage");
+    assert!(receive(&mut radios[0], 1000, 4, 1000)[500].norm() > 0.0, "its own leakage");
     assert!(!radios[1].sink.wants_samples(), "nobody listens to the other");
 }
 
@@ -249,7 +249,7 @@ fn a_receiver_tuned_elsewhere_hears_nothing() {
     send(&mut radios[0], 1_000_000, 4, &noise(4000));
     for centre_hz in [925.1e6, 874e6, 2.4e9, 1000e6] {
         radios[1].sources[0].tuned(Tick(0), centre_hz);
-        assert!(silent(&hear(&mut radios[1], 1_002_000, 4, 1000)), "{centre_hz}");
+        assert!(silent(&receive(&mut radios[1], 1_002_000, 4, 1000)), "{centre_hz}");
     }
 }
 
@@ -260,10 +260,10 @@ fn a_tuning_holds_from_its_tick_on_though_samples_leave_later() {
     send(&mut radios[0], 1_000_000, 4, &sent);
     radios[1].sources[0].tuned(Tick(1_004_002), 2e9);
     radios[1].sources[0].tuned(Tick(1_008_000), 0.0);
-    let heard = hear(&mut radios[1], 1_000_000, 4, 4000);
-    assert_eq!(heard[..1001], sent[..1001]);
-    assert!(silent(&heard[1001..2000]));
-    assert_eq!(heard[2000..], sent[2000..]);
+    let received = receive(&mut radios[1], 1_000_000, 4, 4000);
+    assert_eq!(received[..1001], sent[..1001]);
+    assert!(silent(&received[1001..2000]));
+    assert_eq!(received[2000..], sent[2000..]);
 }
 
 #[test]
@@ -271,28 +271,29 @@ fn what_a_break_takes_back_and_what_was_never_sent_is_silence() {
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link::new(A, B)]));
     radios[0].sink.take(Tick(1000), 10, &[Complex32::new(0.5, 0.0); 100], BurstEdges { start: true, end: false });
     radios[0].sink.take(Tick(1200), 10, &[], BurstEdges { start: false, end: true });
-    let heard = hear(&mut radios[1], 1000, 10, 100);
-    assert!(heard.iter().enumerate().all(|(n, x)| (x.re == 0.5) == (n < 20)));
+    let received = receive(&mut radios[1], 1000, 10, 100);
+    assert!(received.iter().enumerate().all(|(n, x)| (x.re == 0.5) == (n < 20)));
 }
 
 #[test]
 fn noise_has_its_power_and_is_that_of_its_seed() {
-    let power = |heard: &[Complex32]| heard.iter().map(|x| f64::from(x.norm_sqr())).sum::<f64>() / heard.len() as f64;
+    let power =
+        |received: &[Complex32]| received.iter().map(|x| f64::from(x.norm_sqr())).sum::<f64>() / received.len() as f64;
     // -30 dBFS of its own, and a link of -10 dB with 15 dB of distance: -25 dBFS.
     let link = Link { gain_db: -10.0, noise: Some(Noise::SnrDb(15.0)), ..Link::new(A, B) };
     let mut scene = scene(&[ModelName::N200; 3], vec![link, Link::new(A, C)]);
     scene.radios[1].receive.noise_dbfs = Some(-30.0);
     scene.radios[2].receive.noise_dbfs = Some(-30.0);
-    let heard = |scene: &Scene, radio: usize| hear(&mut joined(scene)[radio], 77_000, 4, 100_000);
-    let (first, third) = (heard(&scene, 1), heard(&scene, 2));
+    let received = |scene: &Scene, radio: usize| receive(&mut joined(scene)[radio], 77_000, 4, 100_000);
+    let (first, third) = (received(&scene, 1), received(&scene, 2));
     let meant = 10f64.powf(-3.0) + 10f64.powf(-2.5);
     assert!((power(&first) / meant - 1.0).abs() < 0.02, "{}", power(&first));
     assert!((power(&third) / 1e-3 - 1.0).abs() < 0.02, "{}", power(&third));
-    assert_eq!(first, heard(&scene, 1), "the same again");
+    assert_eq!(first, received(&scene, 1), "the same again");
     let correlation = first.iter().zip(&third).map(|(a, b)| a * b.conj()).sum::<Complex32>().norm() / 100_000.0;
     assert!(correlation < 3e-5, "each receiver has its own: {correlation}");
     scene.seed = 2;
-    assert_ne!(first, heard(&scene, 1), "another seed");
+    assert_ne!(first, received(&scene, 1), "another seed");
 }
 
 #[test]
@@ -304,9 +305,9 @@ fn what_is_beyond_full_scale_is_cut_off_and_counted() {
     let mut sent = vec![Complex32::new(0.1, -0.1); 100];
     sent[40..50].fill(Complex32::new(0.5, -0.5));
     send(&mut a, 1000, 4, &sent);
-    let heard = hear(&mut b, 1000, 4, 100);
-    assert_eq!(heard[45], Complex32::new(1.0, -1.0));
-    assert!((heard[10] - Complex32::new(0.3, -0.3)).norm() < 1e-6);
+    let received = receive(&mut b, 1000, 4, 100);
+    assert_eq!(received[45], Complex32::new(1.0, -1.0));
+    assert!((received[10] - Complex32::new(0.3, -0.3)).norm() < 1e-6);
     assert_eq!((counts.clipped_samples(), counts.lost_samples(), counts.late_samples()), (10, 0, 0));
 }
 
@@ -316,7 +317,7 @@ fn what_is_sent_too_late_to_be_heard_is_counted() {
     let mut air = Air::new(&scene);
     let (mut a, counts) = join(&mut air, A);
     let (mut b, _) = join(&mut air, B);
-    hear(&mut b, 1000, 4, 100); // up to tick 1400, so up to 1360 as it was sent
+    receive(&mut b, 1000, 4, 100); // up to tick 1400, so up to 1360 as it was sent
     a.sink.take(Tick(1200), 4, &noise(100), MIDDLE);
     assert_eq!(counts.late_samples(), 40);
     a.sink.take(Tick(1600), 4, &noise(100), MIDDLE);
@@ -334,9 +335,9 @@ fn a_receiver_that_comes_too_late_counts_what_it_lost() {
     for n in 0..kept / 16_384 + 2 {
         a.sink.take(Tick(4 * 16_384 * n), 4, &block, MIDDLE);
     }
-    let heard = hear(&mut b, 0, 4, 40_000);
+    let received = receive(&mut b, 0, 4, 40_000);
     assert_eq!(counts.lost_samples(), 32_768);
-    assert_eq!((heard[0].re, heard[32_768].re), (0.0, 0.25));
+    assert_eq!((received[0].re, received[32_768].re), (0.0, 0.25));
 }
 
 #[test]
@@ -355,16 +356,16 @@ fn a_fast_transmitter_runs_away_and_is_heard_higher() {
         let sent_first = (second as f64 * 100e6 * fast) as u64 / 4 * 4;
         let heard_first = (second as f64 * 100e6 * slow) as u64 + 4000;
         send(&mut radios[0], sent_first, 4, &tone.samples(100e6, sent_first, 4, 6000));
-        let heard = hear(&mut radios[1], heard_first, 4, 3000);
+        let received = receive(&mut radios[1], heard_first, 4, 3000);
         let meant = Tone { hz: tone.hz * fast, ..tone };
         let way = Way { delay_s: 50e-9, sent_hz: 2.4e9 * fast, heard_hz: 2.4e9 * slow, ..Way::PLAIN };
         // In f64 a phase of 10^13 turns is known to a thousandth: the first sample says the rest.
         let at_s = |n: usize| n as f64 * 4.0 / (100e6 * slow);
-        let [re, im] = meant.heard(way, 0.0);
-        let turn = heard[0] / Complex32::new(re as f32, im as f32);
+        let [re, im] = meant.received(way, 0.0);
+        let turn = received[0] / Complex32::new(re as f32, im as f32);
         assert!((turn.norm() - 1.0).abs() < 1e-3, "{turn}");
-        let off = off(&heard, |n| {
-            let [re, im] = meant.heard(way, at_s(n));
+        let off = off(&received, |n| {
+            let [re, im] = meant.received(way, at_s(n));
             let turned = Complex32::new(re as f32, im as f32) * turn;
             [f64::from(turned.re), f64::from(turned.im)]
         });
@@ -380,26 +381,26 @@ fn imbalance_of_either_side_is_heard() {
         Imbalance { dc_offset_q: -0.25, iq_gain_db: 20.0 * 2f64.log10(), ..Imbalance::default() };
     let mut radios = joined(&scene);
     send(&mut radios[0], 1000, 4, &[Complex32::new(0.25, 0.125); 100]);
-    let heard = hear(&mut radios[1], 1000 - 40, 4, 60);
-    assert!(heard[..10].iter().all(|x| (x - Complex32::new(0.0, -0.25)).norm() < 1e-6), "a receiver has it always");
-    assert!(heard[10..].iter().all(|x| (x - Complex32::new(0.375, 0.0)).norm() < 1e-6), "{}", heard[20]);
+    let received = receive(&mut radios[1], 1000 - 40, 4, 60);
+    assert!(received[..10].iter().all(|x| (x - Complex32::new(0.0, -0.25)).norm() < 1e-6), "a receiver has it always");
+    assert!(received[10..].iter().all(|x| (x - Complex32::new(0.375, 0.0)).norm() < 1e-6), "{}", received[20]);
 }
 
 #[test]
 fn another_master_clock_begins_anew_at_the_same_instants() {
     let mut radios = joined(&scene(&[ModelName::X310, ModelName::X310], vec![Link::new(A, B)]));
     send(&mut radios[0], 1_000_000_000, 8, &noise(500));
-    assert!(!silent(&hear(&mut radios[1], 1_000_000_000, 8, 100)));
+    assert!(!silent(&receive(&mut radios[1], 1_000_000_000, 8, 100)));
     // Both at LTE's clock, set at different instants, so that their counters differ.
-    let (sent, heard) = (Timebase::new(184_320_000, 1, 78_400_123), Timebase::new(184_320_000, 1, -5));
+    let (sent, received) = (Timebase::new(184_320_000, 1, 78_400_123), Timebase::new(184_320_000, 1, -5));
     radios[0].sink.clocked(Tick(1_000_100_000), sent);
-    radios[1].sources[0].clocked(Tick(1_000_200_000), heard);
+    radios[1].sources[0].clocked(Tick(1_000_200_000), received);
     let second = 6 * 184_320_000u64;
-    // What was sent at another rate is over, and is not heard where its ticks would lie now.
-    assert!(silent(&hear(&mut radios[1], 1_000_000_000 - 5, 8, 500)));
+    // What was sent at another rate is over, and is not received where its ticks would lie now.
+    assert!(silent(&receive(&mut radios[1], 1_000_000_000 - 5, 8, 500)));
     let samples = noise(500);
     send(&mut radios[0], second + 78_400_123, 6, &samples);
-    assert_eq!(hear(&mut radios[1], second - 5, 6, 500), samples, "one by one");
+    assert_eq!(receive(&mut radios[1], second - 5, 6, 500), samples, "one by one");
     assert_eq!(radios[1].sources[0].lookahead(Tick(0), 6), Ticks(368_640), "2 ms of its clock");
 }
 
@@ -408,7 +409,7 @@ fn packets_wait_as_long_as_the_scene_says() {
     let scene = Scene { latency: Duration::from_millis(5), ..scene(&[ModelName::N200; 2], vec![Link::new(A, B)]) };
     let radios = joined(&scene);
     assert_eq!(radios[1].sources[0].lookahead(Tick(0), 4), Ticks(500_000));
-    assert_eq!(radios[0].sources[0].lookahead(Tick(0), 4), Ticks(0), "nobody is heard there");
+    assert_eq!(radios[0].sources[0].lookahead(Tick(0), 4), Ticks(0), "nobody is received there");
 }
 
 #[test]
@@ -421,14 +422,14 @@ fn hostile_steps_and_ticks_are_no_panic() {
         for first in [0, 1 << 40, u64::MAX - 5] {
             radios[0].sink.tuned(Tick(first), f64::from(step) * 1e6);
             radios[0].sink.take(Tick(first), step, &noise(50), WHOLE);
-            for heard in [1, 7, 1 << 16, u32::MAX] {
-                hear(&mut radios[1], first, heard, 20);
+            for received in [1, 7, 1 << 16, u32::MAX] {
+                receive(&mut radios[1], first, received, 20);
             }
         }
     }
-    assert!(silent(&hear(&mut radios[1], 1000, 0, 10)));
+    assert!(silent(&receive(&mut radios[1], 1000, 0, 10)));
     radios[1].sources[0].clocked(Tick(5), Timebase::new(1, u64::MAX, i64::MIN));
     radios[0].sink.clocked(Tick(5), Timebase::new(u64::MAX, 1, i64::MAX));
     radios[0].sink.take(Tick(9), 4, &noise(50), WHOLE);
-    hear(&mut radios[1], 9, 4, 20);
+    receive(&mut radios[1], 9, 4, 20);
 }

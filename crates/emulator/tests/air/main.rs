@@ -1,4 +1,4 @@
-//! Radios that hear each other: the two ends of an air alone, whole radios of both models on a virtual clock, and files.
+//! Radios that receive each other: the two ends of an air alone, whole radios of both models on a virtual clock, and files.
 //!
 //! The judge is the formula of `docs/reference/air.md`, computed here in f64.
 

@@ -1,4 +1,4 @@
-//! What ought to be heard, by the book.
+//! What ought to be received, by the book.
 
 use std::f64::consts::TAU;
 
@@ -42,7 +42,7 @@ impl Tone {
     }
 
     /// `a exp(-j 2 pi f d) x(t - d) exp(j 2 pi (f - g + o) t)`.
-    pub fn heard(self, way: Way, at_s: f64) -> [f64; 2] {
+    pub fn received(self, way: Way, at_s: f64) -> [f64; 2] {
         let turns = self.hz * (at_s - way.delay_s) - way.sent_hz * way.delay_s
             + (way.sent_hz - way.heard_hz + way.offset_hz) * at_s;
         let amplitude = self.amplitude * 10f64.powf(way.gain_db / 20.0);
@@ -52,8 +52,8 @@ impl Tone {
 }
 
 /// The largest distance from what was meant.
-pub fn off(heard: &[Complex32], meant: impl Fn(usize) -> [f64; 2]) -> f64 {
-    let off = heard.iter().enumerate().map(|(n, x)| {
+pub fn off(received: &[Complex32], meant: impl Fn(usize) -> [f64; 2]) -> f64 {
+    let off = received.iter().enumerate().map(|(n, x)| {
         let [re, im] = meant(n);
         (f64::from(x.re) - re).hypot(f64::from(x.im) - im)
     });

@@ -1,4 +1,4 @@
-//! Whole radios of both models that hear each other, on a virtual clock, in front of hosts that speak their protocols.
+//! Whole radios of both models that receive each other, on a virtual clock, in front of hosts that speak their protocols.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -146,15 +146,15 @@ fn a_sample_of_one_n200_is_a_sample_of_another_at_its_time_and_the_delay() {
     n200_sends(&mut a, 4, at, &sent);
     b.stream(0, StreamAction::Samples(3200), Some(at + set));
     b.run(ms(40));
-    let (first, heard) = n200_heard(&b, 4);
-    assert_eq!((first, heard.len()), (at + set, 3200));
+    let (first, received) = n200_heard(&b, 4);
+    assert_eq!((first, received.len()), (at + set, 3200));
     // 400 ns are ten samples. Two roundings to 16 bits lie between.
-    let worst = |heard: &[Complex32], sent: &[Complex32]| {
-        heard.iter().zip(sent).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max)
+    let worst = |received: &[Complex32], sent: &[Complex32]| {
+        received.iter().zip(sent).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max)
     };
-    assert!(heard[..10].iter().all(|x| x.norm() == 0.0), "{:?}", &heard[..12]);
-    assert!(worst(&heard[10..3010], &sent) < 1.5e-4, "{}", worst(&heard[10..3010], &sent));
-    assert!(heard[3010..].iter().all(|x| x.norm() == 0.0), "after the burst there is silence");
+    assert!(received[..10].iter().all(|x| x.norm() == 0.0), "{:?}", &received[..12]);
+    assert!(worst(&received[10..3010], &sent) < 1.5e-4, "{}", worst(&received[10..3010], &sent));
+    assert!(received[3010..].iter().all(|x| x.norm() == 0.0), "after the burst there is silence");
     assert_eq!(a.report().tx.underflows, 0);
 }
 
@@ -170,8 +170,8 @@ fn what_breaks_off_is_silence_and_an_underflow_as_ever() {
     a.payload(&payload, Some(at), false);
     b.stream(0, StreamAction::Samples(1000), Some(at + b.time() - a.time()));
     b.run(ms(30));
-    let (_, heard) = n200_heard(&b, 4);
-    assert!(heard[..360].iter().all(|x| x.norm() > 0.2) && heard[360..].iter().all(|x| x.norm() == 0.0));
+    let (_, received) = n200_heard(&b, 4);
+    assert!(received[..360].iter().all(|x| x.norm() > 0.2) && received[360..].iter().all(|x| x.norm() == 0.0));
     a.run(ms(1));
     assert_eq!(a.report().tx.underflows, 1);
 }
@@ -191,10 +191,10 @@ fn an_n200_is_heard_by_an_x310_at_another_rate_with_its_phase() {
     let start = instant + 20_000;
     b.stream(0, 1, 5000, Some(time_at(200_000_000, start)));
     b.run(ms(80));
-    let (time, heard) = x310_heard(&b, 0, 10);
-    assert_eq!((time, heard.len()), (time_at(200_000_000, start), 5000));
+    let (time, received) = x310_heard(&b, 0, 10);
+    assert_eq!((time, received.len()), (time_at(200_000_000, start), 5000));
     let way = Way { gain_db: -6.0, delay_s: 333.564e-9, offset_hz: 1500.0, ..Way::PLAIN };
-    let off = off(&heard, |n| tone.heard(way, start as f64 * 1e-9 + n as f64 / 20e6));
+    let off = off(&received, |n| tone.received(way, start as f64 * 1e-9 + n as f64 / 20e6));
     assert!(off < 3e-4, "{off:e}");
 }
 
@@ -228,10 +228,10 @@ fn an_x310_is_heard_by_an_n200_tuned_beside_it() {
     let start = instant + 40_000;
     b.stream(0, StreamAction::Samples(6000), Some(time_at(100_000_000, start)));
     b.run(ms(40));
-    let (_, heard) = n200_heard(&b, 10);
+    let (_, received) = n200_heard(&b, 10);
     let way = Way { sent_hz: 2400e6, heard_hz: 2401e6, ..Way::PLAIN };
-    let off = off(&heard, |n| tone.heard(way, start as f64 * 1e-9 + n as f64 / 10e6));
-    assert!(heard.len() == 6000 && off < 5e-4, "{off:e}");
+    let off = off(&received, |n| tone.received(way, start as f64 * 1e-9 + n as f64 / 10e6));
+    assert!(received.len() == 6000 && off < 5e-4, "{off:e}");
 }
 
 /// Shifts a word into the clock chip.
@@ -273,11 +273,11 @@ fn at_the_master_clock_of_lte_samples_of_one_x310_are_those_of_another() {
     }
     b.run(ms(60));
     for (slot, channel) in [(0, 2), (1, 0)] {
-        let (_, heard) = x310_heard(&b, channel, 6);
-        assert_eq!(heard.len(), 4100);
-        let worst = heard[12..4012].iter().zip(&sent[slot]).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+        let (_, received) = x310_heard(&b, channel, 6);
+        assert_eq!(received.len(), 4100);
+        let worst = received[12..4012].iter().zip(&sent[slot]).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
         assert!(worst < 5e-5, "slot {slot}: {worst}");
-        assert!(heard[..12].iter().chain(&heard[4012..]).all(|x| x.norm() == 0.0));
+        assert!(received[..12].iter().chain(&received[4012..]).all(|x| x.norm() == 0.0));
     }
 }
 
@@ -298,14 +298,14 @@ fn a_clock_that_is_off_takes_samples_frequency_and_time_with_it() {
     let passed = (a.time() - before.0, b.peek_time() - before.1);
     let slow = passed.0 as f64 - passed.1 as f64;
     assert!((slow / passed.0 as f64 - 20e-6).abs() < 1e-6, "{passed:?}");
-    // 50 ms at 1 MS/s: a tone of 100 kHz is heard 2 Hz too high.
+    // 50 ms at 1 MS/s: a tone of 100 kHz is received 2 Hz too high.
     let at = a.time() + 1_000_000;
     n200_sends(&mut a, 100, at, &Tone { hz: 100e3, amplitude: 0.4 }.samples(100e6, at, 100, 50_000));
     let now = b.peek_time();
     b.stream(0, StreamAction::Samples(40_000), Some(now + 1_500_000));
     b.run(ms(100));
-    let (_, heard) = n200_heard(&b, 100);
-    let found = takt_dsp::estimate_tone(&heard).unwrap();
+    let (_, received) = n200_heard(&b, 100);
+    let found = takt_dsp::estimate_tone(&received).unwrap();
     let hz = found.frequency * 1e6;
     assert!((hz - 100_002.0).abs() < 0.2, "{hz}");
     assert!((found.amplitude - 0.4).abs() < 1e-3);

@@ -1,4 +1,4 @@
-//! A scripted host in front of an N200 on a virtual clock: it speaks the protocol by hand and keeps what it hears.
+//! A scripted host in front of an N200 on a virtual clock: it speaks the protocol by hand and keeps what it receives.
 #![allow(dead_code, unused_imports, reason = "each test file uses its part")]
 
 mod receive;
@@ -127,7 +127,7 @@ impl Host {
         self.send(port, &bytes[..len]);
     }
 
-    /// Lets time pass and keeps what is heard.
+    /// Lets time pass and keeps what is received.
     pub fn run(&mut self, span: Duration) {
         let end = self.world.now() + span;
         self.run_until(end);
@@ -136,18 +136,18 @@ impl Host {
     pub fn run_until(&mut self, end: MonoNs) {
         loop {
             let batch = self.engine.recv(Wait::Until(end)).unwrap();
-            let heard: Vec<_> =
+            let received: Vec<_> =
                 batch.iter().map(|d| (PORTS[usize::from(d.port.0)], d.arrived.unwrap(), d.bytes.to_vec())).collect();
-            if heard.is_empty() && self.world.now() >= end {
+            if received.is_empty() && self.world.now() >= end {
                 return;
             }
-            for (port, arrived, bytes) in heard {
-                self.hear(port, arrived, bytes);
+            for (port, arrived, bytes) in received {
+                self.receive(port, arrived, bytes);
             }
         }
     }
 
-    fn hear(&mut self, port: u16, arrived: MonoNs, bytes: Vec<u8>) {
+    fn receive(&mut self, port: u16, arrived: MonoNs, bytes: Vec<u8>) {
         match port {
             ports::FIFO => self.acks.push(FifoAck::parse(&bytes).unwrap()),
             ports::RX0 => self.hear_rx(0, arrived, &bytes),

@@ -1,4 +1,4 @@
-//! Receive streams: opened, commanded, heard.
+//! Receive streams: opened, commanded, received.
 
 use takt_base::MonoNs;
 use takt_wire::n200::rate::{Direction, Factor};
@@ -41,7 +41,7 @@ impl Rx {
 
 impl Host {
     pub(super) fn hear_rx(&mut self, dsp: usize, arrived: MonoNs, bytes: &[u8]) {
-        let heard = match RxPacket::parse(bytes) {
+        let received = match RxPacket::parse(bytes) {
             Ok(RxPacket::Data(data)) => {
                 let mut samples = vec![takt_base::Complex::new(0i16, 0i16); data.samples()];
                 match self.formats[dsp] {
@@ -63,7 +63,7 @@ impl Host {
             // What leaves before the stream is set up, and what a fault has damaged.
             Err(_) => return self.replies.push(bytes.to_vec()),
         };
-        self.rx[dsp].push(heard);
+        self.rx[dsp].push(received);
     }
 
     /// As a host opens a receive stream.
@@ -99,7 +99,7 @@ impl Host {
 
     /// Sample packets received from DSP n: first tick, samples, end of burst.
     pub fn packets(&self, n: usize) -> Vec<(u64, usize, bool)> {
-        let packets = self.rx[n].iter().filter_map(|heard| match heard {
+        let packets = self.rx[n].iter().filter_map(|received| match received {
             Rx::Data { time, samples, end_of_burst, .. } => Some((*time, samples.len(), *end_of_burst)),
             Rx::Message { .. } => None,
         });
@@ -108,7 +108,7 @@ impl Host {
 
     /// Messages received from DSP n.
     pub fn messages(&self, n: usize) -> Vec<RxEvent> {
-        let messages = self.rx[n].iter().filter_map(|heard| match heard {
+        let messages = self.rx[n].iter().filter_map(|received| match received {
             Rx::Message { event, .. } => Some(*event),
             Rx::Data { .. } => None,
         });
@@ -134,8 +134,8 @@ impl Host {
     pub fn contiguous(&self, n: usize, step: u64) -> usize {
         let mut next: Option<(u8, u64)> = None;
         let mut total = 0;
-        for heard in &self.rx[n] {
-            let Rx::Data { count, time, samples, end_of_burst, .. } = heard else { continue };
+        for received in &self.rx[n] {
+            let Rx::Data { count, time, samples, end_of_burst, .. } = received else { continue };
             if let Some((expected, at)) = next {
                 assert_eq!(*count, expected % 16, "packet count at {time}");
                 if at != 0 {

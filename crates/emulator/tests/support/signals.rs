@@ -1,4 +1,4 @@
-//! What a radio hears, and where what it sends goes, so that it can be checked.
+//! What a radio receives, and where what it sends goes, so that it can be checked.
 
 use std::sync::{Arc, Mutex};
 

@@ -84,11 +84,11 @@ fn an_endpoint_that_is_reset_sends_no_more() {
     host.open_rx(0, 200, 100);
     host.stream(0, 2, 0, None);
     host.run(ms(5));
-    let heard = host.rx[0].len();
-    assert!(heard > 40);
+    let received = host.rx[0].len();
+    assert!(received > 40);
     host.at_endpoint(RX[0], 0, &[Operation::Write { address: 0x04, data: 1 }]);
     host.run(us(5));
-    let heard = host.rx[0].len();
+    let received = host.rx[0].len();
     host.run(ms(5));
-    assert_eq!(host.rx[0].len(), heard);
+    assert_eq!(host.rx[0].len(), received);
 }

@@ -54,9 +54,9 @@ pub fn us(n: u64) -> Duration {
     Duration::from_micros(n)
 }
 
-/// A sample packet as a host heard it.
+/// A sample packet as a host received it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct Incoming {
     pub arrived: MonoNs,
     pub head: DataHead,
     /// I and Q.
@@ -84,7 +84,7 @@ pub struct Host {
     pub gives_credit: bool,
     pub capacity_bytes: u64,
     pub counted: [Counted; 4],
-    pub rx: [Vec<Heard>; 4],
+    pub rx: [Vec<Incoming>; 4],
     pub commands: Vec<StreamCommand>,
     pub statuses: Vec<StreamStatus>,
     /// Register writes from radios: when, and what.
@@ -183,22 +183,22 @@ impl Host {
         self.send(socket, &bytes[..length]);
     }
 
-    /// Lets time pass and keeps what is heard.
+    /// Lets time pass and keeps what is received.
     pub fn run(&mut self, span: Duration) {
         let end = self.world.now() + span;
         loop {
             let batch = self.engine.recv(Wait::Until(end)).unwrap();
-            let heard: Vec<_> = batch.iter().map(|d| (d.port.0, d.arrived.unwrap(), d.bytes.to_vec())).collect();
-            if heard.is_empty() && self.world.now() >= end {
+            let received: Vec<_> = batch.iter().map(|d| (d.port.0, d.arrived.unwrap(), d.bytes.to_vec())).collect();
+            if received.is_empty() && self.world.now() >= end {
                 return;
             }
-            for (socket, arrived, bytes) in heard {
-                self.hear(socket, arrived, &bytes);
+            for (socket, arrived, bytes) in received {
+                self.receive(socket, arrived, &bytes);
             }
         }
     }
 
-    fn hear(&mut self, socket: u8, arrived: MonoNs, bytes: &[u8]) {
+    fn receive(&mut self, socket: u8, arrived: MonoNs, bytes: &[u8]) {
         match socket {
             FIRMWARE => return self.replies.push(Firmware::parse(bytes).unwrap()),
             PROBE => return self.probes.push(bytes.to_vec()),
@@ -233,7 +233,7 @@ impl Host {
     fn hear_data(&mut self, channel: usize, arrived: MonoNs, data: &Data<'_>, bytes: &[u8]) {
         let samples = data.payload.as_chunks::<4>().0.iter();
         let samples = samples.map(|&[a, b, c, d]| (i16::from_le_bytes([a, b]), i16::from_le_bytes([c, d])));
-        self.rx[channel].push(Heard { arrived, head: data.head, samples: samples.collect() });
+        self.rx[channel].push(Incoming { arrived, head: data.head, samples: samples.collect() });
         let counted = &mut self.counted[channel];
         counted.bytes += counted_bytes(bytes.len());
         counted.packets += 1;

@@ -3,11 +3,11 @@
 use takt_emulator::x310::Options;
 use takt_wire::x310::registers::message;
 
-use crate::host::{ENDPOINTS, Heard, Host, MS, RX, id_of, ms, us};
+use crate::host::{ENDPOINTS, Host, Incoming, MS, RX, id_of, ms, us};
 use crate::signals::{constant, ramps};
 
 /// Each packet follows the one before without a gap, in time and in number.
-fn without_a_gap(packets: &[Heard], ticks: u64) {
+fn without_a_gap(packets: &[Incoming], ticks: u64) {
     for (n, pair) in packets.windows(2).enumerate() {
         let [before, after] = pair else { unreachable!() };
         assert_eq!(after.head.sequence, before.head.sequence.wrapping_add(1), "after packet {n}");

@@ -63,12 +63,12 @@ fn trap_18_a_crashed_host_blocks_the_device_for_two_seconds_and_its_stream_ends_
     host.open_rx(0, 2000, 100);
     host.stream(0, 2, 0, None);
     host.run(ms(1800));
-    let heard = host.rx[0].len();
-    assert!(heard > 1700, "{heard}");
+    let received = host.rx[0].len();
+    assert!(received > 1700, "{received}");
     host.run(ms(300));
-    let heard = host.rx[0].len();
+    let received = host.rx[0].len();
     host.run(ms(300));
-    assert_eq!(host.rx[0].len(), heard, "nobody is there any more");
+    assert_eq!(host.rx[0].len(), received, "nobody is there any more");
     assert_eq!((host.report().hosts.lost, host.peek(shared::BASE + 4 * shared::CLAIM_STATUS)), (1, 0));
 }
 
@@ -99,9 +99,9 @@ fn a_session_that_follows_finds_nothing_left_of_the_last_one() {
     // The next host resets the endpoints, and gives the same ids to other sockets.
     host.prepare();
     host.run(us(100));
-    let heard = host.rx[0].len();
+    let received = host.rx[0].len();
     host.acks.clear();
     host.run(ms(5));
-    assert_eq!(host.rx[0].len(), heard);
+    assert_eq!(host.rx[0].len(), received);
     assert_eq!(host.read(RADIO[1], radio::COMPAT), 1, "its port is not blocked");
 }

@@ -28,9 +28,9 @@ pub enum SoftwareError {
     /// That waveform is wrong.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// It gives nothing that a radio can hear.
+    /// It gives nothing that a radio can receive.
     #[error("{why}")]
-    Unheard { name: String, why: &'static str, fix: &'static str },
+    NotReceived { name: String, why: &'static str, fix: &'static str },
     /// It was not opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -115,7 +115,7 @@ fn read(file: &Path, name: &str) -> Result<Waveform, SoftwareError> {
 
 /// The one file-sink of a waveform, and what a radio calls its items.
 fn sink(graph: &Graph, name: &str) -> Result<(usize, &'static str), SoftwareError> {
-    let wrong = |why, fix| SoftwareError::Unheard { name: name.to_owned(), why, fix };
+    let wrong = |why, fix| SoftwareError::NotReceived { name: name.to_owned(), why, fix };
     let mut sinks = graph.components().iter().enumerate().filter(|(_, component)| component.kind == "file-sink");
     let (Some((index, sink)), None) = (sinks.next(), sinks.next()) else {
         return Err(wrong("it does not have exactly one file-sink", "one component of type file-sink"));

@@ -49,8 +49,8 @@ fn software_problem(error: SoftwareError) -> Failure {
     match error {
         SoftwareError::Read { name, source } => unreadable(&name, source).into(),
         SoftwareError::Graph(error) => Misfit::from(error).into(),
-        SoftwareError::Unheard { name, why, fix } => {
-            Problem::new(format!("a software radio can't hear {name}")).why(why).fix(fix).into()
+        SoftwareError::NotReceived { name, why, fix } => {
+            Problem::new(format!("a software radio can't receive {name}")).why(why).fix(fix).into()
         }
         SoftwareError::Open(error) => unopened(error).into(),
         SoftwareError::Start(error) => unstarted(error).into(),

@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_shift_is_a_function_of_the_outputs_ticks_whatever_the_delay() {
-        // 25 MS/s heard at 20 MS/s, 3 or 11 MHz apart, on two clocks of 100 and 200 MHz.
+        // 25 MS/s received at 20 MS/s, 3 or 11 MHz apart, on two clocks of 100 and 200 MHz.
         for (hz, shift_hz, delay) in [(2e6, 3e6, 0.0), (2e6, 3e6, 7.25), (-9e6, 11e6, 0.5), (9e6, -11e6, 100.125)] {
             let whole = 1000 - delay as i64;
             let places = Places { whole, part: 0, den: 4, step_whole: 1, step_part: 1, lag: f64::fract(delay) };
