@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use takt_testing::{loopback, wait_for};
 
-use super::{Place, TAKT, json, report};
+use super::{Place, TAKT, json, report, text};
 
 pub const NODES: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -171,10 +171,12 @@ pub fn certificates(place: &Place, out: &str, node: &str, listen: &str, connect:
 pub struct Cables(u32);
 
 impl Cables {
+    const PREFIX: &str = "takt-test-";
     const NAMES: [&str; 4] = ["a", "b", "c", "m"];
     const ADDRESSES: [&str; 4] = ["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.9"];
 
     fn lay() -> Cables {
+        Cables::clear_away();
         let cables = Cables(std::process::id());
         let hub = cables.namespace("hub");
         ip(&["netns", "add", &hub]);
@@ -192,7 +194,18 @@ impl Cables {
     }
 
     fn namespace(&self, name: &str) -> String {
-        format!("takt-test-{}-{name}", self.0)
+        format!("{}{}-{name}", Cables::PREFIX, self.0)
+    }
+
+    /// Takes away what a test left behind that was killed.
+    fn clear_away() {
+        let there = Command::new("ip").args(["netns", "list"]).output().expect("iproute2");
+        for name in text(&there.stdout).lines().filter_map(|line| line.split(' ').next()) {
+            let owner = name.strip_prefix(Cables::PREFIX).and_then(|rest| rest.split('-').next());
+            if owner.is_some_and(|pid| !std::path::Path::new("/proc").join(pid).exists()) {
+                ip(&["netns", "delete", name]);
+            }
+        }
     }
 
     /// Cuts the cable of a node, or mends it.
