@@ -20,10 +20,10 @@ use crate::node::run::{nodes_of, voters};
 const OPENING: Duration = Duration::from_secs(60);
 
 /// How long before slot 0 all nodes have to know of it: so much for each.
-pub(super) const LEAD: Duration = Duration::from_millis(400);
+pub(crate) const LEAD: Duration = Duration::from_millis(400);
 
 /// How often nodes are asked how they are, and how long one may take to say.
-const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 const WORD: Duration = Duration::from_millis(500);
 
 /// When no node answers for so long there is nothing left to watch.
