@@ -44,6 +44,12 @@ impl SlotTime {
         SlotTime { shared: Arc::new(shared), slot_ns: slot_ns.max(1) }
     }
 
+    /// How long a slot is.
+    #[must_use]
+    pub fn slot_ns(&self) -> u64 {
+        self.slot_ns
+    }
+
     /// Slot 0 begins at this instant of this machine's clock.
     pub fn begin(&self, begin_ns: u64) {
         self.shared.begin_ns.store(begin_ns, Ordering::Relaxed);
