@@ -70,7 +70,7 @@ impl Fleet {
     }
 
     fn member(&self) -> Load {
-        let runs = if self.members == 0 { 0 } else { self.nodes / self.members };
+        let runs = self.nodes.checked_div(self.members).unwrap_or(0);
         let links = match self.links {
             // Managers are members of the cluster too; they are reached and reach nobody but nodes.
             Links::Mesh => self.nodes - 1 + runs,

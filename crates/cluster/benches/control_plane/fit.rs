@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use takt_cluster::cost::{heartbeat, taken, written};
+use takt_cluster::cost::{Fleet, Links as How, heartbeat, heartbeat_bytes, taken, written};
 use takt_stats::{Estimate, mean};
 
 use super::Raw;
@@ -81,6 +81,11 @@ pub struct Constants {
     pub routed_alone: f64,
     pub routed_run: f64,
     pub routed_other: f64,
+    /// The router: by itself, and each heartbeat that it passes on, µs.
+    pub router: (f64, f64),
+    /// Of a heartbeat on the wire, mesh: packets, and bytes that are not the document's; what comes back for it included.
+    pub packets: f64,
+    pub around: f64,
     /// Answering one more node ten times a second what time it is.
     pub clock: f64,
     /// The manager: by itself, and each node of its run.
@@ -126,6 +131,13 @@ impl Constants {
         let running = |y: &dyn Fn(&Record) -> f64| -> Vec<(f64, f64)> {
             mesh.iter().filter(|one| one.members > 0).map(|one| (one.members as f64, y(one))).collect()
         };
+        let routing = |one: &&Record| (copies(one), one.router.unwrap_or(f64::NAN));
+        let router: Vec<(f64, f64)> = routed.iter().map(routing).collect();
+        let wire = |y: &dyn Fn(&Record) -> f64| -> f64 {
+            let points: Vec<(f64, f64)> =
+                mesh.iter().filter(|one| one.members > 0).map(|one| (copies(one), y(one))).collect();
+            line(points.into_iter()).1
+        };
         let clock = running(&|one| one.reference.map_or(f64::NAN, |parts| parts.clock));
         let manager = running(&|one| one.manager.unwrap_or(f64::NAN));
         let look = running(&|one| 1.0 / one.looks.unwrap_or(f64::NAN));
@@ -141,6 +153,9 @@ impl Constants {
             routed_alone: waits_routed.iter().sum::<f64>() / waits_routed.len() as f64,
             routed_run,
             routed_other,
+            router: line(router.into_iter()),
+            packets: wire(&|one| one.wire.1),
+            around: wire(&|one| one.wire.0 - copies(one) * heartbeat_bytes(one.members as u64) as f64),
             clock: line(clock.into_iter()).1,
             manager: line(manager.into_iter()),
             answer: line(look.into_iter()).1,
@@ -163,6 +178,14 @@ impl Constants {
     pub fn routed(&self, members: f64) -> f64 {
         self.routed_alone + self.routed_run + self.routed_other * members + self.documents.ns_per_s(members) / 1e3
     }
+}
+
+/// Heartbeats a second that reach another member of the run.
+fn copies(record: &Record) -> f64 {
+    let Record { nodes, members, .. } = *record;
+    let node = Fleet { nodes: nodes as u64, members: members as u64, links: How::Mesh }.node();
+    // Its manager, too, takes them and has its own taken.
+    if members == 0 { 0.0 } else { (node.taken * (members as u64 + 1)) as f64 }
 }
 
 /// Over rounds, with its 95 % interval; `None` for one round.

@@ -10,6 +10,8 @@
 //! Fixed before anything was measured: the counts below, five seconds each, five rounds one after the other, each with all counts. In
 //! a network namespace of its own the bytes over loopback are the fleet's alone. Without --bench it is a test: that it works.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark speaks")]
+
 mod fit;
 mod fleet;
 mod run;

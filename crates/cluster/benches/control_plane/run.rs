@@ -69,7 +69,7 @@ pub fn measure(
     // All links are made by then.
     pass(Duration::from_secs(3));
     let (memory, files) = fleet.holds();
-    let joining = fleet.cpu().iter().map(|parts| parts.control()).sum::<f64>() / nodes as f64;
+    let joining = fleet.cpu().iter().map(Parts::control).sum::<f64>() / nodes as f64;
     let waits = count(&fleet, time);
     let mut records = vec![Record {
         round,

@@ -141,6 +141,8 @@ fn constants(rounds: &[Constants]) {
     row("its CPU to join, ms: by itself; each link", &[of(|one| one.joining.0 / 1e3), of(|one| one.joining.1 / 1e3)]);
     row("it answers the manager after, ms", &[of(|one| one.answer * 1e3)]);
     row("it is opened and started after, ms", &[of(|one| one.opening * 1e3)]);
+    row("the router, by itself; each heartbeat it passes on, µs", &[of(|one| one.router.0), of(|one| one.router.1)]);
+    row("a heartbeat on the wire: packets; bytes around the document", &[of(|one| one.packets), of(|one| one.around)]);
     if let Some(one) = rounds.first() {
         println!("\n| a heartbeat that names | bytes | written, µs | read, µs |\n| --- | --- | --- | --- |");
         for (n, (others, ..)) in one.documents.points.iter().enumerate() {
@@ -236,6 +238,12 @@ fn bends(rounds: &[Constants]) {
     row("nodes of a mesh whose links take 10 % of a core of each", &[of(&|one| (1e5 - one.alone) / one.link + 1.0)]);
     row("nodes of a run whose look lasts twice its pause", &[of(&|one| 0.1 / one.answer)]);
     row("nodes of a run that do not all open in time", &[of(&|one| most_that_begin(seconds(one.opening)) as f64)]);
+    // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
+    let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
+    for members in [4.0, 16.0] {
+        let nodes = |one: &Constants| (1e6 - one.router.0) / (one.router.1 * passed(members));
+        row(&format!("nodes, in runs of {members}, whose heartbeats take a core of the router"), &[of(&nodes)]);
+    }
     let first = |full: &dyn Fn(u64) -> bool| {
         (2..=1024).find(|&members| full(members)).map_or("-".to_owned(), |n| n.to_string())
     };
