@@ -213,7 +213,8 @@ pub fn node(folder: &Path, core: &str) {
         let _ended = std::io::stdin().read_to_end(&mut Vec::new());
         until.request();
     });
-    node.serve(&ends, |_| println!("ready"), |line| eprintln!("{line}")).expect("it serves");
+    let name = folder.settings().node.clone();
+    node.serve(&ends, |_| println!("ready"), |line| eprintln!("{name}: {line}")).expect("it serves");
 }
 
 /// Zenoh's router, in the library that the stock program is made of, until its input ends.

@@ -12,6 +12,7 @@ use takt_cluster::{ClusterError, Manager};
 use takt_graph::{Graph, Latency, Waveform};
 use takt_mapper::Objective;
 
+use super::Raw;
 use super::fleet::{Fleet, Links, Parts, core, loopback, mean, name, pass, registry};
 
 /// Slots of the waveform, ns.
@@ -19,6 +20,9 @@ pub const SLOT_NS: u64 = 10_000_000;
 
 /// Slots that are executed everywhere before anything is counted.
 const BEGUN: u64 = 20;
+
+/// How often a run is begun.
+const TRIES: usize = 3;
 
 /// Items that a component passes on in a slot, 4 bytes each.
 const ITEMS: usize = 64;
@@ -54,24 +58,15 @@ pub struct Record {
     pub begin: Option<f64>,
 }
 
-/// Measures a fleet; a run that lost a node is tried again, up to a number of times.
-///
-/// # Errors
-/// No run of those came to its end with all nodes.
-pub fn measure(
-    round: usize,
-    links: Links,
-    nodes: usize,
-    members: &[usize],
-    time: Duration,
-) -> Result<Vec<Record>, ClusterError> {
+/// Measures a fleet: waiting, then in runs of so many members. A run that lost a node is begun anew, a number of times.
+pub fn measure(raw: &mut Raw, (round, links, nodes): (usize, Links, usize), members: &[usize], time: Duration) {
     let fleet = Fleet::start(nodes, links);
     // All links are made by then.
     pass(Duration::from_secs(3));
     let (memory, files) = fleet.holds();
     let joining = fleet.cpu().iter().map(Parts::control).sum::<f64>() / nodes as f64;
     let waits = count(&fleet, time);
-    let mut records = vec![Record {
+    raw.records.push(Record {
         round,
         links,
         nodes,
@@ -88,26 +83,26 @@ pub fn measure(
         manager: None,
         looks: None,
         begin: None,
-    }];
+    });
     let manager = fleet.manager();
     let names: Vec<String> = (0..nodes).map(name).collect();
-    let facts = manager.nodes_with(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let facts = manager.nodes_with(&names.iter().map(String::as_str).collect::<Vec<_>>()).expect("nodes");
     for &members in members {
-        let mut tried = 1;
-        loop {
+        for tried in 1..=TRIES {
             match execute(&fleet, &manager, &facts, (round, tried), members, time) {
                 Ok(executed) => {
-                    records.push(Record { round, links, nodes, ..executed });
+                    raw.records.push(Record { round, links, nodes, ..executed });
                     break;
                 }
                 // The machine had no time for it for two seconds: what was counted says nothing.
-                Err(error) if tried < 3 => eprintln!("{nodes} nodes, run of {members}: {error}; again"),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let lost = format!("round {round}, {links:?}, {nodes} nodes, run of {members}: {error}");
+                    eprintln!("{lost}");
+                    raw.lost.push(lost);
+                }
             }
-            tried += 1;
         }
     }
-    Ok(records)
 }
 
 /// What was counted in a stretch of time.

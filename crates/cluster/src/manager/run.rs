@@ -241,7 +241,7 @@ impl Manager {
                 any = true;
                 continue;
             }
-            match self.ask_progress(&name, request, WORD) {
+            match self.ask_progress(&name, request, patience(request)) {
                 Ok(progress) => {
                     any = true;
                     watched.silent.remove(&name);
@@ -307,6 +307,12 @@ impl<'a> Watched<'a> {
     }
 }
 
+/// How long a node may take to answer. To end a run is work, on a busy machine of more than [`WORD`]; and who asks a second time
+/// learns that the node knows no such run, as if it had been started anew.
+fn patience(request: &Request) -> Duration {
+    if matches!(request, Request::Stop { .. }) { PATIENCE } else { WORD }
+}
+
 fn cut_off(progress: &Progress) -> bool {
     progress.end.as_ref().is_some_and(|end| end.cut_off)
 }
@@ -334,5 +340,18 @@ fn ended(watched: Watched<'_>) -> Ended {
         reference,
         losses,
         nodes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_may_take_longer_to_end_a_run_than_to_say_how_it_is() {
+        let run = || "run".to_owned();
+        assert_eq!(patience(&Request::Progress { run: run() }), WORD);
+        assert_eq!(patience(&Request::Stop { run: run(), manager: None }), PATIENCE);
+        assert!(PATIENCE > WORD);
     }
 }
