@@ -1,10 +1,11 @@
 //! Lines through what was measured. The unit is the round: each gives its own lines, and the interval is over rounds.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use takt_cluster::cost::{Fleet, Links as How, heartbeat, heartbeat_bytes, taken, written};
+use takt_cluster::cost::{Fleet, Links as How, heartbeat, heartbeat_bytes, look, taken, written};
 use takt_stats::{Estimate, mean};
 
 use super::Raw;
@@ -33,12 +34,15 @@ impl Documents {
         Documents { round, points: NAMED.iter().map(point).collect() }
     }
 
-    /// ns a second that a member writes and reads, of which others are so many.
+    /// ns a second that a member writes and reads, of which others are so many; straight between two points that were measured.
     pub fn ns_per_s(&self, others: f64) -> f64 {
         const BEATS: f64 = 10.0;
-        let line = |of: fn(&(u64, f64, f64)) -> f64| line(self.points.iter().map(|point| (point.0 as f64, of(point))));
-        let ((write, write_each), (read, read_each)) = (line(|point| point.1), line(|point| point.2));
-        BEATS * (write + write_each * others + others * (read + read_each * others))
+        let above =
+            self.points.iter().position(|point| point.0 as f64 >= others).unwrap_or(self.points.len() - 1).max(1);
+        let (low, high) = (self.points[above - 1], self.points[above]);
+        let share = (others - low.0 as f64) / (high.0 - low.0) as f64;
+        let between = |low: f64, high: f64| low + share * (high - low);
+        BEATS * (between(low.1, high.1) + others * between(low.2, high.2))
     }
 }
 
@@ -90,7 +94,8 @@ pub struct Constants {
     pub clock: f64,
     /// The manager: by itself, and each node of its run.
     pub manager: (f64, f64),
-    /// How long a node takes to answer the manager, s; to open its part and be started, s.
+    /// How long a node takes to answer the manager, s; to open its part and be started, s: medians of a round's runs, since a
+    /// machine that is busy makes some of them long.
     pub answer: f64,
     pub opening: f64,
     pub documents: Documents,
@@ -140,8 +145,14 @@ impl Constants {
         };
         let clock = running(&|one| one.reference.map_or(f64::NAN, |parts| parts.clock));
         let manager = running(&|one| one.manager.unwrap_or(f64::NAN));
-        let look = running(&|one| 1.0 / one.looks.unwrap_or(f64::NAN));
-        let begin = running(&|one| one.begin.unwrap_or(f64::NAN));
+        let median = |y: &dyn Fn(&Record) -> f64| {
+            let mut times: Vec<f64> = running(y).into_iter().map(|(members, time)| time / members).collect();
+            times.sort_by(f64::total_cmp);
+            times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+        };
+        let pause = look(0, Duration::ZERO).as_secs_f64();
+        let answer = median(&|one| 1.0 / one.looks.unwrap_or(f64::NAN) - pause);
+        let opening = median(&|one| one.begin.unwrap_or(f64::NAN));
         Constants {
             alone,
             link,
@@ -158,8 +169,8 @@ impl Constants {
             around: wire(&|one| one.wire.0 - copies(one) * heartbeat_bytes(one.members as u64) as f64),
             clock: line(clock.into_iter()).1,
             manager: line(manager.into_iter()),
-            answer: line(look.into_iter()).1,
-            opening: line(begin.into_iter()).1,
+            answer,
+            opening,
             documents: documents.clone(),
         }
     }

@@ -127,13 +127,10 @@ fn constants(rounds: &[Constants]) {
     row("each link on top", &[of(|one| one.link), "-".to_owned()]);
     row("a node in a run, on top", &[of(|one| one.run), of(|one| one.routed_run)]);
     row("each other member of it, without documents", &[of(|one| one.other), of(|one| one.routed_other)]);
-    row(
-        "documents of 4 members; 16; 64",
-        &[4.0, 16.0, 64.0].map(|members| {
-            over_rounds(rounds, |one| one.documents.ns_per_s(members) / 1e3)
-                .map_or("-".to_owned(), |one| interval(&one))
-        }),
-    );
+    for members in [4.0, 16.0, 64.0] {
+        let documents = over_rounds(rounds, |one| one.documents.ns_per_s(members) / 1e3);
+        row(&format!("documents of a run of {members}"), &[documents.map_or("-".to_owned(), |one| interval(&one))]);
+    }
     row("the reference, each node that asks it", &[of(|one| one.clock)]);
     row("the manager, by itself; each node of its run", &[of(|one| one.manager.0), of(|one| one.manager.1)]);
     row("a node's memory, KiB: by itself; each link", &[of(|one| one.memory.0), of(|one| one.memory.1)]);
@@ -237,6 +234,7 @@ fn bends(rounds: &[Constants]) {
     row("nodes of a mesh that 1024 open files suffice for", &[of(&|one| (1024.0 - one.files.0) / one.files.1 + 1.0)]);
     row("nodes of a mesh whose links take 10 % of a core of each", &[of(&|one| (1e5 - one.alone) / one.link + 1.0)]);
     row("nodes of a run whose look lasts twice its pause", &[of(&|one| 0.1 / one.answer)]);
+    row("nodes of a run whose manager takes a core", &[of(&|one| (1e6 - one.manager.0) / one.manager.1)]);
     row("nodes of a run that do not all open in time", &[of(&|one| most_that_begin(seconds(one.opening)) as f64)]);
     // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
     let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
