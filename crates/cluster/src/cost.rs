@@ -135,7 +135,7 @@ pub fn look(members: u64, answer: Duration) -> Duration {
     LOOK + answer.saturating_mul(u32::try_from(members).unwrap_or(u32::MAX))
 }
 
-/// How long it takes from the order to slot 0, where a node takes `opening` to get ready and to be started.
+/// How long it takes from the order to slot 0 at most, where a node takes `opening` to get ready and to be started.
 #[must_use]
 pub fn beginning(members: u64, opening: Duration) -> Duration {
     (LEAD + opening).saturating_mul(u32::try_from(members).unwrap_or(u32::MAX))

@@ -48,6 +48,7 @@ fn points(raw: &Raw) -> Vec<Point> {
             points.push(point);
         }
     }
+    points.sort_by_key(|&(links, nodes, members)| (links == Links::Router, nodes, members));
     points
 }
 
