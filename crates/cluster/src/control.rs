@@ -18,7 +18,7 @@ use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::qos::CongestionControl;
 use zenoh::query::{Query, Queryable};
-use zenoh::sample::Sample;
+use zenoh::sample::{Locality, Sample};
 use zenoh::{Config, Session};
 
 use crate::ClusterError;
@@ -191,8 +191,9 @@ impl Control {
     pub(crate) fn send_heartbeat(&self, run: &str, heartbeat: &Heartbeat) -> Result<(), ClusterError> {
         let key = format!("takt/{}/run/{run}/heartbeat/{}", self.cluster, heartbeat.from);
         let put = self.session.put(key, document(&Envelope { protocol: PROTOCOL, body: heartbeat }));
-        // A late one is of no use: none waits for another.
-        put.congestion_control(CongestionControl::Drop).express(true).wait().map_err(ClusterError::zenoh)
+        // A late one is of no use: none waits for another. It is for others: its sender takes them too, and would read its own.
+        let put = put.congestion_control(CongestionControl::Drop).express(true);
+        put.allowed_destination(Locality::Remote).wait().map_err(ClusterError::zenoh)
     }
 
     /// Has `each` take the heartbeats of a run's members, as long as the answer is kept.
@@ -322,4 +323,49 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
         config.insert_json5(place, &value.to_string()).map_err(|why| ClusterError::zenoh(format!("{place}: {why}")))?;
     }
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::certificates::{Grant, issue};
+    use crate::folder::Settings;
+    use crate::quorum::Ballot;
+
+    #[test]
+    fn heartbeats_go_to_others_and_not_to_their_sender() {
+        let place = tempfile::tempdir().unwrap();
+        let [first, second] = [1, 2].map(|host| format!("quic/{}:7447", takt_testing::loopback(host)));
+        let open = |node: &str, listen: &String, connect: Vec<String>| {
+            let settings = Settings {
+                cluster: "lab".to_owned(),
+                node: node.to_owned(),
+                listen: vec![listen.clone()],
+                connect,
+                multicast: false,
+                samples: None,
+                samples_bits_per_s: 1e9,
+                quota: crate::tenant::Quotas::default(),
+            };
+            issue(place.path(), "lab", &[node.to_owned()], &settings, &Grant::default()).unwrap();
+            Control::open(&Folder::read(&place.path().join(node)).unwrap(), true).unwrap()
+        };
+        let members = [open("a", &first, Vec::new()), open("b", &second, vec![first.clone()])];
+        let counts = [0, 1].map(|_| Arc::new(AtomicU64::new(0)));
+        let _subscribers = [0, 1].map(|member: usize| {
+            let count = Arc::clone(&counts[member]);
+            members[member].heartbeats("run", move |_| _ = count.fetch_add(1, Ordering::SeqCst)).unwrap()
+        });
+        let (from, supports) = ("a".to_owned(), Ballot::new(1, "m"));
+        let heartbeat = Heartbeat { from, sent_ns: 1, received: Default::default(), supports };
+        takt_testing::wait_for("the other has one", || {
+            members[0].send_heartbeat("run", &heartbeat).unwrap();
+            (counts[1].load(Ordering::SeqCst) > 0).then_some(())
+        });
+        // What is sent to oneself is there once it is sent.
+        assert_eq!(counts[0].load(Ordering::SeqCst), 0);
+    }
 }

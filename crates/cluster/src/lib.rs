@@ -26,6 +26,8 @@ mod check;
 pub mod clock;
 #[cfg(feature = "zenoh")]
 mod control;
+#[cfg(feature = "zenoh")]
+pub mod cost;
 mod error;
 mod folder;
 pub mod gate;

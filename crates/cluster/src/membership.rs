@@ -19,7 +19,7 @@ use crate::quorum::{Ballot, Heartbeat, Quorum, View};
 pub const LEASE: Duration = Duration::from_secs(2);
 
 /// How often a member sends a heartbeat.
-const EVERY: Duration = Duration::from_millis(100);
+pub(crate) const HEARTBEATS_EVERY: Duration = Duration::from_millis(100);
 
 /// One member's part in the runs that it takes part in.
 pub(crate) struct Membership {
@@ -65,7 +65,7 @@ impl Membership {
                     // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
                     let _ = session.send_heartbeat(&run, &heartbeat);
                 }
-                std::thread::sleep(EVERY);
+                std::thread::sleep(HEARTBEATS_EVERY);
             }
         };
         let thread = std::thread::Builder::new().name("takt-beat".to_owned()).spawn(run);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use takt_graph::Latency;
@@ -378,11 +378,11 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
     if bytes.len() > MOST_BYTES {
         return Err(Unread::Long { bytes: bytes.len() });
     }
-    let envelope: Envelope<Json> = serde_json::from_slice(bytes)?;
-    if envelope.protocol != PROTOCOL {
-        return Err(Unread::Version { theirs: envelope.protocol });
+    let Envelope::<IgnoredAny> { protocol: theirs, .. } = serde_json::from_slice(bytes)?;
+    if theirs != PROTOCOL {
+        return Err(Unread::Version { theirs });
     }
-    Ok(serde_json::from_value(envelope.body)?)
+    Ok(serde_json::from_slice::<Envelope<T>>(bytes)?.body)
 }
 
 pub(crate) fn document(value: &impl Serialize) -> Vec<u8> {
@@ -398,6 +398,21 @@ pub(crate) fn text(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_of_another_version_is_not_looked_at() {
+        let read = |protocol: u32, body: &str| {
+            read::<Moment>(format!("{{\"protocol\": {protocol}, \"body\": {body}}}").as_bytes())
+        };
+        let moment = r#"{"life": 1, "at_ns": 2}"#;
+        assert_eq!(read(PROTOCOL, moment).unwrap(), Moment { life: 1, at_ns: 2 });
+        for body in [moment, "[[7]]"] {
+            assert!(matches!(read(PROTOCOL + 1, body), Err(Unread::Version { theirs }) if theirs == PROTOCOL + 1));
+        }
+        for body in ["[[7]]", r#"{"life": 1, "at_ns": 2, "more": 3}"#, r#"{"life": 1, "life": 1, "at_ns": 2}"#, "{"] {
+            assert!(matches!(read(PROTOCOL, body), Err(Unread::Json(_))), "{body}");
+        }
+    }
 
     #[test]
     fn a_node_has_for_a_tenant_what_its_quota_leaves() {

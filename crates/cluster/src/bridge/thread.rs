@@ -18,8 +18,11 @@ use super::lane::{End, Parcel};
 use super::order;
 use crate::clock::SlotTime;
 
-/// A worker can't wake this thread: that would be a system call in the slot loop. So it looks for parcels this often, at least.
-const LOOK: Duration = Duration::from_micros(200);
+/// A worker can't wake this thread: that would be a system call in the slot loop. So it looks for parcels after this part of a slot
+/// at the latest: a parcel has a whole slot to travel at least. Between these bounds: a wait below the shortest is no rest, and the
+/// longest is enough of one.
+const LOOKS_A_SLOT: u32 = 16;
+const LOOK: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(1));
 
 /// How long the kernel may take to take a datagram.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -118,7 +121,7 @@ impl Pass {
     }
 
     fn receive(&mut self, peers: &BTreeMap<usize, SocketAddr>, time: &SlotTime) -> Result<(), EngineError> {
-        let until = WallClock.now() + LOOK;
+        let until = WallClock.now() + look(time.slot_ns());
         let batch = self.engine.recv(Wait::Until(until))?;
         if batch.is_empty() {
             return Ok(());
@@ -154,6 +157,11 @@ impl Pass {
     }
 }
 
+/// How long the thread waits for datagrams before it looks for parcels.
+fn look(slot_ns: u64) -> Duration {
+    (Duration::from_nanos(slot_ns) / LOOKS_A_SLOT).clamp(LOOK.0, LOOK.1)
+}
+
 impl Outgoing {
     /// Sends a slot, in as many batches as it needs.
     fn post(&mut self, engine: &mut dyn Engine, to: SocketAddr, parcel: &Parcel) -> Result<(), EngineError> {
@@ -184,5 +192,16 @@ impl Outgoing {
             count(&self.tally.unsent_datagrams, (next - first).saturating_sub(sent) as u64);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parcels_are_looked_for_within_a_sixteenth_of_a_slot_and_no_more_often_than_is_of_use() {
+        let looks = [10_000, 3_200_000, 10_000_000, 60_000_000_000].map(|slot_ns| look(slot_ns).as_micros());
+        assert_eq!(looks, [200, 200, 625, 1000]);
     }
 }

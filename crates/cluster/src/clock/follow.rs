@@ -14,7 +14,7 @@ use super::offset::{Estimate, Exchange};
 const FIRST: u32 = 8;
 /// Between those, and between later ones.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const QUESTIONS_EVERY: Duration = Duration::from_millis(100);
 /// An answer that takes longer says nothing.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -57,7 +57,7 @@ impl Follower {
                 if let Ok(exchange) = ask(&socket, id) {
                     keep(&mut estimate, exchange, epoch_ns, &time);
                 }
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(QUESTIONS_EVERY);
             }
         })?;
         Ok(Follower { stop, thread: Some(thread) })

@@ -12,6 +12,7 @@ use takt_base::{MonoNs, Stop};
 use takt_runtime::{Edges, Sleeper};
 
 pub use follow::Follower;
+pub(crate) use follow::QUESTIONS_EVERY;
 pub use offset::Offset;
 pub use respond::Responder;
 
@@ -41,6 +42,12 @@ impl SlotTime {
         let (begin_ns, lease_ns, cut_off) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
         let shared = Shared { begin_ns, lease_ns, cut_off, offset: Offset::default() };
         SlotTime { shared: Arc::new(shared), slot_ns: slot_ns.max(1) }
+    }
+
+    /// How long a slot is.
+    #[must_use]
+    pub fn slot_ns(&self) -> u64 {
+        self.slot_ns
     }
 
     /// Slot 0 begins at this instant of this machine's clock.

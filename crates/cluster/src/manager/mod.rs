@@ -14,6 +14,7 @@ pub use adopt::Orphan;
 pub use placer::{PlaceError, Placer, Replaced};
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};
+pub(crate) use run::{LEAD, LOOK};
 pub use takeover::Loss;
 
 use crate::ClusterError;

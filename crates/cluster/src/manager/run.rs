@@ -21,10 +21,10 @@ use crate::{ClusterError, Trace};
 const OPENING: Duration = Duration::from_secs(60);
 
 /// How long before slot 0 all nodes have to know of it: so much for each.
-pub(super) const LEAD: Duration = Duration::from_millis(400);
+pub(crate) const LEAD: Duration = Duration::from_millis(400);
 
 /// How often nodes are asked how they are, and how long one may take to say.
-const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 const WORD: Duration = Duration::from_millis(500);
 
 /// When no node answers for so long there is nothing left to watch.
@@ -254,7 +254,7 @@ impl Manager {
                 any = true;
                 continue;
             }
-            match self.ask_progress(&name, request, WORD) {
+            match self.ask_progress(&name, request, patience(request)) {
                 Ok(progress) => {
                     any = true;
                     watched.silent.remove(&name);
@@ -357,6 +357,12 @@ impl<'a> Watched<'a> {
     }
 }
 
+/// How long a node may take to answer. To end a run is work, on a busy machine of more than [`WORD`]; and who asks a second time
+/// learns that the node knows no such run, as if it had been started anew.
+fn patience(request: &Request) -> Duration {
+    if matches!(request, Request::Stop { .. }) { PATIENCE } else { WORD }
+}
+
 fn cut_off(progress: &Progress) -> bool {
     progress.end.as_ref().is_some_and(|end| end.cut_off)
 }
@@ -384,5 +390,18 @@ fn ended(watched: Watched<'_>) -> Ended {
         reference,
         losses,
         nodes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_may_take_longer_to_end_a_run_than_to_say_how_it_is() {
+        let run = || "run".to_owned();
+        assert_eq!(patience(&Request::Progress { run: run() }), WORD);
+        assert_eq!(patience(&Request::Stop { run: run(), manager: None }), PATIENCE);
+        assert!(PATIENCE > WORD);
     }
 }

@@ -25,8 +25,8 @@ use crate::message::{Answer, NodeFacts, Opened, Order, Request, TenantFacts};
 use crate::quorum::Ballot;
 use crate::tenant::{Quotas, Share, Tenant};
 
-/// How long a node waits for a question before it looks after its runs.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long a node waits for a question before it looks after its runs. A question ends the wait; managers look as seldom.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How often it says how it is.
 const STATISTICS: Duration = Duration::from_secs(1);

@@ -18,7 +18,7 @@ use crate::quorum::{Ballot, Quorum};
 use crate::tenant::Tenant;
 
 /// A run that is not started for so long is forgotten: its manager is gone.
-const UNSTARTED: Duration = Duration::from_secs(30);
+pub(crate) const UNSTARTED: Duration = Duration::from_secs(30);
 
 /// A run that has ended is forgotten so much later, if nobody has asked for it to be.
 const ENDED: Duration = Duration::from_secs(120);
