@@ -138,7 +138,7 @@ impl Membership {
             if lock(&self.shared).get(run).is_some_and(|part| part.view.is_complete(voters, WallClock.now().0)) {
                 return true;
             }
-            std::thread::sleep(EVERY / 4);
+            std::thread::sleep(HEARTBEATS_EVERY / 4);
         }
         false
     }

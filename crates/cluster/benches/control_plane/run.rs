@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 use takt_cluster::manager::{OnLoss, Placer, RunOptions};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
-use takt_cluster::{ClusterError, Manager};
+use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::{Graph, Latency, Waveform};
 use takt_mapper::Objective;
 
@@ -170,7 +170,11 @@ fn execute(
                 let _ = begins.send(());
             }
         };
-        let ended = manager.run(&order, &placer, RunOptions { stop: &stop, watch: &mut watch, on_loss: OnLoss::Stop });
+        let ended = manager.run(
+            &order,
+            &placer,
+            RunOptions { stop: &stop, watch: &mut watch, on_loss: OnLoss::Stop, trace: &Trace::off() },
+        );
         drop(says);
         (counts.join().expect("it counts"), ended, begin)
     });
