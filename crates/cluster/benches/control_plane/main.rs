@@ -3,8 +3,8 @@
 //! fleets that no machine here holds, by the counts of [`takt_cluster::cost`].
 //!
 //! ```sh
-//! unshare --net sh -c 'ip link set lo up; cargo bench --offline -p takt-cluster --bench control_plane -- --raw raw.json'
-//! cargo bench -p takt-cluster --bench control_plane -- --from raw.json    # the tables of a file that was kept
+//! unshare --net sh -c 'ip link set lo up; cargo bench --offline -p takt-cluster --bench control_plane -- --raw /tmp/raw.json'
+//! cargo bench -p takt-cluster --bench control_plane -- --from /tmp/raw.json    # the tables of a file that was kept
 //! ```
 //!
 //! Fixed before anything was measured: the counts below, four seconds each, five rounds one after the other, each with all counts. In
