@@ -1,18 +1,4 @@
-//! Bridges: what a waveform's links carry from one machine to another.
-//!
-//! ```text
-//!  worker ─> bridge-send ── parcels ──> thread ══ VITA-49 over UDP ══> thread ── parcels ──> bridge-receive ─> worker
-//!            copies a packet            cuts, turns bytes              puts together         copies it out
-//! ```
-//!
-//! A packet has the slots to travel that the plan gave its link. What has not come by then is lost to its slot: the components
-//! behind find it missing, as they find any packet missing. Nothing is sent twice, nobody waits.
-
-mod assemble;
-mod ends;
-mod lane;
-mod order;
-mod thread;
+//! The bridges of a share: one port for all of its streams, and a component at the end of each.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -23,12 +9,11 @@ use takt_graph::{Direction, Kind, Params, Share};
 use takt_packet::{Config, EngineError, EngineKind, PortIndex, PortSpec};
 use takt_runtime::{Component, MakeError, Registry};
 
-use self::assemble::{Assembler, Layout};
-use self::ends::{Receive, Send, Tally};
-use self::lane::lane;
-pub use self::thread::Running;
-use self::thread::{Incoming, Outgoing, Pass};
+use crate::assemble::{Assembler, Layout};
 use crate::clock::SlotTime;
+use crate::ends::{Receive, Send, Tally};
+use crate::lane::lane;
+use crate::thread::{Incoming, Outgoing, Pass, Running};
 
 /// Payload of a datagram: an Ethernet frame's.
 const PAYLOAD_BYTES: usize = 1472;
