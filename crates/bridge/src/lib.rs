@@ -21,5 +21,5 @@ mod lane;
 mod order;
 mod thread;
 
-pub use bridges::Bridges;
+pub use bridges::{Bridges, datagrams};
 pub use thread::Running;
