@@ -130,7 +130,8 @@ mod tests {
     fn a_packet_takes_full_datagrams_and_one_with_the_rest() {
         let of = |most| {
             let lengths = Lengths::exactly(most);
-            let bridge = Bridge { component: 0, stream: 1, direction: Direction::Send, other: 1, item: Item::I16, lengths };
+            let bridge =
+                Bridge { component: 0, stream: 1, direction: Direction::Send, other: 1, item: Item::I16, lengths };
             datagrams(&bridge).collect::<Vec<_>>()
         };
         assert_eq!((of(724), of(725)), (vec![1472], vec![1472, 28]));

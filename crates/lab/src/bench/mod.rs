@@ -32,8 +32,8 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::cgroup::CpuSet;
 use takt_host::leftovers::Run;
-use takt_load::{deadline, nodes};
 use takt_load::{Kind, Lost, Peer};
+use takt_load::{deadline, nodes};
 use takt_testbed::Lateness;
 use takt_testbed::environment::{Native, Site};
 use takt_testbed::impairment;
@@ -264,9 +264,7 @@ fn with_beat(emulation: Value, beat_us: u32) -> Value {
 
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     match kind.workload().facts().peer {
-        Peer::Server | Peer::Node => {
-            site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null)
-        }
+        Peer::Server | Peer::Node => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Peer::Radio => site.finish_emulator(),
         Peer::None => Ok(Value::Null),
     }

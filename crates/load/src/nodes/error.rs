@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use takt_agent::Failure;
 use takt_graph::{GraphError, PlanError, ShareError};
+use takt_host::affinity::AffinityError;
 use takt_mapper::{CalibrationError, MapError, PlatformError};
 use takt_packet::EngineError;
 use takt_runtime::costs::CostsError;
@@ -41,6 +42,8 @@ pub enum NodesError {
     Clock(#[source] io::Error),
     #[error("{slots} slots of {slot_us} µs: more than the hour that a node gives a run")]
     TooLong { slots: u64, slot_us: f64 },
+    #[error("placing a thread")]
+    Place(#[from] AffinityError),
     #[error("what the nodes can do")]
     Calibration(#[from] CalibrationError),
     #[error("what components cost")]

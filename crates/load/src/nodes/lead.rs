@@ -49,9 +49,10 @@ impl Pair {
         let own = stream.local_addr().map_err(connect)?.ip();
         let clock = Responder::start(own).map_err(NodesError::Clock)?;
         let mut lines = Lines::over(stream).map_err(NodesError::Line)?;
-        lines.write(&Request::Facts { protocol: PROTOCOL })?;
+        let capacities = options.last_on_first.is_none();
+        lines.write(&Request::Facts { protocol: PROTOCOL, capacities })?;
         let Reply::Facts(second) = reply(&mut lines, PATIENCE, "facts")? else { return Err(odd("facts")) };
-        let first = own_facts()?;
+        let first = own_facts(capacities)?;
         let opened = Opened::placed(&Waveform { workers: 1, ..options.waveform.clone() }, None)?;
         let cut = match &options.last_on_first {
             Some(name) => cut::after(&opened.graph, name)?,
@@ -129,7 +130,8 @@ impl Pair {
         }
         let ended_early = wait(&part, stop);
         let own = part.end(self.floors);
-        let Reply::Ended(ended) = self.ask(&Request::End { now: ended_early || late_ns > 0 }, PATIENCE, "its end")? else {
+        let Reply::Ended(ended) = self.ask(&Request::End { now: ended_early || late_ns > 0 }, PATIENCE, "its end")?
+        else {
             return Err(odd("its end"));
         };
         if late_ns > 0 {

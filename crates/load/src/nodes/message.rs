@@ -14,8 +14,8 @@ pub(super) const PROTOCOL: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum Request {
-    /// Who are you, and what can you do?
-    Facts { protocol: u32 },
+    /// Who are you, and, where that is wanted, what can you do? It takes two seconds to find out.
+    Facts { protocol: u32, capacities: bool },
     /// Make your share ready.
     Open(Order),
     /// Begin.
@@ -46,9 +46,13 @@ pub(super) struct Start {
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub(super) enum Reply {
     Facts(NodeFacts),
-    Opened { samples: SocketAddr },
+    Opened {
+        samples: SocketAddr,
+    },
     /// `late_ns`: since slot 0 has begun; 0 before it.
-    Started { late_ns: u64 },
+    Started {
+        late_ns: u64,
+    },
     Ended(Box<Ended>),
     Failed(Failure),
 }
@@ -66,7 +70,7 @@ pub(super) struct Ended {
 pub struct NodeFacts {
     /// Class of its core.
     pub class: String,
-    /// What that core can do.
+    /// What that core can do, where the mapper was asked.
     pub spec: ClassSpec,
     /// Instruction set.
     pub architecture: String,

@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub(super) time: SlotTime,
     stops: Stops,
     slots: u64,
+    /// Of the whole waveform.
+    latency_slots: u32,
 }
 
 /// Ready, and not begun: where the other node is is not known yet.
@@ -42,6 +44,8 @@ pub(super) struct Waiting {
     time: SlotTime,
     stops: Stops,
     slots: u64,
+    /// Of the whole waveform.
+    latency_slots: u32,
 }
 
 /// Ends worker and bridges of a part that nobody waits for any more.
@@ -58,13 +62,14 @@ impl Drop for Stops {
     }
 }
 
-/// A waveform, and the share of node 0 or 1 of it.
+/// A waveform with its plan for both nodes, and the share of node 0 or 1 of it.
 pub(super) fn share(options: &Options, first: &[String], node: usize) -> Result<(Opened, Share), NodesError> {
-    let opened = Opened::placed(&Options { workers: 1, ..options.clone() }, None)?;
+    let mut opened = Opened::placed(&Options { workers: 1, ..options.clone() }, None)?;
     let is_first = |&index: &usize| first.contains(&opened.graph.components()[index].name);
     let (first, second) = (0..opened.graph.components().len()).partition(is_first);
     let plan = Plan::across(&opened.graph, vec![first, second], options.latency, |_, _| HOP_SLOTS)?;
     let share = Share::of(&opened.graph, &plan, &[0, 1], node, FIRST_STREAM)?;
+    opened.plan = plan;
     Ok((opened, share))
 }
 
@@ -98,9 +103,10 @@ impl Waiting {
             memory_max_bytes: MEMORY_BYTES,
             ..RunOptions::default()
         };
+        let latency_slots = opened.plan.latency_slots();
         let stops = Stops::default();
         let running = Session::open(&share.graph, &share.plan, &opened.registry, run)?.start_paused(&stops.worker)?;
-        Ok(Waiting { options: options.clone(), opened, node, running, bridges, time, stops, slots })
+        Ok(Waiting { options: options.clone(), opened, node, running, bridges, time, stops, slots, latency_slots })
     }
 
     /// Where its bridges are.
@@ -120,8 +126,8 @@ impl Waiting {
         let crossing = self.bridges.start(&peers, self.time.clone(), priority, self.stops.crossing.clone());
         let crossing = crossing.map_err(NodesError::Line)?;
         self.running.go();
-        let Waiting { options, opened, running, time, stops, slots, .. } = self;
-        Ok(Part { options, opened, running, crossing, time, stops, slots })
+        let Waiting { options, opened, running, time, stops, slots, latency_slots, .. } = self;
+        Ok(Part { options, opened, running, crossing, time, stops, slots, latency_slots })
     }
 }
 
@@ -144,6 +150,7 @@ impl Part {
         let own = |name: &str| self.opened.graph.components().iter().any(|component| component.name == name);
         report.sink_hashes.retain(|sink| own(&sink.component));
         report.output_hash = output_hash(&report.sink_hashes);
+        report.latency_slots = self.latency_slots;
         let fifo = report.granted.fifo_priority.is_some();
         let complete = report.slots >= self.slots;
         let executed = Executed { report, elapsed: begun.elapsed(), memory: None, fifo };

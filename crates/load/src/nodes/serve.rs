@@ -17,7 +17,6 @@ use super::line::{Lines, REQUEST_BYTES};
 use super::message::{Ended, NodeFacts, Order, PROTOCOL, Reply, Request, Start};
 use super::part::{Part, Waiting};
 use super::{NodesError, PORT};
-use crate::calibration::CalibrateError;
 use crate::waveform::{self, Floors, floors};
 
 /// How often it looks for somebody.
@@ -99,7 +98,7 @@ struct Node {
 impl Node {
     fn answer(&mut self, request: Request) -> Result<Reply, NodesError> {
         match (request, std::mem::replace(&mut self.state, State::Idle)) {
-            (Request::Facts { protocol: PROTOCOL }, _) => Ok(Reply::Facts(own_facts()?)),
+            (Request::Facts { protocol: PROTOCOL, capacities }, _) => Ok(Reply::Facts(own_facts(capacities)?)),
             (Request::Open(Order { options, first }), _) => {
                 let waiting = Waiting::open(&options, &first, 1, self.address)?;
                 let samples = waiting.samples();
@@ -131,18 +130,19 @@ impl Node {
     }
 }
 
-/// What this node is, measured on the core that its worker has.
-pub(super) fn own_facts() -> Result<NodeFacts, NodesError> {
+/// What this node is; `capacities`: measured on the core that its worker has.
+pub(super) fn own_facts(capacities: bool) -> Result<NodeFacts, NodesError> {
     let core = waveform::cores(1)?[0];
-    // On a thread of its own: this one keeps its CPUs.
-    std::thread::scope(|scope| {
-        let measured = scope.spawn(|| -> Result<ClassSpec, CalibrateError> {
-            pin_self(&[core])?;
-            let (capacities, prices) = (Some(costs::capacities()?), Some(costs::prices()?));
-            Ok(ClassSpec { capacities, prices, ..ClassSpec::default() })
-        });
-        let spec = measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let spec = spec.map_err(|error| NodesError::Refused(Failure::of(&error, error.fix())))?;
-        Ok(NodeFacts { class: costs::class(), spec, architecture: std::env::consts::ARCH.to_owned(), core })
-    })
+    let spec = if capacities { measured(core)? } else { ClassSpec::default() };
+    Ok(NodeFacts { class: costs::class(), spec, architecture: std::env::consts::ARCH.to_owned(), core })
+}
+
+/// On a thread of its own: this one keeps its CPUs.
+fn measured(core: usize) -> Result<ClassSpec, NodesError> {
+    let measure = || -> Result<ClassSpec, NodesError> {
+        pin_self(&[core])?;
+        let (capacities, prices) = (Some(costs::capacities()?), Some(costs::prices()?));
+        Ok(ClassSpec { capacities, prices, ..ClassSpec::default() })
+    };
+    std::thread::scope(|scope| scope.spawn(measure).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }

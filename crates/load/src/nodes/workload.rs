@@ -10,8 +10,8 @@ use super::{NodesError, Options};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings, Takes};
-use crate::waveform::workload::{LATENCY, PACKET, POLICY, SLOT, SLOTS, WAVEFORM, options};
 use crate::waveform::Options as Waveform;
+use crate::waveform::workload::{LATENCY, PACKET, POLICY, SLOT, SLOTS, WAVEFORM, options};
 use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 const CUT: Setting = Setting::new("cut", Takes::Domain(&LastOnFirst), "mapper")
