@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 
 pub use self::cable::{BRIDGE, CABLE, Cable};
-pub use self::cut::Cut;
+pub use self::cut::{Cut, Mapped};
 pub use self::error::NodesError;
 use self::lead::Pair;
 pub use self::message::NodeFacts;
