@@ -53,3 +53,36 @@ impl Cable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use takt_base::Stop;
+
+    use super::*;
+    use crate::waveform::{Blamed, Clock, ComponentOutcome, Options, Slots, run};
+
+    /// A run that waited for packets of another node, and for its own host.
+    fn waited() -> Outcome {
+        let options = Options { clock: Clock::Free, slots: Slots::Count(2), workers: 1, ..Options::default() };
+        let mut outcome = run(&options, &Stop::new()).unwrap();
+        let end = ComponentOutcome {
+            name: "modulator.out<0".to_owned(),
+            kind: Share::RECEIVE.to_owned(),
+            ..outcome.components[0].clone()
+        };
+        outcome.components.push(end);
+        let blamed = |component: Option<&str>| Blamed { component: component.map(str::to_owned), misses: 1 };
+        outcome.blamed = [Some("modulator.out<0"), Some("demodulator"), None].map(blamed).into();
+        outcome
+    }
+
+    #[test]
+    fn a_late_packet_is_laid_to_the_cable_only_where_it_was_full() {
+        for (used_share, who) in [(Some(0.96), CABLE), (Some(0.94), BRIDGE), (None, BRIDGE)] {
+            let mut outcome = waited();
+            Cable { used_share, ..Cable::default() }.blame(&mut outcome);
+            let blamed: Vec<Option<&str>> = outcome.blamed.iter().map(|one| one.component.as_deref()).collect();
+            assert_eq!(blamed, [Some(who), Some("demodulator"), None]);
+        }
+    }
+}
