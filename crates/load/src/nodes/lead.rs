@@ -10,7 +10,7 @@ use super::cable::Cable;
 use super::joined::joined;
 use super::line::{Lines, REPLY_BYTES};
 use super::message::{Ended, NodeFacts, Order, PROTOCOL, Reply, Request, Start};
-use super::part::{Part, Waiting, share};
+use super::part::{Part, Waiting, share, slots};
 use super::serve::own_facts;
 use super::{Cut, Nodes, NodesError, Options, PORT, cut};
 use crate::waveform::{Clock, Floors, Opened, Options as Waveform, Outcome, Packet, Slots, floors};
@@ -89,7 +89,7 @@ impl Pair {
     /// What the sinks receive where one core of this node executes all.
     pub(super) fn hash_on_one(&self, options: &Waveform, stop: &Stop) -> Result<Option<String>, NodesError> {
         let slot_ns = u64::try_from(options.slot.as_nanos()).unwrap_or(u64::MAX);
-        let slots = options.slots_of(options.duration, slot_ns).unwrap_or(1);
+        let slots = slots(options, slot_ns)?;
         let alone = Waveform { workers: 1, clock: Clock::Free, slots: Slots::Count(slots), ..options.clone() };
         let opened = Opened::placed(&alone, None)?;
         let executed = opened.execute(Some(slots), options.duration, stop)?;

@@ -159,7 +159,8 @@ impl Part {
     }
 }
 
-fn slots(options: &Options, slot_ns: u64) -> Result<u64, NodesError> {
+/// Slots of a run.
+pub(super) fn slots(options: &Options, slot_ns: u64) -> Result<u64, NodesError> {
     let slots = options.slots_of(options.duration, slot_ns).unwrap_or(1);
     if u128::from(slots) * u128::from(slot_ns) > LONGEST.as_nanos() {
         return Err(NodesError::TooLong { slots, slot_us: slot_ns as f64 / 1e3 });

@@ -28,7 +28,7 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
             ),
         ])
     };
-    let numbers = ["longest packet", "throughput", "of the slot in use", "of the cable in use"];
+    let numbers = ["longest packet", "throughput", "slot in use", "cable in use"];
     let columns = Column::row("slot, platform", &numbers, &["ended by, rounds"]);
     let all = Table::new("longest-packets", "Longest packets", columns, outcome.longest.iter().map(row).collect());
     let all = all.with_note(
@@ -52,7 +52,7 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
 /// The UTRAN chain on two nodes.
 pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &SplitPoint| {
-        let pair = if p.first_node == "native" { "native and native" } else { "emulated aarch64 and native" };
+        let pair = if p.first_node == "native" { "equal" } else { "unequal" };
         let cut: Vec<String> = p.cut_after.iter().map(|(after, n)| format!("after {after} {n}")).collect();
         Row::plain([
             Cell::text(format!("{}, {pair}", Unit::SECONDS.show(p.slot_us * 1e-6, 3))),
@@ -65,15 +65,16 @@ pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
             Cell::text(cut.join(", ")),
         ])
     };
-    let numbers =
-        ["missed", "same output, rounds", "shortest slot expected", "all components", "bridges", "clocks apart"];
-    let columns = Column::row("slot, nodes", &numbers, &["cut by the mapper, rounds"]);
+    let numbers = ["missed", "same output", "period", "components", "bridges", "clocks apart"];
+    let columns = Column::row("slot, pair", &numbers, &["cut, rounds"]);
     let rows: Vec<Row> = outcome.two_nodes.split.iter().filter(|p| p.rounds > 0).map(row).collect();
     let cable = outcome.two_nodes.cable_bps.map_or_else(String::new, |bps| Unit::BITS_PER_S.show(bps, 3));
     let table = Table::new("split", "The UTRAN chain on two nodes", columns, rows).with_note(format!(
-        "Joined by {cable}; its source is on the first node, its sink on the second, and between them the mapper cuts. The shortest \
-         slot is its own account of the busiest core or of the cable, whichever takes longer; bridges: what their ends take of both \
-         workers. The paper: the chain in slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms left no time for TCP/IP."
+        "Joined by {cable}. Equal: both native; unequal: the first an emulated aarch64. Its source is on the first node, its sink on \
+         the second, and between them the mapper cuts. Same output: rounds whose sinks received what they receive on one node. \
+         Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold; components: all of them. \
+         Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
+         left no time for TCP/IP."
     ));
     vec![table]
 }
