@@ -59,21 +59,19 @@ pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
             Cell::text(format!("{} of {}", count(p.misses), count(p.slots))),
             Cell::text(format!("{} of {}", p.same_output, p.rounds)),
             cell(&p.period_ns, Unit::SECONDS, 1e-9),
-            cell(&p.components_ns, Unit::SECONDS, 1e-9),
             cell(&p.bridges_ns, Unit::SECONDS, 1e-9),
             cell(&p.clock_off_ns, Unit::SECONDS, 1e-9),
             Cell::text(cut.join(", ")),
         ])
     };
-    let numbers = ["missed", "same output", "period", "components", "bridges", "clocks apart"];
+    let numbers = ["missed", "same output", "period", "bridges", "clocks apart"];
     let columns = Column::row("slot, pair", &numbers, &["cut, rounds"]);
     let rows: Vec<Row> = outcome.two_nodes.split.iter().filter(|p| p.rounds > 0).map(row).collect();
     let cable = outcome.two_nodes.cable_bps.map_or_else(String::new, |bps| Unit::BITS_PER_S.show(bps, 3));
     let table = Table::new("split", "The UTRAN chain on two nodes", columns, rows).with_note(format!(
         "Joined by {cable}. Equal: both native; unequal: the first an emulated aarch64. Its source is on the first node, its sink on \
          the second, and between them the mapper cuts. Same output: rounds whose sinks received what they receive on one node. \
-         Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold; components: all of them. \
-         Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
+         Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold. Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
          left no time for TCP/IP."
     ));
     vec![table]
