@@ -59,7 +59,7 @@ impl Pair {
             None => cut::mapped(&opened.graph, &opened.registry, options, [&first, &second])?,
         };
         let (cable_bps, floors, ahead, offset) = (options.cable_bps, floors(), AHEAD, (0, 0));
-        Ok(Pair { lines, own, clock, first, second, cut, cable_bps, floors, ahead, offset })
+        Ok(Pair { lines, own, clock, first, second: *second, cut, cable_bps, floors, ahead, offset })
     }
 
     /// What is known of both, and of the cable with such packets.

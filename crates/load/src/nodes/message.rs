@@ -45,7 +45,7 @@ pub(super) struct Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub(super) enum Reply {
-    Facts(NodeFacts),
+    Facts(Box<NodeFacts>),
     Opened {
         samples: SocketAddr,
     },

@@ -98,7 +98,9 @@ struct Node {
 impl Node {
     fn answer(&mut self, request: Request) -> Result<Reply, NodesError> {
         match (request, std::mem::replace(&mut self.state, State::Idle)) {
-            (Request::Facts { protocol: PROTOCOL, capacities }, _) => Ok(Reply::Facts(own_facts(capacities)?)),
+            (Request::Facts { protocol: PROTOCOL, capacities }, _) => {
+                Ok(Reply::Facts(Box::new(own_facts(capacities)?)))
+            }
             (Request::Open(Order { options, first }), _) => {
                 let waiting = Waiting::open(&options, &first, 1, self.address)?;
                 let samples = waiting.samples();
