@@ -1,7 +1,7 @@
 //! Why a waveform can't be run on two nodes.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use takt_agent::Failure;
 use takt_graph::{GraphError, PlanError, ShareError};
@@ -30,6 +30,8 @@ pub enum NodesError {
     Unexpected { said: String, expected: &'static str },
     #[error("the second node: {0}")]
     Refused(Failure),
+    #[error("{at} is not at {other}, which asks: nothing is sent there")]
+    Elsewhere { at: SocketAddr, other: IpAddr },
     #[error("no component is called `{name}`")]
     NoComponent { name: String },
     #[error("`{name}` is the last: nothing is left for the second node")]

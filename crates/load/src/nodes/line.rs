@@ -1,7 +1,7 @@
 //! Lines of JSON over a stream: bounded, and read with an eye on whether anybody still wants them.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -29,6 +29,11 @@ impl Lines {
         stream.set_read_timeout(Some(LOOK))?;
         stream.set_nodelay(true)?;
         Ok(Lines { stream, ahead: Vec::new() })
+    }
+
+    /// The other end.
+    pub(super) fn other(&self) -> io::Result<IpAddr> {
+        self.stream.peer_addr().map(|at| at.ip())
     }
 
     pub(super) fn write(&mut self, message: &impl Serialize) -> Result<(), NodesError> {

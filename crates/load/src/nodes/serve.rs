@@ -81,7 +81,8 @@ enum State {
 }
 
 fn serve(mut lines: Lines, address: Ipv4Addr, stop: &Stop) -> Result<(), NodesError> {
-    let mut node = Node { address: address.into(), state: State::Idle, floors: None };
+    let other = lines.other().map_err(NodesError::Line)?;
+    let mut node = Node { address: address.into(), other, state: State::Idle, floors: None };
     while let Some(request) = lines.read(REQUEST_BYTES, &|| stop.requested())? {
         let reply = node.answer(request).unwrap_or_else(|error| Reply::Failed(Failure::of(&error, error.fix())));
         lines.write(&reply)?;
@@ -91,6 +92,8 @@ fn serve(mut lines: Lines, address: Ipv4Addr, stop: &Stop) -> Result<(), NodesEr
 
 struct Node {
     address: IpAddr,
+    /// Who asks: samples and questions for the time go nowhere else.
+    other: IpAddr,
     state: State,
     floors: Option<Floors>,
 }
@@ -108,6 +111,9 @@ impl Node {
                 Ok(Reply::Opened { samples })
             }
             (Request::Start(Start { samples, clock, epoch_ns }), State::Waiting(waiting)) => {
+                if let Some(elsewhere) = [samples, clock].iter().find(|at| at.ip() != self.other) {
+                    return Err(NodesError::Elsewhere { at: *elsewhere, other: self.other });
+                }
                 let follower = Follower::start(clock, epoch_ns, waiting.time()).map_err(NodesError::Clock)?;
                 let part = waiting.go(samples)?;
                 let begins = part.time.begins().unwrap_or(0);

@@ -68,17 +68,23 @@ fn what_can_not_be_run_is_refused_with_what_would_be_right_and_the_node_goes_on(
     long.waveform.slots = Slots::Count(1_000_000);
     assert!(matches!(run(&long, &Stop::new()), Err(NodesError::TooLong { .. })));
 
-    // A stranger, who gets no further than his line, and then the next.
-    let mut stranger = TcpStream::connect((loopback(3), takt_load::nodes::PORT)).expect("it listens");
-    stranger
-        .write_all(b"{\"do\":\"start\",\"samples\":\"1.2.3.4:5\",\"clock\":\"1.2.3.4:5\",\"epoch_ns\":0}\n")
-        .expect("sent");
-    let mut said = String::new();
-    BufReader::new(&stranger).read_line(&mut said).expect("an answer");
-    assert!(said.contains("failed") && said.contains("in this order"), "{said}");
-    stranger.write_all(b"no JSON\n").expect("sent");
-    said.clear();
-    assert_eq!(BufReader::new(&stranger).read_line(&mut said).expect("closed"), 0, "{said}");
+    // A stranger, who gets no further than his lines, and then the next.
+    let stranger = TcpStream::connect((loopback(3), takt_load::nodes::PORT)).expect("it listens");
+    let said = |line: &str| {
+        (&stranger).write_all(line.as_bytes()).expect("sent");
+        let mut said = String::new();
+        BufReader::new(&stranger).read_line(&mut said).expect("an answer");
+        said
+    };
+    let start = "{\"do\":\"start\",\"samples\":\"1.2.3.4:5\",\"clock\":\"1.2.3.4:5\",\"epoch_ns\":0}\n";
+    let early = said(start);
+    assert!(early.contains("failed") && early.contains("in this order"), "{early}");
+    let waveform = serde_json::to_string(&options(3, None).waveform).expect("JSON");
+    let opened = said(&format!("{{\"do\":\"open\",\"options\":{waveform},\"first\":[\"source\"]}}\n"));
+    assert!(opened.contains("opened"), "{opened}");
+    let elsewhere = said(start);
+    assert!(elsewhere.contains("nothing is sent there"), "{elsewhere}");
+    assert_eq!(said("no JSON\n"), "", "closed");
     drop(stranger);
     run(&options(3, Some("channel")), &Stop::new()).expect("it serves the next");
 }
