@@ -48,6 +48,8 @@ pub enum Service {
     Hog,
     /// A process of the TD-SCDMA exchange.
     Exchange,
+    /// A second node, which executes a part of a waveform.
+    Node,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

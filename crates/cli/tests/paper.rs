@@ -80,7 +80,7 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert!(role("SWLOAD")["per_slot_ns"].is_null() && role("SWLOAD")["once_ns"]["value"].as_f64() > Some(0.0));
     assert!(role("FRONTEND")["per_slot_ns"].is_null() && role("FRONTEND")["once_ns"].is_null());
     let claims = outcome["claims"].as_array().expect("claims");
-    assert_eq!(claims.len(), 7);
+    assert_eq!(claims.len(), 8);
     assert_eq!((claims[0]["answer"].as_str(), claims[0]["covered"].as_bool()), (Some("holds"), Some(true)));
     assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
 

@@ -9,12 +9,12 @@
 
 use std::time::Duration;
 
-use crate::clock::QUESTIONS_EVERY;
 use crate::manager::{LEAD, LOOK};
 use crate::membership::HEARTBEATS_EVERY;
 use crate::message::{Envelope, PROTOCOL, document};
 use crate::node::run::UNSTARTED;
 use crate::quorum::{Ballot, Heartbeat, View};
+use takt_bridge::clock::QUESTIONS_EVERY;
 
 /// How members reach each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

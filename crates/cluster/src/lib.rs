@@ -18,12 +18,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "zenoh"), allow(dead_code, reason = "what is built for the fuzzer uses a part"))]
 
-#[cfg(feature = "zenoh")]
-pub mod bridge;
 pub mod certificates;
 mod check;
-#[cfg(feature = "zenoh")]
-pub mod clock;
 #[cfg(feature = "zenoh")]
 mod control;
 #[cfg(feature = "zenoh")]

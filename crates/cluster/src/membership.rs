@@ -7,11 +7,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_base::{Clock, Stop, WallClock};
+use takt_bridge::clock::SlotTime;
 use takt_host::policy::{Policy, set_policy};
 use zenoh::pubsub::Subscriber;
 
 use crate::ClusterError;
-use crate::clock::SlotTime;
 use crate::control::Control;
 use crate::quorum::{Ballot, Heartbeat, Quorum, View};
 

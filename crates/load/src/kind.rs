@@ -6,6 +6,7 @@ use crate::calibration::workload::Calibration;
 use crate::deadline::workload::Deadline;
 use crate::interface::workload::Interface;
 use crate::longest_packet::workload::LongestPacket;
+use crate::nodes::workload::{LongestOnTwoNodes, OnTwoNodes};
 use crate::quantity::Quantity;
 use crate::rate::workload::Rate;
 use crate::roles::workload::Roles;
@@ -51,6 +52,8 @@ workloads! {
     RoundTrip = "round-trip": RoundTrip;
     Waveform = "waveform": OnTheBeat;
     LongestPacket = "longest-packet": LongestPacket;
+    WaveformTwoNodes = "waveform-two-nodes": OnTwoNodes;
+    LongestPacketTwoNodes = "longest-packet-two-nodes": LongestOnTwoNodes;
     Interface = "interface": Interface;
     Roles = "roles": Roles;
     Calibration = "calibration": Calibration;
@@ -68,6 +71,12 @@ impl Kind {
     #[must_use]
     pub fn has_path(self) -> bool {
         self.workload().facts().peer != Peer::None
+    }
+
+    /// Whether the other side is a node that executes a part of the waveform.
+    #[must_use]
+    pub fn has_second_node(self) -> bool {
+        self.workload().facts().peer == Peer::Node
     }
 
     #[must_use]

@@ -12,6 +12,7 @@
 //! | `calibration` | what can this processor do, and what do components execute? | capacities, prices, counts |
 //! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
 //! | `longest_packet` | how long may a waveform's packets be? | items, every trial |
+//! | `nodes` | do two machines hold a waveform's slot, and how long may its packets be there? | the same, both nodes and the cable |
 //!
 //! Each is a folder with a serde options struct, a serde result struct (which is the `--json` document of the command of the
 //! same name), `run(options, progress, stop)`, and `workload.rs`: what experiments know of it, by the contract of
@@ -26,6 +27,7 @@ mod excluded;
 pub mod interface;
 mod kind;
 pub mod longest_packet;
+pub mod nodes;
 mod quantity;
 pub mod rate;
 pub mod roles;

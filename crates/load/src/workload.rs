@@ -80,6 +80,8 @@ pub enum Peer {
     None,
     Radio,
     Server,
+    /// A second node, which executes a part of the waveform.
+    Node,
 }
 
 /// Two settings of a point that do not go together.

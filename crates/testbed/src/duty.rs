@@ -15,6 +15,7 @@ use takt_emulator::emulate::{self, Radios};
 use takt_emulator::n200::N200;
 use takt_emulator::x310::X310;
 use takt_load::deadline::Role;
+use takt_load::nodes::Serve;
 use takt_load::{Kind, Model};
 use takt_path::hop::Hop;
 use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
@@ -38,6 +39,7 @@ enum Running {
     Disturbance(Loops),
     Hog(Hog),
     Exchange(Role),
+    Node(Serve),
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
@@ -55,6 +57,7 @@ impl Duty for Running {
                 let started = Role::start(read("role", options)?);
                 started.map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
             }
+            Service::Node => Serve::start(read("options of a node", options)?).map(Running::Node).map_err(failed),
             Service::UdpServer => serve_udp(read("server options", options)?),
         }
     }
@@ -64,6 +67,7 @@ impl Duty for Running {
             Running::N200(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
             Running::X310(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
             Running::Hop(_) | Running::Disturbance(_) | Running::Hog(_) | Running::Exchange(_) => Vec::new(),
+            Running::Node(node) => vec![node.local().to_string()],
             Running::Udp { at, .. } => vec![at.to_string()],
         }
     }
@@ -86,6 +90,10 @@ impl Duty for Running {
                 Ok(Value::Null)
             }
             Running::Exchange(role) => write(&role.finish().map_err(failed)?),
+            Running::Node(node) => {
+                drop(node);
+                Ok(Value::Null)
+            }
             Running::Udp { stop, thread, .. } => {
                 stop.request();
                 write(&join(thread)?)

@@ -22,7 +22,7 @@ use crate::{Answer, Output, Problem, stop_on_signal};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
+  takt paper aloe --quick              about five minutes: overhead, interfaces, longest packets
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation

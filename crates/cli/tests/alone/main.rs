@@ -13,3 +13,4 @@ mod guest;
 mod linux_rt;
 mod starved;
 mod stopped_guest;
+mod two_nodes;

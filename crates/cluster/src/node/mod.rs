@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value as Json, json};
 use takt_base::{Clock, Notes, Stop, WallClock};
+use takt_bridge::clock::Responder;
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
 use takt_runtime::{Registry, costs};
@@ -16,7 +17,6 @@ use takt_runtime::{Registry, costs};
 use self::place::Refusal;
 use self::run::{Host, Run};
 use crate::ClusterError;
-use crate::clock::Responder;
 use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_bridge::Bridges;
+use takt_bridge::clock::{Follower, SlotTime};
 use takt_packet::EngineKind;
 use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, Wish};
 
 use super::place::{Placed, Refusal, place};
-use crate::bridge::{self, Bridges};
-use crate::clock::{Follower, SlotTime};
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
 use crate::quorum::{Ballot, Quorum};
@@ -53,7 +53,7 @@ pub(super) struct Run {
     /// Another placing that is ready.
     next: Option<(Order, Placed, Bridges)>,
     /// Bridges of earlier placings, and until when they carry what is under way.
-    earlier: Vec<(MonoNs, bridge::Running)>,
+    earlier: Vec<(MonoNs, takt_bridge::Running)>,
 }
 
 enum State {
@@ -63,7 +63,7 @@ enum State {
     },
     Executing {
         running: Box<Running>,
-        bridges: bridge::Running,
+        bridges: takt_bridge::Running,
     },
     Ended(Box<End>),
     /// Between two others.
@@ -265,7 +265,7 @@ impl Run {
         order: &Order,
         bridges: Bridges,
         samples: &BTreeMap<String, SocketAddr>,
-    ) -> Result<bridge::Running, Refusal> {
+    ) -> Result<takt_bridge::Running, Refusal> {
         let at = |(index, worker): (usize, &crate::message::WorkerOrder)| Some((index, *samples.get(&worker.node)?));
         let peers: BTreeMap<usize, SocketAddr> = order.workers.iter().enumerate().filter_map(at).collect();
         // Above the workers: what it does is short, and they wait for it.

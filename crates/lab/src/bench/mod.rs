@@ -32,8 +32,8 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::cgroup::CpuSet;
 use takt_host::leftovers::Run;
-use takt_load::deadline;
 use takt_load::{Kind, Lost, Peer};
+use takt_load::{deadline, nodes};
 use takt_testbed::Lateness;
 use takt_testbed::environment::{Native, Site};
 use takt_testbed::impairment;
@@ -243,6 +243,12 @@ fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError
             let ordinary = kind == Kind::Rate && site.in_force.emulator_priority.is_none();
             site.start_emulator(if ordinary { with_beat(emulation, ORDINARY_BEAT_US) } else { emulation })
         }
+        Peer::Node => {
+            let radio = site.radio.as_mut().filter(|_| site.in_force.path != "loopback");
+            let options = json!(nodes::ServeOptions { address: site.in_force.radio_addr });
+            let radio = radio.ok_or_else(|| AgentError::Failed(options::no_second_node()))?;
+            radio.start(Service::Node, options).map(|_| ())
+        }
         Peer::None => Ok(()),
     }
 }
@@ -258,7 +264,7 @@ fn with_beat(emulation: Value, beat_us: u32) -> Value {
 
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     match kind.workload().facts().peer {
-        Peer::Server => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
+        Peer::Server | Peer::Node => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Peer::Radio => site.finish_emulator(),
         Peer::None => Ok(Value::Null),
     }

@@ -13,6 +13,16 @@ pub(super) fn no_server() -> Failure {
     Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()), lasting: false }
 }
 
+/// Two nodes on one loopback interface would have no cable between them.
+pub(super) fn no_second_node() -> Failure {
+    let fix = "run it as root, or where user namespaces are permitted, and with a path other than loopback";
+    Failure {
+        chain: vec!["a second node needs a network namespace of its own".into()],
+        fix: Some(fix.into()),
+        lasting: true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;

@@ -62,7 +62,7 @@ pub(crate) fn answers_to(addr: Ipv4Addr, points: &[Point]) -> Result<(), OwnRadi
 }
 
 fn needs(point: &Point) -> Option<Needs> {
-    if !point.kind.has_path() {
+    if !point.kind.has_path() || point.kind.has_second_node() {
         return None;
     }
     if point.kind == Kind::Udp {

@@ -29,6 +29,8 @@ impl Where {
     /// Of a point; `addr`: a radio that is there already.
     pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
         let (settings, kind) = (&point.settings, environment_of(&point.settings));
+        // A second node is takt's own, whatever radio there is.
+        let addr = addr.filter(|_| !point.kind.has_second_node());
         let alone = !point.kind.has_path();
         let loopback = settings.word("path") == "loopback";
         let (mtu_bytes, whole_frames) = (usual_mtu_bytes(settings), needs_whole_frames(settings));

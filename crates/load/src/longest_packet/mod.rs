@@ -56,9 +56,28 @@ const TRIAL_SLOTS: u64 = 30;
 /// The waveform can't be run, or not even the shortest packet holds.
 pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError> {
     let (per_item_ns, placement) = probe(options)?;
+    let first = items_in(options.slot, per_item_ns);
+    let mut run = |options: &Options| {
+        let opened = Opened::placed(options, Some(&placement))?;
+        measure(options, &opened, Memory::default(), stop)
+    };
+    longest_by(options, first, &mut run, stop)
+}
+
+/// So many items that take half of a slot.
+fn items_in(slot: Duration, per_item_ns: f64) -> u32 {
+    (0.5 * slot.as_nanos() as f64 / per_item_ns).clamp(f64::from(SHORTEST), f64::from(LONGEST)) as u32
+}
+
+/// The same beginning with a length of `first`, wherever `run` runs a waveform.
+pub(crate) fn longest_by<E: From<WaveformError>>(
+    options: &Options,
+    first: u32,
+    run: &mut dyn FnMut(&Options) -> Result<Outcome, E>,
+    stop: &Stop,
+) -> Result<Longest, E> {
     let slot_ns = options.slot.as_nanos() as f64;
-    let first = (0.5 * slot_ns / per_item_ns).clamp(f64::from(SHORTEST), f64::from(LONGEST)) as u32;
-    let mut search = Search { options, placement, trials: Vec::new(), blamed: Vec::new(), stop };
+    let mut search = Search { options, run, trials: Vec::new(), blamed: Vec::new(), stop };
     let found = search_with(first, &mut |items| search.holds(items, options.duration / 4, TRIAL_SLOTS))?;
     let none = || WaveformError::NothingHolds { items: SHORTEST, slot_us: slot_ns / 1e3 };
     let mut items = found.ok_or_else(none)?;
@@ -71,7 +90,7 @@ pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError>
             return Ok(Longest { options, items, bits, throughput_bps, blamed, used_share, trials, confirmed });
         }
         if items <= SHORTEST {
-            return Err(none());
+            return Err(none().into());
         }
         items = ((f64::from(items) * LOWER) as u32).max(SHORTEST);
     }
@@ -106,18 +125,17 @@ fn search_with<T, E>(first: u32, holds: &mut dyn FnMut(u32) -> Result<Option<T>,
     Ok(Some(low))
 }
 
-struct Search<'a> {
+struct Search<'a, E> {
     options: &'a Options,
-    /// The worker of each component: one cut for all lengths.
-    placement: Vec<usize>,
+    run: &'a mut dyn FnMut(&Options) -> Result<Outcome, E>,
     trials: Vec<Trial>,
     blamed: Vec<Blamed>,
     stop: &'a Stop,
 }
 
-impl Search<'_> {
+impl<E> Search<'_, E> {
     /// Whether most of three trials pass; the last that did.
-    fn holds(&mut self, items: u32, duration: Duration, slots: u64) -> Result<Option<Outcome>, WaveformError> {
+    fn holds(&mut self, items: u32, duration: Duration, slots: u64) -> Result<Option<Outcome>, E> {
         let (mut good, mut bad) = (0, 0);
         let slots = self.options.slots_of(duration, self.options.slot.as_nanos() as u64).unwrap_or(slots).max(slots);
         loop {
@@ -128,8 +146,7 @@ impl Search<'_> {
                 clock: Clock::Wall,
                 ..self.options.clone()
             };
-            let opened = Opened::placed(&options, Some(&self.placement))?;
-            let outcome = measure(&options, &opened, Memory::default(), self.stop)?;
+            let outcome = (self.run)(&options)?;
             let busy = outcome.workers.iter().filter_map(|worker| worker.busy).max_by_key(Spread::tail_ns);
             self.trials.push(Trial { items, slots: outcome.slots, misses: outcome.misses, busy });
             let passed = u32::from(outcome.misses + outcome.lost_packets() == 0);
@@ -144,6 +161,12 @@ impl Search<'_> {
             }
         }
     }
+}
+
+/// So many items that one core of this machine takes half of a slot for all components.
+pub(crate) fn half_of_a_core(options: &Options) -> Result<u32, WaveformError> {
+    let (per_item_ns, _) = probe(&Options { workers: 1, ..options.clone() })?;
+    Ok(items_in(options.slot, per_item_ns))
 }
 
 /// What an item costs the fullest worker, from a free run, and how the components were placed for it.

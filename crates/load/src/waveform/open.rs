@@ -100,7 +100,7 @@ impl Opened {
 /// Slots of the run that finds out what each component costs.
 const PROBE_SLOTS: u64 = 50;
 /// Priority of workers: above ordinary threads, below the kernel's own.
-const PRIORITY: u8 = 20;
+pub(crate) const PRIORITY: u8 = 20;
 
 fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformError> {
     let mut waveform = match (&options.text, library::named(&options.waveform, options.components)) {

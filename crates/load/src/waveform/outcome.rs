@@ -118,7 +118,7 @@ impl Outcome {
         self.broken_packets + self.dropped_packets
     }
 
-    pub(super) fn of(
+    pub(crate) fn of(
         options: &Options,
         opened: &Opened,
         ran: &Executed,

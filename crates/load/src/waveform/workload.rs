@@ -25,14 +25,19 @@ pub(crate) const LATENCY: Setting = Setting::new("latency", Takes::Word(&["fixed
 pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["highest", "fifo", "other"]), "highest")
     .about("scheduling policy of the workers; highest is fifo where permitted");
 
+pub(crate) const PACKET: Setting =
+    Setting::new("packet", Takes::Domain(&PacketLength), "as-written").about("what each source makes in a slot");
+pub(crate) const SLOTS: Setting =
+    Setting::new("slots", Takes::Domain(&SlotCount), "by-duration").about("how many slots are measured");
+
 const SETTINGS: &[Setting] = &[
     DURATION,
     WARM_UP,
     WAVEFORM,
     COMPONENTS,
-    Setting::new("packet", Takes::Domain(&PacketLength), "as-written").about("what each source makes in a slot"),
+    PACKET,
     SLOT,
-    Setting::new("slots", Takes::Domain(&SlotCount), "by-duration").about("how many slots are measured"),
+    SLOTS,
     WORKERS,
     LATENCY,
     Setting::new("clock", Takes::Word(&["wall", "free"]), "wall").about("the host's clock, or as fast as can be"),

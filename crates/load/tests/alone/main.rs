@@ -2,3 +2,4 @@
 
 mod deadline;
 mod interface;
+mod nodes;

@@ -13,7 +13,7 @@ use takt_stats::{Histogram, Ns};
 
 use super::{
     BeatPoint, Elsewhere, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, OverheadPoint, Role,
-    SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, overhead, words,
+    SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, nodes, overhead, words,
 };
 use crate::StudyRun;
 use crate::claim::answer;
@@ -24,7 +24,8 @@ use crate::part::{Point, at, part};
 pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
     let part = |name: &str| part(stored, name);
     let paper = facts();
-    let longest = longest(&part("longest"));
+    let (alone, joined) = (part("longest"), part("longest-two-nodes"));
+    let longest = longest(&alone, &joined);
     let interfaces = interfaces(&part("interface"));
     let costs = costs(&part("overhead"), &part("beat"), &paper);
     let parts = elsewhere::Parts {
@@ -39,7 +40,8 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
     let mut outcome = Outcome {
         of: StudyRun::of(stored, SCHEMA),
         real_time: real_time(&rounds_here(stored)),
-        two_over_one: two_over_one(&part("longest")),
+        two_over_one: two_over_one(&alone),
+        two_nodes: nodes::two_nodes(&joined, &alone, [&part("split"), &part("split-aarch64")]),
         roles: roles(&part("roles"), &interfaces, &costs, &elsewhere),
         memory: memory(&part("memory")),
         execution: execution::execution(&part("execution"), &paper.execution),
@@ -69,26 +71,31 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(round: &RoundRow) -> Option<T> 
     T::deserialize(&round.record.as_ref()?.result).ok()
 }
 
-fn longest(part: &[Point<'_>]) -> Vec<LongestPoint> {
-    let point = |point: &Point<'_>| {
-        let mut ended_by: BTreeMap<String, usize> = BTreeMap::new();
-        for found in point.counted().filter_map(read::<Longest>) {
-            let who = found.blamed.first().map(|one| one.component.clone().unwrap_or_else(|| HOST.to_owned()));
-            *ended_by.entry(who.unwrap_or_else(|| "nothing".into())).or_default() += 1;
-        }
-        LongestPoint {
-            slot_us: point.slot_us(),
-            workers: point.whole("workers"),
-            bits: point.at("/bits"),
-            throughput_bps: point.at("/throughput_bps"),
-            used_share: point.at("/used_share"),
-            ended_by,
-            skipped: point.skipped(),
-        }
+fn longest(alone: &[Point<'_>], joined: &[Point<'_>]) -> Vec<LongestPoint> {
+    let point = |point: &Point<'_>| LongestPoint {
+        slot_us: point.slot_us(),
+        nodes: 1,
+        workers: point.whole("workers"),
+        bits: point.at("/bits"),
+        throughput_bps: point.at("/throughput_bps"),
+        used_share: point.at("/used_share"),
+        cable_used_share: Figure::default(),
+        ended_by: ended_by(point),
+        skipped: point.skipped(),
     };
-    let mut all: Vec<LongestPoint> = part.iter().map(point).collect();
-    all.sort_by(|a, b| a.workers.cmp(&b.workers).then(a.slot_us.total_cmp(&b.slot_us)));
+    let mut all: Vec<LongestPoint> = alone.iter().map(point).collect();
+    all.extend(nodes::curve(joined, ended_by));
+    all.sort_by(|a, b| (a.nodes, a.workers).cmp(&(b.nodes, b.workers)).then(a.slot_us.total_cmp(&b.slot_us)));
     all
+}
+
+fn ended_by(point: &Point<'_>) -> BTreeMap<String, usize> {
+    let mut ended_by: BTreeMap<String, usize> = BTreeMap::new();
+    for found in point.counted().filter_map(read::<Longest>) {
+        let who = found.blamed.first().map(|one| one.component.clone().unwrap_or_else(|| HOST.to_owned()));
+        *ended_by.entry(who.unwrap_or_else(|| "nothing".into())).or_default() += 1;
+    }
+    ended_by
 }
 
 /// Throughput and round of each block.

@@ -6,8 +6,8 @@ use takt_base::words::plural;
 use takt_lab::check::Answer;
 use takt_lab::store::RoundRow;
 
-use super::words::{figure, time};
-use super::{Errors, Outcome, TwoOverOne};
+use super::words::{figure, rate, time};
+use super::{Errors, LongestPoint, Outcome, SplitPoint, TwoOverOne};
 use crate::part::{Point, at};
 use crate::{Claim, Figure};
 
@@ -19,12 +19,14 @@ pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
         4 => parallel(outcome, same),
         6 => scattered(outcome),
         7 => predicted(outcome),
-        _ => (Answer::Unknown, "not measured: this study runs on one machine".to_owned()),
+        5 => synchronised(outcome),
+        _ => carried(outcome),
     };
     let claim = |claim: &super::ClaimFacts| {
         let (answer, measured) = measured(claim.number);
         let covered = match claim.number {
-            5 => false,
+            5 => outcome.two_nodes.split.iter().any(|point| point.rounds > 0),
+            8 => longest_slot(outcome).is_some(),
             7 => outcome.elsewhere.predicted(),
             _ => true,
         };
@@ -60,7 +62,8 @@ fn certain(same: &[Point<'_>]) -> (Answer, String) {
 fn relaxed(outcome: &Outcome) -> (Answer, String) {
     let across = outcome.interface.iter().filter(|point| point.reader == "other-core");
     let worst = across.filter_map(|point| point.hand_over_p99_9_ns.value).fold(f64::NAN, f64::max);
-    let held = outcome.longest.iter().filter(|point| point.workers > 1 && point.bits.value.is_some());
+    let cores = outcome.longest.iter().filter(|point| point.nodes == 1 && point.workers > 1);
+    let held = cores.filter(|point| point.bits.value.is_some());
     let shortest = held.map(|point| point.slot_us).fold(f64::INFINITY, f64::min);
     if !worst.is_finite() || !shortest.is_finite() {
         return unknown();
@@ -154,6 +157,68 @@ fn predicted(outcome: &Outcome) -> (Answer, String) {
         _ => Answer::Unknown,
     };
     (answer, text)
+}
+
+/// On two nodes as on one, every slot begun at one instant of one clock.
+fn synchronised(outcome: &Outcome) -> (Answer, String) {
+    let split = &outcome.two_nodes.split;
+    let count = |of: fn(&SplitPoint) -> usize| split.iter().map(of).sum::<usize>();
+    let (rounds, same, other) = (count(|p| p.rounds), count(|p| p.same_output), count(|p| p.other_output));
+    if rounds == 0 {
+        return (Answer::Unknown, format!("not measured: {}", no_nodes(outcome)));
+    }
+    let worst = |of: fn(&SplitPoint) -> &Figure| split.iter().filter_map(|p| of(p).value).fold(0.0, f64::max);
+    let (off, bound) = (worst(|p| &p.clock_off_ns), worst(|p| &p.clock_bound_ns));
+    let shortest = split.iter().filter(|p| p.rounds > 0).map(|p| p.slot_us).fold(f64::INFINITY, f64::min);
+    let text = format!(
+        "the UTRAN chain on two nodes gave what it gives on one in {same} of {rounds} rounds, and something else without a missed \
+         slot in {other}; the second node missed the first one's clock by {} at most in the mean and held itself to be off by \
+         {} at most, where the shortest slot is {}",
+        time(off),
+        time(bound),
+        time(shortest * 1e3),
+    );
+    let answer = match (other, bound < shortest * 1e3) {
+        (0, true) if 2 * same > rounds => Answer::Holds,
+        (0, true) => Answer::Unknown,
+        _ => Answer::Fails,
+    };
+    (answer, text)
+}
+
+/// The longest slot of Figure 2's third curve at which a packet was held.
+fn longest_slot(outcome: &Outcome) -> Option<&LongestPoint> {
+    let held = outcome.longest.iter().filter(|point| point.nodes > 1 && point.cable_used_share.value.is_some());
+    held.max_by(|a, b| a.slot_us.total_cmp(&b.slot_us))
+}
+
+/// The cable of the paper's ARMs, in use.
+fn carried(outcome: &Outcome) -> (Answer, String) {
+    let Some(point) = longest_slot(outcome) else {
+        return (Answer::Unknown, format!("not measured: {}", no_nodes(outcome)));
+    };
+    let least = outcome.paper.numbers.cable_share;
+    let percent = point.cable_used_share.scaled(100.0);
+    let text = format!(
+        "two nodes joined by {} carry {} from the source without a missed slot at slots of {}; with its samples that is {} % of what \
+         the cable carries, where {} % would be enough",
+        outcome.two_nodes.cable_bps.map_or_else(|| "a cable".to_owned(), rate),
+        point.throughput_bps.value.map(rate).unwrap_or_default(),
+        time(point.slot_us * 1e3),
+        figure(&percent, 0),
+        100.0 * least,
+    );
+    let answer = match above(&point.cable_used_share, least) {
+        Some(true) => Answer::Holds,
+        Some(false) => Answer::Fails,
+        None => Answer::Unknown,
+    };
+    (answer, text)
+}
+
+fn no_nodes(outcome: &Outcome) -> String {
+    let skipped = outcome.two_nodes.skipped.clone();
+    skipped.unwrap_or_else(|| "no round on two nodes counts".to_owned())
 }
 
 /// Whether a figure is above a bound, or below; `None`: its interval has the bound in it, or it has none.

@@ -123,6 +123,8 @@ pub struct MemoryFacts {
 pub struct Numbers {
     /// Times are predicted well enough if they are missed by no more than this, % of them, in the mean of the components.
     pub enough_pct: f64,
+    /// Two nodes carry real time over their cable if they use at least this share of it.
+    pub cable_share: f64,
 }
 
 /// A claim of the paper, in our words.

@@ -3,19 +3,21 @@
 //! | part of `experiments/aloe.toml` | figure of the paper | here |
 //! | --- | --- | --- |
 //! | `execution` | Table I, 1 | [`Execution`] |
-//! | `longest` | 2 | [`LongestPoint`] |
+//! | `longest`, `longest-two-nodes` | 2 | [`LongestPoint`] |
 //! | `interface` | 3, 4 | [`InterfacePoint`] |
 //! | `overhead`, `beat` | 5, 6, the model | [`Overhead`] |
 //! | `roles` | Table II | [`Role`] |
 //! | `memory` | Table III | [`MemoryUse`] |
 //! | `same` | claims 1 and 4 | [`Claim`](crate::Claim) |
-//! | `capacity`, and the parts named `…-aarch64` | the ARM columns, claim 7 | [`Elsewhere`] |
+//! | `split`, `split-aarch64` | the waveform on 2x86 and 2ARM, claims 5 and 8 | [`TwoNodes`] |
+//! | `capacity`, and the other parts named `…-aarch64` | the ARM columns, claim 7 | [`Elsewhere`] |
 
 mod assemble;
 mod claims;
 mod elsewhere;
 mod execution;
 mod facts;
+mod nodes;
 mod overhead;
 mod words;
 
@@ -30,6 +32,7 @@ pub(super) use assemble::assemble;
 pub use elsewhere::{Elsewhere, ElsewherePoint, Errors};
 pub use execution::{Execution, ExecutionPoint, Scatter};
 pub use facts::{ClaimFacts, ExecutionRow, Facts, Numbers, RoleFacts, facts};
+pub use nodes::{SplitPoint, TwoNodes};
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -48,9 +51,12 @@ pub struct Outcome {
     /// The ARM columns; empty in documents of before they were looked at.
     #[serde(default)]
     pub elsewhere: Elsewhere,
-    /// Figure 2: longest packets, by workers and slot.
+    /// Figure 2: longest packets, by nodes, workers and slot.
     pub longest: Vec<LongestPoint>,
     pub two_over_one: Vec<TwoOverOne>,
+    /// Two nodes joined by a cable; empty in documents of before they were looked at.
+    #[serde(default)]
+    pub two_nodes: TwoNodes,
     /// Figures 3 and 4, by reader and length.
     pub interface: Vec<InterfacePoint>,
     /// Figures 5 and 6.
@@ -67,7 +73,10 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LongestPoint {
     pub slot_us: f64,
-    /// Workers, each on a core of its own.
+    /// Machines: 1, or 2 joined by a cable.
+    #[serde(default = "one")]
+    pub nodes: usize,
+    /// Workers of each, each on a core of its own.
     pub workers: usize,
     /// Longest packet, bits at the source.
     pub bits: Figure,
@@ -75,17 +84,25 @@ pub struct LongestPoint {
     pub throughput_bps: Figure,
     /// Share of the slot in use in 99.9 % of slots at that length.
     pub used_share: Figure,
-    /// Who ended the searches, by what the first length that failed was laid to: a component, or `release`; rounds.
+    /// Share of what the cable between two nodes carries in a slot.
+    #[serde(default)]
+    pub cable_used_share: Figure,
+    /// Who ended the searches, by what the first length that failed was laid to: a component, `release`; between two nodes
+    /// `cable`, where it was full, or `bridge`, where a packet was late all the same; rounds.
     pub ended_by: BTreeMap<String, usize>,
     /// Why no round was run, if none was.
     pub skipped: Option<String>,
 }
 
-/// Two cores beside one.
+fn one() -> usize {
+    1
+}
+
+/// Two cores, or two nodes, beside one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoOverOne {
     pub slot_us: f64,
-    /// Throughput on two over that on one, block by block.
+    /// Throughput on two over that on one core, block by block.
     pub ratio: Figure,
 }
 

@@ -21,7 +21,7 @@ fn interval(of: &Figure) -> String {
     of.shown(time).unwrap_or_else(|| "unknown".to_owned())
 }
 
-fn rate(bps: f64) -> String {
+pub(super) fn rate(bps: f64) -> String {
     shown::scaled(bps, "b/s")
 }
 
@@ -78,6 +78,7 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
             time(one.slot_us * 1e3),
         ));
     }
+    says.extend(two_nodes(outcome));
     if let Some(bytes) = outcome.memory.component_bytes.value {
         let base = outcome.memory.base_bytes.value.unwrap_or_default();
         says.push(format!(
@@ -89,6 +90,47 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
         ));
     }
     says.iter().map(|words| sentence(words)).collect()
+}
+
+/// Figure 2's third curve, and the chain split by the mapper.
+fn two_nodes(outcome: &Outcome) -> Vec<String> {
+    let curve = outcome.longest.iter().filter(|point| point.nodes > 1).filter_map(|point| {
+        let ended = point.ended_by.iter().max_by_key(|(_, rounds)| **rounds).map_or("nothing", |(who, _)| who);
+        let used = point.cable_used_share.scaled(100.0);
+        Some(format!(
+            "{} at slots of {} ({} % of the cable, ended by {ended})",
+            point.throughput_bps.value.map(rate)?,
+            time(point.slot_us * 1e3),
+            figure(&used, 0),
+        ))
+    });
+    let curve: Vec<String> = curve.collect();
+    let cable = outcome.two_nodes.cable_bps.map_or_else(|| "a cable".to_owned(), rate);
+    let curve = (!curve.is_empty()).then(|| format!("two nodes joined by {cable} carry {}", curve.join(", ")));
+    curve.into_iter().chain(split(outcome)).collect()
+}
+
+/// At the shortest slot that was held by each pair.
+fn split(outcome: &Outcome) -> Vec<String> {
+    let mut says = Vec::new();
+    for pair in ["native", "aarch64"] {
+        let points = || outcome.two_nodes.split.iter().filter(move |p| p.first_node == pair && p.rounds > 0);
+        let Some(any) = points().next() else { continue };
+        let held = points().find(|point| point.misses == 0);
+        let held = held.map_or_else(
+            || "no slot that was tried was held in all rounds".to_owned(),
+            |point| format!("of the slots tried, {} is the shortest held in all rounds", time(point.slot_us * 1e3)),
+        );
+        let first = if pair == "native" { "two native nodes" } else { "an emulated aarch64 and a native node" };
+        says.push(format!(
+            "the UTRAN chain on {first}: the mapper cuts it after {}, where {} for the cable and {} for all components are the least \
+             it can have; {held}",
+            any.cut_after.keys().cloned().collect::<Vec<_>>().join(" or "),
+            any.link_ns.value.map(time).unwrap_or_default(),
+            any.components_ns.value.map(time).unwrap_or_default(),
+        ));
+    }
+    says
 }
 
 fn execution(outcome: &Outcome) -> Option<String> {
@@ -144,7 +186,9 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         "the links of ALOE copy each packet twice; those of takt do not, so that write and read are counted here as if an \
          application copied in and out"
             .to_owned(),
-        "ALOE ran on separate processors over a network as well (2ARM, claim 5); here each part runs on one processor".to_owned(),
+        "two nodes are two namespaces of one machine with a virtual cable of the paper's rate between them: bytes and their times on \
+         the cable are those of a real one, and neither a network card nor a second crystal is in the way"
+            .to_owned(),
         "with an interval of 10 ms the standard's first interleaver changes nothing and is a copy here; the paper charges it \
          like the others, so its row compares two different things"
             .to_owned(),
@@ -197,7 +241,7 @@ pub(super) fn how(role: &str) -> &'static str {
         }
         "BRIDGE" => {
             "The link itself, where it joins two cores: hand-over of 64 bits between two watching cores, a link, a slot. \
-             Between machines there is nothing to measure in this study."
+             What the ends of a bridge take between two machines stands with the split waveform."
         }
         "FRONTEND" => {
             "No cost a slot of its own: control waits in the queue at which EXEC looks, and the state is read by another \

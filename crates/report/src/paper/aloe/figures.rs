@@ -13,14 +13,22 @@ fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
     Series { name: name.to_owned(), look: Look::Line, slot, points }
 }
 
+/// What packets are made and used on: nodes, and workers of each.
+pub(super) fn platform(of: (usize, usize)) -> String {
+    match of {
+        (1, 1) => "one core".to_owned(),
+        (1, workers) => format!("{workers} cores"),
+        (nodes, _) => format!("{nodes} nodes"),
+    }
+}
+
 pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
     let series = |of: &dyn Fn(&LongestPoint) -> Point| -> Vec<Series> {
-        let mut by: BTreeMap<usize, Vec<Point>> = BTreeMap::new();
+        let mut by: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
         for p in &outcome.longest {
-            by.entry(p.workers).or_default().push(of(p));
+            by.entry((p.nodes, p.workers)).or_default().push(of(p));
         }
-        let name = |workers: usize| if workers == 1 { "one core".to_owned() } else { format!("{workers} cores") };
-        by.into_iter().enumerate().map(|(slot, (workers, points))| line(&name(workers), slot, points)).collect()
+        by.into_iter().enumerate().map(|(slot, (of, points))| line(&platform(of), slot, points)).collect()
     };
     if outcome.longest.is_empty() {
         return Vec::new();
@@ -41,7 +49,7 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
         x: Axis::log("length of a slot", Unit::SECONDS),
         y: Axis::log(label, unit),
         series: series(of),
-        source: source(&outcome.of, "rounds of part longest"),
+        source: source(&outcome.of, "rounds of parts longest and longest-two-nodes"),
         ..Figure::default()
     };
     let bits = Unit::prefixed("bit");

@@ -1,9 +1,10 @@
 //! The tables of the study, the paper's columns beside ours.
 
 use takt_studies::Figure;
-use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, Role};
+use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, Role, SplitPoint, TwoOverOne};
 
 use super::super::common::cell;
+use super::figures::platform;
 use crate::check::taker;
 use crate::quantity::significant;
 use crate::{Cell, Column, Row, Table, Unit, count};
@@ -13,33 +14,67 @@ const EMULATED: &str = "emulated aarch64";
 
 pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &LongestPoint| {
-        let cores = if p.workers == 1 { "1 core".to_owned() } else { format!("{} cores", p.workers) };
         let ended = p.ended_by.iter().map(|(who, n)| format!("{} {n}", taker(who)));
         Row::plain([
-            Cell::text(format!("{}, {cores}", Unit::SECONDS.show(p.slot_us * 1e-6, 3))),
+            Cell::text(format!("{}, {}", Unit::SECONDS.show(p.slot_us * 1e-6, 3), platform((p.nodes, p.workers)))),
             cell(&p.bits, Unit::prefixed("bit"), 1.0),
             cell(&p.throughput_bps, Unit::BITS_PER_S, 1.0),
             cell(&p.used_share, Unit::SHARE, 1.0),
-            Cell::text(ended.collect::<Vec<_>>().join(", ")),
+            if p.nodes > 1 { cell(&p.cable_used_share, Unit::SHARE, 1.0) } else { Cell::text("–") },
+            Cell::text(
+                p.skipped
+                    .as_ref()
+                    .map_or_else(|| ended.collect::<Vec<_>>().join(", "), |why| format!("not run: {why}")),
+            ),
         ])
     };
-    let numbers = ["longest packet", "throughput", "of the slot in use"];
-    let columns = Column::row("slot, cores", &numbers, &["ended by, rounds"]);
+    let numbers = ["longest packet", "throughput", "slot in use", "cable in use"];
+    let columns = Column::row("slot, platform", &numbers, &["ended by, rounds"]);
     let all = Table::new("longest-packets", "Longest packets", columns, outcome.longest.iter().map(row).collect());
     let all = all.with_note(
         "The paper's Figure 2 is a drawing without numbers; of it: two cores almost double one, and short slots carry less.",
     );
     let paper = format!("almost {}", Unit::TIMES.show(outcome.paper.longest.two_over_one, 2));
-    let ratios = outcome.two_over_one.iter().map(|one| {
-        let slot = Cell::text(Unit::SECONDS.show(one.slot_us * 1e-6, 3));
-        Row::plain([slot, cell(&one.ratio, Unit::TIMES, 1.0), Cell::text(&paper)])
-    });
-    let columns = Column::row("slot", &["here", "paper"], &[]);
-    let ratio = Table::new("two-over-one", "Two cores over one", columns, ratios.collect()).with_note(
+    let row = |one: &TwoOverOne, what: &str, paper: &str| {
+        let slot = Cell::text(format!("{}, {what}", Unit::SECONDS.show(one.slot_us * 1e-6, 3)));
+        Row::plain([slot, cell(&one.ratio, Unit::TIMES, 1.0), Cell::text(paper)])
+    };
+    let cores = outcome.two_over_one.iter().map(|one| row(one, "2 cores", &paper));
+    let nodes = outcome.two_nodes.over_one_core.iter().map(|one| row(one, "2 nodes", "–"));
+    let columns = Column::row("slot, platform", &["over one core", "paper"], &[]);
+    let ratio = Table::new("two-over-one", "Two over one", columns, cores.chain(nodes).collect()).with_note(
         "Throughput of both in the same block. The chain is cut where it loads the fuller core least; how even that can be \
-         depends on its costliest component.",
+         depends on its costliest component. Between two nodes it is the cable that tells, not the cores.",
     );
     vec![all, ratio]
+}
+
+/// The UTRAN chain on two nodes.
+pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
+    let row = |p: &SplitPoint| {
+        let pair = if p.first_node == "native" { "equal" } else { "unequal" };
+        let cut: Vec<String> = p.cut_after.iter().map(|(after, n)| format!("after {after} {n}")).collect();
+        Row::plain([
+            Cell::text(format!("{}, {pair}", Unit::SECONDS.show(p.slot_us * 1e-6, 3))),
+            Cell::text(format!("{} of {}", count(p.misses), count(p.slots))),
+            Cell::text(format!("{} of {}", p.same_output, p.rounds)),
+            cell(&p.period_ns, Unit::SECONDS, 1e-9),
+            cell(&p.bridges_ns, Unit::SECONDS, 1e-9),
+            cell(&p.clock_off_ns, Unit::SECONDS, 1e-9),
+            Cell::text(cut.join(", ")),
+        ])
+    };
+    let numbers = ["missed", "same output", "period", "bridges", "clocks apart"];
+    let columns = Column::row("slot, pair", &numbers, &["cut, rounds"]);
+    let rows: Vec<Row> = outcome.two_nodes.split.iter().filter(|p| p.rounds > 0).map(row).collect();
+    let cable = outcome.two_nodes.cable_bps.map_or_else(String::new, |bps| Unit::BITS_PER_S.show(bps, 3));
+    let table = Table::new("split", "The UTRAN chain on two nodes", columns, rows).with_note(format!(
+        "Joined by {cable}. Equal: both native; unequal: the first an emulated aarch64. Its source is on the first node, its sink on \
+         the second, and between them the mapper cuts. Same output: rounds whose sinks received what they receive on one node. \
+         Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold. Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
+         left no time for TCP/IP."
+    ));
+    vec![table]
 }
 
 pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {

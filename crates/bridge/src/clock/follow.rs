@@ -12,9 +12,10 @@ use super::offset::{Estimate, Exchange};
 
 /// Questions before the first estimate is used.
 const FIRST: u32 = 8;
-/// Between those, and between later ones.
+/// Between those.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-pub(crate) const QUESTIONS_EVERY: Duration = Duration::from_millis(100);
+/// How often a clock that follows another is asked what time it is.
+pub const QUESTIONS_EVERY: Duration = Duration::from_millis(100);
 /// An answer that takes longer says nothing.
 const PATIENCE: Duration = Duration::from_millis(100);
 

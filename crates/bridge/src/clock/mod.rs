@@ -12,7 +12,7 @@ use takt_base::{MonoNs, Stop};
 use takt_runtime::{Edges, Sleeper};
 
 pub use follow::Follower;
-pub(crate) use follow::QUESTIONS_EVERY;
+pub use follow::QUESTIONS_EVERY;
 pub use offset::Offset;
 pub use respond::Responder;
 

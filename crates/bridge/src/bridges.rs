@@ -1,34 +1,20 @@
-//! Bridges: what a waveform's links carry from one machine to another.
-//!
-//! ```text
-//!  worker ─> bridge-send ── parcels ──> thread ══ VITA-49 over UDP ══> thread ── parcels ──> bridge-receive ─> worker
-//!            copies a packet            cuts, turns bytes              puts together         copies it out
-//! ```
-//!
-//! A packet has the slots to travel that the plan gave its link. What has not come by then is lost to its slot: the components
-//! behind find it missing, as they find any packet missing. Nothing is sent twice, nobody waits.
-
-mod assemble;
-mod ends;
-mod lane;
-mod order;
-mod thread;
+//! The bridges of a share: one port for all of its streams, and a component at the end of each.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_base::Stop;
-use takt_graph::{Direction, Kind, Params, Share};
+use takt_graph::{Bridge, Direction, Kind, Params, Share};
 use takt_packet::{Config, EngineError, EngineKind, PortIndex, PortSpec};
 use takt_runtime::{Component, MakeError, Registry};
+use takt_wire::bridge::BridgeHead;
 
-use self::assemble::{Assembler, Layout};
-use self::ends::{Receive, Send, Tally};
-use self::lane::lane;
-pub use self::thread::Running;
-use self::thread::{Incoming, Outgoing, Pass};
+use crate::assemble::{Assembler, Layout};
 use crate::clock::SlotTime;
+use crate::ends::{Receive, Send, Tally};
+use crate::lane::lane;
+use crate::thread::{Incoming, Outgoing, Pass, Running};
 
 /// Payload of a datagram: an Ethernet frame's.
 const PAYLOAD_BYTES: usize = 1472;
@@ -116,6 +102,15 @@ impl Bridges {
     }
 }
 
+/// The UDP payloads of the datagrams that the longest packet of a slot takes, bytes.
+pub fn datagrams(bridge: &Bridge) -> impl Iterator<Item = usize> {
+    let layout = Layout::new(bridge.item, bridge.lengths.max, PAYLOAD_BYTES);
+    (0..layout.parts(layout.most_bytes)).map(move |part| {
+        let items = layout.most_bytes.saturating_sub(part * layout.part_bytes).min(layout.part_bytes);
+        items.next_multiple_of(4) + BridgeHead::OVERHEAD_BYTES
+    })
+}
+
 fn taken(parts: &Parts, params: &Params) -> Result<Box<dyn Component>, MakeError> {
     let stream = params.int(Share::STREAM).unwrap_or(-1);
     let part = parts.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
@@ -123,4 +118,23 @@ fn taken(parts: &Parts, params: &Params) -> Result<Box<dyn Component>, MakeError
         what: format!("stream {stream} has no end here"),
         fix: "a share of the same waveform".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_graph::{Item, Lengths};
+
+    use super::*;
+
+    #[test]
+    fn a_packet_takes_full_datagrams_and_one_with_the_rest() {
+        let of = |most| {
+            let lengths = Lengths::exactly(most);
+            let bridge =
+                Bridge { component: 0, stream: 1, direction: Direction::Send, other: 1, item: Item::I16, lengths };
+            datagrams(&bridge).collect::<Vec<_>>()
+        };
+        assert_eq!((of(724), of(725)), (vec![1472], vec![1472, 28]));
+        assert_eq!(of(0), [24], "an empty packet is a datagram, too");
+    }
 }

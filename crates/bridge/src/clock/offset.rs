@@ -23,7 +23,8 @@ impl Offset {
         self.bound_ns.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set(&self, ns: i64, bound_ns: u64) {
+    /// Says so; both 0 on the machine that becomes the reference.
+    pub fn set(&self, ns: i64, bound_ns: u64) {
         self.ns.store(ns, Ordering::Relaxed);
         self.bound_ns.store(bound_ns, Ordering::Relaxed);
     }
