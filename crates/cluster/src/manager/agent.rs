@@ -8,23 +8,26 @@ use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zenoh::handlers::FifoChannelHandler;
 use zenoh::query::Reply;
 
-use super::{Manager, PATIENCE};
+use super::{BETWEEN, Manager, PATIENCE};
 use crate::ClusterError;
 use crate::control::{Control, answer};
-use crate::message::{AGENT_LEASE, Lend, Lent, MOST_SPOKEN, Request, Speak, Spoken};
+use crate::message::{AGENT_LEASE, Lend, Lent, MOST_SPOKEN, NodeFacts, Request, Speak, Spoken};
 
 /// Messages that are with the node at a time.
 const UNDER_WAY: usize = 2;
 
 /// How long an answer is waited for before it is looked whether there is more to say.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// How long an agent may be there after its lab was killed: its lease, and some more to end in.
+const LEFT_BEHIND: Duration = Duration::from_secs(AGENT_LEASE.as_secs() + 5);
 
 /// An agent that a node has lent.
 pub struct Borrowed {
@@ -39,13 +42,22 @@ pub struct Borrowed {
 }
 
 impl Manager {
-    /// Has a node start an agent, on so many of its cores; none: on all that it grants.
+    /// Has a node start an agent, on so many of its cores; none: on all that it grants. Where it refuses and has agents of this
+    /// tenant, they may be those of a lab that was killed: it is asked again until they have ended.
     ///
     /// # Errors
     /// The node does not answer, has another takt, no free core, or a quota that leaves none.
     pub fn borrow_agent(&self, node: &str, cores: Option<u32>) -> Result<Borrowed, ClusterError> {
         let lend = Request::Lend(Lend { version: env!("CARGO_PKG_VERSION").to_owned(), cores });
-        let lent: Lent = self.control.ask(node, &lend, PATIENCE)?;
+        let begun = Instant::now();
+        let lent: Lent = loop {
+            match self.control.ask(node, &lend, PATIENCE) {
+                Err(ClusterError::Refused { .. }) if begun.elapsed() < LEFT_BEHIND && self.has_agents(node)? => {
+                    std::thread::sleep(BETWEEN);
+                }
+                done => break done?,
+            }
+        };
         let (say, said) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         let carrier = Carrier {
@@ -66,6 +78,14 @@ impl Manager {
         let thread = thread.map_err(|source| ClusterError::Io { source })?;
         let from = BufReader::new(FromAgent { told, left: io::Cursor::default() });
         Ok(Borrowed { lent, to: ToAgent(say), from, end: AgentEnd(Some(thread)) })
+    }
+}
+
+impl Manager {
+    /// Whether agents of this tenant are on a node.
+    fn has_agents(&self, node: &str) -> Result<bool, ClusterError> {
+        let facts: NodeFacts = self.control.ask(node, &Request::Describe, PATIENCE)?;
+        Ok(facts.agents.iter().any(|agent| agent.tenant == *self.control.tenant()))
     }
 }
 
@@ -143,11 +163,18 @@ impl Carrier {
         match oldest.recv_timeout(LOOK) {
             Ok(Some(reply)) => {
                 self.under_way.pop_front();
-                answer(&self.node, &reply).map(Some)
+                answer(&self.node, &reply).map(Some).map_err(|error| match error {
+                    ClusterError::Silent { .. } => self.lost(),
+                    other => other,
+                })
             }
             Ok(None) => Ok(None),
-            Err(_) => Err(ClusterError::AgentLost { node: self.node.clone() }),
+            Err(_) => Err(self.lost()),
         }
+    }
+
+    fn lost(&self) -> ClusterError {
+        ClusterError::AgentLost { node: self.node.clone() }
     }
 
     fn refused(&self, why: String) -> ClusterError {
