@@ -56,7 +56,7 @@ impl Agent {
     pub(super) fn start(program: &Path, tenant: Tenant, number: u64, cores: Vec<u32>) -> io::Result<Agent> {
         let list: Vec<String> = cores.iter().map(ToString::to_string).collect();
         let mut command = Command::new(program);
-        command.args(["agent", "--cores", &list.join(",")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["agent", "--lent", "--cores", &list.join(",")]).stdin(Stdio::piped()).stdout(Stdio::piped());
         // Ctrl-C is for the node, which then ends it.
         let mut child = command.process_group(0).spawn()?;
         let (to, from) = child.stdin.take().zip(child.stdout.take()).ok_or(io::ErrorKind::BrokenPipe)?;

@@ -185,7 +185,10 @@ impl<'a> Sites<'a> {
         // A site on a node takes all cores that it gets there: another one has none beside it.
         let node = &wanted.environment.node;
         self.up.retain(|(there, _)| node.is_none() || there.environment.node != *node);
-        let failed = |source: EnvironmentError| SiteError::Environment { name: wanted.environment.name(), source };
+        let failed = |source: EnvironmentError| SiteError::Environment {
+            name: wanted.environment.name(),
+            source: Box::new(source),
+        };
         let environment = environment::open(&wanted.environment, self.program.clone(), self.run, self.nodes);
         let environment = environment.map_err(failed)?;
         self.made += 1;

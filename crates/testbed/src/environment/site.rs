@@ -107,7 +107,7 @@ pub enum SiteError {
     #[error("agent of the radio side")]
     Radio(#[source] EnvironmentError),
     #[error("environment {name}")]
-    Environment { name: String, source: EnvironmentError },
+    Environment { name: String, source: Box<EnvironmentError> },
     #[error("processors")]
     Topology(#[from] ReadError),
 }
@@ -146,7 +146,7 @@ impl Site {
         run: &Run,
         label: &str,
     ) -> Result<Site, SiteError> {
-        let failed = |source| SiteError::Environment { name: environment.name().to_owned(), source };
+        let failed = |source| SiteError::Environment { name: environment.name().to_owned(), source: Box::new(source) };
         let emulated = options.addr.is_none() && !options.alone;
         if environment.is_elsewhere() {
             return Site::elsewhere(options, environment, emulated);
@@ -209,7 +209,7 @@ impl Site {
     /// that is there already is where it is.
     fn elsewhere(options: &SiteOptions, environment: &dyn Environment, emulated: bool) -> Result<Site, SiteError> {
         let name = environment.name().to_owned();
-        let failed = |source| SiteError::Environment { name: name.clone(), source };
+        let failed = |source| SiteError::Environment { name: name.clone(), source: Box::new(source) };
         if emulated && !options.loopback {
             return Err(failed(EnvironmentError::Elsewhere { environment: name.clone() }));
         }
