@@ -6,11 +6,14 @@ mod support;
 
 use std::fs::{self, File};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::cluster::{PORT, certificates};
 use support::{Ended, Place, has, json, refusal, report, text, while_running};
+use takt_cluster::message::{Lend, Request};
+use takt_cluster::{ClusterError, Control, Folder};
 use takt_testing::{loopback, skip, wait_for};
 
 /// Wake-ups of ordinary threads: they take no core from anybody else. How late they are is not looked at.
@@ -262,6 +265,15 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
     assert!(certificates(&fleet.place, "other", "x", &here, &[there]).status.success());
     let stranger = ["experiment", "run", "fleet.toml", "--cluster", "other/x"];
     has(&refusal(&fleet.place.takt(&stranger)), &["can't measure on the cluster", "no node answers"]);
+    // Nor is a lab that has another takt.
+    let folder = Folder::read(&fleet.place.path("cluster/blue")).expect("a folder");
+    let control = Control::open(&folder, false).expect("a session");
+    let other = Request::Lend(Lend { version: "0.0.1".to_owned(), cores: None });
+    let why = wait_for("an answer", || match control.ask::<Value>("a", &other, Duration::from_secs(20)) {
+        Err(ClusterError::Silent { .. }) => None,
+        done => Some(done.expect_err("another version").to_string()),
+    });
+    assert_eq!(why, format!("node `a`: takt is {} here, and 0.0.1 in the lab", env!("CARGO_PKG_VERSION")));
     // Nor is a node anywhere without its cluster, and a shell is nothing that it starts.
     has(&refusal(&fleet.place.takt(&["experiment", "run", "fleet.toml"])), &["node a of a cluster", "--cluster"]);
     let shell = ["experiment", "run", "fleet.toml", "--env-only", "node:a"];

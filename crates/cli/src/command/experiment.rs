@@ -36,7 +36,7 @@ Examples:
   takt experiment run my-sweep.toml --resume
   takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
   takt experiment run routers --only path=router --only payload_bytes=512
-  takt experiment run fleet.toml --cluster cluster/a      whose environments are native and node:b
+  takt experiment run fleet.toml --cluster cluster/a      whose environments are native and node:a
   takt experiment compare 100412 112233        what changed from one run to another
   takt experiment show last
   takt experiment export last --out rounds.csv

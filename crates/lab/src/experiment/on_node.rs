@@ -1,6 +1,5 @@
 //! What can't be measured on a node of a cluster: it is another machine, and nothing of this one reaches into it.
 
-use serde_json::Value;
 use takt_load::{Contradiction, Kind, Peer};
 
 use super::Point;
@@ -53,8 +52,7 @@ fn path(point: &Point, environment: &str) -> Option<Contradiction> {
     }
     let named = |setting: &&super::settings::Setting| setting.name.starts_with("path_");
     let mut options = super::settings::of(point.kind).filter(named);
-    let changed =
-        options.find(|option| settings.all().get(option.name).is_some_and(|value| *value != Value::from("usual")));
+    let changed = options.find(|option| settings.all().get(option.name).is_some_and(|value| value != "usual"));
     changed.and_then(|option| refuse(option.name))
 }
 
