@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::gate::{Admitted, Gate, Refused};
-use takt_cluster::message::Request;
+use takt_cluster::message::{Request, Speak};
 use takt_cluster::seal::Signer;
 use takt_cluster::tenant::Tenant;
 use takt_cluster::{Folder, Settings};
@@ -66,7 +66,27 @@ fn order(bytes: &[u8]) {
             assert_eq!(admitted, Admitted::Order(Tenant::named("blue").expect("a name"), order));
             assert!(matches!(admit(&mut gate, &message), Err(Refused::Replayed { .. })));
         }
-        Err(why) => assert!(matches!(why, Refused::Range { .. } | Refused::NoOrder { .. }), "{why}"),
+        Err(why) => assert!(
+            matches!(why, Refused::Range { .. } | Refused::NoOrder { .. } | Refused::NoAgent { .. }),
+            "{why}"
+        ),
+    }
+}
+
+/// What a tenant says to its agent is let in once, as it is.
+fn word(bytes: &[u8]) {
+    let Ok(Request::Speak(speak)) = serde_json::from_slice::<Request>(bytes) else { return };
+    let mut gate = gate();
+    let agent = gate.add_agent(&Tenant::named("blue").expect("a name")).expect("random numbers");
+    let order = Request::Speak(Speak { agent, ..speak });
+    let moment = gate.moment(1000);
+    let message = BLUE.with(|blue| blue.numbered("lab", "a", (moment, 0), &order)).expect("random numbers");
+    match admit(&mut gate, &message) {
+        Ok(admitted) => {
+            assert_eq!(admitted, Admitted::Order(Tenant::named("blue").expect("a name"), order));
+            assert!(matches!(admit(&mut gate, &message), Err(Refused::Replayed { .. })));
+        }
+        Err(why) => assert!(matches!(why, Refused::Range { .. }), "{why}"),
     }
 }
 
@@ -74,4 +94,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     stranger(bytes);
     text(bytes);
     order(bytes);
+    word(bytes);
 });

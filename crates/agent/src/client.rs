@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use takt_base::Stop;
+use takt_host::accounting::Usage;
 
 use crate::Counters;
 use crate::protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
@@ -100,7 +101,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Speaks with an agent over any pair of streams.
+    /// Speaks with an agent over any pair of streams. A stream that fails with an error of its own making says why.
     ///
     /// # Errors
     /// It does not answer, or speaks another protocol.
@@ -113,9 +114,17 @@ impl Agent {
     fn new(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Agent {
         let (received, replies) = mpsc::channel();
         thread::spawn(move || {
-            for line in from.lines().map_while(Result::ok) {
-                let reply = serde_json::from_str(&line)
-                    .unwrap_or_else(|_| Reply::Failed(Failure::saying(format!("not a reply: {line}"))));
+            for line in from.lines() {
+                let reply = match line {
+                    Ok(line) => serde_json::from_str(&line)
+                        .unwrap_or_else(|_| Reply::Failed(Failure::saying(format!("not a reply: {line}")))),
+                    // A stream that can say why it has ended.
+                    Err(error) if error.get_ref().is_some() => {
+                        let _ = received.send(Reply::Failed(Failure::saying(error.to_string())));
+                        return;
+                    }
+                    Err(_) => return,
+                };
                 if received.send(reply).is_err() {
                     return;
                 }
@@ -169,6 +178,19 @@ impl Agent {
         match self.ask(&Request::Counters, PATIENCE)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(unexpected("counters", &other)),
+        }
+    }
+
+    /// What it, these other processes of its machine and that machine have used since this was asked last; `None` the first
+    /// time.
+    ///
+    /// # Errors
+    /// It is gone, or `/proc` is not there.
+    pub fn account(&mut self, companions: &[u32]) -> Result<Option<Usage>, AgentError> {
+        match self.ask(&Request::Account { companions: companions.to_vec() }, PATIENCE)? {
+            Reply::Done { result } => serde_json::from_value(result)
+                .map_err(|error| AgentError::Failed(Failure::saying(format!("what the agent has used: {error}")))),
+            other => Err(unexpected("what was used", &other)),
         }
     }
 
@@ -242,7 +264,15 @@ impl Agent {
         let to = self.to.as_mut().ok_or(AgentError::Gone)?;
         let mut line = serde_json::to_string(request).map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
         line.push('\n');
-        to.write_all(line.as_bytes()).and_then(|()| to.flush()).map_err(|_| AgentError::Gone)
+        to.write_all(line.as_bytes()).and_then(|()| to.flush()).map_err(|_| self.gone())
+    }
+
+    /// Why it takes no more: what was received last, if that says it.
+    fn gone(&self) -> AgentError {
+        match self.from.try_iter().last() {
+            Some(Reply::Failed(failure)) => AgentError::Failed(failure),
+            _ => AgentError::Gone,
+        }
     }
 }
 

@@ -17,6 +17,10 @@ pub enum Request {
     Hello,
     /// What has the kernel counted in your namespace?
     Counters,
+    /// What have you, these other processes and your machine used since you were asked last? `null` the first time.
+    Account {
+        companions: Vec<u32>,
+    },
     /// Begin something that lasts until [`Request::Finish`].
     Start {
         service: Service,
@@ -61,7 +65,7 @@ pub enum Reply {
     Started {
         at: Vec<String>,
     },
-    /// To [`Request::Look`], [`Request::Finish`] and [`Request::Run`]: what was counted or measured.
+    /// To [`Request::Account`], [`Request::Look`], [`Request::Finish`] and [`Request::Run`]: what was counted or measured.
     Done {
         result: Value,
     },

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use takt_base::Stop;
+use takt_host::accounting::Snapshot;
 
 use crate::counters::Counters;
 use crate::kernel_facts::KernelFacts;
@@ -99,9 +100,9 @@ fn answer_all<D: Duty>(
     stop: &Stop,
     output: &mut impl Write,
 ) -> Result<(), ServeError> {
-    let mut running: Option<D> = None;
+    let mut here = Here { running: None::<D>, accounted: None };
     for request in requests {
-        let reply = request.and_then(|request| answer(request, &mut running, stop)).unwrap_or_else(Reply::Failed);
+        let reply = request.and_then(|request| answer(request, &mut here, stop)).unwrap_or_else(Reply::Failed);
         let line = serde_json::to_string(&reply)
             .unwrap_or_else(|error| format!(r#"{{"reply":"failed","chain":["{error}"],"fix":null}}"#));
         writeln!(output, "{line}").and_then(|()| output.flush()).map_err(ServeError::Output)?;
@@ -109,8 +110,15 @@ fn answer_all<D: Duty>(
     Ok(())
 }
 
-fn answer<D: Duty>(request: Request, running: &mut Option<D>, stop: &Stop) -> Result<Reply, Failure> {
+/// What an agent keeps from one request to the next.
+struct Here<D> {
+    running: Option<D>,
+    accounted: Option<Snapshot>,
+}
+
+fn answer<D: Duty>(request: Request, here: &mut Here<D>, stop: &Stop) -> Result<Reply, Failure> {
     let idle = || Failure::saying("nothing is running");
+    let Here { running, accounted } = here;
     match request {
         Request::Hello => Ok(Reply::Hello(Hello {
             protocol: PROTOCOL,
@@ -121,6 +129,13 @@ fn answer<D: Duty>(request: Request, running: &mut Option<D>, stop: &Stop) -> Re
             kernel_facts: KernelFacts::read(),
         })),
         Request::Counters => Counters::read().map(Reply::Counters).map_err(|error| Failure::of(&error, None)),
+        Request::Account { companions } => {
+            let now = Snapshot::take_with(&companions).map_err(|error| Failure::of(&error, None))?;
+            let used = accounted.as_ref().map(|earlier| now.since(earlier));
+            *accounted = Some(now);
+            let result = serde_json::to_value(used).map_err(|error| Failure::of(&error, None))?;
+            Ok(Reply::Done { result })
+        }
         Request::Start { service, options } => {
             if running.is_some() {
                 return Err(Failure::saying("something is running already; finish it first"));

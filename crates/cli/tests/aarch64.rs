@@ -29,7 +29,7 @@ use takt_udp::{Options, ServeOptions};
 #[track_caller]
 fn environment(run: &Run) -> Option<Box<dyn Environment>> {
     let spec = Spec { kind: Kind::Aarch64, ..Spec::default() };
-    match open(&spec, PathBuf::from(env!("CARGO_BIN_EXE_takt")), run) {
+    match open(&spec, PathBuf::from(env!("CARGO_BIN_EXE_takt")), run, None) {
         Ok(environment) => Some(environment),
         Err(error) if error.is_unavailable() => {
             skip(format!("{error}   ({})", error.fix().expect("what is missing can be had")));

@@ -27,7 +27,7 @@ fn environment(kind: Kind, limits: Limits, run: &Run) -> Option<Box<dyn Environm
 
 #[track_caller]
 fn opened(spec: &Spec, run: &Run) -> Option<Box<dyn Environment>> {
-    match open(spec, PathBuf::from(TAKT), run) {
+    match open(spec, PathBuf::from(TAKT), run, None) {
         Ok(environment) => Some(environment),
         Err(error) if error.is_unavailable() => {
             skip(format!("{error}   ({})", error.fix().expect("what is missing can be had")));

@@ -37,6 +37,10 @@ const NAMED: [(&str, &str); 9] = [
 const EXPERIMENT: &str = "question = \"How many arrive?\"\n[workload]\nkind = \"udp\"\nduration = \"100ms\"\n\
                           warm_up = \"0s\"\n[factors]\npayload_bytes = [18, 512]\n[rounds]\ncount = 1\n";
 
+const FLEET: &str = "question = \"Which wakes up best?\"\n[factors]\nenvironment = [\"native\", \"node:a\"]\n[fixed]\n\
+                     workload = { kind = \"wakeup\", duration = \"100ms\", policy = \"other\" }\n[rounds]\n\
+                     count = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+
 /// The two servers, what the example goes on from, then the example, in a network of its own; `$1` is the program, `$2` the example.
 const SCRIPT: &str = r#"
 set -e
@@ -87,6 +91,7 @@ fn place() -> Place {
     for data in ["waveforms", "airs"] {
         std::os::unix::fs::symlink(format!("{ROOT}/{data}"), place.path(data)).expect("a link");
     }
+    fs::write(place.path("fleet.toml"), FLEET).expect("a file");
     fs::write(place.path("bits.u8"), [0, 1, 1, 0].repeat(256)).expect("a file");
     fs::write(place.path("samples.i16"), vec![0; 4096]).expect("a file");
     for platform in ["board.toml", "here.toml"] {

@@ -17,14 +17,14 @@ use zenoh::handlers::FifoChannelHandler;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::qos::CongestionControl;
-use zenoh::query::{Query, Queryable};
+use zenoh::query::{Query, Queryable, Reply};
 use zenoh::sample::{Locality, Sample};
 use zenoh::{Config, Session};
 
 use crate::ClusterError;
 use crate::certificates::member_of;
 use crate::folder::Folder;
-use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, document, read};
+use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Speak, Unread, document, read};
 use crate::quorum::Heartbeat;
 use crate::seal::Signer;
 use crate::tenant::Tenant;
@@ -143,21 +143,28 @@ impl Control {
         message: Vec<u8>,
         patience: Duration,
         is_there: impl Fn() -> bool,
-    ) -> Result<Vec<u8>, ClusterError> {
-        let silent = || ClusterError::Silent { node: node.to_owned() };
-        let key = self.key(node, "ask");
-        let get = self.session.get(&key).payload(message).timeout(patience);
-        let replies = get.wait().map_err(ClusterError::zenoh)?;
-        let reply = loop {
+    ) -> Result<Reply, ClusterError> {
+        let replies = self.begin_to_send(node, message, patience)?;
+        loop {
             match replies.recv_timeout(LOOK) {
-                Ok(Some(reply)) => break reply,
+                Ok(Some(reply)) => return Ok(reply),
                 Ok(None) if is_there() => {}
-                Ok(None) | Err(_) => return Err(silent()),
+                Ok(None) | Err(_) => return Err(ClusterError::Silent { node: node.to_owned() }),
             }
-        };
-        Ok(reply.result().map_err(|_| silent())?.payload().to_bytes().into_owned())
+        }
     }
 
+    /// What comes to the answer's channel is for [`answer`]; nothing if it does not come in time.
+    fn begin_to_send(
+        &self,
+        node: &str,
+        question: Vec<u8>,
+        patience: Duration,
+    ) -> Result<FifoChannelHandler<Reply>, ClusterError> {
+        let get = self.session.get(self.key(node, "ask")).payload(question).timeout(patience);
+        // What is lost here would be a word less to an agent: it waits for room.
+        get.congestion_control(CongestionControl::Block).wait().map_err(ClusterError::zenoh)
+    }
     /// Shows that this node is there, for as long as the token is kept.
     ///
     /// # Errors
@@ -187,6 +194,19 @@ impl Control {
 }
 
 impl Control {
+    /// Says something to an agent that a node has lent, as its `number`th message; what comes back is for [`answer`].
+    pub(crate) fn speak(
+        &self,
+        node: &str,
+        (life, number): (u64, u64),
+        speak: Speak,
+        patience: Duration,
+    ) -> Result<FifoChannelHandler<Reply>, ClusterError> {
+        let moment = (Moment { life, at_ns: 0 }, number);
+        let message = self.signer.numbered(&self.cluster, node, moment, &Request::Speak(speak));
+        self.begin_to_send(node, message.map_err(|source| ClusterError::Certificate { source })?, patience)
+    }
+
     /// Sends the heartbeat of a member of a run.
     pub(crate) fn send_heartbeat(&self, run: &str, heartbeat: &Heartbeat) -> Result<(), ClusterError> {
         let key = format!("takt/{}/run/{run}/heartbeat/{}", self.cluster, heartbeat.from);
@@ -213,6 +233,21 @@ impl Control {
     }
 }
 
+/// What a node answered.
+pub(crate) fn answer<T: DeserializeOwned>(node: &str, reply: &Reply) -> Result<T, ClusterError> {
+    let sample = reply.result().map_err(|_| ClusterError::Silent { node: node.to_owned() })?;
+    let bytes = sample.payload().to_bytes();
+    let refused = |why: String| ClusterError::Refused {
+        node: node.to_owned(),
+        why,
+        fix: "the same takt on all nodes".to_owned(),
+    };
+    match read(&bytes).map_err(|problem| problem.of_node(node))? {
+        Answer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
+        Answer::Refused { why, fix } => Err(ClusterError::Refused { node: node.to_owned(), why, fix }),
+    }
+}
+
 /// Does something with a real-time policy, which the threads that it starts inherit: heartbeats pass through Zenoh's, and late
 /// ones end a run. Where that is not permitted, ordinary load may delay them.
 fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
@@ -224,16 +259,6 @@ fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
         let _ = set_policy(0, before);
     }
     done
-}
-
-/// What a node answers.
-fn answer<T: DeserializeOwned>(node: &str, bytes: &[u8]) -> Result<T, ClusterError> {
-    let refused = |why, fix| ClusterError::Refused { node: node.to_owned(), why, fix };
-    match read(bytes).map_err(|problem| problem.of_node(node))? {
-        Answer::Good(json) => serde_json::from_value(json)
-            .map_err(|error| refused(error.to_string(), "the same takt on all nodes".into())),
-        Answer::Refused { why, fix } => Err(refused(why, fix)),
-    }
 }
 
 /// What came to a node.

@@ -43,6 +43,11 @@ pub enum ClusterError {
     Version { node: String, theirs: u32, ours: u32 },
     #[error("node `{node}` was lost: {what}")]
     Lost { node: String, what: String },
+    /// Not because its lab said so.
+    #[error("the agent on node `{node}` ended: {how}")]
+    AgentEnded { node: String, how: String },
+    #[error("node `{node}` does not answer any more: it is gone or cut off, and its agent with it")]
+    AgentLost { node: String },
     #[error("what node `{node}` did can't be placed on the others: {why}")]
     Unplaced { node: String, why: String },
     #[error("{manager} watches over run `{run}`")]
@@ -82,9 +87,11 @@ impl ClusterError {
             ClusterError::TooFew { .. } => {
                 "bring nodes of the run back within a lease; else it ends by itself".to_owned()
             }
-            ClusterError::NoRun { .. } | ClusterError::Lost { .. } | ClusterError::Unplaced { .. } => {
-                "takt node list says who is there".to_owned()
-            }
+            ClusterError::NoRun { .. }
+            | ClusterError::Lost { .. }
+            | ClusterError::AgentEnded { .. }
+            | ClusterError::AgentLost { .. }
+            | ClusterError::Unplaced { .. } => "takt node list says who is there".to_owned(),
             ClusterError::Zenoh { .. } => {
                 "addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
             }

@@ -7,6 +7,9 @@
 //! An order is new if it was signed for this life of the node (a number drawn when it starts), at most [`WINDOW`] before by the
 //! node's clock, and with a number that no order of its tenant had since. Signatures themselves would not do to tell orders
 //! apart: of one of ECDSA anybody can make a second that holds as well.
+//!
+//! What is said to an agent of the lab ([`Request::Speak`]) is an order as well, and there are many: they count up, for one agent
+//! of one tenant in one life of the node, and the next is the only one that is let in. So nothing has to be kept of them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime};
@@ -19,7 +22,7 @@ use serde::Deserialize;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 use crate::check::{OutOfRange, check};
-use crate::message::{Moment, PROTOCOL, Request};
+use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, Speak};
 use crate::seal::{Given, Sealed, number, signed};
 use crate::tenant::Tenant;
 
@@ -78,6 +81,10 @@ pub enum Refused {
     Replayed { tenant: Tenant },
     #[error("{MOST_ORDERS} orders of `{tenant}` in {} s", WINDOW.as_secs())]
     Many { tenant: Tenant },
+    #[error("no agent of `{tenant}` is here by that number: {} s without a word of its lab end it", AGENT_LEASE.as_secs())]
+    NoAgent { tenant: Tenant },
+    #[error("word {number} to an agent of `{tenant}`, where {next} is next")]
+    OutOfOrder { tenant: Tenant, number: u64, next: u64 },
     #[error("`{tenant}` signed a question as an order")]
     NoOrder { tenant: Tenant },
     #[error("order `{order}` of `{tenant}`: {why}")]
@@ -104,6 +111,9 @@ impl Refused {
             }
             Refused::Replayed { .. } => "nothing, if it was you: it was taken the first time",
             Refused::Many { .. } => "fewer, or later",
+            Refused::NoAgent { .. } | Refused::OutOfOrder { .. } => {
+                "another agent: the lab asks for one with the next round"
+            }
             Refused::Range { .. } => "values as docs/reference/cluster.md has them",
         }
     }
@@ -116,6 +126,13 @@ pub struct Gate {
     authority: CertificateDer<'static>,
     life: u64,
     taken: BTreeMap<Tenant, VecDeque<Taken>>,
+    agents: BTreeMap<u64, Lab>,
+}
+
+/// Who speaks to an agent, and the number of its next word.
+struct Lab {
+    tenant: Tenant,
+    next: u64,
 }
 
 /// An order that was taken.
@@ -135,13 +152,28 @@ impl Gate {
         anchor_from_trusted_cert(&authority).map_err(|error| why(error.to_string()))?;
         let life = number().map_err(|error| why(error.to_string()))?;
         let (cluster, node) = (cluster.to_owned(), node.to_owned());
-        Ok(Gate { cluster, node, authority, life, taken: BTreeMap::new() })
+        Ok(Gate { cluster, node, authority, life, taken: BTreeMap::new(), agents: BTreeMap::new() })
     }
 
     /// What orders have to be signed for; `now_ns` by the node's clock.
     #[must_use]
     pub fn moment(&self, now_ns: u64) -> Moment {
         Moment { life: self.life, at_ns: now_ns }
+    }
+
+    /// Lets a tenant speak to an agent from now on; the agent's number.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
+    pub fn add_agent(&mut self, tenant: &Tenant) -> Result<u64, Refused> {
+        let drawn = number().map_err(|error| Refused::Certificate { why: error.to_string() })?;
+        self.agents.insert(drawn, Lab { tenant: tenant.clone(), next: 0 });
+        Ok(drawn)
+    }
+
+    /// Nobody speaks to it any more.
+    pub fn remove_agent(&mut self, agent: u64) {
+        self.agents.remove(&agent);
     }
 
     /// Reads a message that came at `now_ns` by the node's clock; `today` is for the certificate.
@@ -160,6 +192,10 @@ impl Gate {
         if (given.cluster.as_str(), given.node.as_str()) != (&self.cluster, &self.node) {
             let short = takt_graph::limits::shortened;
             return Err(Refused::Elsewhere { tenant, cluster: short(&given.cluster), node: short(&given.node) });
+        }
+        if let Request::Speak(speak) = &given.order {
+            self.next_word(&tenant, speak, &given)?;
+            return Ok(Admitted::Order(tenant, given.order));
         }
         self.new_one(&tenant, &given, now_ns)?;
         let order = given.order;
@@ -198,6 +234,28 @@ impl Gate {
             .verify_signature(webpki::ring::ECDSA_P256_SHA256, &signed(&sealed.text), &signature)
             .map_err(|_| Refused::Signature { tenant: tenant.clone() })?;
         Ok(tenant)
+    }
+
+    /// Whether it is the next one that a tenant says to its agent.
+    fn next_word(&mut self, tenant: &Tenant, speak: &Speak, given: &Given) -> Result<(), Refused> {
+        let tenant = tenant.clone();
+        if given.moment.life != self.life {
+            return Err(Refused::Earlier { tenant });
+        }
+        let Some(lab) = self.agents.get_mut(&speak.agent).filter(|lab| lab.tenant == tenant) else {
+            return Err(Refused::NoAgent { tenant });
+        };
+        if given.number < lab.next {
+            return Err(Refused::Replayed { tenant });
+        }
+        if given.number > lab.next {
+            return Err(Refused::OutOfOrder { tenant, number: given.number, next: lab.next });
+        }
+        if let Err(why) = check(&given.order) {
+            return Err(Refused::Range { tenant, order: given.order.name(), why });
+        }
+        lab.next += 1;
+        Ok(())
     }
 
     /// Whether an order was not there before. Forgets those that would be too late by now.

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use takt_graph::Latency;
+use takt_host::fingerprint::Fingerprint;
 use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
 
@@ -71,6 +73,12 @@ pub enum Request {
         /// The manager that says so; refused if the run has another one. None: its tenant, whoever watches.
         manager: Option<String>,
     },
+    /// Start an agent of the lab: [`Lent`]. Nothing else is ever started by it: the takt that is installed on the node, as its
+    /// child, on the cores that it grants.
+    Lend(Lend),
+    /// Bytes for such an agent, and those that it has written: [`Spoken`]. Its messages are numbered from 0, and each is taken
+    /// once and in order.
+    Speak(Speak),
 }
 
 impl Request {
@@ -94,9 +102,61 @@ impl Request {
             Request::Recall { .. } => "recall",
             Request::Adopt(_) => "adopt",
             Request::Stop { .. } => "stop",
+            Request::Lend(_) => "lend",
+            Request::Speak(_) => "speak",
         }
     }
 }
+
+/// An agent is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lend {
+    /// The lab's takt: the node's has to be the same.
+    pub version: String,
+    /// How many cores it is to have; none: all that are free and that the quota leaves.
+    pub cores: Option<u32>,
+}
+
+/// An agent was started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lent {
+    /// Its number, drawn by the node.
+    pub agent: u64,
+    /// The node's life: what is said to the agent is for that one alone.
+    pub life: u64,
+    /// The cores that it is pinned on.
+    pub cores: Vec<u32>,
+    /// The machine that the node is.
+    pub machine: Fingerprint,
+}
+
+/// What the lab says to an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Speak {
+    /// Which.
+    pub agent: u64,
+    /// Bytes for it, base64, [`MOST_SPOKEN`] at most; they may be none: then it is a sign of life, and a wish to hear.
+    pub input: String,
+    /// That was all: the agent is to end.
+    pub end: bool,
+}
+
+/// What an agent says to the lab.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoken {
+    /// Bytes of it, base64, [`MOST_SPOKEN`] at most.
+    pub output: String,
+    /// Once it has ended and nothing more comes: how.
+    pub ended: Option<String>,
+}
+
+/// Bytes to or from an agent in one message at most.
+pub const MOST_SPOKEN: usize = 256 << 10;
+
+/// How long an agent lives without a message of its lab.
+pub const AGENT_LEASE: Duration = Duration::from_secs(10);
 
 /// A moment in the life of a node: what an order has to be signed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,6 +203,9 @@ pub struct NodeFacts {
     /// Tenants with a quota here, or with runs; `default` for all others.
     #[serde(default)]
     pub tenants: Vec<TenantFacts>,
+    /// Agents of labs on it.
+    #[serde(default)]
+    pub agents: Vec<AgentFacts>,
 }
 
 impl NodeFacts {
@@ -163,6 +226,15 @@ impl NodeFacts {
         let cores = busy.chain(self.free().take(left)).collect();
         NodeFacts { cores, ..self.clone() }
     }
+}
+
+/// An agent of a lab on a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentFacts {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The cores that it is pinned on.
+    pub cores: Vec<u32>,
 }
 
 /// A waveform on a node.

@@ -50,7 +50,7 @@ pub struct Given {
     pub node: String,
     /// The node's life, and when it was asked for it.
     pub moment: Moment,
-    /// Drawn for this order alone.
+    /// Drawn for this order alone; of what is said to an agent its place, from 0.
     pub number: u64,
     /// What is to be done.
     pub order: Request,
@@ -87,8 +87,22 @@ impl Signer {
     /// # Errors
     /// The kernel gives no random numbers.
     pub fn message(&self, cluster: &str, node: &str, moment: Moment, order: &Request) -> Result<Vec<u8>, rcgen::Error> {
+        self.numbered(cluster, node, (moment, number()?), order)
+    }
+
+    /// The same with a number of who gives it: the place of a message among those to an agent.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
+    pub fn numbered(
+        &self,
+        cluster: &str,
+        node: &str,
+        (moment, number): (Moment, u64),
+        order: &Request,
+    ) -> Result<Vec<u8>, rcgen::Error> {
         let (cluster, node, order) = (cluster.to_owned(), node.to_owned(), order.clone());
-        let given = Given { cluster, node, moment, number: number()?, order };
+        let given = Given { cluster, node, moment, number, order };
         Ok(self.seal(crate::message::text(&given))?.message())
     }
 

@@ -2,14 +2,16 @@
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use takt_base::Stop;
 use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
+use takt_testbed::environment::Nodes;
 
-use crate::bench::{LabBench, OnAirError, OwnRadioError, answers_to, on_air};
+use crate::bench::{LabBench, NodesError, OnAirError, OwnRadioError, answers_to, can_go_there, on_air};
 use crate::experiment::{Depth, Experiment, Point};
 use crate::run::{self, Event, Pace, Progress, Ran, Report, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -31,6 +33,8 @@ pub struct Order {
     pub observed: Value,
     pub program: PathBuf,
     pub takt_version: String,
+    /// What speaks with nodes of a cluster; `None`: none is named.
+    pub nodes: Option<Arc<dyn Nodes>>,
 }
 
 /// What an order will take, before anything was run.
@@ -68,6 +72,9 @@ pub enum ExecuteError {
     /// That radio would transmit, and it was not allowed to; nothing was run.
     #[error(transparent)]
     OnAir(#[from] OnAirError),
+    /// Points on nodes can't be measured; nothing was run.
+    #[error(transparent)]
+    Nodes(#[from] NodesError),
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What the run creates can't be recorded, so that nothing was created.
@@ -84,6 +91,7 @@ impl ExecuteError {
         match self {
             ExecuteError::OwnRadio(error) => Some(error.fix()),
             ExecuteError::OnAir(error) => error.fix(),
+            ExecuteError::Nodes(error) => Some(error.fix().into()),
             ExecuteError::Store(error) | ExecuteError::Run(RunError::Store(error)) => error.fix(),
             ExecuteError::Run(RunError::First { failure, .. }) => failure.fix.clone(),
             ExecuteError::Run(RunError::OtherHost { .. }) => {
@@ -99,8 +107,9 @@ impl ExecuteError {
 /// # Errors
 /// Points can't be measured with the radio, or it may not transmit, the store can't be used, or the first round can't be run.
 pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, ExecuteError> {
+    let points = order.experiment.points(order.depth);
+    can_go_there(&points, order.addr, order.nodes.is_some())?;
     if let Some(addr) = order.addr {
-        let points = order.experiment.points(order.depth);
         answers_to(addr, &points)?;
         if let Some(emission) = on_air::permitted(addr, &points, order.transmit)? {
             report(&Event::OnAir(emission), &Progress::default());
@@ -108,7 +117,8 @@ pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, Ex
     }
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
-    let mut bench = LabBench::new(order.program.clone(), &created, order.addr, order.transmit);
+    let mut bench =
+        LabBench::new(order.program.clone(), &created, (order.addr, order.transmit), order.nodes.as_deref());
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

@@ -1,12 +1,13 @@
 //! What a run measured, point by point: the table of `takt experiment show`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_base::words::sentence;
 use takt_load::{Kind, Quantity};
 use takt_stats::{Estimate, mean, order_warning};
+use takt_testbed::environment::Machine;
 
 use crate::aa_pairs::{Noise, noise};
 use crate::experiment::Experiment;
@@ -26,6 +27,8 @@ pub struct Summary {
     pub complete: bool,
     /// How far the same thing measured twice differs, where the experiment does that.
     pub noise: Vec<Noise>,
+    /// Machines that are not the run's own: those of environments on nodes, as they were found.
+    pub machines: Vec<Machine>,
     /// Doubts that concern the run as a whole; a sentence each.
     pub warnings: Vec<String>,
 }
@@ -84,8 +87,9 @@ impl Summary {
         });
         let (points, counts): (Vec<PointSummary>, _) = (points.collect(), RoundCounts::of(&rounds));
         let complete = run.finished.is_some();
-        let warnings = warnings(&points, &counts);
-        Ok(Summary { points, rounds: counts, complete, noise, warnings, run: run.id })
+        let machines = machines(&rounds);
+        let warnings = warnings(&points, &counts, &machines);
+        Ok(Summary { points, rounds: counts, complete, noise, machines, warnings, run: run.id })
     }
 
     /// Whether every planned round was run, none failed, and there is one that counts.
@@ -116,9 +120,32 @@ impl PointSummary {
     }
 }
 
+/// Machines of nodes in the order in which rounds came to them, each as often as it was found to be another one.
+fn machines(rounds: &[RoundRow]) -> Vec<Machine> {
+    let mut all: Vec<Machine> = Vec::new();
+    for round in rounds {
+        let Some(document) = round.record.as_ref().and_then(|record| record.in_force.pointer("/holder/machine")) else {
+            continue;
+        };
+        let Ok(machine) = Machine::deserialize(document) else { continue };
+        if !all.contains(&machine) {
+            all.push(machine);
+        }
+    }
+    all
+}
+
 /// What a reader of the figures must know.
-fn warnings(points: &[PointSummary], counts: &RoundCounts) -> Vec<String> {
+fn warnings(points: &[PointSummary], counts: &RoundCounts, machines: &[Machine]) -> Vec<String> {
     let mut words = Vec::new();
+    let mut twice: Vec<&str> = machines.iter().map(|machine| machine.node.as_str()).collect();
+    twice.sort_unstable();
+    let twice: BTreeSet<&str> = twice.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    for node in twice {
+        words.push(format!(
+            "node:{node} was not one machine, or had not the same cores, in all rounds: its mean is of several"
+        ));
+    }
     let measured = || points.iter().filter(|point| point.rounds > 0);
     let few = measured().filter(|point| point.rounds < FEW_ROUNDS).count();
     if few > 0 {

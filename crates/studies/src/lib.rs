@@ -115,6 +115,7 @@ pub fn run(
         observed: Value::Null,
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
+        nodes: None,
     };
     let ran = execute(&order, notify, stop)?;
     assemble(&Store::open(&options.runs)?, &ran.run)

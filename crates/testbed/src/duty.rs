@@ -32,7 +32,7 @@ pub fn serve(
     takt_agent::serve::<Running>(input, output, abandon)
 }
 
-enum Running {
+pub(crate) enum Running {
     N200(Radios<N200>),
     X310(Radios<X310>),
     Hop(Hop),

@@ -33,7 +33,9 @@ mod duty;
 pub mod environment;
 pub mod impairment;
 mod lateness;
+mod lent;
 pub mod net;
 
 pub use duty::serve;
 pub use lateness::{Lateness, OwnLag, RadioLateness, Unread};
+pub use lent::serve_lent;

@@ -23,6 +23,10 @@ pub struct Args {
     #[arg(long)]
     outlive_parent: bool,
 
+    /// Do only what a lab on another machine may have done here: a node of a cluster has lent it.
+    #[arg(long)]
+    lent: bool,
+
     /// Be the first process of a guest, as this file says.
     #[arg(long, value_name = "FILE", hide = true)]
     guest: Option<PathBuf>,
@@ -46,6 +50,11 @@ pub fn run(args: Args, _output: &Output) -> Result<Answer> {
         takt_host::affinity::pin_self(&args.cores).into_diagnostic()?;
     }
     let abandon = || std::process::exit(2);
-    takt_testbed::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
+    let input = BufReader::new(stdin());
+    match args.lent {
+        true => takt_testbed::serve_lent(input, stdout(), abandon),
+        false => takt_testbed::serve(input, stdout(), abandon),
+    }
+    .into_diagnostic()?;
     Ok(Answer::Yes)
 }

@@ -2,6 +2,11 @@
 
 mod env;
 mod export;
+#[cfg(feature = "cluster")]
+mod fleet;
+#[cfg(not(feature = "cluster"))]
+#[path = "experiment/fleet_missing.rs"]
+mod fleet;
 pub mod progress;
 
 use std::fs;
@@ -31,6 +36,7 @@ Examples:
   takt experiment run my-sweep.toml --resume
   takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
   takt experiment run routers --only path=router --only payload_bytes=512
+  takt experiment run fleet.toml --cluster cluster/a      whose environments are native and node:a
   takt experiment compare 100412 112233        what changed from one run to another
   takt experiment show last
   takt experiment export last --out rounds.csv
@@ -72,6 +78,8 @@ enum Action {
         #[arg(long)]
         explain: bool,
         #[command(flatten)]
+        fleet: fleet::OnNodes,
+        #[command(flatten)]
         env: env::Flags,
     },
     /// List the runs in the store.
@@ -99,7 +107,7 @@ enum Action {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
-        Action::Run { what, quick, full: _, resume, only, addr, transmit, explain, env } => {
+        Action::Run { what, quick, full: _, resume, only, addr, transmit, explain, fleet, env } => {
             let mut experiment = read(&what)?;
             if let Some(spec) = env.spec() {
                 return env::look(&spec, output);
@@ -108,6 +116,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 experiment.only(points).map_err(no_such_point)?;
             }
             let depth = if quick { Depth::Quick } else { Depth::Full };
+            let nodes = fleet::open(&fleet, &experiment.points(depth))?;
             let order = Order {
                 runs: args.runs,
                 experiment,
@@ -119,6 +128,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 observed: serde_json::Value::Null,
                 program: std::env::current_exe().into_diagnostic()?,
                 takt_version: version(),
+                nodes,
             };
             run_experiment(&order, explain, output)
         }

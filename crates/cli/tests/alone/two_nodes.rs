@@ -24,7 +24,8 @@ const SLOT: Duration = Duration::from_millis(4);
 #[track_caller]
 fn joined(rate: &str, workload: &str, packet: Packet) -> Option<Result<Value, String>> {
     let run = Registry::system().begin("test").expect("a record");
-    let environment = open(&Spec { kind: Kind::Native, ..Spec::default() }, PathBuf::from(TAKT), &run).expect("native");
+    let environment =
+        open(&Spec { kind: Kind::Native, ..Spec::default() }, PathBuf::from(TAKT), &run, None).expect("native");
     let mut path = PathSpec::named("direct").expect("a path");
     path.set("rate", rate).expect("a rate");
     let cable_bps = path.rate_bps.map(|bps| bps as f64);

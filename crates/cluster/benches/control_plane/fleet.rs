@@ -205,7 +205,12 @@ fn spawn(arguments: &[&str]) -> Child {
 pub fn node(folder: &Path, core: &str) {
     let folder = Folder::read(folder).expect("a folder");
     let cores = vec![core.parse().expect("a core")];
-    let offer = Offer { cores, capacities: ClassSpec::default(), engine: EngineKind::Mmsg };
+    let offer = Offer {
+        cores,
+        capacities: ClassSpec::default(),
+        engine: EngineKind::Mmsg,
+        program: std::env::current_exe().expect("this program"),
+    };
     let mut node = Node::open(&folder, offer, registry()).expect("it joins");
     let ends = Stop::new();
     let until = ends.clone();

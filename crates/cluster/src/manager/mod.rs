@@ -1,6 +1,7 @@
 //! Places waveforms on nodes and watches over them. A manager keeps nothing that the nodes do not know as well.
 
 mod adopt;
+mod agent;
 mod placer;
 mod platform;
 mod run;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use adopt::Orphan;
+pub use agent::{AgentEnd, Borrowed, FromAgent, ToAgent};
 pub use placer::{PlaceError, Placer, Replaced};
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};

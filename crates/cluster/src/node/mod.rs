@@ -1,19 +1,24 @@
-//! One program a machine: offers its cores to the cluster, and executes its part of waveforms.
+//! One program a machine: offers its cores to the cluster, executes its part of waveforms, and lends agents to labs.
 
+mod agents;
 pub(crate) mod place;
 pub(crate) mod run;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value as Json, json};
 use takt_base::{Clock, Notes, Stop, WallClock};
 use takt_bridge::clock::Responder;
+use takt_host::fingerprint::Fingerprint;
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
 use takt_runtime::{Registry, costs};
+use zenoh::query::Query;
 
+use self::agents::Agent;
 use self::place::Refusal;
 use self::run::{Host, Run};
 use crate::ClusterError;
@@ -21,7 +26,7 @@ use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{Answer, NodeFacts, Opened, Order, Request, TenantFacts};
+use crate::message::{Answer, Lend, Lent, NodeFacts, Opened, Order, Request, Speak, TenantFacts};
 use crate::quorum::Ballot;
 use crate::tenant::{Quotas, Share, Tenant};
 
@@ -42,6 +47,8 @@ pub struct Offer {
     pub capacities: ClassSpec,
     /// How samples pass between nodes.
     pub engine: EngineKind,
+    /// The takt that agents of labs are.
+    pub program: PathBuf,
 }
 
 /// A member of a cluster that executes waveforms.
@@ -56,6 +63,31 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
+    agents: Vec<Lodger>,
+}
+
+/// An agent of a lab, and the message of its lab that waits for an answer.
+struct Lodger {
+    agent: Agent,
+    waits: Option<(Query, Instant)>,
+}
+
+impl Lodger {
+    /// Answers the message that waits, if there is something to say.
+    fn answer(&mut self) {
+        let Some((query, since)) = self.waits.take() else { return };
+        match self.agent.say(since.elapsed()) {
+            Some(spoken) => reply(&query, Answer::Good(json!(spoken))),
+            None => self.waits = Some((query, since)),
+        }
+    }
+
+    /// Answers the message that waits, since another one has come.
+    fn give_way(&mut self) {
+        let Some((query, _)) = self.waits.take() else { return };
+        let spoken = self.agent.say(Duration::MAX).unwrap_or_default();
+        reply(&query, Answer::Good(json!(spoken)));
+    }
 }
 
 impl Node {
@@ -73,8 +105,8 @@ impl Node {
         let quotas = folder.settings().quota.clone();
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
         let host = Host { node: name, engine: offer.engine, samples, registry, members };
-        let (class, notes, runs) = (costs::class(), Notes::new("refused   "), Vec::new());
-        Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs })
+        let (class, notes, runs, agents) = (costs::class(), Notes::new("refused   "), Vec::new(), Vec::new());
+        Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs, agents })
     }
 
     /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node; `note`
@@ -91,12 +123,12 @@ impl Node {
         let questions = self.control.questions()?;
         let _alive = self.control.appear()?;
         ready(&self.facts());
-        let mut published = Instant::now();
+        let (mut published, mut looked) = (Instant::now(), Instant::now());
         while !stop.requested() {
             if let Ok(Some(query)) = questions.recv_timeout(LOOK) {
-                let answer = self.receive(&payload(&query));
-                reply(&query, answer);
+                self.receive(query);
             }
+            self.attend_agents(std::mem::replace(&mut looked, Instant::now()).elapsed());
             self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
             self.runs.retain_mut(|run| {
                 let over = run.attend();
@@ -113,10 +145,17 @@ impl Node {
         Ok(())
     }
 
-    /// What a message has the node do, if it is let in.
-    fn receive(&mut self, message: &[u8]) -> Answer {
+    /// Does what a message says, if it is let in, and answers: at once, or what is said to an agent once that has an answer.
+    fn receive(&mut self, query: Query) {
         let now_ns = WallClock.now().0;
-        let done = match self.gate.admit(message, now_ns, SystemTime::now()) {
+        let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
+            Ok(Admitted::Order(_, Request::Speak(speak))) => match self.speak(&speak) {
+                Ok(lodger) => {
+                    lodger.waits = Some((query, Instant::now()));
+                    return lodger.answer();
+                }
+                Err(refusal) => Err(refusal),
+            },
             Ok(Admitted::Question(question)) => self.answer(question),
             Ok(Admitted::Order(tenant, order)) => {
                 let name = order.name();
@@ -130,10 +169,68 @@ impl Node {
                 Err(Refusal::new(&refused, refused.fix()))
             }
         };
-        match done {
+        let answer = match done {
             Ok(good) => Answer::Good(good),
             Err(Refusal { why, fix }) => Answer::Refused { why, fix },
+        };
+        reply(&query, answer);
+    }
+
+    /// Passes on what a lab says to its agent, which the gate has found to be its own.
+    fn speak(&mut self, speak: &Speak) -> Result<&mut Lodger, Refusal> {
+        let lodger = self.agents.iter_mut().find(|lodger| lodger.agent.number() == speak.agent);
+        let lodger = lodger.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
+        lodger.give_way();
+        lodger.agent.take(&speak.input, speak.end)?;
+        Ok(lodger)
+    }
+
+    /// Answers for agents that have something to say, and forgets those that are over.
+    fn attend_agents(&mut self, passed: Duration) {
+        let gate = &mut self.gate;
+        self.agents.retain_mut(|lodger| {
+            let over = lodger.agent.attend(passed);
+            lodger.answer();
+            if over {
+                gate.remove_agent(lodger.agent.number());
+            }
+            !over
+        });
+    }
+
+    /// Starts an agent for a tenant.
+    fn lend(&mut self, by: &Tenant, lend: &Lend) -> Result<Json, Refusal> {
+        let ours = env!("CARGO_PKG_VERSION");
+        if lend.version != ours {
+            let theirs = takt_graph::limits::shortened(&lend.version);
+            return Err(Refusal::new(
+                format!("takt is {ours} here, and {theirs} in the lab"),
+                "the same takt on all nodes",
+            ));
         }
+        let busy = self.busy();
+        let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
+        let has = self.shares().remove(by).unwrap_or_default();
+        let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
+        let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
+        let cores = lend.cores.unwrap_or(left.min(there).max(1));
+        self.quotas.admit(by, has, Share { cores, runs: 0 }).map_err(|over| Refusal::new(&over, over.fix()))?;
+        if cores > there {
+            return Err(Refusal::new(
+                format!("an agent is to have {cores} cores, and {there} are free"),
+                "environment_cpus = a lower number; or stop a run: takt node list says whose they are",
+            ));
+        }
+        let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
+        let number = self.gate.add_agent(by).map_err(|refused| Refusal::new(&refused, refused.fix()))?;
+        let started = Agent::start(&self.offer.program, by.clone(), number, cores.clone());
+        let agent = started.map_err(|error| {
+            self.gate.remove_agent(number);
+            Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
+        })?;
+        self.agents.push(Lodger { agent, waits: None });
+        let life = self.gate.moment(0).life;
+        Ok(json!(Lent { agent: number, life, cores, machine: Fingerprint::read() }))
     }
 
     /// To what changes nothing.
@@ -162,6 +259,7 @@ impl Node {
                 self.on(by, &adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
             }
             Request::Stop { run, manager } => self.stop_run(by, &run, manager.as_deref()),
+            Request::Lend(lend) => self.lend(by, &lend),
             question => self.answer(question),
         }
     }
@@ -247,6 +345,10 @@ impl Node {
             share.runs += 1;
             share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
         }
+        for Lodger { agent, .. } in &self.agents {
+            let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
+            shares.entry(agent.tenant().clone()).or_default().cores += cores;
+        }
         shares
     }
 
@@ -258,7 +360,8 @@ impl Node {
     }
 
     fn busy(&self) -> Vec<u32> {
-        self.runs.iter().flat_map(Run::cores).collect()
+        let of_agents = self.agents.iter().flat_map(|lodger| lodger.agent.cores().iter().copied());
+        self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
     }
 
     fn facts(&self) -> NodeFacts {
@@ -273,6 +376,7 @@ impl Node {
             clock: self.clock.local(),
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
             tenants: self.tenants(),
+            agents: self.agents.iter().map(|lodger| lodger.agent.facts()).collect(),
         }
     }
 }

@@ -31,8 +31,9 @@ pub fn lacking(points: &[Point], program: &std::path::Path) -> Result<Vec<Lackin
     }
     let run = Registry::system().begin("looking for environments")?;
     let refused = |spec: Spec| {
-        let error =
-            environment::open(&spec, PathBuf::from(program), &run).err().filter(EnvironmentError::is_unavailable)?;
+        let error = environment::open(&spec, PathBuf::from(program), &run, None)
+            .err()
+            .filter(EnvironmentError::is_unavailable)?;
         Some(Lacking { environment: spec.kind.name(), error })
     };
     Ok(specs.into_iter().filter_map(refused).collect())

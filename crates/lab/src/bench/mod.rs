@@ -12,12 +12,15 @@ mod exchange;
 mod exclusive;
 mod impair;
 mod lacking;
+mod nodes;
 pub(crate) mod on_air;
 mod options;
 mod own_radio;
 mod sites;
 
 pub use lacking::{Lacking, lacking};
+pub use nodes::NodesError;
+pub(crate) use nodes::can_go_there;
 pub use on_air::OnAirError;
 pub(crate) use own_radio::answers_to;
 pub use own_radio::{Needs, OwnRadioError};
@@ -32,10 +35,10 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::cgroup::CpuSet;
 use takt_host::leftovers::Run;
+use takt_load::deadline;
 use takt_load::{Kind, Lost, Peer};
-use takt_load::{deadline, nodes};
 use takt_testbed::Lateness;
-use takt_testbed::environment::{Native, Site};
+use takt_testbed::environment::{Native, Nodes, Site};
 use takt_testbed::impairment;
 use takt_testbed::net::PathError;
 use takt_udp::ServeOptions;
@@ -58,10 +61,15 @@ pub struct LabBench<'a> {
 
 impl<'a> LabBench<'a> {
     /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
-    /// `transmit`: it may be sent samples even if it is not takt's own.
+    /// `transmit`: it may be sent samples even if it is not takt's own. `nodes`: what speaks with nodes of a cluster.
     #[must_use]
-    pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>, transmit: bool) -> LabBench<'a> {
-        let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, addr, transmit));
+    pub fn new(
+        program: PathBuf,
+        run: &'a Run,
+        (addr, transmit): (Option<Ipv4Addr>, bool),
+        nodes: Option<&'a dyn Nodes>,
+    ) -> LabBench<'a> {
+        let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, (addr, transmit), nodes));
         LabBench { sites, native, free_cpus: FreeCpus::default(), run, downlinks: Vec::new() }
     }
 }
@@ -185,10 +193,17 @@ fn round(
     let here: Vec<u32> = site.host_pids().into_iter().chain(disturbance.pids()).collect();
     let exclusive = beside.exclusive(point, site, &here).map_err(AgentError::Failed)?;
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
+    // The machine that counts is the one where the host side is.
+    let _since = site.account_elsewhere().transpose()?;
     let earlier = snapshot()?;
     let about = kind.about(&point.settings) + SETTLING;
     let result = site.host.run(point.kind.name(), workload.clone(), about, stop);
-    let usage = snapshot()?.since(&earlier);
+    let usage = match site.account_elsewhere().transpose() {
+        Ok(Some(there)) => there.ok_or_else(|| AgentError::Failed(Failure::saying("the agent has counted nothing")))?,
+        Ok(None) => snapshot()?.since(&earlier),
+        // Why the workload failed says more.
+        Err(gone) => return Err(result.err().unwrap_or(gone)),
+    };
     drop(exclusive);
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
@@ -214,7 +229,9 @@ fn round(
     }
     let host: Vec<u32> = site.host_pids().into_iter().chain(site.end_pids("host")).collect();
     let radio = site.radio.iter().map(Agent::pid).chain(site.end_pids("radio"));
-    let radio: Vec<u32> = radio.chain(others.iter().copied()).collect();
+    // Processes of this machine are none of another one's.
+    let others = others.iter().copied().filter(|_| !site.is_elsewhere());
+    let radio: Vec<u32> = radio.chain(others).collect();
     let sides = json!({ "host": host, "radio": radio });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
@@ -245,7 +262,7 @@ fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError
         }
         Peer::Node => {
             let radio = site.radio.as_mut().filter(|_| site.in_force.path != "loopback");
-            let options = json!(nodes::ServeOptions { address: site.in_force.radio_addr });
+            let options = json!(takt_load::nodes::ServeOptions { address: site.in_force.radio_addr });
             let radio = radio.ok_or_else(|| AgentError::Failed(options::no_second_node()))?;
             radio.start(Service::Node, options).map(|_| ())
         }

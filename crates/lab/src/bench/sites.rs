@@ -9,7 +9,8 @@ use takt_host::leftovers::Run;
 use takt_load::Model;
 use takt_packet::EngineKind;
 use takt_testbed::environment::{
-    self, Environment, EnvironmentError, Kind, Limits, Parameters, RuntimeName, Site, SiteError, SiteOptions, Spec,
+    self, Environment, EnvironmentError, Kind, Limits, Nodes, Parameters, RuntimeName, Site, SiteError, SiteOptions,
+    Spec,
 };
 use takt_testbed::net::{PathSpec, PathSpecError};
 
@@ -36,7 +37,7 @@ impl Where {
         let (mtu_bytes, whole_frames) = (usual_mtu_bytes(settings), needs_whole_frames(settings));
         let path = if alone || loopback || addr.is_some() { None } else { path(settings, mtu_bytes)? };
         let way = if alone { "alone" } else { settings.word("path") };
-        let holder = kind.runtime.map_or(kind.kind.name(), RuntimeName::name);
+        let holder = kind.runtime.map_or_else(|| kind.name(), |runtime| runtime.name().to_owned());
         let label = format!("{holder}-{way}");
         Ok(Where {
             environment: kind,
@@ -50,6 +51,12 @@ impl Where {
         self.environment.kind.is_apart().then(|| self.environment.kind.name())
     }
 
+    /// A node of a cluster, and whether it needs a radio that is there already.
+    pub(super) fn node(&self) -> Option<(&str, bool)> {
+        let SiteOptions { addr, loopback, alone, .. } = self.options;
+        Some((self.environment.node.as_deref()?, addr.is_none() && !loopback && !alone))
+    }
+
     /// What takt puts between the sides, if it is more than a plain cable.
     pub(super) fn built_path(&self) -> Option<String> {
         let loopback = self.options.loopback.then(|| "loopback".to_owned());
@@ -59,16 +66,22 @@ impl Where {
 
 /// `native` and `aarch64` have no limits: those of a sweep over environments are for the others.
 pub(super) fn environment_of(settings: &Settings) -> Spec {
-    let kind = Kind::named(settings.word("environment")).unwrap_or_default();
+    let Spec { kind, node, .. } = Spec::named(settings.word("environment")).unwrap_or_default();
     let limits = Limits {
         cpus: settings.number("environment_cpus"),
         memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
     };
     let runtime = RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == Kind::Container);
     let parameters = settings.word("environment_parameters").parse().unwrap_or_default();
+    let limits = match kind {
+        Kind::Container | Kind::Vm => limits,
+        Kind::Node => Limits { memory_bytes: None, ..limits },
+        Kind::Native | Kind::Aarch64 => Limits::default(),
+    };
     Spec {
         kind,
-        limits: if kind.is_apart() { limits } else { Limits::default() },
+        node,
+        limits,
         runtime,
         parameters: if kind == Kind::Vm { parameters } else { Parameters::default() },
         shell: false,
@@ -112,6 +125,8 @@ pub(super) struct Sites<'a> {
     addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own.
     transmit: bool,
+    /// What speaks with nodes of a cluster, if one is named.
+    nodes: Option<&'a dyn Nodes>,
     up: Vec<(Where, Site)>,
     /// What can't be had here, and why.
     missing: Vec<(Where, String)>,
@@ -120,8 +135,13 @@ pub(super) struct Sites<'a> {
 }
 
 impl<'a> Sites<'a> {
-    pub(super) fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>, transmit: bool) -> Sites<'a> {
-        Sites { program, run, addr, transmit, up: Vec::new(), missing: Vec::new(), made: 0 }
+    pub(super) fn new(
+        program: PathBuf,
+        run: &'a Run,
+        (addr, transmit): (Option<Ipv4Addr>, bool),
+        nodes: Option<&'a dyn Nodes>,
+    ) -> Sites<'a> {
+        Sites { program, run, addr, transmit, nodes, up: Vec::new(), missing: Vec::new(), made: 0 }
     }
 
     /// The site of a point, brought up if it is not there, and the processes of all others.
@@ -164,9 +184,15 @@ impl<'a> Sites<'a> {
     }
 
     fn bring_up(&mut self, wanted: &Where) -> Result<Site, SiteError> {
-        let name = wanted.environment.kind.name();
-        let failed = |source: EnvironmentError| SiteError::Environment { name, source };
-        let environment = environment::open(&wanted.environment, self.program.clone(), self.run).map_err(failed)?;
+        // A site on a node takes all cores that it gets there: another one has none beside it.
+        let node = &wanted.environment.node;
+        self.up.retain(|(there, _)| node.is_none() || there.environment.node != *node);
+        let failed = |source: EnvironmentError| SiteError::Environment {
+            name: wanted.environment.name(),
+            source: Box::new(source),
+        };
+        let environment = environment::open(&wanted.environment, self.program.clone(), self.run, self.nodes);
+        let environment = environment.map_err(failed)?;
         self.made += 1;
         let label = match self.made {
             1 => wanted.label.clone(),
@@ -181,7 +207,7 @@ impl<'a> Sites<'a> {
 /// In a sentence, with the fixes. An environment that is missing is missing on every path.
 fn not_here(wanted: &Where, error: &SiteError) -> String {
     let what = match error {
-        SiteError::Environment { .. } => wanted.environment.kind.name(),
+        SiteError::Environment { .. } => &wanted.environment.name(),
         _ => &wanted.label,
     };
     format!("{what} can't be had here: {}", Failure::of(error, error.fix()).with_fix())

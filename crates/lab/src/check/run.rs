@@ -138,6 +138,7 @@ fn measure(
         observed: json!({ "doctor": options.doctor }),
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
+        nodes: None,
     };
     let ran = execute(&order, report, stop)?;
     Ok((Store::open(&options.runs)?, ran.run))

@@ -13,6 +13,7 @@ use super::count::Count;
 use super::error::{Complaint, FileError, meant};
 use super::need::Need;
 use super::node::Table;
+use super::on_node;
 use super::part::{self, Part, RawPart, Spelling};
 use super::{Depth, Point};
 
@@ -237,7 +238,9 @@ fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Compl
 fn no_contradiction(experiment: &Experiment, spans: &[Range<usize>]) -> Result<(), Complaint> {
     let points = [Depth::Full, Depth::Quick].into_iter().flat_map(|depth| experiment.points(depth));
     for point in points {
-        let Some(Contradiction { setting, what, remedy }) = point.kind.workload().contradiction(&point.settings) else {
+        let contradiction = point.kind.workload().contradiction(&point.settings);
+        let contradiction = contradiction.or_else(|| on_node::contradiction(&point));
+        let Some(Contradiction { setting, what, remedy }) = contradiction else {
             continue;
         };
         // A part reaches to the next; its own span is that of its head.

@@ -33,6 +33,7 @@ mod library;
 mod matrix;
 mod need;
 mod node;
+mod on_node;
 mod only;
 mod order;
 mod part;

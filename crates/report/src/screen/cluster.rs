@@ -3,7 +3,7 @@
 use takt_base::shown::{count, time_ns};
 use takt_base::words::plural;
 use takt_cluster::manager::{Ended, Loss, NodeEnd};
-use takt_cluster::message::{NodeFacts, Order, RunFacts, TenantFacts};
+use takt_cluster::message::{AgentFacts, NodeFacts, Order, RunFacts, TenantFacts};
 
 use super::{known, table};
 use crate::{Answer, Screen};
@@ -16,13 +16,14 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
             let watched = if run.watched { "" } else { ", nobody watches" };
             format!("{} ({} of {}, slot {}{watched})", run.run, run.waveform, run.tenant, count(run.slot))
         };
-        let runs = node.runs.iter().map(run);
+        let agent = |agent: &AgentFacts| format!("agent of {} on {}", agent.tenant, list(&agent.cores));
+        let runs = node.runs.iter().map(run).chain(node.agents.iter().map(agent));
         vec![
             node.node.clone(),
             list(&node.cores),
             list(&node.busy),
             node.class.clone(),
-            node.tenants.iter().filter(|facts| facts.has.runs > 0).map(tenant).collect::<Vec<_>>().join(", "),
+            node.tenants.iter().filter(|facts| facts.has.cores > 0).map(tenant).collect::<Vec<_>>().join(", "),
             runs.collect::<Vec<_>>().join(", "),
         ]
     };

@@ -10,6 +10,7 @@ use takt_lab::experiment::plain;
 use takt_lab::nodes::{NodeFigures, WayFigures};
 use takt_lab::summary::{FigureSummary, PointSummary, RoundCounts, Summary};
 use takt_stats::{Contrast, Estimate};
+use takt_testbed::environment::Machine;
 
 use super::known;
 use crate::figure::Reading;
@@ -36,10 +37,19 @@ pub fn screen(summary: &Summary) -> Screen {
     Screen {
         headline: format!("{}: {}", summary.run, rounds(summary.rounds)),
         tables: vec![table],
-        says: warnings.map(|words| sentence(&words)).collect(),
+        says: summary.machines.iter().map(machine).chain(warnings).map(|words| sentence(&words)).collect(),
         explained: not_counted.collect(),
         ..Screen::default()
     }
+}
+
+/// `node:a is rack-7, an Intel ..., Linux 6.18.2, on cores 0, 1`
+fn machine(machine: &Machine) -> String {
+    let Machine { node, cores, fingerprint } = machine;
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (host, processor, kernel) = (&fingerprint.hostname, &fingerprint.cpu_model, &fingerprint.kernel);
+    let cores = cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    format!("node:{node} is {}, {}, Linux {}, on cores {cores}", known(host), known(processor), known(kernel))
 }
 
 /// `81 rounds count, 1 is disturbed.`

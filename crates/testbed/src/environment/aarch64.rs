@@ -58,7 +58,7 @@ impl Aarch64 {
 }
 
 impl Environment for Aarch64 {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "aarch64"
     }
 

@@ -28,7 +28,14 @@ pub enum EnvironmentError {
     NotPermitted { what: &'static str, capability: &'static str },
     /// `requested`: such a path was requested; else it is all that is permitted.
     #[error("a path without namespaces does not lead into a {environment}")]
-    NoPathEnd { environment: &'static str, requested: bool },
+    NoPathEnd { environment: String, requested: bool },
+    #[error("no path of this machine leads to {environment}")]
+    Elsewhere { environment: String },
+    #[error("node {node} is one of a cluster, and none is named")]
+    NoCluster { node: String },
+    /// What speaks with nodes says why.
+    #[error("{why}")]
+    Node { why: String, fix: Option<String> },
     #[error("{doing} {path}")]
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{path}: {why}")]
@@ -66,6 +73,11 @@ impl EnvironmentError {
             | EnvironmentError::Unusable { fix, .. }
             | EnvironmentError::NoKernel { fix, .. }
             | EnvironmentError::NoTakt { fix, .. } => Some(fix.clone()),
+            EnvironmentError::Node { fix, .. } => fix.clone(),
+            EnvironmentError::Elsewhere { .. } => {
+                Some("--addr with the address of a radio that the node reaches\npath = \"loopback\"".into())
+            }
+            EnvironmentError::NoCluster { .. } => Some("--cluster with the folder of a member".into()),
             EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),

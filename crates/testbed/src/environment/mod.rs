@@ -1,4 +1,4 @@
-//! Where the measured side runs: this machine itself, an emulated processor, a container, a virtual machine.
+//! Where the measured side runs: this machine itself, an emulated processor, a container, a virtual machine, a node of a cluster.
 //!
 //! An environment takes the host side's end on the path: a namespace and the interface in it. `native` works there,
 //! and so does `aarch64`, whose processes are this machine's and whose instructions are another processor's.
@@ -14,6 +14,8 @@
 //!                           +----------------------------------+     +----------------------------------+
 //! ```
 //!
+//! A node of a cluster is another machine: nothing of this one leads into it. What speaks with it comes from above, as [`Nodes`].
+//!
 //! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path. What an
 //! environment makes is registered before it exists and goes when its [`RunningEnvironment`] is dropped.
 
@@ -24,6 +26,7 @@ mod drawing;
 mod error;
 mod given;
 mod native;
+mod nodes;
 mod placement;
 mod programs;
 mod running;
@@ -38,6 +41,7 @@ pub use container::{Container, RuntimeName};
 pub use error::EnvironmentError;
 pub use native::Native;
 pub(crate) use native::launch;
+pub use nodes::{Machine, Nodes, node_of};
 pub use placement::Placement;
 pub use running::{EnvironmentFacts, RunningEnvironment};
 pub use scratch::Scratch;
@@ -46,15 +50,33 @@ pub use site::{InForce, Site, SiteError, SiteOptions};
 pub use spec::{Kind, Limits, Spec, open};
 pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
+use std::path::Path;
+
+use takt_agent::Agent;
+
 use crate::net::PathEnd;
 
-/// Something in which the measured side can run: this machine itself, an emulated processor, a container, a virtual machine.
+/// Something in which the measured side can run: this machine itself, an emulated processor, a container, a virtual machine, a
+/// node of a cluster.
 pub trait Environment: Send {
-    /// Its name in experiment files and records: `native`, `aarch64`, `container`, `vm`.
-    fn name(&self) -> &'static str;
+    /// Its name in experiment files and records: `native`, `aarch64`, `container`, `vm`, `node:NAME`.
+    fn name(&self) -> &str;
 
     /// What starts agents on this machine itself: those of the other side.
     fn outside(&self) -> &Native;
+
+    /// Whether it is another machine: it has cores and counters of its own, and no path of this machine leads there.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
+
+    /// Starts the agent of the other side, which is on this machine as a rule: in a namespace if there is one, on these CPUs.
+    ///
+    /// # Errors
+    /// It does not start, or there is no core for it.
+    fn start_radio(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, EnvironmentError> {
+        Ok(self.outside().start_agent(namespace, cpus)?)
+    }
 
     /// Whether it has a network of its own, into which no loopback interface of this machine leads.
     fn own_network(&self) -> bool {

@@ -49,7 +49,7 @@ pub(crate) fn launch(
 }
 
 impl Environment for Native {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "native"
     }
 

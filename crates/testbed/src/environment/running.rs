@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_agent::{Agent, KernelFacts};
 
-use super::{Parameters, Shell};
+use super::{Machine, Parameters, Shell};
 
 /// A running agent in its environment. Dropping the agent takes the environment away.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct EnvironmentFacts {
     pub environment: String,
     /// Release of the kernel under the agent, in its own words.
     pub kernel: String,
-    /// What decides in a guest's kernel when a thread wakes up; `None` outside of guests: the host's fingerprint says it.
+    /// What decides in a guest's or a node's kernel when a thread wakes up; `None` elsewhere: the host's fingerprint says it.
     #[serde(default)]
     pub kernel_facts: Option<KernelFacts>,
     /// Parameters of a guest's kernel, as found in its command line.
@@ -27,9 +27,13 @@ pub struct EnvironmentFacts {
     pub parameters: Option<Parameters>,
     /// What brought it up, with its version: `runc 1.1.5`, `QEMU 7.2.22`; `None`: nothing was needed.
     pub runtime: Option<String>,
-    /// The processor that user emulation stands for: `aarch64 cortex-a72`; `None`: this machine's own, or a guest's.
+    /// The processor that user emulation stands for, `aarch64 cortex-a72`, or a node's; `None`: this machine's own, or a
+    /// guest's.
     #[serde(default)]
     pub processor: Option<String>,
+    /// The machine, where it is another one than that of the run: a node's. The host's fingerprint says nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What executes a guest's instructions: `kvm` (the processor) or `tcg` (software); `None` outside of guests.
     pub accelerator: Option<String>,
     pub not_accelerated: Option<String>,

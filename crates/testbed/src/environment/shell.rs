@@ -27,6 +27,8 @@ pub enum Shell {
     Socket {
         path: PathBuf,
     },
+    /// A node starts nothing but agents.
+    None,
 }
 
 impl Shell {
@@ -51,6 +53,7 @@ impl Shell {
             Shell::Socket { path } => {
                 join(&UnixStream::connect(path)?, || interrupted.requested() || ended.requested())
             }
+            Shell::None => Err(io::Error::new(io::ErrorKind::Unsupported, "a node starts nothing but agents")),
         }
     }
 }

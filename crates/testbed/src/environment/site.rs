@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Service};
 use takt_emulator::drive::wall::ORDINARY;
+use takt_host::accounting::Usage;
 use takt_host::affinity::own_cpus;
 use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
@@ -93,6 +94,8 @@ pub struct Site {
     pub in_force: InForce,
     /// Last, so that the agents have left when the namespaces go. `None`: nothing of ours lies between the sides.
     path: Option<Box<Path>>,
+    /// On another machine than this one.
+    is_elsewhere: bool,
 }
 
 /// Why a site could not be brought up. Nothing of it is left.
@@ -102,9 +105,9 @@ pub enum SiteError {
     #[error("network path")]
     Path(#[from] PathError),
     #[error("agent of the radio side")]
-    Radio(#[source] AgentError),
+    Radio(#[source] EnvironmentError),
     #[error("environment {name}")]
-    Environment { name: &'static str, source: EnvironmentError },
+    Environment { name: String, source: Box<EnvironmentError> },
     #[error("processors")]
     Topology(#[from] ReadError),
 }
@@ -115,8 +118,9 @@ impl SiteError {
     pub fn fix(&self) -> Option<String> {
         match self {
             SiteError::Environment { source, .. } => source.fix(),
+            SiteError::Radio(source) => source.fix(),
             SiteError::Path(error) => error.fix(),
-            SiteError::Radio(_) | SiteError::Topology(_) => None,
+            SiteError::Topology(_) => None,
         }
     }
 
@@ -142,8 +146,12 @@ impl Site {
         run: &Run,
         label: &str,
     ) -> Result<Site, SiteError> {
-        let topology = Topology::read(&Host::this())?;
+        let failed = |source| SiteError::Environment { name: environment.name().to_owned(), source: Box::new(source) };
         let emulated = options.addr.is_none() && !options.alone;
+        if environment.is_elsewhere() {
+            return Site::elsewhere(options, environment, emulated);
+        }
+        let topology = Topology::read(&Host::this())?;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
         let mut notes = Vec::new();
         let program = &environment.outside().program;
@@ -160,16 +168,17 @@ impl Site {
         };
         let running = match between.is_none() && emulated && environment.own_network() {
             // There is no way from the loopback interface of this machine into another namespace.
-            true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), requested: options.loopback }),
+            true => {
+                Err(EnvironmentError::NoPathEnd { environment: environment.name().into(), requested: options.loopback })
+            }
             false => environment.start(between.as_ref().map(|path| &path.host), &placement.host),
         };
-        let RunningEnvironment { agent: host, holder, shell } =
-            running.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
+        let RunningEnvironment { agent: host, holder, shell } = running.map_err(failed)?;
         let radio = match emulated {
             false => None,
             true => {
                 let namespace = between.as_ref().map(|path| path.radio.namespace.path());
-                let radio = environment.outside().start_agent(namespace.as_deref(), &placement.radio);
+                let radio = environment.start_radio(namespace.as_deref(), &placement.radio);
                 Some(radio.map_err(SiteError::Radio)?)
             }
         };
@@ -191,13 +200,74 @@ impl Site {
             holder,
         };
         let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
-        let mut site = Site { host, shell, radio, given, in_force, path: between };
+        let mut site = Site { host, shell, radio, given, in_force, path: between, is_elsewhere: false };
         site.find_emulator_priority();
         Ok(site)
     }
 
-    /// Processes of this machine that do the host side's work: the agent, of a virtual machine the hypervisor. Their CPU
-    /// time is what the environment costs.
+    /// The same on another machine: the host side there, and an emulated radio beside it on its loopback interface. A radio
+    /// that is there already is where it is.
+    fn elsewhere(options: &SiteOptions, environment: &dyn Environment, emulated: bool) -> Result<Site, SiteError> {
+        let name = environment.name().to_owned();
+        let failed = |source| SiteError::Environment { name: name.clone(), source: Box::new(source) };
+        if emulated && !options.loopback {
+            return Err(failed(EnvironmentError::Elsewhere { environment: name.clone() }));
+        }
+        // First: the host side takes all cores that are left.
+        let radio = emulated.then(|| environment.start_radio(None, &[])).transpose().map_err(SiteError::Radio)?;
+        let RunningEnvironment { agent: host, holder, shell } = environment.start(None, &[]).map_err(failed)?;
+        let cpus = |agent: &Agent| agent.hello().cpus.clone();
+        let placement = Placement {
+            host: cpus(&host),
+            radio: radio.as_ref().map(cpus).unwrap_or_default(),
+            how: format!("cores that {name} has granted"),
+        };
+        let (path, radio_addr) = match options.addr {
+            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
+            Some(addr) => ("network", addr),
+            None => ("loopback", own_loopback()),
+        };
+        let in_force = InForce {
+            environment: name.clone(),
+            path: path.into(),
+            path_spec: None,
+            topology: None,
+            path_limit: None,
+            ceilings: Vec::new(),
+            radio_addr,
+            emulated,
+            given_emulator: false,
+            transmit: false,
+            placement,
+            emulator_priority: None,
+            notes: Vec::new(),
+            accelerator: None,
+            holder,
+        };
+        let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
+        let mut site = Site { host, shell, radio, given, in_force, path: None, is_elsewhere: true };
+        site.find_emulator_priority();
+        Ok(site)
+    }
+
+    /// Whether both sides are on another machine than this one.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere
+    }
+
+    /// What both sides and their machine have used since this was asked last, where that is another machine; else `None`. The
+    /// first time there is nothing to compare with.
+    ///
+    /// # Errors
+    /// The agent is gone.
+    pub fn account_elsewhere(&mut self) -> Option<Result<Option<Usage>, AgentError>> {
+        let radio: Vec<u32> = self.radio.iter().map(|radio| radio.hello().pid).collect();
+        self.is_elsewhere.then(|| self.host.account(&radio))
+    }
+
+    /// Processes that do the host side's work, on the machine where it is: the agent, of a virtual machine the hypervisor. Their
+    /// CPU time is what the environment costs.
     #[must_use]
     pub fn host_pids(&self) -> Vec<u32> {
         vec![self.host.pid()]
@@ -206,6 +276,9 @@ impl Site {
     /// Processes of this machine that work for the site; what they use is not foreign load.
     #[must_use]
     pub fn companions(&self) -> Vec<u32> {
+        if self.is_elsewhere {
+            return Vec::new();
+        }
         let radio = self.radio.as_ref().map(Agent::pid);
         let path = self.path.as_deref().map(Path::pids).unwrap_or_default();
         self.host_pids().into_iter().chain(radio).chain(path).collect()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use takt_host::leftovers::Run;
 
-use super::{Aarch64, Container, Environment, EnvironmentError, Native, Parameters, RuntimeName, Vm};
+use super::{Aarch64, Container, Environment, EnvironmentError, Native, Nodes, Parameters, RuntimeName, Vm, node_of};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -16,10 +16,12 @@ pub enum Kind {
     Aarch64,
     Container,
     Vm,
+    /// A node of a cluster, by its name.
+    Node,
 }
 
 impl Kind {
-    /// Every one, the least separated first.
+    /// Every one on this machine, the least separated first.
     pub const ALL: [Kind; 4] = [Kind::Native, Kind::Aarch64, Kind::Container, Kind::Vm];
 
     #[must_use]
@@ -29,6 +31,7 @@ impl Kind {
             Kind::Aarch64 => "aarch64",
             Kind::Container => "container",
             Kind::Vm => "vm",
+            Kind::Node => "node",
         }
     }
 
@@ -54,10 +57,13 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub kind: Kind,
-    /// How much of this machine it may use; `native` and `aarch64` have no limits.
+    /// Which node.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// How much of its machine it may use; `native` and `aarch64` have no limits, a node one of whole cores.
     #[serde(default)]
     pub limits: Limits,
     /// What is to make a container; `None`: the first that works here.
@@ -71,11 +77,31 @@ pub struct Spec {
     pub shell: bool,
 }
 
+impl Spec {
+    /// Of an environment by its name in experiment files.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Spec> {
+        let node = node_of(name).map(|node| Spec { kind: Kind::Node, node: Some(node.to_owned()), ..Spec::default() });
+        node.or_else(|| Some(Spec { kind: Kind::named(name)?, ..Spec::default() }))
+    }
+
+    /// Its name in experiment files and records.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.node.as_ref().map_or_else(|| self.kind.name().to_owned(), |node| format!("node:{node}"))
+    }
+}
+
 /// Finds out whether the environment can be had here, and how; nothing is brought up yet, except that the first virtual
 /// machine of a boot is preceded by a test whether KVM works.
 ///
-/// `program` is the takt that is to run inside as agent.
-pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environment>, EnvironmentError> {
+/// `program` is the takt that is to run inside as agent. `nodes`: what speaks with those of a cluster, if one is named.
+pub fn open(
+    spec: &Spec,
+    program: PathBuf,
+    run: &Run,
+    nodes: Option<&dyn Nodes>,
+) -> Result<Box<dyn Environment>, EnvironmentError> {
     let native = Native::new(program, run);
     check(spec)?;
     Ok(match spec.kind {
@@ -85,14 +111,22 @@ pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environm
         Kind::Vm => Box::new(
             Vm::open(native, run.clone(), spec.limits)?.with_parameters(spec.parameters).with_shell(spec.shell),
         ),
+        Kind::Node => {
+            let node = spec.node.as_deref().unwrap_or_default();
+            let nodes = nodes.ok_or_else(|| EnvironmentError::NoCluster { node: node.to_owned() })?;
+            // Whole cores, as processors of a virtual machine are.
+            nodes.environment(node, spec.limits.cpus.map(|cpus| cpus.ceil() as u32), native)?
+        }
     })
 }
 
 fn check(spec: &Spec) -> Result<(), EnvironmentError> {
-    let Spec { kind, limits: Limits { cpus, memory_bytes }, .. } = *spec;
+    let &Spec { kind, limits: Limits { cpus, memory_bytes }, .. } = spec;
     let impossible = |limit, value: String, allowed| Err(EnvironmentError::Limit { limit, value, allowed });
     match (kind, cpus, memory_bytes) {
-        (kind, Some(cpus), _) if !kind.is_apart() => impossible("cpus", cpus.to_string(), NO_LIMITS),
+        (kind, Some(cpus), _) if !kind.is_apart() && kind != Kind::Node => {
+            impossible("cpus", cpus.to_string(), NO_LIMITS)
+        }
         (kind, _, Some(bytes)) if !kind.is_apart() => impossible("memory", bytes.to_string(), NO_LIMITS),
         // A quota is a whole number of microseconds of each 100 ms, 1000 at least.
         (_, Some(cpus), _) if !(0.01..=1024.0).contains(&cpus) => impossible("cpus", cpus.to_string(), "0.01 to 1024"),
@@ -138,5 +172,15 @@ mod tests {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
         }
         assert_eq!(Kind::named("docker"), None);
+    }
+
+    #[test]
+    fn an_environment_is_found_by_the_name_it_is_written_with() {
+        for name in ["native", "vm", "node:rack-1"] {
+            assert_eq!(Spec::named(name).map(|spec| spec.name()).as_deref(), Some(name));
+        }
+        for wrong in ["node", "node:", "node:a/b", "node:*", "nodes:a", ""] {
+            assert_eq!(Spec::named(wrong), None, "{wrong}");
+        }
     }
 }

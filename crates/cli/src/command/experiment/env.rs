@@ -1,6 +1,10 @@
 //! `takt experiment run FILE --env-only KIND`: one environment on its path, and a shell in it.
 
+use std::ffi::OsStr;
+
 use clap::ValueEnum;
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::leftovers::Registry;
@@ -15,7 +19,7 @@ use crate::{Answer, Output, Problem};
 #[derive(Debug, clap::Args)]
 pub struct Flags {
     /// Run nothing: bring this environment up on the path, open a shell in it, and take it away when the shell ends.
-    #[arg(long, value_name = "ENVIRONMENT")]
+    #[arg(long, value_name = "ENVIRONMENT", value_parser = NotOnNodes)]
     env_only: Option<Environment>,
     /// With --env-only: CPUs' worth of time that it may use.
     #[arg(long, value_name = "N", requires = "env_only")]
@@ -38,6 +42,31 @@ enum Environment {
     Container,
     /// A virtual machine.
     Vm,
+}
+
+/// The names of environments, with a word of its own for nodes.
+#[derive(Clone, Copy, Debug)]
+struct NotOnNodes;
+
+impl TypedValueParser for NotOnNodes {
+    type Value = Environment;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<Environment, clap::Error> {
+        if value.to_str().is_some_and(|name| name.starts_with("node:")) {
+            let why = "a node starts nothing but agents of experiments: for a shell log in there, with ssh for one";
+            return Err(command.clone().error(ErrorKind::InvalidValue, why));
+        }
+        EnumValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Environment::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 fn runtime(text: &str) -> Result<RuntimeName, String> {
@@ -84,8 +113,8 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     let what = format!("no {name} here");
     let run = Registry::system().begin("experiment run --env-only").into_diagnostic()?;
     let program = std::env::current_exe().into_diagnostic()?;
-    let environment =
-        open(spec, program, &run).map_err(|error| Problem::caused(what.as_str(), error, EnvironmentError::fix))?;
+    let environment = open(spec, program, &run, None)
+        .map_err(|error| Problem::caused(what.as_str(), error, EnvironmentError::fix))?;
     let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name)
         .map_err(|error| Problem::caused(what, error, SiteError::fix))?;
     if signals.any() {

@@ -1,6 +1,6 @@
 //! `takt node` without a subcommand: joins, and executes what it is given.
 
-use miette::Result;
+use miette::{IntoDiagnostic, Result};
 use takt_cluster::{Folder, Node, Offer};
 use takt_host::affinity;
 use takt_mapper::ClassSpec;
@@ -30,7 +30,8 @@ pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let folder = Folder::read(&args.place.folder).map_err(|error| problem("join the cluster", error))?;
     let registry = args.libraries.registry()?;
     let stop = stop_on_signal()?;
-    let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine };
+    let program = std::env::current_exe().into_diagnostic()?;
+    let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine, program };
     let mut node = Node::open(&folder, offer, registry).map_err(|error| problem("join the cluster", error))?;
     let ready = |facts: &takt_cluster::message::NodeFacts| output.line(format!("ready node {}", facts.node));
     let note = |line: &str| output.note(line);

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use takt_base::parse_bytes;
 use takt_load::Every;
-use takt_load::setting::{Domain, word_or};
-use takt_testbed::disturbance::{Load, Spec};
-use takt_testbed::environment::Parameters;
+use takt_load::setting::{Domain, word_or, word_remedy};
+use takt_testbed::disturbance::{self, Load};
+use takt_testbed::environment::{Kind, Parameters, Spec};
 use takt_testbed::net::PathSpec;
 
 /// Values that need nothing but what these two functions say.
@@ -24,6 +24,19 @@ impl Domain for Values {
         (self.accept)(value)
     }
 }
+
+/// The name of an environment: `"native"`, `"node:a"`.
+pub(super) const ENVIRONMENT: Values = Values {
+    shown: || format!("{} | node:NAME", Kind::ALL.map(Kind::name).join(" | ")),
+    accept: |value| {
+        let name = value.as_str().unwrap_or_default();
+        if Spec::named(name).is_some() {
+            return Ok(value.clone());
+        }
+        let known = Kind::ALL.map(Kind::name);
+        Err(word_remedy(name, &known, format!("one of: {}, node:NAME", known.join(", "))))
+    },
+};
 
 /// `"all"`, or CPUs' worth of time.
 pub(super) const CPUS: Values = Values {
@@ -58,7 +71,7 @@ pub(super) const KERNEL_PARAMETERS: Values = Values {
 /// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
 pub(super) const DISTURBANCE: Values = Values {
     shown: || format!("none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | ")),
-    accept: |value| match value.as_str().map(str::parse::<Spec>) {
+    accept: |value| match value.as_str().map(str::parse::<disturbance::Spec>) {
         Some(Ok(_)) => Ok(value.clone()),
         Some(Err(error)) => Err(error.to_string()),
         None => Err("\"none\", or kinds with counts, such as \"busy:4\"".into()),

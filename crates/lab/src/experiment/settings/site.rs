@@ -2,15 +2,15 @@
 
 use takt_load::setting::{Setting, Takes};
 
-use super::domains::{CPUS, KERNEL_PARAMETERS, MEMORY};
+use super::domains::{CPUS, ENVIRONMENT, KERNEL_PARAMETERS, MEMORY};
 
 pub(super) const ROWS: &[Setting] = &[
-    Setting::new("environment", Takes::Word(&["native", "aarch64", "container", "vm"]), "native")
-        .about("where the host side runs"),
+    Setting::new("environment", Takes::Domain(&ENVIRONMENT), "native")
+        .about("where the host side runs; node:NAME is a node of the cluster that --cluster names"),
     Setting::new("environment_cpus", Takes::Domain(&CPUS), "all")
-        .about("how many CPUs' worth of time it may use; native and aarch64 have no limit"),
+        .about("how many CPUs' worth of time it may use, of a node whole cores; native and aarch64 have no limit"),
     Setting::new("environment_memory", Takes::Domain(&MEMORY), "all")
-        .about("how much memory it may use; native and aarch64 have no limit"),
+        .about("how much memory it may use; native, aarch64 and nodes have no limit"),
     Setting::new("environment_runtime", Takes::Word(&["any", "runc", "crun", "podman", "docker"]), "any")
         .about("what makes a container; any is the first of these that works here"),
     Setting::new("environment_parameters", Takes::Domain(&KERNEL_PARAMETERS), "none")

@@ -101,7 +101,7 @@ impl Container {
 }
 
 impl Environment for Container {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "container"
     }
 

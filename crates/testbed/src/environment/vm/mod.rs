@@ -128,6 +128,7 @@ impl Vm {
         let facts = EnvironmentFacts {
             processor: None,
             environment: self.name().into(),
+            machine: None,
             kernel: agent.hello().kernel.clone(),
             parameters: Some(Parameters::in_command_line(&agent.hello().kernel_facts.command_line)),
             kernel_facts: Some(agent.hello().kernel_facts.clone()),
@@ -190,7 +191,7 @@ fn plug_in(end: &PathEnd) -> Result<Bridge, EnvironmentError> {
 }
 
 impl Environment for Vm {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "vm"
     }
 

@@ -1,0 +1,27 @@
+//! `takt experiment run --cluster` in a program that was built without clusters.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use miette::Result;
+use takt_lab::experiment::Point;
+use takt_testbed::environment::{Nodes, node_of};
+
+use crate::command::node;
+
+#[derive(Debug, clap::Args)]
+pub struct OnNodes {
+    #[arg(long = "cluster", value_name = "DIR", hide = true)]
+    folder: Option<PathBuf>,
+}
+
+/// There are no nodes here.
+///
+/// # Errors
+/// They are asked for.
+pub fn open(flags: &OnNodes, points: &[Point]) -> Result<Option<Arc<dyn Nodes>>> {
+    if flags.folder.is_some() || points.iter().any(|point| node_of(point.settings.word("environment")).is_some()) {
+        return Err(node::missing().into());
+    }
+    Ok(None)
+}

@@ -1,0 +1,228 @@
+//! An agent of the lab on a node: two ends of a stream of bytes, and the thread that carries it in signed messages.
+//!
+//! At any moment one message is with the node, which answers once its agent has written something, or after a while. A word for
+//! the agent goes at once, as a second message: the node answers the first one then. Answers come in the order of the messages.
+
+use std::collections::VecDeque;
+use std::io::{self, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use zenoh::handlers::FifoChannelHandler;
+use zenoh::query::Reply;
+
+use super::{BETWEEN, Manager, PATIENCE};
+use crate::ClusterError;
+use crate::control::{Control, answer};
+use crate::message::{AGENT_LEASE, Lend, Lent, MOST_SPOKEN, NodeFacts, Request, Speak, Spoken};
+
+/// Messages that are with the node at a time.
+const UNDER_WAY: usize = 2;
+
+/// How long an answer is waited for before it is looked whether there is more to say.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long an agent may be there after its lab was killed: its lease, and some more to end in.
+const LEFT_BEHIND: Duration = Duration::from_secs(AGENT_LEASE.as_secs() + 5);
+
+/// An agent that a node has lent.
+pub struct Borrowed {
+    /// What was granted.
+    pub lent: Lent,
+    /// What is written here the agent reads. It ends once this is dropped.
+    pub to: ToAgent,
+    /// What it writes. An error says which node it was, and what happened.
+    pub from: BufReader<FromAgent>,
+    /// Dropping it waits until the agent has ended, or the node does not answer; after `to` was dropped.
+    pub end: AgentEnd,
+}
+
+impl Manager {
+    /// Has a node start an agent, on so many of its cores; none: on all that it grants. Where it refuses and has agents of this
+    /// tenant, they may be those of a lab that was killed: it is asked again until they have ended.
+    ///
+    /// # Errors
+    /// The node does not answer, has another takt, no free core, or a quota that leaves none.
+    pub fn borrow_agent(&self, node: &str, cores: Option<u32>) -> Result<Borrowed, ClusterError> {
+        let lend = Request::Lend(Lend { version: env!("CARGO_PKG_VERSION").to_owned(), cores });
+        let begun = Instant::now();
+        let lent: Lent = loop {
+            match self.control.ask(node, &lend, PATIENCE) {
+                Err(ClusterError::Refused { .. }) if begun.elapsed() < LEFT_BEHIND && self.has_agents(node)? => {
+                    std::thread::sleep(BETWEEN);
+                }
+                done => break done?,
+            }
+        };
+        let (say, said) = mpsc::channel();
+        let (tell, told) = mpsc::channel();
+        let carrier = Carrier {
+            control: Arc::clone(&self.control),
+            node: node.to_owned(),
+            lent: (lent.agent, lent.life),
+            number: 0,
+            waiting: Vec::new(),
+            end: End::NotYet,
+            under_way: VecDeque::new(),
+        };
+        let thread = std::thread::Builder::new().name(format!("agent on {node}")).spawn(move || {
+            if let Err(error) = carrier.carry(&said, &tell) {
+                // Nobody reads any more: nobody needs to know.
+                let _ = tell.send(Err(io::Error::other(error.to_string())));
+            }
+        });
+        let thread = thread.map_err(|source| ClusterError::Io { source })?;
+        let from = BufReader::new(FromAgent { told, left: io::Cursor::default() });
+        Ok(Borrowed { lent, to: ToAgent(say), from, end: AgentEnd(Some(thread)) })
+    }
+}
+
+impl Manager {
+    /// Whether agents of this tenant are on a node.
+    fn has_agents(&self, node: &str) -> Result<bool, ClusterError> {
+        let facts: NodeFacts = self.control.ask(node, &Request::Describe, PATIENCE)?;
+        Ok(facts.agents.iter().any(|agent| agent.tenant == *self.control.tenant()))
+    }
+}
+
+/// Whether the agent is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    NotYet,
+    Wanted,
+    Sent,
+}
+
+/// What carries bytes to and fro.
+struct Carrier {
+    control: Arc<Control>,
+    node: String,
+    /// Its number, and the node's life.
+    lent: (u64, u64),
+    /// Of the next message.
+    number: u64,
+    /// What is still to be said.
+    waiting: Vec<u8>,
+    end: End,
+    under_way: VecDeque<FifoChannelHandler<Reply>>,
+}
+
+impl Carrier {
+    fn carry(mut self, said: &Receiver<Vec<u8>>, tell: &Sender<io::Result<Vec<u8>>>) -> Result<(), ClusterError> {
+        loop {
+            self.listen(said);
+            let more = !self.waiting.is_empty() || self.end == End::Wanted;
+            if self.under_way.is_empty() || (more && self.under_way.len() < UNDER_WAY) {
+                self.speak()?;
+            }
+            let Some(Spoken { output, ended }) = self.hear()? else { continue };
+            let output = STANDARD.decode(output).map_err(|error| self.refused(error.to_string()))?;
+            // Nobody listens: the end is under way.
+            let _ = tell.send(Ok(output));
+            match ended {
+                Some(_) if self.end == End::Sent => return Ok(()),
+                Some(how) => return Err(ClusterError::AgentEnded { node: self.node, how }),
+                None => {}
+            }
+        }
+    }
+
+    /// Takes what is to be said.
+    fn listen(&mut self, said: &Receiver<Vec<u8>>) {
+        while self.end == End::NotYet {
+            match said.try_recv() {
+                Ok(bytes) => self.waiting.extend(bytes),
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => self.end = End::Wanted,
+            }
+        }
+    }
+
+    /// Sends the next message.
+    fn speak(&mut self) -> Result<(), ClusterError> {
+        let rest = self.waiting.split_off(self.waiting.len().min(MOST_SPOKEN));
+        let input = STANDARD.encode(std::mem::replace(&mut self.waiting, rest));
+        let end = self.end == End::Wanted && self.waiting.is_empty();
+        let (agent, life) = self.lent;
+        let message = Speak { agent, input, end };
+        self.under_way.push_back(self.control.speak(&self.node, (life, self.number), message, AGENT_LEASE)?);
+        self.number += 1;
+        if end {
+            self.end = End::Sent;
+        }
+        Ok(())
+    }
+
+    /// The answer to the oldest message; `None`: it has not come yet.
+    fn hear(&mut self) -> Result<Option<Spoken>, ClusterError> {
+        let Some(oldest) = self.under_way.front() else { return Ok(None) };
+        match oldest.recv_timeout(LOOK) {
+            Ok(Some(reply)) => {
+                self.under_way.pop_front();
+                answer(&self.node, &reply).map(Some).map_err(|error| match error {
+                    ClusterError::Silent { .. } => self.lost(),
+                    other => other,
+                })
+            }
+            Ok(None) => Ok(None),
+            Err(_) => Err(self.lost()),
+        }
+    }
+
+    fn lost(&self) -> ClusterError {
+        ClusterError::AgentLost { node: self.node.clone() }
+    }
+
+    fn refused(&self, why: String) -> ClusterError {
+        ClusterError::Refused { node: self.node.clone(), why, fix: "the same takt on all nodes".to_owned() }
+    }
+}
+
+/// The end of the stream that the agent reads.
+pub struct ToAgent(Sender<Vec<u8>>);
+
+impl Write for ToAgent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The end of the stream that it writes.
+pub struct FromAgent {
+    told: Receiver<io::Result<Vec<u8>>>,
+    left: io::Cursor<Vec<u8>>,
+}
+
+impl Read for FromAgent {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let got = self.left.read(into)?;
+            if got > 0 || into.is_empty() {
+                return Ok(got);
+            }
+            match self.told.recv() {
+                Ok(bytes) => self.left = io::Cursor::new(bytes?),
+                Err(mpsc::RecvError) => return Ok(0),
+            }
+        }
+    }
+}
+
+/// The end of an agent.
+pub struct AgentEnd(Option<JoinHandle<()>>);
+
+impl Drop for AgentEnd {
+    fn drop(&mut self) {
+        // A thread that panicked has said so.
+        let _ = self.0.take().map(JoinHandle::join);
+    }
+}

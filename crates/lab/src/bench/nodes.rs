@@ -1,0 +1,65 @@
+//! What a run on nodes of a cluster needs, known before the first round.
+
+use std::net::Ipv4Addr;
+
+use super::sites::Where;
+use crate::experiment::Point;
+
+/// Why points on nodes can't be measured; nothing was run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodesError {
+    #[error("{label} is measured on node {node} of a cluster, and none is named")]
+    NoCluster { label: String, node: String },
+    /// The file leaves open where the radio is.
+    #[error("{label} has no radio on node {node}: paths that takt builds are on this machine")]
+    NoRadio { label: String, node: String },
+}
+
+impl NodesError {
+    #[must_use]
+    pub fn fix(&self) -> &'static str {
+        match self {
+            NodesError::NoCluster { .. } => "--cluster with the folder of a member, as takt node certificates made it",
+            NodesError::NoRadio { .. } => {
+                "--addr with the address of a radio that the node reaches\npath = \"loopback\" in the file: a software one on the node"
+            }
+        }
+    }
+}
+
+/// Whether all points on nodes can be measured there, as far as that can be said without asking them.
+pub(crate) fn can_go_there(points: &[Point], addr: Option<Ipv4Addr>, has_cluster: bool) -> Result<(), NodesError> {
+    for point in points {
+        // What is wrong with a path is for the round to say.
+        let Ok(wanted) = Where::of(point, addr) else { continue };
+        let Some((node, needs_radio)) = wanted.node() else { continue };
+        let (label, node) = (point.label(), node.to_owned());
+        if !has_cluster {
+            return Err(NodesError::NoCluster { label, node });
+        }
+        if needs_radio {
+            return Err(NodesError::NoRadio { label, node });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Depth, Experiment};
+
+    #[test]
+    fn a_node_needs_its_cluster_and_a_radio_a_place() {
+        let text = "question = \"?\"\n[factors]\nenvironment = [\"native\", \"node:a\"]\n[fixed]\nworkload = { kind = \"rate\", \
+                    mode = \"rx\", rate_sps = 1e6, duration = \"1s\" }\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+        let points = Experiment::parse("x", text).unwrap().points(Depth::Full);
+        let why = |addr, has_cluster| can_go_there(&points, addr, has_cluster).unwrap_err();
+        let (label, node) = ("x environment=node:a".to_owned(), "a".to_owned());
+        assert_eq!(why(None, false), NodesError::NoCluster { label: label.clone(), node: node.clone() });
+        assert_eq!(why(None, true), NodesError::NoRadio { label, node });
+        can_go_there(&points, Some(Ipv4Addr::LOCALHOST), true).unwrap();
+        can_go_there(&points[..1], None, false).unwrap();
+    }
+}

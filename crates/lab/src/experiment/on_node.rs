@@ -1,0 +1,121 @@
+//! What can't be measured on a node of a cluster: it is another machine, and nothing of this one reaches into it.
+
+use takt_load::{Contradiction, Kind, Peer};
+
+use super::Point;
+
+/// Settings that act on processes, cores or cables of this machine, with the value that leaves them alone.
+const OF_THIS_MACHINE: [(&str, &str); 4] =
+    [("disturbance", "none"), ("hog", "none"), ("stall", "none"), ("cpu_quota", "none")];
+
+/// What rules out that a point is measured on its node; `None`: nothing does, or it is no node.
+pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {
+    let environment = point.settings.word("environment");
+    takt_testbed::environment::node_of(environment)?;
+    let is = |name: &str, usual: &str| point.settings.all().get(name).is_none_or(|value| value == usual);
+    if let Some((setting, usual)) = OF_THIS_MACHINE.into_iter().find(|(setting, usual)| !is(setting, usual)) {
+        let what = format!("{setting} acts on this machine, and {environment} is another one");
+        return Some(Contradiction {
+            setting,
+            what,
+            remedy: format!("{setting} = \"{usual}\", or a part without nodes"),
+        });
+    }
+    if matches!(point.kind, Kind::WaveformTwoNodes | Kind::LongestPacketTwoNodes) {
+        let what = format!("{} makes two nodes of this machine, and {environment} is another one", point.kind.name());
+        return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
+    }
+    if point.kind == Kind::Deadline {
+        let what = format!("a deadline workload plays files of this machine, and {environment} is another one");
+        return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
+    }
+    if !point.kind.has_path() {
+        return None;
+    }
+    path(point, environment)
+}
+
+/// A path is built in namespaces of this machine; a node has its loopback interface, and its own way to a radio that is there.
+fn path(point: &Point, environment: &str) -> Option<Contradiction> {
+    let settings = &point.settings;
+    let remedy = match point.kind.workload().facts().peer {
+        Peer::Server => "path = \"loopback\", or a part without nodes",
+        _ => "path = \"loopback\"; or no path, and --addr with a radio that the node reaches",
+    };
+    let refuse = |setting: &'static str| {
+        let what = format!("a path is made of namespaces of this machine, and {environment} is another one");
+        Some(Contradiction { setting, what, remedy: remedy.into() })
+    };
+    let own = match settings.word("path") {
+        "loopback" => true,
+        "direct" => point.kind.workload().facts().peer == Peer::Radio,
+        _ => false,
+    };
+    if !own {
+        return refuse("path");
+    }
+    let named = |setting: &&super::settings::Setting| setting.name.starts_with("path_");
+    let mut options = super::settings::of(point.kind).filter(named);
+    let changed = options.find(|option| settings.all().get(option.name).is_some_and(|value| value != "usual"));
+    changed.and_then(|option| refuse(option.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Depth, Experiment};
+
+    fn parse(factors: &str, fixed: &str, workload: &str) -> Result<Vec<String>, String> {
+        let text = format!(
+            "question = \"?\"\n[factors]\n{factors}\n[fixed]\n{fixed}\nworkload = {{ {workload} }}\n[rounds]\ncount = {{ full = 1, quick = 1 }}\n\
+             order = {{ seed = 1 }}\n"
+        );
+        let parsed =
+            Experiment::parse("x", &text).map_err(|error| format!("{}: {error}; {}", error.place(), error.remedy()))?;
+        Ok(parsed.points(Depth::Full).iter().map(super::super::Point::label).collect())
+    }
+
+    const WAKEUP: &str = "kind = \"wakeup\", duration = \"1s\"";
+    const RATE: &str = "kind = \"rate\", mode = \"rx\", rate_sps = 1e6, duration = \"1s\"";
+    const UDP: &str = "kind = \"udp\", payload_bytes = 64, direction = \"both\", duration = \"1s\"";
+    const NODES: &str = "environment = [\"native\", \"node:a\", \"node:b\"]";
+
+    #[test]
+    fn nodes_are_levels_of_the_factor_environment() {
+        assert_eq!(parse(NODES, "", WAKEUP).unwrap()[1], "x environment=node:a");
+        assert_eq!(
+            parse("replicate = [1]", "environment = \"node:a\"\nenvironment_cpus = 2", WAKEUP).unwrap().len(),
+            1
+        );
+        assert!(parse("environment = [\"node:\"]", "", WAKEUP).unwrap_err().contains("node:NAME"));
+        assert!(
+            parse("environment = [\"contianer\"]", "", WAKEUP).unwrap_err().contains("did you mean \"container\"?")
+        );
+    }
+
+    #[test]
+    fn what_needs_this_machine_is_refused_at_its_place() {
+        let refused = |factors: &str, fixed: &str, workload: &str, words: &[&str]| {
+            let why = parse(factors, fixed, workload).unwrap_err();
+            assert!(words.iter().all(|word| why.contains(word)), "{why}");
+        };
+        refused(
+            NODES,
+            "disturbance = \"busy:4\"",
+            WAKEUP,
+            &["x.toml:5", "acts on this machine", "disturbance = \"none\""],
+        );
+        refused(NODES, "path = \"router\"", RATE, &["x.toml:5", "node:a is another one", "--addr"]);
+        refused(NODES, "path = \"loopback\"\npath_loss = 0.1", RATE, &["x.toml:6", "node:a is another one"]);
+        refused(NODES, "hog = \"1ms every 5ms\"", RATE, &["hog acts on this machine"]);
+        let two = "kind = \"waveform-two-nodes\", slot = \"1ms\", duration = \"1s\"";
+        refused(NODES, "", two, &["makes two nodes of this machine"]);
+        refused(NODES, "", UDP, &["path = \"loopback\""]);
+    }
+
+    #[test]
+    fn a_node_has_its_loopback_interface_and_its_own_way_to_a_radio() {
+        parse(NODES, "path = \"loopback\"", UDP).unwrap();
+        parse(NODES, "path = \"loopback\"", RATE).unwrap();
+        parse(NODES, "", RATE).unwrap();
+    }
+}
