@@ -4,10 +4,10 @@
 //!
 //! A span is written when it ends, so a manager that dies leaves all that it had done. The run's own span comes last.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::ClusterError;
 use crate::seal::number;
 
 /// Where spans go. What can't be written is left out, and [`Trace::problem`] says why.
-pub struct Trace(Option<RefCell<Open>>);
+pub struct Trace(Option<Mutex<Open>>);
 
 struct Open {
     file: File,
@@ -44,16 +44,16 @@ impl Trace {
         let file = File::create(path)?;
         let random = || drawn().map(u128::from).map_err(std::io::Error::other);
         let trace = (random()? << 64) | random()?;
-        Ok(Trace(Some(RefCell::new(Open { file, trace, within: Vec::new(), problem: None }))))
+        Ok(Trace(Some(Mutex::new(Open { file, trace, within: Vec::new(), problem: None }))))
     }
 
     /// Why not all spans were written, if so.
     #[must_use]
     pub fn problem(&self) -> Option<std::io::Error> {
-        self.0.as_ref().and_then(|open| open.borrow_mut().problem.take())
+        self.0.as_ref().and_then(|open| lock(open).problem.take())
     }
 
-    /// Does something and writes a span of it; of an error it says why.
+    /// Does something and writes a span of it, in which those lie that it writes itself; of an error it says why.
     pub(crate) fn span<T>(
         &self,
         name: &str,
@@ -61,17 +61,51 @@ impl Trace {
         what: impl FnOnce() -> Result<T, ClusterError>,
     ) -> Result<T, ClusterError> {
         let Some(open) = &self.0 else { return what() };
-        let (id, began) = (drawn()?, unix_ns());
-        open.borrow_mut().within.push(id);
+        let id = drawn()?;
+        self.leaf_of(id, name, facts, || {
+            lock(open).within.push(id);
+            let done = what();
+            lock(open).within.pop();
+            done
+        })
+    }
+
+    /// The same, of what writes no spans itself: several threads may at once.
+    pub(crate) fn leaf<T>(
+        &self,
+        name: &str,
+        facts: Facts<'_>,
+        what: impl FnOnce() -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        if self.0.is_none() {
+            return what();
+        }
+        self.leaf_of(drawn()?, name, facts, what)
+    }
+
+    fn leaf_of<T>(
+        &self,
+        id: u64,
+        name: &str,
+        facts: Facts<'_>,
+        what: impl FnOnce() -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        let began = unix_ns();
         let done = what();
-        open.borrow_mut().end(id, name, [began, unix_ns()], facts, done.as_ref().err());
+        if let Some(open) = &self.0 {
+            lock(open).write(id, name, [began, unix_ns()], facts, done.as_ref().err());
+        }
         done
     }
 }
 
+/// What a thread that panicked left is whole: a line is written at once.
+fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Open {
-    fn end(&mut self, id: u64, name: &str, unix_ns: [u64; 2], facts: Facts<'_>, error: Option<&ClusterError>) {
-        self.within.pop();
+    fn write(&mut self, id: u64, name: &str, unix_ns: [u64; 2], facts: Facts<'_>, error: Option<&ClusterError>) {
         let parent = self.within.last().map(|parent| format!("{parent:016x}")).unwrap_or_default();
         let [began, ended] = unix_ns.map(|ns| ns.to_string());
         let status = error.map_or_else(|| json!({}), |error| json!({ "code": ERROR, "message": error.to_string() }));
@@ -130,7 +164,7 @@ mod tests {
         let trace = Trace::create(&path).unwrap();
         let lost = || ClusterError::Silent { node: "b".to_owned() };
         let done: Result<(), ClusterError> =
-            trace.span("run", &[("takt.run", "x")], || trace.span("open", &[("takt.node", "b")], || Err(lost())));
+            trace.span("run", &[("takt.run", "x")], || trace.leaf("open", &[("takt.node", "b")], || Err(lost())));
         assert!(done.is_err() && trace.problem().is_none());
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

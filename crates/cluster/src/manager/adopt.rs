@@ -137,7 +137,7 @@ impl Manager {
         watched.has_majorities(None)?;
         for (name, after) in supports.into_iter().filter(|(name, _)| next.voters.contains(name)) {
             let adopt = Adopt { run: watched.order.run.clone(), after, next: next.clone() };
-            trace.span("takt.adopt", &[("takt.node", &name)], || self.ask_to_adopt(&name, &adopt))?;
+            trace.leaf("takt.adopt", &[("takt.node", &name)], || self.ask_to_adopt(&name, &adopt))?;
             watched.supports.insert(name, next.ballot.clone());
         }
         // All support it now, and they are majorities of all before: nobody goes back.

@@ -173,7 +173,7 @@ impl Manager {
             // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
             // another manager by now refuses.
             let _ =
-                watched.trace.span("takt.stop", &[("takt.node", name)], || self.ask_progress(name, &stop, PATIENCE));
+                watched.trace.leaf("takt.stop", &[("takt.node", name)], || self.ask_progress(name, &stop, PATIENCE));
         }
         done.map(|()| ended(watched))
     }
@@ -183,14 +183,14 @@ impl Manager {
         let open = |name: &String| {
             let opened: Opened = watched
                 .trace
-                .span("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))?;
+                .leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))?;
             Ok((name.clone(), opened.samples))
         };
         // Where each node's samples go.
         let samples = watched.names.iter().map(open).collect::<Result<_, ClusterError>>()?;
         let all_there = || Ok(watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE));
         // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
-        let _ = watched.trace.span("takt.wait-for-heartbeats", &[], all_there)?;
+        let _ = watched.trace.leaf("takt.wait-for-heartbeats", &[], all_there)?;
         self.start(watched, samples)
     }
 
@@ -203,7 +203,7 @@ impl Manager {
         for name in &watched.names {
             let request = Request::Start(start.clone());
             let ask = || self.control.ask(name, &request, PATIENCE);
-            let started: Started = watched.trace.span("takt.start", &[("takt.node", name)], ask)?;
+            let started: Started = watched.trace.leaf("takt.start", &[("takt.node", name)], ask)?;
             start.epoch_ns = Some(started.epoch_ns);
         }
         watched.reference = reference;

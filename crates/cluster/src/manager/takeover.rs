@@ -13,6 +13,7 @@ use crate::ClusterError;
 use crate::membership::LEASE;
 use crate::message::{Change, Opened, Progress, Request, Started, WorkerOrder};
 use crate::node::run::quorum;
+use crate::quorum::Ballot;
 
 /// Numbers of streams between one placing and the next.
 const STREAMS: u32 = 1 << 16;
@@ -142,16 +143,44 @@ impl Manager {
             let _ = watched.members.promise(&watched.order.run, &after, next.clone());
         }
         let mut samples = BTreeMap::new();
-        for name in watched.names.clone() {
-            let after = watched.supports.get(&name).unwrap_or(&next.ballot).clone();
-            let request = Request::Prepare { after, order: Box::new(watched.order.clone()) };
-            let opened: Opened = self.ask_member(watched, &name, &request, PREPARING)?;
-            samples.insert(name.clone(), opened.samples);
-            watched.supports.insert(name, next.ballot.clone());
+        let mut lost = None;
+        for (name, opened) in self.prepare_at_once(watched, &next.ballot) {
+            match opened {
+                Ok(opened) => {
+                    samples.insert(name.clone(), opened.samples);
+                    watched.supports.insert(name, next.ballot.clone());
+                }
+                Err(error) => lost = lost.or(Some(error)),
+            }
+        }
+        if let Some(error) = lost {
+            return Err(error);
         }
         // All support it now, and they are majorities of all before: nobody goes back.
         watched.quorums = vec![next];
         Ok(samples)
+    }
+
+    /// Asks all nodes at once: while one of them does not answer, the others' leases need each other's promise.
+    fn prepare_at_once(&self, watched: &Watched<'_>, next: &Ballot) -> Vec<(String, Result<Opened, ClusterError>)> {
+        let ask = |name: &String| {
+            let after = watched.supports.get(name).unwrap_or(next).clone();
+            let request = Request::Prepare { after, order: Box::new(watched.order.clone()) };
+            self.ask_member(watched, name, &request, PREPARING)
+        };
+        std::thread::scope(|scope| {
+            let asked: Vec<_> =
+                watched.names.iter().map(|name| (name.clone(), scope.spawn(move || ask(name)))).collect();
+            let silent = |node: &String| ClusterError::Silent { node: node.clone() };
+            // A thread that panicked has said so, and its node is as one that did not answer.
+            asked
+                .into_iter()
+                .map(|(name, ask)| {
+                    let done = ask.join().unwrap_or_else(|_| Err(silent(&name)));
+                    (name, done)
+                })
+                .collect()
+        })
     }
 
     /// Asks a node as long as heartbeats of it came within a lease: no longer can it execute anything.
@@ -166,7 +195,7 @@ impl Manager {
         let is_there = || watched.since.elapsed() < LEASE || watched.members.received(&watched.order.run, node, LEASE);
         let name = format!("takt.{}", request.name());
         let ask = || self.control.ask_while(node, request, patience, is_there);
-        watched.trace.span(&name, &[("takt.node", node)], ask)
+        watched.trace.leaf(&name, &[("takt.node", node)], ask)
     }
 
     /// A slot that begins when nobody who is lost can execute anything, and all others know of it.
