@@ -1,7 +1,7 @@
 //! An agent of the lab on a node: two ends of a stream of bytes, and the thread that carries it in signed messages.
 //!
-//! At any moment one message is with the node, which answers once its agent has written something, or after a while. A word for
-//! the agent goes at once, as a second message: the node answers the first one then. Answers come in the order of the messages.
+//! At any moment one message is with the node, which answers once its agent has written something, or after a while. What is written
+//! to the agent goes at once, as a second message: the node answers the first one then. Answers come in the order of the messages.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read, Write};
@@ -23,7 +23,7 @@ use crate::message::{AGENT_LEASE, Lend, Lent, MOST_SPOKEN, NodeFacts, Request, S
 /// Messages that are with the node at a time.
 const UNDER_WAY: usize = 2;
 
-/// How long an answer is waited for before it is looked whether there is more to say.
+/// How long an answer is waited for before it is looked whether there is more to send.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How long an agent may be there after its lab was killed: its lease, and some more to end in.
@@ -58,8 +58,8 @@ impl Manager {
                 done => break done?,
             }
         };
-        let (say, said) = mpsc::channel();
-        let (tell, told) = mpsc::channel();
+        let (to, input) = mpsc::channel();
+        let (output, from) = mpsc::channel();
         let carrier = Carrier {
             control: Arc::clone(&self.control),
             node: node.to_owned(),
@@ -70,14 +70,14 @@ impl Manager {
             under_way: VecDeque::new(),
         };
         let thread = std::thread::Builder::new().name(format!("agent on {node}")).spawn(move || {
-            if let Err(error) = carrier.carry(&said, &tell) {
+            if let Err(error) = carrier.carry(&input, &output) {
                 // Nobody reads any more: nobody needs to know.
-                let _ = tell.send(Err(io::Error::other(error.to_string())));
+                let _ = output.send(Err(io::Error::other(error.to_string())));
             }
         });
         let thread = thread.map_err(|source| ClusterError::Io { source })?;
-        let from = BufReader::new(FromAgent { told, left: io::Cursor::default() });
-        Ok(Borrowed { lent, to: ToAgent(say), from, end: AgentEnd(Some(thread)) })
+        let from = BufReader::new(FromAgent { chunks: from, left: io::Cursor::default() });
+        Ok(Borrowed { lent, to: ToAgent(to), from, end: AgentEnd(Some(thread)) })
     }
 }
 
@@ -105,24 +105,24 @@ struct Carrier {
     lent: (u64, u64),
     /// Of the next message.
     number: u64,
-    /// What is still to be said.
+    /// What is still to be sent.
     waiting: Vec<u8>,
     end: End,
     under_way: VecDeque<FifoChannelHandler<Reply>>,
 }
 
 impl Carrier {
-    fn carry(mut self, said: &Receiver<Vec<u8>>, tell: &Sender<io::Result<Vec<u8>>>) -> Result<(), ClusterError> {
+    fn carry(mut self, input: &Receiver<Vec<u8>>, output: &Sender<io::Result<Vec<u8>>>) -> Result<(), ClusterError> {
         loop {
-            self.listen(said);
+            self.take(input);
             let more = !self.waiting.is_empty() || self.end == End::Wanted;
             if self.under_way.is_empty() || (more && self.under_way.len() < UNDER_WAY) {
                 self.speak()?;
             }
-            let Some(Spoken { output, ended }) = self.hear()? else { continue };
-            let output = STANDARD.decode(output).map_err(|error| self.refused(error.to_string()))?;
-            // Nobody listens: the end is under way.
-            let _ = tell.send(Ok(output));
+            let Some(Spoken { output: bytes, ended }) = self.answer()? else { continue };
+            let bytes = STANDARD.decode(bytes).map_err(|error| self.refused(error.to_string()))?;
+            // Nobody reads: the end is under way.
+            let _ = output.send(Ok(bytes));
             match ended {
                 Some(_) if self.end == End::Sent => return Ok(()),
                 Some(how) => return Err(ClusterError::AgentEnded { node: self.node, how }),
@@ -131,10 +131,10 @@ impl Carrier {
         }
     }
 
-    /// Takes what is to be said.
-    fn listen(&mut self, said: &Receiver<Vec<u8>>) {
+    /// Takes what is to be sent.
+    fn take(&mut self, input: &Receiver<Vec<u8>>) {
         while self.end == End::NotYet {
-            match said.try_recv() {
+            match input.try_recv() {
                 Ok(bytes) => self.waiting.extend(bytes),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => self.end = End::Wanted,
@@ -158,7 +158,7 @@ impl Carrier {
     }
 
     /// The answer to the oldest message; `None`: it has not come yet.
-    fn hear(&mut self) -> Result<Option<Spoken>, ClusterError> {
+    fn answer(&mut self) -> Result<Option<Spoken>, ClusterError> {
         let Some(oldest) = self.under_way.front() else { return Ok(None) };
         match oldest.recv_timeout(LOOK) {
             Ok(Some(reply)) => {
@@ -198,7 +198,7 @@ impl Write for ToAgent {
 
 /// The end of the stream that it writes.
 pub struct FromAgent {
-    told: Receiver<io::Result<Vec<u8>>>,
+    chunks: Receiver<io::Result<Vec<u8>>>,
     left: io::Cursor<Vec<u8>>,
 }
 
@@ -209,7 +209,7 @@ impl Read for FromAgent {
             if got > 0 || into.is_empty() {
                 return Ok(got);
             }
-            match self.told.recv() {
+            match self.chunks.recv() {
                 Ok(bytes) => self.left = io::Cursor::new(bytes?),
                 Err(mpsc::RecvError) => return Ok(0),
             }
@@ -222,7 +222,7 @@ pub struct AgentEnd(Option<JoinHandle<()>>);
 
 impl Drop for AgentEnd {
     fn drop(&mut self) {
-        // A thread that panicked has said so.
+        // A thread that panicked has printed why.
         let _ = self.0.take().map(JoinHandle::join);
     }
 }

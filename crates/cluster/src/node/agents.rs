@@ -1,7 +1,7 @@
 //! Agents of the lab on this node: takt itself, as children of it, on cores that an order was granted.
 //!
 //! What the lab writes to one, and what it writes to the lab, passes in chunks of bounded size; what waits on either side is
-//! bounded too. An agent whose lab says nothing for a lease ends: first its input, and if it does not heed that, by force.
+//! bounded too. An agent whose lab sends nothing for a lease ends: first its input, and if it does not heed that, by force.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long an agent may take to end once its input has.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// What passes between two looks at most, as far as the lease goes: a node that stood still has not listened either.
+/// What passes between two looks at most, as far as the lease goes: a node that stood still has received nothing either.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// Messages that wait for an agent to read them.
@@ -42,7 +42,7 @@ pub(super) struct Agent {
     child: Child,
     input: Option<SyncSender<Vec<u8>>>,
     output: Arc<Output>,
-    /// Since its lab said something.
+    /// Since the last message of its lab.
     silent: Duration,
     /// Since its input ended, or it did.
     ending: Option<Duration>,
@@ -86,13 +86,13 @@ impl Agent {
         AgentFacts { tenant: self.tenant.clone(), cores: self.cores().to_vec() }
     }
 
-    /// Takes what its lab says.
+    /// Takes what its lab writes.
     pub(super) fn take(&mut self, input: &str, end: bool) -> Result<(), Refusal> {
         self.silent = Duration::ZERO;
         let bytes = STANDARD.decode(input).map_err(|error| Refusal::new(error, "base64"))?;
-        // One that has ended takes nothing: the answer says so.
+        // One that has ended takes nothing: the answer has it.
         if let Some(to) = self.input.as_ref().filter(|_| !bytes.is_empty() && self.ended.is_none()) {
-            let full = |_| Refusal::new("the agent does not read what it is told", "wait for its replies");
+            let full = |_| Refusal::new("the agent does not read what its lab writes", "wait for its replies");
             to.try_send(bytes).map_err(full)?;
         }
         if end {
@@ -101,8 +101,8 @@ impl Agent {
         Ok(())
     }
 
-    /// What it says to its lab, to a message that has waited so long; `None`: nothing yet.
-    pub(super) fn say(&mut self, waited: Duration) -> Option<Spoken> {
+    /// The answer to a message of its lab that has waited so long: what the agent has written; `None`: nothing yet.
+    pub(super) fn answer(&mut self, waited: Duration) -> Option<Spoken> {
         let bytes = self.output.take();
         if bytes.is_empty() {
             let is_over = self.output.is_closed() || self.ending > Some(FAREWELL);
@@ -243,59 +243,59 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_comes_back_and_the_end_after_all_of_it() {
+    fn what_is_written_comes_back_and_the_end_after_all_of_it() {
         let (_folder, mut cat) = agent("exec cat");
-        assert_eq!(cat.say(Duration::ZERO), None);
-        assert_eq!(cat.say(PATIENCE), Some(Spoken::default()), "a message does not wait for ever");
+        assert_eq!(cat.answer(Duration::ZERO), None);
+        assert_eq!(cat.answer(PATIENCE), Some(Spoken::default()), "a message does not wait for ever");
         cat.take(&STANDARD.encode("word\n"), false).unwrap();
-        let heard = wait_for("its words", || cat.say(Duration::ZERO));
-        assert_eq!((text(&heard).as_str(), heard.ended), ("word\n", None));
+        let read = wait_for("what it wrote", || cat.answer(Duration::ZERO));
+        assert_eq!((text(&read).as_str(), read.ended), ("word\n", None));
         assert!(!cat.attend(Duration::ZERO) && cat.cores() == [3]);
         cat.take("", true).unwrap();
         let last = wait_for("its end", || {
             assert!(!cat.attend(Duration::ZERO), "its lab does not know yet");
-            cat.say(Duration::ZERO)
+            cat.answer(Duration::ZERO)
         });
         assert_eq!(last.ended.as_deref(), Some("exit status: 0"));
         assert!(cat.attend(Duration::ZERO) && cat.cores().is_empty());
     }
 
     #[test]
-    fn an_agent_ends_a_lease_after_the_last_word_of_its_lab() {
+    fn an_agent_ends_a_lease_after_the_last_message_of_its_lab() {
         let (_folder, mut cat) = agent("exec cat");
         for _ in 0..10 {
             assert!(!cat.attend(Duration::from_secs(60)), "a node that stood still counts one second");
         }
         cat.take("", false).unwrap();
         (0..10).for_each(|_| assert!(!cat.attend(LONGEST_LOOK)));
-        assert!(cat.ending.is_none(), "it was spoken to");
+        assert!(cat.ending.is_none(), "a message came");
         cat.attend(LONGEST_LOOK);
         wait_for("its end", || cat.attend(Duration::ZERO).then_some(()));
     }
 
     #[test]
     fn one_that_does_not_heed_the_end_of_its_input_is_ended_by_force() {
-        let (_folder, mut deaf) = agent("while :; do sleep 0.01; done");
-        deaf.take("", true).unwrap();
-        (0..5).for_each(|_| _ = deaf.attend(LONGEST_LOOK));
+        let (_folder, mut stubborn) = agent("while :; do sleep 0.01; done");
+        stubborn.take("", true).unwrap();
+        (0..5).for_each(|_| _ = stubborn.attend(LONGEST_LOOK));
         let last = wait_for("its end", || {
-            deaf.attend(Duration::ZERO);
-            deaf.say(Duration::ZERO)
+            stubborn.attend(Duration::ZERO);
+            stubborn.answer(Duration::ZERO)
         });
         assert!(last.ended.is_some_and(|how| how.contains("signal: 9")));
     }
 
     #[test]
     fn what_waits_is_bounded_both_ways() {
-        let (_folder, mut deaf) = agent("exec sleep 1000");
+        let (_folder, mut stubborn) = agent("exec sleep 1000");
         let chunk = STANDARD.encode(vec![b'x'; MOST_SPOKEN]);
-        let refused = (0..100).find_map(|_| deaf.take(&chunk, false).err()).expect("it is full");
+        let refused = (0..100).find_map(|_| stubborn.take(&chunk, false).err()).expect("it is full");
         assert!(refused.why.contains("does not read"), "{}", refused.why);
         let (_other, mut loud) = agent("exec yes");
         let waits = |loud: &Agent| loud.output.state().bytes.len();
         wait_for("a full buffer", || (waits(&loud) >= MOST_WAITING_BYTES).then_some(()));
         assert!(waits(&loud) <= MOST_WAITING_BYTES + (64 << 10));
-        let heard = loud.say(Duration::ZERO).unwrap();
-        assert_eq!(text(&heard).len(), MOST_SPOKEN);
+        let read = loud.answer(Duration::ZERO).unwrap();
+        assert_eq!(text(&read).len(), MOST_SPOKEN);
     }
 }

@@ -63,20 +63,20 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
-    agents: Vec<Lodger>,
+    agents: Vec<LentAgent>,
 }
 
 /// An agent of a lab, and the message of its lab that waits for an answer.
-struct Lodger {
+struct LentAgent {
     agent: Agent,
     waits: Option<(Query, Instant)>,
 }
 
-impl Lodger {
-    /// Answers the message that waits, if there is something to say.
+impl LentAgent {
+    /// Answers the message that waits, if there is something to answer.
     fn answer(&mut self) {
         let Some((query, since)) = self.waits.take() else { return };
-        match self.agent.say(since.elapsed()) {
+        match self.agent.answer(since.elapsed()) {
             Some(spoken) => reply(&query, Answer::Good(json!(spoken))),
             None => self.waits = Some((query, since)),
         }
@@ -85,7 +85,7 @@ impl Lodger {
     /// Answers the message that waits, since another one has come.
     fn give_way(&mut self) {
         let Some((query, _)) = self.waits.take() else { return };
-        let spoken = self.agent.say(Duration::MAX).unwrap_or_default();
+        let spoken = self.agent.answer(Duration::MAX).unwrap_or_default();
         reply(&query, Answer::Good(json!(spoken)));
     }
 }
@@ -150,9 +150,9 @@ impl Node {
         let now_ns = WallClock.now().0;
         let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
             Ok(Admitted::Order(_, Request::Speak(speak))) => match self.speak(&speak) {
-                Ok(lodger) => {
-                    lodger.waits = Some((query, Instant::now()));
-                    return lodger.answer();
+                Ok(lent) => {
+                    lent.waits = Some((query, Instant::now()));
+                    return lent.answer();
                 }
                 Err(refusal) => Err(refusal),
             },
@@ -177,22 +177,22 @@ impl Node {
     }
 
     /// Passes on what a lab says to its agent, which the gate has found to be its own.
-    fn speak(&mut self, speak: &Speak) -> Result<&mut Lodger, Refusal> {
-        let lodger = self.agents.iter_mut().find(|lodger| lodger.agent.number() == speak.agent);
-        let lodger = lodger.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
-        lodger.give_way();
-        lodger.agent.take(&speak.input, speak.end)?;
-        Ok(lodger)
+    fn speak(&mut self, speak: &Speak) -> Result<&mut LentAgent, Refusal> {
+        let lent = self.agents.iter_mut().find(|lent| lent.agent.number() == speak.agent);
+        let lent = lent.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
+        lent.give_way();
+        lent.agent.take(&speak.input, speak.end)?;
+        Ok(lent)
     }
 
     /// Answers for agents that have something to say, and forgets those that are over.
     fn attend_agents(&mut self, passed: Duration) {
         let gate = &mut self.gate;
-        self.agents.retain_mut(|lodger| {
-            let over = lodger.agent.attend(passed);
-            lodger.answer();
+        self.agents.retain_mut(|lent| {
+            let over = lent.agent.attend(passed);
+            lent.answer();
             if over {
-                gate.remove_agent(lodger.agent.number());
+                gate.remove_agent(lent.agent.number());
             }
             !over
         });
@@ -228,7 +228,7 @@ impl Node {
             self.gate.remove_agent(number);
             Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
         })?;
-        self.agents.push(Lodger { agent, waits: None });
+        self.agents.push(LentAgent { agent, waits: None });
         let life = self.gate.moment(0).life;
         Ok(json!(Lent { agent: number, life, cores, machine: Fingerprint::read() }))
     }
@@ -345,7 +345,7 @@ impl Node {
             share.runs += 1;
             share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
         }
-        for Lodger { agent, .. } in &self.agents {
+        for LentAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
             shares.entry(agent.tenant().clone()).or_default().cores += cores;
         }
@@ -360,7 +360,7 @@ impl Node {
     }
 
     fn busy(&self) -> Vec<u32> {
-        let of_agents = self.agents.iter().flat_map(|lodger| lodger.agent.cores().iter().copied());
+        let of_agents = self.agents.iter().flat_map(|lent| lent.agent.cores().iter().copied());
         self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
     }
 
@@ -376,7 +376,7 @@ impl Node {
             clock: self.clock.local(),
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
             tenants: self.tenants(),
-            agents: self.agents.iter().map(|lodger| lodger.agent.facts()).collect(),
+            agents: self.agents.iter().map(|lent| lent.agent.facts()).collect(),
         }
     }
 }
