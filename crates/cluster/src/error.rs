@@ -43,7 +43,7 @@ pub enum ClusterError {
     Version { node: String, theirs: u32, ours: u32 },
     #[error("node `{node}` was lost: {what}")]
     Lost { node: String, what: String },
-    /// Not because its lab said so.
+    /// Not because its lab ended it.
     #[error("the agent on node `{node}` ended: {how}")]
     AgentEnded { node: String, how: String },
     #[error("node `{node}` does not answer any more: it is gone or cut off, and its agent with it")]

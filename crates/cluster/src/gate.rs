@@ -8,7 +8,7 @@
 //! node's clock, and with a number that no order of its tenant had since. Signatures themselves would not do to tell orders
 //! apart: of one of ECDSA anybody can make a second that holds as well.
 //!
-//! What is said to an agent of the lab ([`Request::Speak`]) is an order as well, and there are many: they count up, for one agent
+//! What is written to an agent of the lab ([`Request::Speak`]) is an order as well, and there are many: they count up, for one agent
 //! of one tenant in one life of the node, and the next is the only one that is let in. So nothing has to be kept of them.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -123,7 +123,7 @@ pub struct Lend {
 pub struct Lent {
     /// Its number, drawn by the node.
     pub agent: u64,
-    /// The node's life: what is said to the agent is for that one alone.
+    /// The node's life: what is written to the agent is for that one alone.
     pub life: u64,
     /// The cores that it is pinned on.
     pub cores: Vec<u32>,

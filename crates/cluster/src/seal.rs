@@ -50,7 +50,7 @@ pub struct Given {
     pub node: String,
     /// The node's life, and when it was asked for it.
     pub moment: Moment,
-    /// Drawn for this order alone; of what is said to an agent its place, from 0.
+    /// Drawn for this order alone; of what is written to an agent its place, from 0.
     pub number: u64,
     /// What is to be done.
     pub order: Request,

@@ -62,7 +62,7 @@ impl Trace {
     ) -> Result<T, ClusterError> {
         let Some(open) = &self.0 else { return what() };
         let id = drawn()?;
-        self.leaf_of(id, name, facts, || {
+        written(open, id, name, facts, || {
             lock(open).within.push(id);
             let done = what();
             lock(open).within.pop();
@@ -77,26 +77,23 @@ impl Trace {
         facts: Facts<'_>,
         what: impl FnOnce() -> Result<T, ClusterError>,
     ) -> Result<T, ClusterError> {
-        if self.0.is_none() {
-            return what();
-        }
-        self.leaf_of(drawn()?, name, facts, what)
+        let Some(open) = &self.0 else { return what() };
+        written(open, drawn()?, name, facts, what)
     }
+}
 
-    fn leaf_of<T>(
-        &self,
-        id: u64,
-        name: &str,
-        facts: Facts<'_>,
-        what: impl FnOnce() -> Result<T, ClusterError>,
-    ) -> Result<T, ClusterError> {
-        let began = unix_ns();
-        let done = what();
-        if let Some(open) = &self.0 {
-            lock(open).write(id, name, [began, unix_ns()], facts, done.as_ref().err());
-        }
-        done
-    }
+/// Does something, and writes a span of it once it is done.
+fn written<T>(
+    open: &Mutex<Open>,
+    id: u64,
+    name: &str,
+    facts: Facts<'_>,
+    what: impl FnOnce() -> Result<T, ClusterError>,
+) -> Result<T, ClusterError> {
+    let began = unix_ns();
+    let done = what();
+    lock(open).write(id, name, [began, unix_ns()], facts, done.as_ref().err());
+    done
 }
 
 /// What a thread that panicked left is whole: a line is written at once.

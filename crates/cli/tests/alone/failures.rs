@@ -133,8 +133,8 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
         "{failure:?}: {losses:#}{}",
         rest(said) + &report(&done)
     );
-    let (known_in, resumed, asked) = (at("known_in_slot"), at("resumed_in_slot"), at("took_ns") / SLOT_NS + 1);
-    assert!(resumed - known_in <= RESUMED_AFTER_SLOTS + asked, "{loss}");
+    let (known_in, resumed, took_slots) = (at("known_in_slot"), at("resumed_in_slot"), at("took_ns") / SLOT_NS + 1);
+    assert!(resumed - known_in <= RESUMED_AFTER_SLOTS + took_slots, "{loss}");
     assert!(executed.is_none_or(|executed| executed < resumed), "{executed:?} slots there, others from {resumed} on");
     cluster.until_whole();
     known

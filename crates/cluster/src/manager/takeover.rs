@@ -172,7 +172,7 @@ impl Manager {
             let asked: Vec<_> =
                 watched.names.iter().map(|name| (name.clone(), scope.spawn(move || ask(name)))).collect();
             let silent = |node: &String| ClusterError::Silent { node: node.clone() };
-            // A thread that panicked has said so, and its node is as one that did not answer.
+            // A thread that panicked has printed why, and its node is as one that did not answer.
             asked
                 .into_iter()
                 .map(|(name, ask)| {

@@ -145,7 +145,7 @@ impl Node {
         Ok(())
     }
 
-    /// Does what a message says, if it is let in, and answers: at once, or what is said to an agent once that has an answer.
+    /// Does what a message says, if it is let in, and answers: at once, or what is written to an agent once that has an answer.
     fn receive(&mut self, query: Query) {
         let now_ns = WallClock.now().0;
         let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
