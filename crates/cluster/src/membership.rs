@@ -34,16 +34,30 @@ type Shared = BTreeMap<String, Part>;
 
 /// Its part in one of them.
 struct Part {
-    view: View,
-    leased: Option<Leased>,
+    timed: Timed,
     /// Heartbeats of others come while it is kept. Dropped with the lock free only: Zenoh waits for one that is being taken.
     _receives: Subscriber<()>,
+}
+
+/// What it knows of the others, and until when it may execute.
+struct Timed {
+    view: View,
+    leased: Option<Leased>,
 }
 
 /// A run that may go on while majorities agree: of what is executed, and of each placing that was promised since.
 struct Leased {
     quorums: Vec<Quorum>,
     time: SlotTime,
+    /// Until when it may be executed. A lease that was given is not taken back: who promises another placing does so after what
+    /// it returned for this one, and nobody executes that placing before a lease has passed since.
+    until_ns: u64,
+}
+
+impl Leased {
+    fn new(quorum: Quorum, time: SlotTime) -> Leased {
+        Leased { quorums: vec![quorum], time, until_ns: 0 }
+    }
 }
 
 impl Membership {
@@ -60,7 +74,7 @@ impl Membership {
             while !until.requested() {
                 let now_ns = WallClock.now().0;
                 let heartbeats: Vec<(String, Heartbeat)> =
-                    lock(&sending).iter_mut().map(|(run, part)| (run.clone(), part.turn(now_ns))).collect();
+                    lock(&sending).iter_mut().map(|(run, part)| (run.clone(), part.timed.turn(now_ns))).collect();
                 for (run, heartbeat) in heartbeats {
                     // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
                     let _ = session.send_heartbeat(&run, &heartbeat);
@@ -81,11 +95,12 @@ impl Membership {
         let (receiving, of) = (Arc::clone(&self.shared), run.to_owned());
         let receives = self.control.heartbeats(run, move |heartbeat: Heartbeat| {
             if let Some(part) = lock(&receiving).get_mut(&of) {
-                part.view.take(heartbeat, WallClock.now().0);
+                part.timed.view.take(heartbeat, WallClock.now().0);
             }
         })?;
         let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
-        let part = Part { view: View::new(&self.own, supports, lease_ns), leased: None, _receives: receives };
+        let timed = Timed { view: View::new(&self.own, supports, lease_ns), leased: None };
+        let part = Part { timed, _receives: receives };
         if let Entry::Vacant(place) = lock(&self.shared).entry(run.to_owned()) {
             place.insert(part);
             return Ok(true);
@@ -97,33 +112,37 @@ impl Membership {
     /// it executes it may go on with while majorities of both agree.
     #[must_use]
     pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Quorum) -> bool {
-        lock(&self.shared).get_mut(run).is_some_and(|part| part.promise(after, next))
+        lock(&self.shared).get_mut(run).is_some_and(|part| part.timed.promise(after, next))
     }
 
     /// Whether heartbeats of a member of a run come.
     pub(crate) fn receives(&self, run: &str, member: &str) -> bool {
-        lock(&self.shared).get(run).is_some_and(|part| part.view.receives(member, WallClock.now().0))
+        lock(&self.shared).get(run).is_some_and(|part| part.timed.view.receives(member, WallClock.now().0))
     }
 
     /// Whether a heartbeat of a member of a run came within such a time.
     pub(crate) fn received(&self, run: &str, member: &str, within: Duration) -> bool {
         let within_ns = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
-        let since = |part: &Part| part.view.silent_for_ns(member, WallClock.now().0);
+        let since = |part: &Part| part.timed.view.silent_for_ns(member, WallClock.now().0);
         lock(&self.shared).get(run).and_then(since).is_some_and(|silent_ns| silent_ns <= within_ns)
     }
 
     /// From now on this placing of a run may be executed while more than half of its voters agree.
     pub(crate) fn lease(&self, run: &str, quorum: Quorum, time: SlotTime) {
         if let Some(part) = lock(&self.shared).get_mut(run) {
-            part.leased = Some(Leased { quorums: vec![quorum], time });
-            part.turn(WallClock.now().0);
+            part.timed.leased = Some(Leased::new(quorum, time));
+            part.timed.turn(WallClock.now().0);
         }
     }
 
     /// Whose majorities a run needs here: of what is executed, and of each placing that was promised since.
     pub(crate) fn quorums(&self, run: &str) -> Vec<Quorum> {
         let shared = lock(&self.shared);
-        shared.get(run).and_then(|part| part.leased.as_ref()).map(|leased| leased.quorums.clone()).unwrap_or_default()
+        shared
+            .get(run)
+            .and_then(|part| part.timed.leased.as_ref())
+            .map(|leased| leased.quorums.clone())
+            .unwrap_or_default()
     }
 
     /// The run has ended.
@@ -135,7 +154,7 @@ impl Membership {
     pub(crate) fn wait_for(&self, run: &str, voters: &[String], patience: Duration) -> bool {
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            if lock(&self.shared).get(run).is_some_and(|part| part.view.is_complete(voters, WallClock.now().0)) {
+            if lock(&self.shared).get(run).is_some_and(|part| part.timed.view.is_complete(voters, WallClock.now().0)) {
                 return true;
             }
             std::thread::sleep(HEARTBEATS_EVERY / 4);
@@ -145,14 +164,14 @@ impl Membership {
 
     /// Voters of which more than half of all receive nothing.
     pub(crate) fn lost(&self, run: &str, voters: &[String]) -> Vec<String> {
-        lock(&self.shared).get_mut(run).map(|part| part.view.lost(voters, WallClock.now().0)).unwrap_or_default()
+        lock(&self.shared).get_mut(run).map(|part| part.timed.view.lost(voters, WallClock.now().0)).unwrap_or_default()
     }
 }
 
 /// Placings promised one after the other, none of which was executed: a manager that goes on so does not come to an end.
 const PROMISED: usize = 64;
 
-impl Part {
+impl Timed {
     fn promise(&mut self, after: &Ballot, next: Quorum) -> bool {
         let waiting = self.leased.as_ref().map_or(0, |leased| leased.quorums.len());
         if waiting > PROMISED || !self.view.promise(after, next.ballot.clone()) {
@@ -166,12 +185,13 @@ impl Part {
 
     /// Prolongs what can be prolonged; the next heartbeat.
     fn turn(&mut self, now_ns: u64) -> Heartbeat {
-        if let Some(Leased { quorums, time }) = &mut self.leased {
+        if let Some(Leased { quorums, time, until_ns: latest_ns }) = &mut self.leased {
             if self.view.is_settled(quorums) {
                 quorums.drain(..quorums.len().saturating_sub(1));
             }
             if let Some(until_ns) = self.view.lease(quorums, now_ns) {
-                time.lend(until_ns);
+                *latest_ns = until_ns.max(*latest_ns);
+                time.lend(*latest_ns);
             }
         }
         self.view.heartbeat(now_ns)
@@ -191,5 +211,49 @@ impl Drop for Membership {
             let _ = thread.join();
         }
         let _parts = std::mem::take(&mut *lock(&self.shared));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::MonoNs;
+
+    use super::*;
+
+    const LEASE_NS: u64 = 1000;
+
+    /// What a member sends that received the last heartbeat of `b` at `returned_ns`.
+    fn heartbeat(from: &str, sent_ns: u64, returned_ns: u64, supports: &Ballot) -> Heartbeat {
+        let received = BTreeMap::from([("b".to_owned(), returned_ns)]);
+        Heartbeat { from: from.to_owned(), sent_ns, received, supports: supports.clone() }
+    }
+
+    /// One of four has failed, and another one promises the next placing before this one is asked: it executes on, until the
+    /// lease is over that the others gave it before.
+    #[test]
+    fn a_lease_is_not_taken_back_by_those_who_promise_another_placing() {
+        let (first, next) = (Ballot::new(1, "m"), Ballot::new(2, "m"));
+        let voters = ["a", "b", "c", "m"].map(str::to_owned).to_vec();
+        let time = SlotTime::new(10);
+        let leased = Some(Leased::new(Quorum { ballot: first.clone(), voters }, time.clone()));
+        let mut timed = Timed { view: View::new("b", first.clone(), LEASE_NS), leased };
+        let mut until = |now_ns, returned: [(&str, u64, &Ballot); 3]| {
+            for (from, returned_ns, supports) in returned {
+                timed.view.take(heartbeat(from, now_ns, returned_ns, supports), now_ns);
+            }
+            timed.turn(now_ns);
+            (0..3000).find(|&ns| !time.may_execute(MonoNs(ns + 1)))
+        };
+        assert_eq!(
+            until(100, [("a", 10, &first), ("c", 90, &first), ("m", 90, &first)]),
+            Some(1090),
+            "three of four returned"
+        );
+        assert_eq!(
+            until(200, [("a", 10, &first), ("c", 190, &next), ("m", 190, &first)]),
+            Some(1090),
+            "what they gave"
+        );
+        assert_eq!(until(300, [("a", 10, &first), ("c", 290, &next), ("m", 290, &next)]), Some(1090), "and no more");
     }
 }
