@@ -105,8 +105,7 @@ impl From<GraphError> for Misfit {
 impl From<AirError> for Misfit {
     fn from(error: AirError) -> Misfit {
         let (fix, place) = (error.fix(), error.place.clone());
-        let text = Some(NamedSource::new(&place.file, place.text.to_string()));
-        Misfit { error: Box::new(error), fix, help: None, text, at: Some(place.span.into()) }
+        Misfit::new(error, fix, Some(place))
     }
 }
 

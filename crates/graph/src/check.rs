@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use takt_base::nearest;
+use takt_toml::Problem as File;
 
 use crate::error::{GraphError, Problem, Side};
 use crate::graph::{Component, Graph, Link, PortId};
@@ -78,7 +79,7 @@ impl<'a> Checker<'a> {
         }
         if !(limits::SLOT_MIN_NS..=limits::SLOT_MAX_NS).contains(&waveform.slot_ns) {
             let (got, expected) = (format!("{} ns", waveform.slot_ns), "a time from 1 us to 1 min".to_owned());
-            return Err(self.wrong(Problem::Value { key: "slot".to_owned(), got, expected }, Spot::NONE));
+            return Err(self.wrong(File::Value { key: "slot".to_owned(), got, expected }.into(), Spot::NONE));
         }
         let links = waveform.links.len().saturating_add(waveform.messages.len());
         self.few("components", waveform.components.len(), limits::COMPONENTS, Spot::NONE)?;
@@ -87,7 +88,7 @@ impl<'a> Checker<'a> {
 
     fn few(&self, what: &'static str, count: usize, max: usize, spot: Spot) -> Result<(), GraphError> {
         let (count, max) = (count as u64, max as u64);
-        if count > max { Err(self.wrong(Problem::TooMany { what, count, max }, spot)) } else { Ok(()) }
+        if count > max { Err(self.wrong(File::TooMany { what, count, max }.into(), spot)) } else { Ok(()) }
     }
 
     fn name(&self, name: &str, spot: Spot) -> Result<(), GraphError> {
@@ -140,8 +141,8 @@ impl<'a> Checker<'a> {
     fn message(&self, graph: &mut Graph, spec: &LinkSpec) -> Result<(), GraphError> {
         if !(1..=limits::DELAY_SLOTS).contains(&spec.delay) {
             let (got, expected) = (spec.delay.to_string(), format!("1 to {} slots", limits::DELAY_SLOTS));
-            let problem = Problem::Value { key: "delay".to_owned(), got, expected };
-            return Err(self.wrong(problem, spec.to_spot));
+            let problem = File::Value { key: "delay".to_owned(), got, expected };
+            return Err(self.wrong(problem.into(), spec.to_spot));
         }
         let (from, to) = (self.index(&spec.from, spec.from_spot)?, self.index(&spec.to, spec.to_spot)?);
         let sender = &mut graph.components[from];

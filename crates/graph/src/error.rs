@@ -2,13 +2,14 @@
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
+
+use takt_toml::{Place, Source};
 
 use crate::item::Item;
 use crate::kind::ParamError;
 use crate::shape::{Accepts, Lengths};
-use crate::waveform::{Source, Spot};
+use crate::waveform::Spot;
 
 /// The waveform can't run as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,38 +32,6 @@ impl std::error::Error for GraphError {
     }
 }
 
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub source: Arc<Source>,
-    /// Bytes of the text.
-    pub span: Range<usize>,
-    /// From 1.
-    pub line: usize,
-    /// Characters, from 1.
-    pub column: usize,
-}
-
-impl Place {
-    /// Where these bytes of the text are. A parser may point behind the end, or into a character: that is cut off.
-    #[must_use]
-    pub fn new(source: &Arc<Source>, span: Range<usize>) -> Place {
-        let text = &source.text;
-        let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
-        let before = &text[..start];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Place { source: Arc::clone(source), span: start..end, line, column }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.source.name, self.line, self.column)
-    }
-}
-
 impl GraphError {
     pub(crate) fn new(problem: Problem, source: Option<&Arc<Source>>, spot: Spot) -> GraphError {
         let source = source.filter(|_| spot.start != usize::MAX);
@@ -81,31 +50,9 @@ impl GraphError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It is no TOML.
-    #[error("no TOML: {message}")]
-    Toml { message: String },
-    /// There is no such key.
-    #[error("unknown key `{key}` in {of}")]
-    Key {
-        of: String,
-        key: String,
-        /// The key meant, if one is near.
-        nearest: Option<String>,
-        known: Vec<String>,
-    },
-    /// A key must be given and is not.
-    #[error("{of} has no `{key}`")]
-    NoKey { of: String, key: &'static str },
-    /// A value is of the wrong type or out of range.
-    #[error("`{key}` can't be {got}")]
-    Value {
-        key: String,
-        got: String,
-        /// What can.
-        expected: String,
-    },
-    #[error("{count} {what}, and at most {max} are taken")]
-    TooMany { what: &'static str, count: u64, max: u64 },
+    /// As any file can be wrong.
+    #[error(transparent)]
+    File(#[from] takt_toml::Problem),
     /// A name is no name.
     #[error("`{name}` is no name")]
     Name { name: String },
@@ -280,11 +227,7 @@ impl Problem {
             None => otherwise,
         };
         match self {
-            Problem::Toml { .. } => "mend the syntax: https://toml.io".to_owned(),
-            Problem::Key { nearest, known, .. } => or(nearest, format!("there are {}", known.join(", "))),
-            Problem::NoKey { key, .. } => format!("add `{key}`"),
-            Problem::Value { expected, .. } => expected.clone(),
-            Problem::TooMany { max, .. } => format!("at most {max}"),
+            Problem::File(problem) => problem.fix(),
             Problem::Name { .. } => "1 to 64 letters, digits, `-` and `_`".to_owned(),
             Problem::Duplicate { .. } => "names tell components apart: rename one".to_owned(),
             Problem::Empty => "add a [component.NAME] with its `type`".to_owned(),

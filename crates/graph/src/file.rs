@@ -1,16 +1,17 @@
 //! Waveform files: TOML in, a [`Waveform`] or the first thing that is wrong out. Format: `docs/reference/waveform.md`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use takt_base::nearest;
+use takt_toml::{Entry, Fields, Source, boolean, document, finite, integer, list, mistyped, number, string};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use crate::error::{GraphError, Problem};
 use crate::limits;
 use crate::value::Value;
-use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Spot, Waveform};
+use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Waveform};
 
 /// Keys of the file.
 pub(crate) const FILE_KEYS: [&str; 6] = ["name", "slot", "chain", "link", "message", "component"];
@@ -34,46 +35,25 @@ impl Waveform {
     /// assert_eq!(error.place.unwrap().to_string(), "x.toml:2:8");
     /// ```
     pub fn parse(file: &str, text: &str) -> Result<Waveform, GraphError> {
-        let kept = text.len() <= limits::FILE_BYTES;
-        let source =
-            Arc::new(Source { name: file.to_owned(), text: if kept { text.to_owned() } else { String::new() } });
-        let complaint = |wrong: Wrong| GraphError::new(*wrong.problem, Some(&source), wrong.spot);
-        let mut waveform = if kept { read(text).map_err(complaint)? } else { return Err(complaint(too_long(text))) };
+        let source = Arc::new(Source::new(file, text, limits::FILE_BYTES));
+        let complaint = |wrong: Wrong| GraphError::new(*wrong.problem, Some(&source), wrong.span.into());
+        let mut waveform = read(text).map_err(complaint)?;
         waveform.source = Some(source);
         Ok(waveform)
     }
 }
 
-struct Wrong {
-    problem: Box<Problem>,
-    spot: Spot,
-}
-
-type Table<'a> = DeTable<'a>;
-type Entry<'a> = Spanned<DeValue<'a>>;
-
-fn wrong<T>(span: Range<usize>, problem: Problem) -> Result<T, Wrong> {
-    Err(Wrong { problem: Box::new(problem), spot: span.into() })
-}
-
-fn too_long(text: &str) -> Wrong {
-    let problem = Problem::TooMany { what: "bytes", count: text.len() as u64, max: limits::FILE_BYTES as u64 };
-    Wrong { problem: Box::new(problem), spot: (0..0).into() }
-}
+type Wrong = takt_toml::Wrong<Problem>;
 
 fn read(text: &str) -> Result<Waveform, Wrong> {
-    let document = DeTable::parse(text).map_err(|error| Wrong {
-        problem: Box::new(Problem::Toml { message: error.message().to_owned() }),
-        spot: error.span().unwrap_or(0..0).into(),
-    })?;
-    let whole = 0..text.len().min(1);
-    let table = document.get_ref();
-    known_keys("the file", table, &FILE_KEYS)?;
-    let name = required("the file", table, "name", whole.clone())?;
-    let slot = required("the file", table, "slot", whole.clone())?;
+    Source::short_enough(text, limits::FILE_BYTES)?;
+    let table = document(text)?;
+    let file = Fields::file(&table, text);
+    file.know(&FILE_KEYS)?;
+    let (name, slot) = (file.required("name")?, file.required("slot")?);
     let mut waveform = Waveform::new(string("name", name)?, std::time::Duration::ZERO);
     waveform.slot_ns = time("slot", slot, "a time from 1 us to 1 min, such as \"10 ms\"")?;
-    let components = required("the file", table, "component", whole)?;
+    let components = file.required("component")?;
     let DeValue::Table(components) = components.get_ref() else {
         return mistyped("component", components, "tables: [component.NAME]");
     };
@@ -82,24 +62,24 @@ fn read(text: &str) -> Result<Waveform, Wrong> {
     }
     // In the order written, so that the first error found is the first in the file.
     waveform.components.sort_by_key(|component| component.spot.start);
-    if let Some(value) = table.get("chain") {
+    if let Some(value) = file.table.get("chain") {
         chains(value, &mut waveform.links)?;
     }
     for (key, least, links) in [("link", 0, &mut waveform.links), ("message", 1, &mut waveform.messages)] {
-        let Some(value) = table.get(key) else { continue };
-        for value in array(key, value, &format!("tables: [[{key}]]"))? {
+        let Some(value) = file.table.get(key) else { continue };
+        for value in list(key, value, &format!("tables: [[{key}]]"))? {
             links.push(link(key, value, least)?);
         }
     }
     Ok(waveform)
 }
 
-fn component(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Entry<'_>) -> Result<ComponentSpec, Wrong> {
-    let of = format!("component `{}`", name.get_ref());
+fn component(name: &Spanned<Cow<'_, str>>, value: &Entry<'_>) -> Result<ComponentSpec, Wrong> {
     let DeValue::Table(table) = value.get_ref() else {
         return mistyped(name.get_ref(), value, "a table with `type` and parameters");
     };
-    let kind = required(&of, table, "type", name.span())?;
+    let fields = Fields { of: format!("component `{}`", name.get_ref()), table, span: name.span() };
+    let kind = fields.required("type")?;
     let mut spec = ComponentSpec::new(name.get_ref(), string("type", kind)?);
     spec.spot = name.span().into();
     spec.kind_spot = kind.span().into();
@@ -129,10 +109,11 @@ fn parameter(key: &str, value: &Entry<'_>) -> Result<Value, Wrong> {
         DeValue::Boolean(yes) => Ok(Value::Bool(*yes)),
         DeValue::String(text) => Ok(Value::Text(text.clone().into_owned())),
         DeValue::Integer(_) => integer(key, value).map(Value::Int),
-        DeValue::Float(_) => float(key, value).map(Value::Float),
+        DeValue::Float(_) => finite(key, value).map(Value::Float),
         DeValue::Array(list) if list.len() > limits::LIST => {
             let max = limits::LIST as u64;
-            wrong(value.span(), Problem::TooMany { what: "numbers in a list", count: list.len() as u64, max })
+            let problem = takt_toml::Problem::TooMany { what: "numbers in a list", count: list.len() as u64, max };
+            Err(Wrong::new(value.span(), problem))
         }
         DeValue::Array(list) => {
             let numbers: Result<Vec<f64>, Wrong> = list.iter().map(|entry| number(key, entry)).collect();
@@ -144,12 +125,12 @@ fn parameter(key: &str, value: &Entry<'_>) -> Result<Value, Wrong> {
 
 fn chains(value: &Entry<'_>, links: &mut Vec<LinkSpec>) -> Result<(), Wrong> {
     let expected = "a list of component names, or a list of such lists";
-    let list = array("chain", value, expected)?;
-    if list.iter().all(|entry| matches!(entry.get_ref(), DeValue::String(_))) {
-        return chain(list.iter(), links);
+    let names = list("chain", value, expected)?;
+    if names.iter().all(|entry| matches!(entry.get_ref(), DeValue::String(_))) {
+        return chain(names.iter(), links);
     }
-    for inner in list {
-        chain(array("chain", inner, expected)?.iter(), links)?;
+    for inner in names {
+        chain(list("chain", inner, expected)?.iter(), links)?;
     }
     Ok(())
 }
@@ -172,10 +153,9 @@ fn link(of: &str, value: &Entry<'_>, least: u32) -> Result<LinkSpec, Wrong> {
     let DeValue::Table(table) = value.get_ref() else {
         return mistyped(of, value, "a table with `from` and `to`");
     };
-    let what = format!("a {of}");
-    known_keys(&what, table, &LINK_KEYS)?;
-    let from = required(&what, table, "from", value.span())?;
-    let to = required(&what, table, "to", value.span())?;
+    let fields = Fields { of: format!("a {of}"), table, span: value.span() };
+    fields.know(&LINK_KEYS)?;
+    let (from, to) = (fields.required("from")?, fields.required("to")?);
     let mut link = LinkSpec::new(string("from", from)?, string("to", to)?, least);
     (link.from_spot, link.to_spot) = (from.span().into(), to.span().into());
     if let Some(entry) = table.get("delay") {
@@ -187,59 +167,6 @@ fn link(of: &str, value: &Entry<'_>, least: u32) -> Result<LinkSpec, Wrong> {
     Ok(link)
 }
 
-fn known_keys(of: &str, table: &Table<'_>, known: &[&'static str]) -> Result<(), Wrong> {
-    let Some((key, _)) = table.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) else {
-        return Ok(());
-    };
-    let nearest = nearest(key.get_ref(), known.iter().copied()).map(str::to_owned);
-    let known = known.iter().map(|&key| key.to_owned()).collect();
-    wrong(key.span(), Problem::Key { of: of.to_owned(), key: key.get_ref().clone().into_owned(), nearest, known })
-}
-
-fn required<'a, 'b>(
-    of: &str,
-    table: &'a Table<'b>,
-    key: &'static str,
-    span: Range<usize>,
-) -> Result<&'a Entry<'b>, Wrong> {
-    table.get(key).map_or_else(|| wrong(span, Problem::NoKey { of: of.to_owned(), key }), Ok)
-}
-
-fn array<'a, 'b>(key: &str, value: &'a Entry<'b>, expected: &str) -> Result<&'a [Entry<'b>], Wrong> {
-    if let DeValue::Array(list) = value.get_ref() { Ok(list) } else { mistyped(key, value, expected) }
-}
-
-fn string<'a>(key: &str, value: &'a Entry<'_>) -> Result<&'a str, Wrong> {
-    if let DeValue::String(text) = value.get_ref() { Ok(text) } else { mistyped(key, value, "a text in quotes") }
-}
-
-fn boolean(key: &str, value: &Entry<'_>) -> Result<bool, Wrong> {
-    if let DeValue::Boolean(yes) = value.get_ref() { Ok(*yes) } else { mistyped(key, value, "true or false") }
-}
-
-fn integer(key: &str, value: &Entry<'_>) -> Result<i64, Wrong> {
-    let read = match value.get_ref() {
-        DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).ok(),
-        _ => None,
-    };
-    read.map_or_else(|| mistyped(key, value, "a whole number"), Ok)
-}
-
-fn float(key: &str, value: &Entry<'_>) -> Result<f64, Wrong> {
-    let read = match value.get_ref() {
-        DeValue::Float(digits) => digits.as_str().parse().ok().filter(|x: &f64| x.is_finite()),
-        _ => None,
-    };
-    read.map_or_else(|| mistyped(key, value, "a finite number"), Ok)
-}
-
-fn number(key: &str, value: &Entry<'_>) -> Result<f64, Wrong> {
-    match value.get_ref() {
-        DeValue::Integer(_) => integer(key, value).map(|n| n as f64),
-        _ => float(key, value),
-    }
-}
-
 /// Nanoseconds of a text such as "10 ms". A bare number has no unit and is refused.
 fn time(key: &str, value: &Entry<'_>, expected: &str) -> Result<u64, Wrong> {
     let text = match value.get_ref() {
@@ -248,19 +175,6 @@ fn time(key: &str, value: &Entry<'_>, expected: &str) -> Result<u64, Wrong> {
     };
     let span = takt_base::parse_duration(text).ok().and_then(|span| u64::try_from(span.as_nanos()).ok());
     span.map_or_else(|| mistyped(key, value, expected), Ok)
-}
-
-fn mistyped<T>(key: &str, value: &Entry<'_>, expected: &str) -> Result<T, Wrong> {
-    let got = match value.get_ref() {
-        DeValue::String(text) => Value::Text(limits::shortened(text)).to_string(),
-        DeValue::Integer(digits) => digits.to_string(),
-        DeValue::Float(digits) => digits.to_string(),
-        DeValue::Boolean(yes) => yes.to_string(),
-        DeValue::Datetime(time) => time.to_string(),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
-    };
-    wrong(value.span(), Problem::Value { key: key.to_owned(), got, expected: expected.to_owned() })
 }
 
 #[cfg(test)]

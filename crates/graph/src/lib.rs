@@ -35,12 +35,13 @@ mod value;
 mod waveform;
 
 pub use change::{Override, OverrideError};
-pub use error::{GraphError, Place, Problem, Side, Wanted};
+pub use error::{GraphError, Problem, Side, Wanted};
 pub use graph::{Component, Graph, Link, PortId};
 pub use item::{Item, UnknownItem};
 pub use kind::{Catalogue, Domain, Kind, ParamError, ParamSpec};
 pub use plan::{Latency, Plan, PlanError};
 pub use shape::{Accepts, InputShape, Length, Lengths, OutputShape, Shape};
 pub use share::{Bridge, Direction, Share, ShareError};
+pub use takt_toml::{Place, Source};
 pub use value::{Params, Value};
-pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Waveform};
+pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Waveform};

@@ -37,8 +37,4 @@ pub fn is_name(text: &str) -> bool {
     (1..=NAME_CHARS).contains(&text.len()) && text.chars().all(allowed)
 }
 
-/// As much of a text as a name may have, for messages.
-#[must_use]
-pub fn shortened(text: &str) -> String {
-    text.chars().take(NAME_CHARS).collect()
-}
+pub use takt_toml::shortened;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use takt_toml::Source;
 
 use crate::value::{Params, Value};
 
@@ -221,15 +222,6 @@ impl LinkSpec {
         let (from, to) = (from.to_owned(), to.to_owned());
         LinkSpec { from, to, delay, from_spot: Spot::NONE, to_spot: Spot::NONE }
     }
-}
-
-/// A file a waveform was read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Its name, as it was given.
-    pub name: String,
-    /// Its text.
-    pub text: String,
 }
 
 /// Where in the file something stands. Two descriptions are equal wherever they stand.

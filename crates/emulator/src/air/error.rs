@@ -2,8 +2,8 @@
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
+
+use takt_toml::Place;
 
 use crate::text::SpecError;
 
@@ -35,70 +35,13 @@ impl std::error::Error for AirError {
     }
 }
 
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file's name.
-    pub file: String,
-    pub text: Arc<str>,
-    /// Bytes of the text.
-    pub span: Range<usize>,
-    /// From 1.
-    pub line: usize,
-    /// Characters, from 1.
-    pub column: usize,
-}
-
-impl Place {
-    /// Where these bytes of the text are. A parser may point behind the end, or into a character: that is cut off.
-    pub(super) fn new(file: &str, text: &str, span: Range<usize>) -> Place {
-        let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
-        let before = &text[..start];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Place { file: file.to_owned(), text: text.into(), span: start..end, line, column }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
 /// Everything that can be wrong with the file of an air.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It is no TOML.
-    #[error("no TOML: {message}")]
-    Toml { message: String },
-    /// There is no such key.
-    #[error("unknown key `{key}` in {of}")]
-    Key {
-        of: String,
-        key: String,
-        /// The key meant, if one is near.
-        nearest: Option<String>,
-        known: Vec<String>,
-    },
-    /// A key must be given and is not.
-    #[error("{of} has no `{key}`")]
-    NoKey { of: String, key: &'static str },
-    /// A value is of the wrong type or out of range.
-    #[error("`{key}` can't be {got}")]
-    Value {
-        key: String,
-        got: String,
-        /// What can.
-        expected: String,
-    },
-    #[error("{count} {what}, and at most {max} are taken")]
-    TooMany { what: &'static str, count: usize, max: usize },
-    /// Two keys that say the same.
-    #[error("{of} has `{first}` and `{second}`")]
-    Both { of: String, first: &'static str, second: &'static str },
+    /// As any file can be wrong.
+    #[error(transparent)]
+    File(#[from] takt_toml::Problem),
     #[error("two radios have the {what} {value}")]
     Duplicate { what: &'static str, value: String },
     #[error("two links lead from {from} to {to}")]
@@ -130,12 +73,7 @@ impl Problem {
             None => otherwise,
         };
         match self {
-            Problem::Toml { .. } => "mend the syntax: https://toml.io".to_owned(),
-            Problem::Key { nearest, known, .. } => or(nearest, format!("there are {}", known.join(", "))),
-            Problem::NoKey { key, .. } => format!("add `{key}`"),
-            Problem::Value { expected, .. } => expected.clone(),
-            Problem::TooMany { max, .. } => format!("at most {max}"),
-            Problem::Both { .. } => "remove one of them".to_owned(),
+            Problem::File(problem) => problem.fix(),
             Problem::Duplicate { what, .. } => format!("each has its own {what}"),
             Problem::TwoLinks { .. } => "make one a tap of the other".to_owned(),
             Problem::NoRadio { nearest, .. } => or(nearest, "add a [[radio]] with that `name`".to_owned()),

@@ -1,16 +1,14 @@
 //! Files of airs: TOML in, a [`Scene`] or the first thing that is wrong out. Format: `docs/reference/air.md`.
-//!
-//! 400 lines, since each key stands here once, with its range and what is said when it is out of it.
 
 use std::net::Ipv4Addr;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::nearest;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use takt_toml::{Entry, Fields, Place, Problem as File, Source, document, mistyped, shortened, string};
 
-use super::error::{AirError, Place, Problem};
+use super::error::{AirError, Problem};
 use super::scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
     MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
@@ -81,41 +79,20 @@ impl Scene {
     /// assert_eq!(error.place.to_string(), "air.toml:6:8");
     /// ```
     pub fn parse(file: &str, text: &str) -> Result<Scene, AirError> {
-        let complaint = |wrong: Wrong| {
-            let place = Place::new(file, if text.len() > MOST_BYTES { "" } else { text }, wrong.span);
-            AirError { problem: wrong.problem, place }
-        };
-        if text.len() > MOST_BYTES {
-            return Err(complaint(Wrong::new(
-                0..0,
-                Problem::TooMany { what: "bytes", count: text.len(), max: MOST_BYTES },
-            )));
-        }
-        scene(text).map_err(complaint)
+        let source = Arc::new(Source::new(file, text, MOST_BYTES));
+        scene(text).map_err(|wrong| AirError { problem: wrong.problem, place: Place::new(&source, wrong.span) })
     }
 
     /// Longest file that is read, bytes.
     pub const MOST_BYTES: usize = MOST_BYTES;
 }
 
-struct Wrong {
-    problem: Box<Problem>,
-    span: Range<usize>,
-}
-
-impl Wrong {
-    fn new(span: Range<usize>, problem: Problem) -> Wrong {
-        Wrong { problem: Box::new(problem), span }
-    }
-}
-
-type Entry<'a> = Spanned<DeValue<'a>>;
+type Wrong = takt_toml::Wrong<Problem>;
 
 fn scene(text: &str) -> Result<Scene, Wrong> {
-    let document = DeTable::parse(text).map_err(|error| {
-        Wrong::new(error.span().unwrap_or(0..0), Problem::Toml { message: error.message().to_owned() })
-    })?;
-    let file = Fields { of: "the file".to_owned(), table: document.get_ref(), span: 0..text.len().min(1) };
+    Source::short_enough(text, MOST_BYTES)?;
+    let table = document(text)?;
+    let file = Fields::file(&table, text);
     file.know(&FILE_KEYS)?;
     let usual = Scene::default();
     let [shortest, _, longest] = LATENCY_US;
@@ -180,13 +157,13 @@ fn radio(number: usize, entry: &Entry<'_>) -> Result<Radio, Wrong> {
     let off = fields.number("clock_offset_ppm", -MOST_CLOCK_OFFSET_PPM..=MOST_CLOCK_OFFSET_PPM)?.unwrap_or(0.0);
     let hundredths = (off * 100.0).round();
     if (off * 100.0 - hundredths).abs() > 1e-6 {
-        return fields.mistyped("clock_offset_ppm", "a multiple of 0.01");
+        return mistyped("clock_offset_ppm", fields.required("clock_offset_ppm")?, "a multiple of 0.01");
     }
     Ok(Radio {
         options: options(number, &fields, &name, model, addr)?,
         clock_offset_hundredths_ppm: hundredths as i32,
         receive: receive(&fields)?,
-        transmit: match fields.table_of("transmit")? {
+        transmit: match fields.table("transmit")? {
             Some(transmit) => {
                 transmit.know(&TRANSMIT_KEYS)?;
                 imbalance(&transmit)?
@@ -216,15 +193,15 @@ fn options(
     };
     let fitting = |text: &str| text.parse::<Board>().ok().filter(|board| boards.contains(board));
     // Where nobody sends there is silence, unless a source is named.
-    let source = fields.spec::<source::Spec>("source")?.unwrap_or(source::Spec::Silence);
-    let sink = fields.spec::<sink::Spec>("sink")?;
+    let source = spec::<source::Spec>(fields, "source")?.unwrap_or(source::Spec::Silence);
+    let sink = spec::<sink::Spec>(fields, "sink")?;
     Ok(Options {
         addrs: vec![addr],
         serials: vec![serial],
         names: vec![name.to_owned()],
         sources: vec![source.to_string()],
         sinks: sink.iter().map(ToString::to_string).collect(),
-        faults: fields.texts("faults", "faults", |text| match text.parse::<Fault>() {
+        faults: texts(fields, "faults", "faults", |text| match text.parse::<Fault>() {
             Ok(_) => Ok(()),
             Err(source) => Err(Problem::Spec { key: "faults", source }),
         })?,
@@ -233,13 +210,14 @@ fn options(
         overflow: fields
             .parsed("overflow", "hardware or continue", |text| text.parse().ok())?
             .unwrap_or(usual.overflow),
-        allow: fields.texts("allow", "networks", |text| match text.parse::<Cidr>() {
+        allow: texts(fields, "allow", "networks", |text| match text.parse::<Cidr>() {
             Ok(_) => Ok(()),
-            Err(error) => Err(Problem::Value {
+            Err(error) => Err(File::Value {
                 key: "allow".to_owned(),
                 got: format!("{:?}", error.got),
                 expected: "a network such as 192.168.10.0/24".to_owned(),
-            }),
+            }
+            .into()),
         })?,
         eeproms: fields.text("eeprom")?.map(Into::into).into_iter().collect(),
         firmware: fields.whole("firmware", 0..=0xFFFF)?.map(|major| major as u32),
@@ -253,7 +231,7 @@ fn options(
 }
 
 fn receive(fields: &Fields<'_, '_>) -> Result<Receive, Wrong> {
-    let Some(receive) = fields.table_of("receive")? else { return Ok(Receive::default()) };
+    let Some(receive) = fields.table("receive")? else { return Ok(Receive::default()) };
     receive.know(&RECEIVE_KEYS)?;
     Ok(Receive { noise_dbfs: receive.number("noise_dbfs", POWER_DBFS)?, imbalance: imbalance(&receive)? })
 }
@@ -272,12 +250,14 @@ fn link(scene: &Scene, entry: &Entry<'_>) -> Result<Link, Wrong> {
     fields.know(&LINK_KEYS)?;
     let (from, to) = (end(scene, &fields, "from")?, end(scene, &fields, "to")?);
     if scene.links.iter().any(|other| (other.from, other.to) == (from, to)) {
-        let [from, to] = ["from", "to"].map(|key| fields.text(key).ok().flatten().unwrap_or_default().to_owned());
+        let [from, to] =
+            ["from", "to"].map(|key| fields.text::<File>(key).ok().flatten().unwrap_or_default().to_owned());
         return Err(Wrong::new(fields.span_of("to"), Problem::TwoLinks { from, to }));
     }
     let received = scene.links.iter().filter(|other| other.to == to).count() + 1;
     if received > MOST_LINKS_TO_ONE {
-        let problem = Problem::TooMany { what: "links to one receiver", count: received, max: MOST_LINKS_TO_ONE };
+        let (count, max) = (received as u64, MOST_LINKS_TO_ONE as u64);
+        let problem = File::TooMany { what: "links to one receiver", count, max };
         return Err(Wrong::new(fields.span_of("to"), problem));
     }
     fields.not_both("delay_ns", "delay_samples")?;
@@ -333,171 +313,25 @@ fn end(scene: &Scene, fields: &Fields<'_, '_>, key: &'static str) -> Result<End,
     }
 }
 
-/// A table, and what it is the table of.
-struct Fields<'t, 'a> {
-    of: String,
-    table: &'t DeTable<'a>,
-    span: Range<usize>,
+/// The text of a source or a sink.
+fn spec<S: std::str::FromStr<Err = SpecError>>(fields: &Fields<'_, '_>, key: &'static str) -> Result<Option<S>, Wrong> {
+    let Some(text) = fields.text(key)? else { return Ok(None) };
+    text.parse().map(Some).map_err(|source| Wrong::new(fields.span_of(key), Problem::Spec { key, source }))
 }
 
-impl<'t, 'a> Fields<'t, 'a> {
-    fn of(of: &str, entry: &'t Entry<'a>) -> Result<Fields<'t, 'a>, Wrong> {
-        match entry.get_ref() {
-            DeValue::Table(table) => Ok(Fields { of: of.to_owned(), table, span: entry.span() }),
-            _ => mistyped(of, entry, "a table"),
-        }
-    }
-
-    fn know(&self, known: &[&'static str]) -> Result<(), Wrong> {
-        let Some((key, _)) = self.table.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) else {
-            return Ok(());
-        };
-        let nearest = nearest(key.get_ref(), known.iter().copied()).map(str::to_owned);
-        let known = known.iter().map(|&key| key.to_owned()).collect();
-        let problem = Problem::Key { of: self.of.clone(), key: shortened(key.get_ref()), nearest, known };
-        Err(Wrong::new(key.span(), problem))
-    }
-
-    fn required(&self, key: &'static str) -> Result<(), Wrong> {
-        if self.table.contains_key(key) {
-            return Ok(());
-        }
-        Err(Wrong::new(self.span.clone(), Problem::NoKey { of: self.of.clone(), key }))
-    }
-
-    fn not_both(&self, first: &'static str, second: &'static str) -> Result<(), Wrong> {
-        if !self.table.contains_key(first) || !self.table.contains_key(second) {
-            return Ok(());
-        }
-        Err(Wrong::new(self.span_of(second), Problem::Both { of: self.of.clone(), first, second }))
-    }
-
-    fn span_of(&self, key: &str) -> Range<usize> {
-        self.table.get(key).map_or(self.span.clone(), Spanned::span)
-    }
-
-    fn mistyped<T>(&self, key: &str, expected: &str) -> Result<T, Wrong> {
-        match self.table.get(key) {
-            Some(entry) => mistyped(key, entry, expected),
-            None => Err(Wrong::new(
-                self.span.clone(),
-                Problem::Value { key: key.to_owned(), got: "missing".to_owned(), expected: expected.to_owned() },
-            )),
-        }
-    }
-
-    fn text(&self, key: &str) -> Result<Option<&'t str>, Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(None) };
-        match entry.get_ref() {
-            DeValue::String(text) => Ok(Some(text)),
-            _ => mistyped(key, entry, "a text in quotes"),
-        }
-    }
-
-    /// A text that `parse` understands; `expected` says what that is.
-    fn parsed<T>(&self, key: &str, expected: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Wrong> {
-        let Some(text) = self.text(key)? else { return Ok(None) };
-        parse(text).map_or_else(|| self.mistyped(key, expected), |value| Ok(Some(value)))
-    }
-
-    fn spec<S: std::str::FromStr<Err = SpecError>>(&self, key: &'static str) -> Result<Option<S>, Wrong> {
-        let Some(text) = self.text(key)? else { return Ok(None) };
-        text.parse().map(Some).map_err(|source| Wrong::new(self.span_of(key), Problem::Spec { key, source }))
-    }
-
-    /// Texts of which `check` has nothing to say.
-    fn texts(
-        &self,
-        key: &'static str,
-        what: &'static str,
-        check: impl Fn(&str) -> Result<(), Problem>,
-    ) -> Result<Vec<String>, Wrong> {
-        let entries = self.list(key, what, MOST_TEXTS, "a list of texts in quotes")?;
-        let text = |entry: &Entry<'_>| match entry.get_ref() {
-            DeValue::String(text) => {
-                check(text).map_err(|problem| Wrong::new(entry.span(), problem))?;
-                Ok(text.clone().into_owned())
-            }
-            _ => mistyped(key, entry, "a text in quotes"),
-        };
-        entries.iter().map(text).collect()
-    }
-
-    fn flag(&self, key: &str) -> Result<Option<bool>, Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(None) };
-        match entry.get_ref() {
-            DeValue::Boolean(yes) => Ok(Some(*yes)),
-            _ => mistyped(key, entry, "true or false"),
-        }
-    }
-
-    fn whole(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(None) };
-        let read = match entry.get_ref() {
-            DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
-            _ => None,
-        };
-        let expected = || format!("a whole number from {} to {}", range.start(), range.end());
-        let good = read.filter(|number| range.contains(number));
-        good.map_or_else(|| mistyped(key, entry, &expected()), |number| Ok(Some(number)))
-    }
-
-    fn number(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(None) };
-        let read = match entry.get_ref() {
-            DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).ok().map(|n| n as f64),
-            DeValue::Float(digits) => digits.as_str().parse().ok(),
-            _ => None,
-        };
-        let expected = || format!("a number from {} to {}", range.start(), range.end());
-        let good = read.filter(|number| range.contains(number));
-        good.map_or_else(|| mistyped(key, entry, &expected()), |number| Ok(Some(number)))
-    }
-
-    fn table_of(&self, key: &str) -> Result<Option<Fields<'t, 'a>>, Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(None) };
-        match entry.get_ref() {
-            DeValue::Table(table) => {
-                Ok(Some(Fields { of: format!("`{key}` of {}", self.of), table, span: entry.span() }))
-            }
-            _ => mistyped(key, entry, "a table"),
-        }
-    }
-
-    fn list(&self, key: &str, what: &'static str, max: usize, expected: &str) -> Result<&'t [Entry<'a>], Wrong> {
-        let Some(entry) = self.table.get(key) else { return Ok(&[]) };
-        match entry.get_ref() {
-            DeValue::Array(list) if list.len() > max => {
-                let beyond = list.get(max).map_or(entry.span(), Spanned::span);
-                Err(Wrong::new(beyond, Problem::TooMany { what, count: list.len(), max }))
-            }
-            DeValue::Array(list) => Ok(list),
-            _ => mistyped(key, entry, expected),
-        }
-    }
-}
-
-fn mistyped<T>(key: &str, entry: &Entry<'_>, expected: &str) -> Result<T, Wrong> {
-    let got = match entry.get_ref() {
-        DeValue::String(text) => format!("{:?}", shortened(text)),
-        DeValue::Integer(digits) => digits.to_string(),
-        DeValue::Float(digits) => digits.to_string(),
-        DeValue::Boolean(yes) => yes.to_string(),
-        DeValue::Datetime(time) => time.to_string(),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
+/// Texts of which `check` has nothing to say.
+fn texts(
+    fields: &Fields<'_, '_>,
+    key: &'static str,
+    what: &'static str,
+    check: impl Fn(&str) -> Result<(), Problem>,
+) -> Result<Vec<String>, Wrong> {
+    let text = |entry: &Entry<'_>| {
+        let text = string(key, entry)?;
+        check(text).map_err(|problem| Wrong::new(entry.span(), problem))?;
+        Ok(text.to_owned())
     };
-    let problem = Problem::Value { key: key.to_owned(), got: shortened(&got), expected: expected.to_owned() };
-    Err(Wrong::new(entry.span(), problem))
-}
-
-/// A text that a message can carry.
-fn shortened(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}...", &text[..at]),
-        None => text.to_owned(),
-    }
+    fields.list(key, what, MOST_TEXTS, "a list of texts in quotes")?.iter().map(text).collect()
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ use path::Path;
 use receiver::{AirSource, Incoming, Setting};
 use transmitter::AirSink;
 
-pub use error::{AirError, Place, Problem};
+pub use error::{AirError, Problem};
 pub use scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
     MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,

@@ -1,0 +1,67 @@
+//! What is wrong with a file as a file, and what would be right.
+
+use std::ops::Range;
+
+/// What can be wrong with any file, whatever it is about.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// It is no TOML.
+    #[error("no TOML: {message}")]
+    Toml { message: String },
+    /// There is no such key.
+    #[error("unknown key `{key}` in {of}")]
+    Key {
+        of: String,
+        key: String,
+        /// The key meant, if one is near.
+        nearest: Option<String>,
+        known: Vec<String>,
+    },
+    /// A key must be given and is not.
+    #[error("{of} has no `{key}`")]
+    NoKey { of: String, key: &'static str },
+    /// Two keys that exclude each other.
+    #[error("{of} has `{first}` and `{second}`")]
+    Both { of: String, first: &'static str, second: &'static str },
+    /// A value is of the wrong type or out of range.
+    #[error("`{key}` can't be {got}")]
+    Value {
+        key: String,
+        got: String,
+        /// What can.
+        expected: String,
+    },
+    /// More than is taken.
+    #[error("{count} {what}, and at most {max} are taken")]
+    TooMany { what: &'static str, count: u64, max: u64 },
+}
+
+impl Problem {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            Problem::Toml { .. } => "mend the syntax: https://toml.io".to_owned(),
+            Problem::Key { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
+            Problem::Key { known, .. } => format!("there are {}", known.join(", ")),
+            Problem::NoKey { key, .. } => format!("add `{key}`"),
+            Problem::Both { .. } => "remove one of them".to_owned(),
+            Problem::Value { expected, .. } => expected.clone(),
+            Problem::TooMany { max, .. } => format!("at most {max}"),
+        }
+    }
+}
+
+/// What is wrong, and which bytes of the text it is about; the file's name comes later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wrong<P> {
+    pub problem: Box<P>,
+    pub span: Range<usize>,
+}
+
+impl<P> Wrong<P> {
+    /// A problem there.
+    pub fn new(span: Range<usize>, problem: impl Into<P>) -> Wrong<P> {
+        Wrong { problem: Box::new(problem.into()), span }
+    }
+}
