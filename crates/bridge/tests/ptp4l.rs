@@ -184,7 +184,6 @@ fn two_nodes(pair: &Pair) {
     assert!(standing.ptp.offset_ns.unsigned_abs() <= standing.ptp.bound_ns, "{standing:?}");
     let own = standing.own.expect("the reference answers");
     assert!(own.offset_ns.unsigned_abs() <= own.bound_ns, "{standing:?}");
-    eprintln!("by PTP {:?}, by takt's own estimate {own:?}", standing.ptp);
 }
 
 #[test]

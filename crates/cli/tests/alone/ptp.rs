@@ -57,7 +57,6 @@ fn clocks_agree(cluster: &Cluster) {
         if name != "a" {
             within(&node["clock"]["own"]);
         }
-        eprintln!("{name} {}", node["clock"]);
     }
 }
 
