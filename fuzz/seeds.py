@@ -36,6 +36,14 @@ def daughterboard():
     return bytes(image)
 
 
+def ptp(action, ident, data=b"", tlv=1):
+    """A PTP management message: 0 GET, 2 RESPONSE (docs/reference/cluster.md)."""
+    own, other = struct.pack(">QH", 0, 4711), b"\xff" * 10
+    source, target = (own, other) if action == 0 else (b"\x02\0\0\xff\xfe\0\0\1\0\0", own)
+    head = struct.pack(">BBHBBHqI10sHBB", 0x0D, 2, 54 + len(data), 0, 0, 0, 0, 0, source, 7, 4, 0x7F)
+    return head + target + struct.pack(">BBBBHHH", 0, 0, action, 0, tlv, len(data) + 2, ident) + data
+
+
 SEEDS = {
     "n200_control": {
         "hello": control("a"),
@@ -91,6 +99,14 @@ SEEDS = {
         "request": words(0x544C4147, 0x10000, 7, 0, 0, 1000).ljust(512, b"\0"),
         "punctual": words(0x544C4147, 0x10001, 7, 1000, *[0, 5] * 6, 2, 0),
         "late": words(0x544C4147, 0x10001, 7, 1000, *[0, 5] * 6, 3, 2, 0, 10, 0, 13, 0, 50, 0, 52),
+    },
+    "ptp": {
+        "get_time_status": ptp(0, 0xC000),
+        "current": ptp(2, 0x2001, struct.pack(">Hqq", 1, -1234 << 16, 5678 << 16)),
+        "time_properties": ptp(2, 0x2003, struct.pack(">hBB", 37, 0x3C, 0x20)),
+        "time_status": ptp(2, 0xC000, struct.pack(">qqiiHHQHi8s", -9, 1 << 60, 0, 0, 0, 0, 0, 0, 1, b"\x02\0\0\xff\xfe\0\0\1")),
+        "port": ptp(2, 0xC004, b"\x02\0\0\xff\xfe\0\0\1" + struct.pack(">HBBB", 1, 9, 0, 4) + b"eth0\0"),
+        "refused": ptp(2, 2, struct.pack(">HI", 0xC004, 0), tlv=2),
     },
     "samples": {
         "tone": words(*[0x3E800000, 0x00003E80, 0xC1800000, 0x0000C180] * 5) + b"\x01\x02\x03",
@@ -282,6 +298,7 @@ STOP = {"ask": "stop", "run": "bpsk-7", "manager": None}
 BALLOT = {"placing": 1, "manager": "manager-7"}
 GIVEN = {"cluster": "lab", "node": "a", "moment": {"life": 7, "at_ns": 1}, "number": 9, "order": STOP}
 
+PTP = {"epoch_ptp_ns": 1_800_000_000_000_000_000, "grandmaster": 7, "bound_ns": 5_000}
 SEEDS["control"] = {
     "describe": message(body={"ask": "describe"}),
     "progress": message(body={"ask": "progress", "run": "bpsk-7"}),
@@ -295,6 +312,8 @@ SEEDS["control"] = {
     "recall": json.dumps({"ask": "recall", "run": "bpsk-7"}).encode(),
     "start": json.dumps({"ask": "start", **BEGIN, "in_ns": 400_000_000, "epoch_ns": None}).encode(),
     "change": json.dumps({"ask": "change", **BEGIN, "at": 100, "epoch_ns": 1}).encode(),
+    "open_by_ptp": json.dumps({"ask": "open", **ORDER, "slot_clock": "ptp"}).encode(),
+    "start_by_ptp": json.dumps({"ask": "start", **BEGIN, "in_ns": 1, "epoch_ns": 1, "ptp": PTP}).encode(),
     "stop": json.dumps(STOP).encode(),
     "lend": json.dumps({"ask": "lend", "version": "0.1.0", "cores": 2}).encode(),
     "speak": json.dumps({"ask": "speak", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),

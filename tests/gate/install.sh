@@ -10,6 +10,7 @@ ethtool:ethtool
 iperf3:iperf3
 tshark:tshark
 tcpdump:tcpdump
+ptp4l:linuxptp
 ping:iputils-ping
 strace:strace
 valgrind:valgrind

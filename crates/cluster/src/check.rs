@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
 
+use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, Lend, MOST_SPOKEN, Order, Request, Start};
 use crate::quorum::Ballot;
 
@@ -107,11 +108,13 @@ fn of_manager(text: &str) -> Result<(), OutOfRange> {
 
 fn of_start(start: &Start) -> Result<(), OutOfRange> {
     of_beat(&start.run, &start.reference, &start.samples, start.epoch_ns)?;
+    of_ptp(start.ptp.as_ref())?;
     within("in_ns", start.in_ns, 0..=AHEAD_NS)
 }
 
 fn of_change(change: &Change) -> Result<(), OutOfRange> {
     of_beat(&change.run, &change.reference, &change.samples, change.epoch_ns)?;
+    of_ptp(change.ptp.as_ref())?;
     within("at", change.at, 0..=SLOTS)
 }
 
@@ -127,6 +130,12 @@ fn of_beat(
     at_most("the number of nodes", samples.len(), NODES)?;
     samples.keys().try_for_each(|node| name("a node", node))?;
     within("epoch_ns", epoch_ns.unwrap_or(0), 0..=u64::MAX / 2)
+}
+
+fn of_ptp(epoch: Option<&PtpEpoch>) -> Result<(), OutOfRange> {
+    let Some(PtpEpoch { epoch_ptp_ns, bound_ns, .. }) = epoch else { return Ok(()) };
+    within("epoch_ptp_ns", *epoch_ptp_ns, 0..=u64::MAX / 2)?;
+    within("bound_ns", *bound_ns, 0..=AHEAD_NS)
 }
 
 fn of_run(run: &str) -> Result<(), OutOfRange> {

@@ -374,6 +374,7 @@ mod tests {
                 samples: None,
                 samples_bits_per_s: 1e9,
                 quota: crate::tenant::Quotas::default(),
+                ptp: crate::folder::PtpSettings::default(),
             };
             issue(place.path(), "lab", &[node.to_owned()], &settings, &Grant::default()).unwrap();
             Control::open(&Folder::read(&place.path().join(node)).unwrap(), true).unwrap()

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "zenoh")]
+use takt_bridge::clock::ptp::{PtpDomain, Service};
 use takt_graph::limits::is_name;
 
 use crate::ClusterError;
@@ -41,6 +43,35 @@ pub struct Settings {
     /// What each tenant may have of it.
     #[serde(default, skip_serializing_if = "Quotas::is_empty")]
     pub quota: Quotas,
+    /// Where its PTP service is asked.
+    #[serde(default, skip_serializing_if = "PtpSettings::is_usual")]
+    pub ptp: PtpSettings,
+}
+
+/// How this machine's ptp4l is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PtpSettings {
+    /// Its socket; where linuxptp has it otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    /// `domainNumber` in its settings.
+    pub domain: u8,
+    /// `transportSpecific` in its settings, 0 to 15.
+    pub transport_specific: u8,
+}
+
+impl PtpSettings {
+    fn is_usual(&self) -> bool {
+        *self == PtpSettings::default()
+    }
+
+    /// The service that answers there.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn service(&self) -> Service {
+        let domain = PtpDomain { number: self.domain, transport_specific: self.transport_specific };
+        Service::new(self.socket.clone(), domain)
+    }
 }
 
 fn yes() -> bool {
@@ -82,8 +113,8 @@ impl Folder {
         let settings: Settings = toml::from_str(&text).map_err(|error| ClusterError::Settings {
             path: file.clone(),
             why: error.to_string().trim_end().to_owned(),
-            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, and \
-                  [quota.TENANT] with cores, runs"
+            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, \
+                  [quota.TENANT] with cores, runs, and [ptp] with socket, domain, transport_specific"
                 .to_owned(),
         })?;
         for name in [&settings.cluster, &settings.node] {
@@ -97,6 +128,13 @@ impl Folder {
                 path: file,
                 why: format!("samples_bits_per_s can't be {rate}"),
                 fix: "bits a second, at least 1; a gigabit without it".to_owned(),
+            });
+        }
+        if settings.ptp.transport_specific > 15 {
+            return Err(ClusterError::Settings {
+                path: file,
+                why: format!("transport_specific can't be {}", settings.ptp.transport_specific),
+                fix: "0 to 15: 1 for gPTP, otherwise 0".to_owned(),
             });
         }
         if let Some(name) = settings.quota.misnamed() {
@@ -214,5 +252,25 @@ mod tests {
         assert_eq!(address("quic/10.0.0.1:7447"), Some([10, 0, 0, 1].into()));
         assert_eq!(address("quic/[fd00::1]:0"), Some("fd00::1".parse().unwrap()));
         assert_eq!([address("quic/0.0.0.0:7447"), address("quic/host:7447"), address("10.0.0.1:7447")], [None; 3]);
+    }
+
+    #[test]
+    fn how_ptp_is_asked_is_read_and_what_can_t_be_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [Folder::AUTHORITY, Folder::CERTIFICATE, Folder::KEY] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let read = |ptp: &str| {
+            let text = format!("cluster = 'lab'\nnode = 'a'\n{ptp}");
+            std::fs::write(folder.path().join(Folder::SETTINGS), text).unwrap();
+            Folder::read(folder.path()).map(|folder| folder.settings().ptp.clone())
+        };
+        assert_eq!(read("").unwrap(), PtpSettings::default());
+        let gptp = PtpSettings { socket: Some("/run/p".into()), domain: 24, transport_specific: 1 };
+        assert_eq!(read("[ptp]\nsocket = '/run/p'\ndomain = 24\ntransport_specific = 1").unwrap(), gptp);
+        for (bad, why) in [("transport_specific = 16", "can't be 16"), ("domain = 256", "256"), ("port = 1", "port")] {
+            let error = read(&format!("[ptp]\n{bad}")).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

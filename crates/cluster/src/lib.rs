@@ -20,6 +20,7 @@
 
 pub mod certificates;
 mod check;
+pub mod clock;
 #[cfg(feature = "zenoh")]
 mod control;
 #[cfg(feature = "zenoh")]
@@ -43,7 +44,7 @@ mod trace;
 #[cfg(feature = "zenoh")]
 pub use control::Control;
 pub use error::ClusterError;
-pub use folder::{Folder, Settings};
+pub use folder::{Folder, PtpSettings, Settings};
 #[cfg(feature = "zenoh")]
 pub use manager::Manager;
 #[cfg(feature = "zenoh")]

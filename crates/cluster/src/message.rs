@@ -13,6 +13,7 @@ use takt_host::fingerprint::Fingerprint;
 use takt_mapper::ClassSpec;
 use takt_runtime::SinkHash;
 
+use crate::clock::{ClockFacts, PtpEpoch, SlotClock};
 use crate::quorum::{Ballot, Quorum};
 use crate::tenant::{Quota, Quotas, Share, Tenant};
 /// What a node answers; the control socket of one machine's waveform answers alike.
@@ -284,6 +285,9 @@ pub struct Order {
     pub manager: String,
     /// Number of the first stream between nodes; other numbers with every placing.
     pub first_stream: u32,
+    /// What slots are timed by.
+    #[serde(default, skip_serializing_if = "SlotClock::is_own")]
+    pub slot_clock: SlotClock,
     /// Its workers.
     pub workers: Vec<WorkerOrder>,
 }
@@ -367,6 +371,9 @@ pub struct Start {
     pub in_ns: u64,
     /// Begin of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
+    /// The same in PTP's time, where slots are timed by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ptp: Option<PtpEpoch>,
     /// Where each node's samples go.
     pub samples: BTreeMap<String, SocketAddr>,
 }
@@ -385,6 +392,9 @@ pub struct Change {
     pub clock: SocketAddr,
     /// Begin of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
+    /// The same in PTP's time, where slots are timed by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ptp: Option<PtpEpoch>,
     /// Where each node's samples go.
     pub samples: BTreeMap<String, SocketAddr>,
 }
@@ -394,6 +404,9 @@ pub struct Change {
 pub struct Started {
     /// Begin of slot 0 on the reference's clock.
     pub epoch_ns: u64,
+    /// The same in PTP's time, where slots are timed by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ptp: Option<PtpEpoch>,
     /// The reference's clock less the node's.
     pub offset_ns: i64,
     /// How far off that is at most.
@@ -411,6 +424,9 @@ pub struct Progress {
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
+    /// What is known of it, and by whom.
+    #[serde(default)]
+    pub clock: ClockFacts,
     /// Who watches over it.
     pub manager: String,
     /// Slots that the node was too slow for, since it executes this placing: those of the component that has most.

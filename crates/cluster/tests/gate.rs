@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use takt_cluster::certificates::{Grant, issue};
+use takt_cluster::clock::{PtpEpoch, SlotClock};
 use takt_cluster::gate::{Admitted, Gate, MOST_BYTES, MOST_BYTES_UNSIGNED, Refused, WINDOW};
 use takt_cluster::message::{Adopt, Change, Lend, Moment, Order, Request, Speak, Start, WorkerOrder};
 use takt_cluster::quorum::{Ballot, Quorum};
@@ -377,6 +378,7 @@ fn order() -> Order {
         fifo_priority: 50,
         manager: "manager-7".to_owned(),
         first_stream: 112,
+        slot_clock: SlotClock::Own,
         workers: vec![worker],
     }
 }
@@ -388,14 +390,17 @@ fn start() -> Start {
         clock: "10.0.0.1:7000".parse().expect("an address"),
         in_ns: 1_000_000,
         epoch_ns: None,
+        ptp: None,
         samples: BTreeMap::new(),
     }
 }
 
 fn change() -> Change {
-    let Start { run, reference, clock, epoch_ns, samples, .. } = start();
-    Change { run, at: 100, reference, clock, epoch_ns, samples }
+    let Start { run, reference, clock, epoch_ns, ptp, samples, .. } = start();
+    Change { run, at: 100, reference, clock, epoch_ns, ptp, samples }
 }
+
+const PTP: PtpEpoch = PtpEpoch { epoch_ptp_ns: 1_800_000_000_000_000_000, grandmaster: 7, bound_ns: 5_000 };
 
 #[test]
 fn values_that_can_t_be_are_named() {
@@ -421,6 +426,8 @@ fn values_that_can_t_be_are_named() {
         (prepare(Order { hop_slots: 65, ..order() }), "order `prepare` of `blue`: hop_slots is 65"),
         (Request::Start(Start { in_ns: u64::MAX, ..start() }), "in_ns is"),
         (Request::Start(Start { epoch_ns: Some(u64::MAX), ..start() }), "epoch_ns is"),
+        (Request::Start(Start { ptp: Some(PtpEpoch { epoch_ptp_ns: u64::MAX, ..PTP }), ..start() }), "epoch_ptp_ns is"),
+        (Request::Change(Change { ptp: Some(PtpEpoch { bound_ns: u64::MAX, ..PTP }), ..change() }), "bound_ns is"),
         (Request::Start(Start { reference: "..".to_owned(), ..start() }), "the reference is"),
         (Request::Change(Change { at: u64::MAX, ..change() }), "at is"),
         (Request::Stop { run: "\u{1b}[2J".to_owned(), manager: None }, "the run is"),

@@ -15,12 +15,14 @@
 //! assert_eq!(ready, 5201);
 //! ```
 
+mod ptp4l;
 mod record;
 mod run_delay;
 mod wait;
 
 use std::net::Ipv4Addr;
 
+pub use ptp4l::Ptp4l;
 pub use record::{must_be_judged, not_judged, repeated, skip};
 pub use run_delay::run_delay;
 pub use wait::{HANG, wait_for};

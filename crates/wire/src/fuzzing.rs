@@ -16,6 +16,7 @@ use crate::n200::{
     ControlReply, ControlRequest, Destination, DestinationAnswer, FifoAck, FifoCommand, RxData, RxMessage, RxPacket,
     StreamCommand, TxData, TxPacket, TxReport, frequency,
 };
+use crate::ptp::{PtpReply, PtpRequest};
 use crate::sample::{ByteOrder, Simd, sc8, sc16};
 use crate::x310::{self, Firmware, FrameProbe};
 use crate::{WireError, words};
@@ -56,6 +57,13 @@ pub fn n200_fifo(bytes: &[u8]) {
     if let Ok(command) = FifoCommand::parse(bytes) {
         assert_eq!(command.ack(0).sequence(), command.sequence);
     }
+}
+
+/// Questions to a PTP service, and its answers.
+pub fn ptp(bytes: &[u8]) {
+    round_trip!(PtpRequest, bytes);
+    round_trip!(PtpReply, bytes);
+    assert!(PtpRequest::parse(bytes).is_err() || PtpReply::parse(bytes).is_err());
 }
 
 /// What a host gets on a receive port.
@@ -217,8 +225,9 @@ mod tests {
 
     use super::*;
 
-    const ALL: [fn(&[u8]); 12] = [
+    const ALL: [fn(&[u8]); 13] = [
         bridge,
+        ptp,
         n200_control,
         n200_fifo,
         n200_rx,

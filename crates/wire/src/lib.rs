@@ -12,6 +12,7 @@
 //! | [`clock`] | the time of another machine, asked over the network |
 //! | [`lag`] | how late an emulated radio was itself, asked over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
+//! | [`ptp`] | questions to a PTP service on this machine: management messages of IEEE 1588 |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |
 //! | [`x310`] | USRP X310 beside CHDR: registers of its board, frame size probe, EEPROM |
 
@@ -26,6 +27,7 @@ mod error;
 pub mod fuzzing;
 pub mod lag;
 pub mod n200;
+pub mod ptp;
 pub mod sample;
 mod words;
 pub mod x310;

@@ -32,31 +32,14 @@ impl Follower {
     /// # Errors
     /// It does not answer, or a socket or thread can't be had.
     pub fn start(reference: SocketAddr, epoch_ns: u64, time: &SlotTime) -> std::io::Result<Follower> {
-        let any: SocketAddr = if reference.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
-        let socket = UdpSocket::bind(any)?;
-        socket.connect(reference)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        let mut estimate = Estimate::default();
-        let mut answered = 0;
-        for id in 0..FIRST {
-            if let Ok(exchange) = ask(&socket, id) {
-                keep(&mut estimate, exchange, epoch_ns, time);
-                answered += 1;
-            }
-            std::thread::sleep(FIRST_PAUSE);
-        }
-        if answered == 0 {
-            return Err(std::io::ErrorKind::TimedOut.into());
-        }
+        let mut questions = Questions::open(reference)?;
+        keep(questions.first()?, epoch_ns, time);
         let (stop, time) = (Stop::new(), time.clone());
         let until = stop.clone();
         let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {
-            for id in FIRST.. {
-                if until.requested() {
-                    return;
-                }
-                if let Ok(exchange) = ask(&socket, id) {
-                    keep(&mut estimate, exchange, epoch_ns, &time);
+            while !until.requested() {
+                if let Ok(offset) = questions.ask() {
+                    keep(offset, epoch_ns, &time);
                 }
                 std::thread::sleep(QUESTIONS_EVERY);
             }
@@ -65,10 +48,43 @@ impl Follower {
     }
 }
 
-fn keep(estimate: &mut Estimate, exchange: Exchange, epoch_ns: u64, time: &SlotTime) {
-    let (ns, bound_ns) = estimate.after(exchange);
+fn keep((ns, bound_ns): (i64, u64), epoch_ns: u64, time: &SlotTime) {
     time.offset().set(ns, bound_ns);
     time.begin(epoch_ns.saturating_sub_signed(ns));
+}
+
+/// Questions to the node whose clock sets the beat, and what its answers say of the offset.
+pub(super) struct Questions {
+    socket: UdpSocket,
+    next: u32,
+    estimate: Estimate,
+}
+
+impl Questions {
+    pub(super) fn open(reference: SocketAddr) -> std::io::Result<Questions> {
+        let any: SocketAddr = if reference.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(reference)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        Ok(Questions { socket, next: 0, estimate: Estimate::default() })
+    }
+
+    /// The first estimate of the reference's clock less ours, and how far off it is at most: of several answers.
+    pub(super) fn first(&mut self) -> std::io::Result<(i64, u64)> {
+        let mut last = Err(std::io::ErrorKind::TimedOut.into());
+        for _ in 0..FIRST {
+            last = self.ask().or(last);
+            std::thread::sleep(FIRST_PAUSE);
+        }
+        last
+    }
+
+    /// The estimate after one more answer.
+    pub(super) fn ask(&mut self) -> std::io::Result<(i64, u64)> {
+        let id = self.next;
+        self.next = id.wrapping_add(1);
+        Ok(self.estimate.after(ask(&self.socket, id)?))
+    }
 }
 
 fn ask(socket: &UdpSocket, id: u32) -> std::io::Result<Exchange> {

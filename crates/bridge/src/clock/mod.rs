@@ -3,6 +3,7 @@
 
 mod follow;
 mod offset;
+pub mod ptp;
 mod respond;
 
 use std::sync::Arc;

@@ -58,7 +58,7 @@ impl Exchange {
 const KEPT: usize = 16;
 
 /// How far an estimate moves at a time, once there is one: edges must not jump.
-const STEP_NS: i64 = 50_000;
+pub(super) const STEP_NS: i64 = 50_000;
 
 /// Estimates an offset: the exchange with the shortest way says it, of the last few.
 #[derive(Debug, Default)]

@@ -31,21 +31,30 @@ impl Cluster {
     /// Up to four on loopback.
     pub fn of(count: u8, first: u8) -> Cluster {
         let addresses: Vec<String> = (first..first + count).map(|at| loopback(at).to_string()).collect();
-        Cluster::on(&addresses, None)
+        Cluster::on(&addresses, None, |_, _| String::new())
     }
 
     /// In network namespaces of their own; needs root.
     pub fn start_apart() -> Cluster {
-        Cluster::on(&Cables::ADDRESSES[..3].iter().map(ToString::to_string).collect::<Vec<_>>(), Some(Cables::lay()))
+        Cluster::apart_with(|_, _| String::new())
     }
 
-    fn on(addresses: &[String], cables: Option<Cables>) -> Cluster {
+    /// The same; `more`: what a node's settings have beside the usual, by the folder of the test and the node's name.
+    pub fn apart_with(more: impl Fn(&Place, &str) -> String) -> Cluster {
+        let addresses: Vec<String> = Cables::ADDRESSES[..3].iter().map(ToString::to_string).collect();
+        Cluster::on(&addresses, Some(Cables::lay()), more)
+    }
+
+    fn on(addresses: &[String], cables: Option<Cables>, more: impl Fn(&Place, &str) -> String) -> Cluster {
         let place = Place::with("here", "");
         let endpoint = |at: usize| format!("quic/{}:{PORT}", addresses[at]);
         let all: Vec<String> = (0..addresses.len()).map(endpoint).collect();
         for (listen, name) in all.iter().zip(NAMES) {
             let made = certificates(&place, "cluster", name, listen, &all);
             assert!(made.status.success(), "{}", report(&made));
+            let settings = place.path(&format!("cluster/{name}/cluster.toml"));
+            let usual = std::fs::read_to_string(&settings).expect("settings");
+            std::fs::write(&settings, usual + &more(&place, name)).expect("it is ours");
         }
         let mut cluster = Cluster { place, nodes: Vec::new(), cables };
         NAMES[..addresses.len()].iter().for_each(|name| cluster.join(name));
@@ -193,7 +202,7 @@ impl Cables {
         cables
     }
 
-    fn namespace(&self, name: &str) -> String {
+    pub fn namespace(&self, name: &str) -> String {
         format!("{}{}-{name}", Cables::PREFIX, self.0)
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 use takt_cluster::certificates::{Grant, issue};
-use takt_cluster::{Folder, Manager, Node, Offer, Settings};
+use takt_cluster::{Folder, Manager, Node, Offer, PtpSettings, Settings};
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
 use takt_runtime::Registry;
@@ -186,6 +186,7 @@ fn member(place: &Path, name: &str, listen: Vec<String>, connect: Vec<String>) -
         samples: Some(takt_testing::loopback(100).into()),
         samples_bits_per_s: 1e9,
         quota: takt_cluster::tenant::Quotas::default(),
+        ptp: PtpSettings::default(),
     };
     issue(place, "bench", &[name.to_owned()], &settings, &Grant::default()).expect("a folder");
     place.join(name)

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
+use takt_cluster::clock::SlotClock;
 use takt_cluster::manager::{OnLoss, Placer, RunOptions};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_cluster::{ClusterError, Manager, Trace};
@@ -242,6 +243,7 @@ fn order(manager: &Manager, run: String, text: String, count: usize) -> Order {
         fifo_priority: 0,
         manager: manager.member(),
         first_stream: 1,
+        slot_clock: SlotClock::Own,
         workers: (0..count).map(worker).collect(),
     }
 }

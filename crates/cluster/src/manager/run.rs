@@ -11,6 +11,7 @@ use takt_runtime::{SinkHash, output_hash};
 use super::slow::Slowness;
 use super::takeover::Loss;
 use super::{Manager, PATIENCE, Placer};
+use crate::clock::ClockFacts;
 use crate::membership::Membership;
 use crate::message::{End, NodeFacts, Opened, Order, Progress, Request, Start, Started};
 use crate::node::run::{nodes_of, quorum};
@@ -77,6 +78,8 @@ pub struct Ended {
     pub reference: String,
     /// Nodes lost on the way.
     pub losses: Vec<Loss>,
+    /// What speaks against the beat that the nodes had.
+    pub warnings: Vec<String>,
     /// By node, those that came to the end.
     pub nodes: BTreeMap<String, NodeEnd>,
 }
@@ -88,6 +91,8 @@ pub struct NodeEnd {
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
+    /// What its slots were timed by, and what is known of that.
+    pub clock: ClockFacts,
     /// Why its bridges broke, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridges_broke: Option<String>,
@@ -199,12 +204,12 @@ impl Manager {
         let (reference, clock) = watched.clock(None)?;
         let in_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX).saturating_mul(watched.names.len() as u64);
         let run = watched.order.run.clone();
-        let mut start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, samples };
+        let mut start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, ptp: None, samples };
         for name in &watched.names {
             let request = Request::Start(start.clone());
             let ask = || self.control.ask(name, &request, PATIENCE);
             let started: Started = watched.trace.leaf("takt.start", &[("takt.node", name)], ask)?;
-            start.epoch_ns = Some(started.epoch_ns);
+            (start.epoch_ns, start.ptp) = (Some(started.epoch_ns), start.ptp.or(started.ptp));
         }
         watched.reference = reference;
         Ok(())
@@ -371,12 +376,13 @@ fn ended(watched: Watched<'_>) -> Ended {
     let slots = watched.slot();
     let Watched { order, reference, last, losses, .. } = watched;
     let mut sinks: Vec<SinkHash> = Vec::new();
-    let mut nodes = BTreeMap::new();
+    let (mut nodes, mut warnings) = (BTreeMap::new(), Vec::new());
     for (name, progress) in last {
-        let Progress { offset_ns, offset_bound_ns, end, .. } = progress;
+        let Progress { offset_ns, offset_bound_ns, clock, end, .. } = progress;
         let Some(End { report, sinks: own, bridges_broke, cut_off }) = end else { continue };
         sinks.extend(own);
-        nodes.insert(name, NodeEnd { offset_ns, offset_bound_ns, bridges_broke, cut_off, report });
+        warnings.extend(clock.warnings(&name));
+        nodes.insert(name, NodeEnd { offset_ns, offset_bound_ns, clock, bridges_broke, cut_off, report });
     }
     // Bridges receive as well; what counts is what the waveform's own sinks did.
     let own = |name: &str| order.workers.iter().any(|worker| worker.components.iter().any(|own| own == name));
@@ -389,6 +395,7 @@ fn ended(watched: Watched<'_>) -> Ended {
         misses: nodes.values().map(misses).sum(),
         reference,
         losses,
+        warnings,
         nodes,
     }
 }

@@ -143,7 +143,9 @@ mod tests {
             let lost_slots = lost.iter().map(|&(from, lost)| (from.to_owned(), lost)).collect();
             let (slot_ns, manager) = (1_000_000, "m".to_owned());
             let (offset_ns, offset_bound_ns, end) = (0, 0, None);
-            let progress = Progress { slot, slot_ns, offset_ns, offset_bound_ns, manager, slow_slots, lost_slots, end };
+            let clock = crate::clock::ClockFacts::default();
+            let progress =
+                Progress { slot, slot_ns, offset_ns, offset_bound_ns, clock, manager, slow_slots, lost_slots, end };
             (name.to_owned(), progress)
         };
         rows.iter().map(node).collect()

@@ -113,12 +113,13 @@ impl Manager {
         watched.changed_at = edge.at;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
         let run = watched.order.run.clone();
-        let mut change = Change { run, at: edge.at, reference: reference.clone(), clock, epoch_ns: None, samples };
+        let mut change =
+            Change { run, at: edge.at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
         let others = watched.names.iter().filter(|name| **name != reference);
         for name in std::iter::once(&reference).chain(others) {
             let request = Request::Change(change.clone());
             let started: Started = self.ask_member(watched, name, &request, PATIENCE)?;
-            change.epoch_ns = Some(started.epoch_ns);
+            (change.epoch_ns, change.ptp) = (Some(started.epoch_ns), change.ptp.or(started.ptp));
         }
         watched.reference = reference;
         watched.slowness.restart(edge.at);

@@ -1,6 +1,7 @@
 //! One program a machine: offers its cores to the cluster, executes its part of waveforms, and lends agents to labs.
 
 mod agents;
+mod beat;
 pub(crate) mod place;
 pub(crate) mod run;
 
@@ -104,7 +105,8 @@ impl Node {
         let members = Membership::start(&control, &name)?;
         let quotas = folder.settings().quota.clone();
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
-        let host = Host { node: name, engine: offer.engine, samples, registry, members };
+        let ptp = folder.settings().ptp.service();
+        let host = Host { node: name, engine: offer.engine, samples, ptp, registry, members };
         let (class, notes, runs, agents) = (costs::class(), Notes::new("refused   "), Vec::new(), Vec::new());
         Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs, agents })
     }

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_bridge::Bridges;
-use takt_bridge::clock::{Follower, SlotTime};
+use takt_bridge::clock::SlotTime;
+use takt_bridge::clock::ptp::Service;
 use takt_packet::EngineKind;
 use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, Wish};
 
+use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
 use crate::membership::Membership;
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
@@ -31,6 +33,7 @@ pub(super) struct Host {
     pub(super) node: String,
     pub(super) engine: EngineKind,
     pub(super) samples: IpAddr,
+    pub(super) ptp: Service,
     pub(super) registry: Registry,
     pub(super) members: Membership,
 }
@@ -49,7 +52,7 @@ pub(super) struct Run {
     stop: Stop,
     state: State,
     since: Instant,
-    follower: Option<Follower>,
+    beat: Beat,
     /// Another placing that is ready.
     next: Option<(Order, Placed, Bridges)>,
     /// Bridges of earlier placings, and until when they carry what is under way.
@@ -73,6 +76,7 @@ enum State {
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
     pub(super) fn open(tenant: Tenant, order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
+        Beat::check(order.slot_clock, &host.ptp)?;
         let placed = place(&order, &host.node, free, &host.registry)?;
         let bridges = bridges(&placed, host)?;
         bridges.give(&mut host.registry);
@@ -109,7 +113,7 @@ impl Run {
             stop,
             state,
             since: Instant::now(),
-            follower: None,
+            beat: Beat::Alone,
             next: None,
             earlier: Vec::new(),
         })
@@ -152,10 +156,12 @@ impl Run {
         };
         let epoch_ns = if start.reference == host.node {
             let epoch_ns = WallClock.now().0.saturating_add(start.in_ns);
-            self.time.begin(epoch_ns);
+            self.beat.lead(self.order.slot_clock, epoch_ns, &host.ptp, &self.time)?;
             epoch_ns
         } else {
-            self.follow(&start.reference, start.clock, start.epoch_ns)?
+            let Start { reference, clock, epoch_ns, ptp, .. } = start;
+            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
+            self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
         };
         let bridges = self.connect(&self.order, bridges, &start.samples)?;
         self.reference = start.reference.clone();
@@ -233,11 +239,13 @@ impl Run {
             return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
         };
         let epoch_ns = if change.reference == host.node {
-            self.follower = None;
-            self.time.offset().set(0, 0);
-            self.time.begins().unwrap_or(0)
+            let epoch_ns = self.time.begins().unwrap_or(0);
+            self.beat.lead(self.order.slot_clock, epoch_ns, &host.ptp, &self.time)?;
+            self.time.begins().unwrap_or(epoch_ns)
         } else {
-            self.follow(&change.reference, change.clock, change.epoch_ns)?
+            let Change { reference, clock, epoch_ns, ptp, .. } = change;
+            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
+            self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
         };
         next.give(&mut host.registry);
         let next = self.connect(&order, next, &change.samples)?;
@@ -247,17 +255,6 @@ impl Run {
         (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
         self.state = State::Executing { running, bridges: next };
         Ok(self.started(epoch_ns))
-    }
-
-    fn follow(&mut self, reference: &str, clock: SocketAddr, epoch_ns: Option<u64>) -> Result<u64, Refusal> {
-        let epoch_ns = epoch_ns.ok_or_else(|| Refusal::new("the begin of slot 0 is missing", "epoch_ns"))?;
-        self.follower = None;
-        let follower = Follower::start(clock, epoch_ns, &self.time).map_err(|error| {
-            let why = format!("the clock of `{reference}` does not answer at {clock}: {error}");
-            Refusal::new(why, "a way for UDP between the nodes' sample addresses")
-        })?;
-        self.follower = Some(follower);
-        Ok(epoch_ns)
     }
 
     fn connect(
@@ -277,7 +274,8 @@ impl Run {
 
     fn started(&self, epoch_ns: u64) -> Started {
         let offset = self.time.offset();
-        Started { epoch_ns, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() }
+        let ptp = self.beat.ptp();
+        Started { epoch_ns, ptp, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() }
     }
 
     /// Notices the end. `true`: it is to be forgotten.
@@ -313,7 +311,7 @@ impl Run {
                     // As above.
                     let _ = earlier.finish();
                 }
-                self.follower = None;
+                self.beat.end(&self.time);
                 let sinks = report.sink_hashes.clone();
                 // Our own structs, whose maps have texts as keys: always JSON.
                 let report = serde_json::to_value(&report).unwrap_or_default();
@@ -333,6 +331,7 @@ impl Run {
             slot_ns: self.placed.graph.slot_ns(),
             offset_ns: offset.ns(),
             offset_bound_ns: offset.bound_ns(),
+            clock: self.beat.facts(&self.time),
             manager: self.manager().to_owned(),
             slow_slots,
             lost_slots,

@@ -2,6 +2,7 @@
 
 use takt_base::shown::{count, time_ns};
 use takt_base::words::plural;
+use takt_cluster::clock::SlotClock;
 use takt_cluster::manager::{Ended, Loss, NodeEnd};
 use takt_cluster::message::{AgentFacts, NodeFacts, Order, RunFacts, TenantFacts};
 
@@ -105,7 +106,8 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
         .filter_map(|(name, node)| Some(("broken", format!("bridges of {name}: {}", node.bridges_broke.as_ref()?))));
     let hash = ended.output_hash.iter().map(|hash| ("output", hash.clone()));
     let losses = ended.losses.iter().map(|one| ("lost", loss(one, slot_ns)));
-    let clock = std::iter::once(("clock", format!("slots begin by the clock of {}", ended.reference)));
+    let clock = std::iter::once(("clock", clock(ended)));
+    let warnings = ended.warnings.iter().map(|warning| ("warning", warning.clone()));
     Screen {
         answer: Some(answer(ended.is_clean())),
         headline,
@@ -115,8 +117,22 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
             &[],
             ended.nodes.iter().map(row),
         )],
-        lines: losses.chain(broke).chain(clock).chain(hash).collect(),
+        lines: losses.chain(broke).chain(warnings).chain(clock).chain(hash).collect(),
         ..Screen::default()
+    }
+}
+
+/// What slots began by, at the end.
+fn clock(ended: &Ended) -> String {
+    let by_ptp = ended.nodes.values().filter(|node| node.clock.source == SlotClock::Ptp).count();
+    let ptp = ended.nodes.values().find_map(|node| node.clock.ptp.as_ref());
+    match ptp {
+        None => format!("slots begin by the clock of {}", ended.reference),
+        Some(ptp) => format!(
+            "slots begin by PTP, grandmaster {}, on {by_ptp} of {}",
+            ptp.grandmaster,
+            plural(ended.nodes.len(), "node")
+        ),
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use miette::Result;
 use serde::Serialize;
-use takt_cluster::Settings;
 use takt_cluster::certificates::{self, Grant};
 use takt_cluster::tenant::{Quotas, Tenant};
+use takt_cluster::{PtpSettings, Settings};
 
 use super::problem;
 use crate::{Answer, Output};
@@ -72,6 +72,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         samples: args.samples,
         samples_bits_per_s: args.samples_bits_per_s,
         quota: Quotas::default(),
+        ptp: PtpSettings::default(),
     };
     let until = args.days.map(|days| SystemTime::now() + Duration::from_secs(u64::from(days) * 86_400));
     let grant = Grant { tenant: args.tenant, from: None, until };

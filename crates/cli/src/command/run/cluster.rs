@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use miette::Result;
+use takt_cluster::clock;
 use takt_cluster::manager::Placer;
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_graph::Graph;
@@ -37,9 +39,31 @@ pub struct OnCluster {
     /// it is slow, and the run ends where it is lost.
     #[arg(long, value_name = "WHAT", value_enum, default_value = "move", requires = "folder")]
     on_loss: OnLoss,
+    /// What all nodes time slots by: the clock of one node, which the others ask; or PTP's time, which each node has from its own
+    /// ptp4l.
+    #[arg(long, value_name = "CLOCK", value_enum, default_value = "own", requires = "folder")]
+    slot_clock: SlotClock,
     /// Write what the manager does as OpenTelemetry spans: lines of OTLP in JSON, which a collector reads.
     #[arg(long, value_name = "FILE", requires = "folder")]
     otlp: Option<PathBuf>,
+}
+
+/// What all nodes time slots by.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SlotClock {
+    /// The clock of one node, which the others ask what time it is.
+    Own,
+    /// PTP's time; takt's own question is asked too, and must not contradict it.
+    Ptp,
+}
+
+impl From<SlotClock> for clock::SlotClock {
+    fn from(clock: SlotClock) -> clock::SlotClock {
+        match clock {
+            SlotClock::Own => clock::SlotClock::Own,
+            SlotClock::Ptp => clock::SlotClock::Ptp,
+        }
+    }
 }
 
 impl OnCluster {
@@ -114,6 +138,7 @@ fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: 
         fifo_priority,
         manager: manager.0.to_owned(),
         first_stream: process << 4,
+        slot_clock: args.cluster.slot_clock.into(),
         workers,
     })
 }

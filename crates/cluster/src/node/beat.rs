@@ -1,0 +1,124 @@
+//! What keeps the slots of a run where they belong, on this node.
+
+use std::error::Error;
+use std::net::SocketAddr;
+
+use takt_bridge::clock::ptp::{Agreed, Disciplined, PtpError, Service};
+use takt_bridge::clock::{Follower, SlotTime};
+
+use super::place::Refusal;
+use crate::clock::{ClockFacts, OffsetFacts, PtpEpoch, SlotClock};
+
+/// Begin of slot 0, as an order to begin or to change has it.
+pub(super) struct Epoch<'a> {
+    pub(super) reference: &'a str,
+    pub(super) clock: SocketAddr,
+    pub(super) epoch_ns: Option<u64>,
+    pub(super) ptp: Option<PtpEpoch>,
+}
+
+/// What keeps the slots.
+pub(super) enum Beat {
+    /// The node is the reference, and no other clock counts; or nothing has begun.
+    Alone,
+    /// The reference is asked.
+    Own { _follower: Follower },
+    /// PTP.
+    Ptp(Disciplined),
+    /// All that is left of it.
+    Over(ClockFacts),
+}
+
+impl Beat {
+    /// Whether what slots are to be timed by can be relied on here.
+    pub(super) fn check(clock: SlotClock, service: &Service) -> Result<(), Refusal> {
+        match clock {
+            SlotClock::Own => Ok(()),
+            SlotClock::Ptp => service.check().map_err(refusal),
+        }
+    }
+
+    /// The node is the reference, and slot 0 begins at that instant of its clock.
+    pub(super) fn lead(
+        &mut self,
+        clock: SlotClock,
+        epoch_ns: u64,
+        service: &Service,
+        time: &SlotTime,
+    ) -> Result<(), Refusal> {
+        if let Beat::Ptp(disciplined) = self {
+            disciplined.lead();
+            return Ok(());
+        }
+        *self = Beat::Alone;
+        time.offset().set(0, 0);
+        time.begin(epoch_ns);
+        if clock == SlotClock::Ptp {
+            *self = Beat::Ptp(Disciplined::agree(service.clone(), epoch_ns, time).map_err(refusal)?);
+        }
+        Ok(())
+    }
+
+    /// Another node is. When slot 0 begins on its clock.
+    pub(super) fn follow(
+        &mut self,
+        clock: SlotClock,
+        epoch: &Epoch<'_>,
+        service: &Service,
+        time: &SlotTime,
+    ) -> Result<u64, Refusal> {
+        let lacks = |key| move || Refusal::new("the begin of slot 0 is missing", key);
+        let epoch_ns = epoch.epoch_ns.ok_or_else(lacks("epoch_ns"))?;
+        if clock == SlotClock::Ptp {
+            let ptp = epoch.ptp.ok_or_else(lacks("ptp"))?;
+            if let Beat::Ptp(disciplined) = self {
+                disciplined.turn_to(epoch.clock, epoch_ns, ptp.bound_ns);
+                return Ok(epoch_ns);
+            }
+            let PtpEpoch { epoch_ptp_ns, grandmaster, bound_ns } = ptp;
+            let agreed = Agreed { epoch_ptp_ns, grandmaster, epoch_ns, bound_ns };
+            *self = Beat::Ptp(Disciplined::follow(service.clone(), agreed, epoch.clock, time).map_err(refusal)?);
+            return Ok(epoch_ns);
+        }
+        *self = Beat::Alone;
+        let follower = Follower::start(epoch.clock, epoch_ns, time).map_err(|error| {
+            let why = format!("the clock of `{}` does not answer at {}: {error}", epoch.reference, epoch.clock);
+            Refusal::new(why, "a way for UDP between the nodes' sample addresses")
+        })?;
+        *self = Beat::Own { _follower: follower };
+        Ok(epoch_ns)
+    }
+
+    /// Begin of slot 0 in PTP's time.
+    pub(super) fn ptp(&self) -> Option<PtpEpoch> {
+        let Beat::Ptp(disciplined) = self else { return None };
+        let Agreed { epoch_ptp_ns, grandmaster, bound_ns, .. } = disciplined.agreed();
+        Some(PtpEpoch { epoch_ptp_ns, grandmaster, bound_ns })
+    }
+
+    /// How the node's slots are timed.
+    pub(super) fn facts(&self, time: &SlotTime) -> ClockFacts {
+        match self {
+            Beat::Alone => ClockFacts::default(),
+            Beat::Own { .. } => {
+                let offset = time.offset();
+                let own = OffsetFacts { offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() };
+                ClockFacts { own: Some(own), ..ClockFacts::default() }
+            }
+            Beat::Ptp(disciplined) => disciplined.standing().into(),
+            Beat::Over(facts) => facts.clone(),
+        }
+    }
+
+    /// The run has ended: what is known of it stays.
+    pub(super) fn end(&mut self, time: &SlotTime) {
+        *self = Beat::Over(self.facts(time));
+    }
+}
+
+/// PTP's time can't be relied on here.
+fn refusal(error: PtpError) -> Refusal {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let why = causes.fold(error.to_string(), |why, cause| format!("{why}: {cause}"));
+    Refusal::new(why, error.fix())
+}
