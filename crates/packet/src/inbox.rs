@@ -129,10 +129,10 @@ impl Inbox {
     /// Hands out in order until `out` holds `most`, for which it must have room. `done` is told of each message that is
     /// out with its last byte, by its offset.
     pub(crate) fn take(&mut self, out: &mut Vec<RxEntry>, most: usize, mut done: impl FnMut(usize)) {
-        while out.len() < most.min(out.capacity()) {
+        let most = most.min(out.capacity());
+        while out.len() < most {
             let Some(port) = self.next_port() else { return };
-            let Some(entry) = self.pop(port, &mut done) else { return };
-            out.push(entry);
+            self.hand_out(port, out, most, &mut done);
         }
     }
 
@@ -154,26 +154,30 @@ impl Inbox {
         best.map(|(port, _)| port)
     }
 
-    fn pop(&mut self, port: usize, done: &mut impl FnMut(usize)) -> Option<RxEntry> {
-        let row = self.rows.get_mut(port)?;
-        let Held { message, offset, .. } = *row.held.front()?;
-        let left = message.len.saturating_sub(row.taken);
-        let size = if message.segment == 0 { left } else { left.min(message.segment) };
-        let entry = RxEntry {
-            port: PortIndex(u8::try_from(port).unwrap_or(u8::MAX)),
-            source: message.source,
-            arrived: message.arrived,
-            offset: offset + row.taken,
-            len: size.min(self.max_payload),
-            truncated: message.cut || size > self.max_payload,
-        };
-        row.taken += size;
-        if row.taken >= message.len {
-            row.taken = 0;
-            row.held.pop_front();
-            done(offset);
+    /// The first message of a port, datagram by datagram, as far as there is room. What else could be due before its second
+    /// datagram was due before its first: both have one stamp.
+    fn hand_out(&mut self, port: usize, out: &mut Vec<RxEntry>, most: usize, done: &mut impl FnMut(usize)) {
+        let Some(row) = self.rows.get_mut(port) else { return };
+        let Some(&Held { message, offset, .. }) = row.held.front() else { return };
+        let index = PortIndex(u8::try_from(port).unwrap_or(u8::MAX));
+        while out.len() < most {
+            let left = message.len.saturating_sub(row.taken);
+            let size = if message.segment == 0 { left } else { left.min(message.segment) };
+            out.push(RxEntry {
+                port: index,
+                source: message.source,
+                arrived: message.arrived,
+                offset: offset + row.taken,
+                len: size.min(self.max_payload),
+                truncated: message.cut || size > self.max_payload,
+            });
+            row.taken += size;
+            if row.taken >= message.len {
+                row.taken = 0;
+                row.held.pop_front();
+                return done(offset);
+            }
         }
-        Some(entry)
     }
 }
 

@@ -63,6 +63,13 @@ impl Shared {
         self.ports.get(usize::from(port.0)).map(|port| port.local)
     }
 
+    /// Relates the clock of stamps to this engine's, where there are stamps.
+    pub(crate) fn compare_clocks(&mut self) {
+        if self.ports.iter().any(|port| port.stamps) {
+            self.stamps.look();
+        }
+    }
+
     pub(crate) fn refused(&mut self) -> Option<Refusal> {
         self.refusals.pop()
     }

@@ -115,7 +115,7 @@ impl<C: Calls> Engine for Sockets<C> {
 impl<C: Calls> Core<C> {
     /// Fills the rows that are empty, later ports first: see [`crate::inbox`].
     fn fill(&mut self, arena: &mut [u8]) -> Result<(), EngineError> {
-        self.shared.stamps.look();
+        self.shared.compare_clocks();
         for index in (0..self.shared.ports.len()).rev() {
             if let Some(row) = self.inbox.free_row(index).and_then(|range| arena.get_mut(range)) {
                 self.fill_row(index, row)?;

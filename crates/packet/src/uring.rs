@@ -239,7 +239,7 @@ impl Receiver {
 
     /// Puts what came into the rows; `false` if nothing did.
     fn sort(&mut self, shared: &mut Shared) -> Result<bool, EngineError> {
-        shared.stamps.look();
+        shared.compare_clocks();
         let Receiver { ring, inbox, layouts, armed, .. } = self;
         let mut came = false;
         for number in 0..ring.arrived() {

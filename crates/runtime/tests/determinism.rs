@@ -2,10 +2,14 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use common::{assign, chain, check, cook, open, open_in_bursts, recipes, run, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, Plan};
+use takt_graph::{Graph, Latency, Plan, Waveform};
+use takt_runtime::component;
 
 /// Workers beyond the processors there are wait for their turns most of the time: more than two in one case of so many.
 const MORE_THAN_TWO: u64 = 8;
@@ -135,4 +139,37 @@ fn a_packet_changed_in_place_is_left_alone_for_all_others() {
     let straight = check(&straight.with(spec("z", "sink")).link("a", "z"));
     let hash = |graph: &Graph| run(graph, &Plan::single(graph, Latency::Compact), 50).output_hash;
     assert_eq!(hash(&graph), hash(&straight), "plus 1 and plus 255 is nothing, and the other listener sees neither");
+}
+
+/// Slots and addresses of the packets that `noted` wrote.
+static NOTES: Mutex<Vec<(u64, usize)>> = Mutex::new(Vec::new());
+
+/// Passes on what comes, and notes where it wrote it.
+#[component]
+fn noted(slot: u64, input: In<u8>, mut output: Out<u8>) {
+    output.copy_from_slice(&input);
+    NOTES.lock().unwrap_or_else(PoisonError::into_inner).push((slot, output.as_ptr().addr()));
+}
+
+/// What a component has read is the memory that the next but one writes, while it is still in the cache.
+#[test]
+fn a_long_chain_touches_few_buffers_in_a_slot() {
+    const NAMES: [&str; 12] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "d0", "d1"];
+    let ends = [spec("a", "source").param("items", 16_000), spec("z", "sink")];
+    let made = NAMES
+        .iter()
+        .fold(ends.into_iter().fold(waveform(), Waveform::with), |made, name| made.with(spec(name, "noted")));
+    let names = ["a"].into_iter().chain(NAMES).chain(["z"]);
+    let graph = check(&made.chain(names));
+    let plan = Plan::single(&graph, Latency::Compact);
+    let reference = run(&graph, &plan, 40);
+    NOTES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let report = open_in_bursts(&graph, &plan, Some(40), 16).run(&Stop::new()).expect("starts");
+    assert_eq!((report.output_hash, report.misses), (reference.output_hash, 0));
+    let notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
+    for slot in 0..40 {
+        let written: Vec<usize> = notes.iter().filter(|note| note.0 == slot).map(|note| note.1).collect();
+        let buffers: BTreeSet<usize> = written.iter().copied().collect();
+        assert!(written.len() == NAMES.len() && buffers.len() <= 3, "slot {slot}: {buffers:x?}");
+    }
 }

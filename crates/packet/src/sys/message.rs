@@ -52,6 +52,7 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
+    pub(crate) const NOTHING: Wants = Wants { source: false, ancillary: false };
     pub(crate) const ALL: Wants = Wants { source: true, ancillary: true };
 
     const fn name_bytes(self) -> usize {

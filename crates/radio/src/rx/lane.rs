@@ -197,7 +197,10 @@ impl Lane {
                 self.items.iter().rev().take_while(later).count()
             }
         };
-        self.tally.reordered += u64::from(behind > 0);
+        if behind == 0 {
+            return self.items.push_back(item);
+        }
+        self.tally.reordered += 1;
         self.items.insert(self.items.len() - behind, item);
     }
 
@@ -265,11 +268,10 @@ impl Lane {
                     Verdict::Unsure => return Head::Empty,
                 }
             }
-            let early = from.saturating_sub(block.tick).div_ceil(self.shape.ticks_per_sample);
-            if early == 0 {
+            if block.tick >= from {
                 return Head::Samples { tick: block.tick, count: block.samples };
             }
-            self.consume(early);
+            self.consume((from - block.tick).div_ceil(self.shape.ticks_per_sample));
         }
     }
 

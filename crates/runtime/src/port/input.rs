@@ -8,7 +8,7 @@ use takt_link::ring::{Reader, ring};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::packet::{Cell, Header, Room};
-use super::{Lent, Sample};
+use super::{Lent, Place, Sample, Warm};
 
 /// Which ring an input reads: of the graph's output, the ring of this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct InPort {
     pub(crate) source: Source,
     /// Of the cells of its ring.
     pub(crate) room: Room,
+    /// Where the buffer of a packet goes that was read.
+    pub(crate) warm: Place,
     /// The last packet, kept where the producer's policy is to repeat it.
     last: Option<Box<Cell>>,
     /// What was received so far, folded, where that is wanted.
@@ -113,6 +115,7 @@ impl InPort {
             first: 0,
             source,
             room: Room::default(),
+            warm: Place::NONE,
             last: None,
             hash: None,
             missing: 0,
@@ -265,6 +268,18 @@ impl InPort {
     #[inline]
     pub(super) fn cell_to_take(&mut self) -> Option<&mut Cell> {
         if self.in_ring { self.reader.opened_mut() } else { None }
+    }
+
+    /// The packet was read: its memory is for the next to write.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, warm: &mut Warm) {
+        let place = self.warm;
+        if place != Place::NONE
+            && let Some(cell) = self.cell_to_take()
+        {
+            warm.exchange(place, &mut cell.buffer);
+            self.taken();
+        }
     }
 
     /// The packet is an output's now.

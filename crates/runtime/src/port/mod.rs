@@ -14,6 +14,7 @@ mod lent;
 mod output;
 mod packet;
 mod sample;
+mod warm;
 
 pub(crate) use input::Source;
 pub use input::{In, InPort};
@@ -24,3 +25,4 @@ pub(crate) use output::{Grant, Granted, Losses};
 pub use packet::Header;
 pub(crate) use packet::{Cell, Room};
 pub use sample::{Bit, Llr, Sample};
+pub(crate) use warm::{Place, Sizes, Warm};

@@ -8,7 +8,7 @@ use takt_graph::{Item, Length};
 use takt_link::ring::Writer;
 
 use super::packet::{Cell, Header, Room};
-use super::{InPort, Lent, Sample};
+use super::{InPort, Lent, Place, Sample, Warm};
 
 /// Items that an output may give this slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub struct OutPort {
     slot: u64,
     /// One for each worker that has consumers, and one for each component that changes packets in place.
     pub(crate) rings: Box<[Writer<Cell>]>,
+    /// Where the buffer of the packet to fill comes from.
+    pub(crate) warm: Place,
     grant: Grant,
     /// The last bytes of the last packets, for the history of the next.
     tail: Box<[u8]>,
@@ -142,6 +144,7 @@ impl OutPort {
             first_item: 0,
             slot: 0,
             rings: rings.into_boxed_slice(),
+            warm: Place::NONE,
             grant,
             tail: vec![0; history * item.bytes()].into_boxed_slice(),
             scratch: Box::new(Cell::new(room)),
@@ -210,7 +213,7 @@ impl OutPort {
 
     /// Fills the memory of the next packet, so that what is left unwritten shows.
     pub(crate) fn poison(&mut self, slot: u64) {
-        self.begin(slot, &[]);
+        self.begin(slot, &[], &mut Warm::default());
         self.place.items_mut::<u8>().fill(0xa5);
     }
 
@@ -223,9 +226,9 @@ impl OutPort {
 
     /// Points at the cell of logical slot `slot`.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, slot: u64, inputs: &[InPort]) {
+    pub(crate) fn begin(&mut self, slot: u64, inputs: &[InPort], warm: &mut Warm) {
         self.reckon(slot, inputs);
-        self.point_at(slot);
+        self.point_at(slot, warm);
     }
 
     /// What may be given in logical slot `slot`, for who fills the packet later.
@@ -238,7 +241,7 @@ impl OutPort {
     pub(crate) fn resume(&mut self, slot: u64, granted: Granted) {
         (self.granted, self.first_item, self.missing) = (granted.items, granted.first_item, granted.missing);
         self.declared = granted.items;
-        self.point_at(slot);
+        self.point_at(slot, &mut Warm::default());
     }
 
     #[inline(always)]
@@ -257,9 +260,10 @@ impl OutPort {
     }
 
     #[inline(always)]
-    fn point_at(&mut self, slot: u64) {
+    fn point_at(&mut self, slot: u64, warm: &mut Warm) {
         self.slot = slot;
         let cell = self.rings.first_mut().and_then(|ring| ring.cell(slot)).unwrap_or(&mut *self.scratch);
+        warm.exchange(self.warm, &mut cell.buffer);
         if !self.tail.is_empty() {
             cell.buffer.set_history(&self.tail);
         }

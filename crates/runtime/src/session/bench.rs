@@ -10,7 +10,7 @@ use takt_link::ring::ring;
 
 use crate::component::{Component, MakeError, Message, Prepared, Scalar};
 use crate::library::Registry;
-use crate::port::{BrokenPacket, Cell, Grant, InPort, OutPort, Room, Source, in_place};
+use crate::port::{BrokenPacket, Cell, Grant, InPort, OutPort, Room, Source, Warm, in_place};
 use crate::slot::Timer;
 use crate::stats::EntryStats;
 use crate::table::{Body, Entry};
@@ -194,7 +194,7 @@ impl Bench {
     pub fn try_tick(&mut self) -> Result<(), TickError> {
         let slot = self.slot;
         for (feed, packet) in self.feeds.iter_mut().zip(&mut self.packets) {
-            feed.begin(slot, &[]);
+            feed.begin(slot, &[], &mut Warm::default());
             feed.fill_bytes(packet);
             feed.finish(false);
             feed.hand_over();

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::entry::{Body, Entry, messages};
 use crate::component::{Io, Message, Outbox};
-use crate::port::{InPort, OutPort};
+use crate::port::{InPort, OutPort, Warm};
 use crate::slot::Timer;
 use crate::stats::{Event, MissKind, WorkerStats};
 
@@ -36,6 +36,7 @@ pub(crate) struct Recorder<'a> {
     /// The timer where the last execution ended.
     pub(crate) now: &'a mut u64,
     pub(crate) stats: &'a mut WorkerStats,
+    pub(crate) warm: &'a mut Warm,
     /// The timer at the release of the burst's first slot.
     pub(crate) edge: u64,
 }
@@ -68,7 +69,7 @@ impl Entry {
             remote.post(slot, &self.inputs, &mut self.outputs);
             return Executed { start, end: timer.read(), fault: false, lost: false };
         }
-        self.open_outputs(slot, empty);
+        self.open_outputs(slot, empty, &mut Warm::default());
         if let Some(stats) = stats {
             stats.sample_interface(start, timer);
         }
@@ -129,7 +130,7 @@ impl Entry {
     #[inline(always)]
     fn call(&mut self, slot: u64, apart: bool, recorder: &mut Recorder<'_>) -> bool {
         let empty = self.open_inputs(slot);
-        self.open_outputs(slot, empty);
+        self.open_outputs(slot, empty, recorder.warm);
         if apart {
             recorder.stats.sample_interface(*recorder.now, recorder.timer);
         }
@@ -140,6 +141,7 @@ impl Entry {
             self.record(slot, 1, recorder);
         }
         self.complete(false);
+        self.inputs.iter_mut().for_each(|input| input.leave(recorder.warm));
         false
     }
 
@@ -183,9 +185,9 @@ impl Entry {
     }
 
     #[inline(always)]
-    fn open_outputs(&mut self, slot: u64, empty: bool) {
+    fn open_outputs(&mut self, slot: u64, empty: bool, warm: &mut Warm) {
         for output in &mut self.outputs {
-            output.begin(slot, &self.inputs);
+            output.begin(slot, &self.inputs, warm);
         }
         if empty {
             let declared = self.outputs.get_mut(..self.declared.1).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::component::{Component, MakeError, Prepared};
 use crate::isolated::Remote;
 use crate::library::Registry;
 use crate::options::Options;
-use crate::port::{Cell, Grant, InPort, OutPort, Source, declared, in_place, longest};
+use crate::port::{Cell, Grant, InPort, OutPort, Place, Sizes, Source, Warm, declared, in_place, longest};
 use crate::slot::SlotClock;
 use crate::stats::EntryStats;
 
@@ -28,6 +28,7 @@ pub(crate) struct Table {
     pub(crate) pending: usize,
     /// All physical slots from this one on are still to be executed, by all entries.
     pub(crate) reached: u64,
+    pub(crate) warm: Warm,
 }
 
 impl Table {
@@ -131,14 +132,15 @@ pub(crate) fn make(
         let rings = writers.entry(spec.output).or_default();
         let output = PortId { component: ids[spec.output.component], port: spec.output.port };
         let source = Source { output, ring: rings.len() };
-        rings.push(writer);
-        readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end))));
+        let place = spec.inside.map_or(Place::NONE, |worker| layout.warm[worker].place(room));
+        rings.push((writer, place));
+        readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end, place))));
     }
     let sinks: BTreeSet<usize> = if options.hash { graph.sinks().collect() } else { BTreeSet::new() };
     let mut components: Vec<Option<Body>> = components.into_iter().map(Some).collect();
     let slots = options.slots.unwrap_or(u64::MAX);
     let end = slots.saturating_add(plan.latency_slots().into());
-    let mut table = |order: &Vec<usize>| {
+    let mut table = |(order, sizes): (&Vec<usize>, &Sizes)| {
         let entries = order.iter().filter_map(|&id| {
             let component = components.get_mut(id)?.take()?;
             let inputs = inputs(graph, id, &mut readers, &layout, sinks.contains(&id));
@@ -160,22 +162,22 @@ pub(crate) fn make(
                 stats: EntryStats::default(),
             })
         });
-        Table { entries: entries.collect(), end, ..Table::default() }
+        Table { entries: entries.collect(), end, warm: Warm::of(&sizes.0), ..Table::default() }
     };
-    Ok(plan.workers().iter().map(&mut table).collect())
+    Ok(plan.workers().iter().zip(&layout.warm).map(&mut table).collect())
 }
 
-type Readers = BTreeMap<usize, (Source, Reader<Cell>)>;
-type Writers = BTreeMap<PortId, Vec<Writer<Cell>>>;
+type Readers = BTreeMap<usize, (Source, Reader<Cell>, Place)>;
+type Writers = BTreeMap<PortId, Vec<(Writer<Cell>, Place)>>;
 
 fn inputs(graph: &Graph, id: usize, readers: &mut Readers, layout: &Layout, hash: bool) -> Box<[InPort]> {
     let shape = &graph.components()[id].shape;
     let port = |(port, input): (usize, &takt_graph::InputShape)| {
         let index = graph.link_to(PortId { component: id, port })?;
         let link = &graph.links()[index];
-        let (source, reader) = readers.remove(&index)?;
+        let (source, reader, place) = readers.remove(&index)?;
         let mut made = InPort::new(input.item, source, link.delay, input.history as usize, reader);
-        made.room = layout.rooms[&link.from];
+        (made.room, made.warm) = (layout.rooms[&link.from], place);
         if link.message {
             return Some(made);
         }
@@ -194,8 +196,12 @@ fn outputs(graph: &Graph, id: usize, writers: &mut Writers, layout: &Layout) -> 
         let output_id = PortId { component: id, port };
         let grant = Grant::of(output.length);
         let history = layout.histories.get(&output_id).copied().unwrap_or(0);
-        let rings = writers.remove(&output_id).unwrap_or_default();
-        OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history)
+        let (rings, places): (Vec<_>, Vec<_>) = writers.remove(&output_id).unwrap_or_default().into_iter().unzip();
+        let mut made = OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history);
+        // The packet is filled in the first ring; one that is changed in place comes with its buffer.
+        let first = places.first().filter(|_| output.in_place.is_none());
+        made.warm = first.copied().unwrap_or(Place::NONE);
+        made
     };
     shape.outputs.iter().enumerate().map(port).collect()
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use takt_graph::{Graph, Plan, PortId};
 
-use crate::port::{Room, longest};
+use crate::port::{Room, Sizes, longest};
 
 /// One ring to be: an output, and the links that read it.
 pub(super) struct RingSpec {
     pub(super) output: PortId,
     pub(super) links: Vec<usize>,
     pub(super) cells: u64,
+    /// The worker inside which its packets are written and read once, and not changed in place; `None`: it is otherwise.
+    pub(super) inside: Option<usize>,
 }
 
 /// Slots that a producer on another core may be ahead: the two look at each other's words once in so many.
@@ -19,6 +21,13 @@ const AHEAD: u64 = 16;
 const AHEAD_BYTES: u64 = 256 << 10;
 /// The same inside a worker, where what one component writes the next is to find in the first-level cache.
 const BURST_BYTES: u64 = 32 << 10;
+
+/// Bytes of packets of one size inside a worker from which on their buffers change places: more do not stay in the first-level
+/// cache from slot to slot.
+const WARM_BYTES: u64 = 32 << 10;
+
+/// Items of a packet from which on, bytes: less is copied as fast as two buffers change places.
+const WARM_PACKET_BYTES: usize = 2 << 10;
 
 /// Cells worth having in a ring of such cells beyond need, for workers that run ahead of each other; a power of two. `burst`:
 /// slots that a worker executes of one component before the next one's turn.
@@ -33,6 +42,8 @@ pub(super) struct Layout {
     pub(super) rings: Vec<RingSpec>,
     pub(super) rooms: BTreeMap<PortId, Room>,
     pub(super) histories: BTreeMap<PortId, usize>,
+    /// Of each worker.
+    pub(super) warm: Vec<Sizes>,
 }
 
 /// `least`: cells that the ring of a link must have at least, for the packets that a change moves into it. Without
@@ -59,7 +70,7 @@ pub(super) fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64, b
         }
     }
     same_room_in_place(graph, &mut rooms);
-    let rings = groups.into_iter().map(|((output, worker, _), links)| {
+    let rings = groups.into_iter().map(|((output, worker, own), links)| {
         let crosses = plan.worker_of(output.component) != worker;
         let delay = links.iter().map(|&link| u64::from(plan.delay(link))).max().unwrap_or(0);
         let least = links.iter().map(|&link| least(link)).max().unwrap_or(0);
@@ -67,16 +78,38 @@ pub(super) fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64, b
         let needed = least.max(delay + 1 + u64::from(crosses));
         let spare = burst.map_or(0, |burst| spare_cells(burst, crosses, delay, cell_bytes(rooms[&output])));
         // A power of two finds its cells by a mask.
-        RingSpec { output, links, cells: needed.next_power_of_two().max(spare) }
+        let cells = needed.next_power_of_two().max(spare);
+        let inside = (!crosses && links.len() == 1 && own.is_none()).then_some(worker);
+        RingSpec { output, links, cells, inside }
     });
-    let rings = rings.collect();
-    Layout { rings, rooms, histories }
+    let rings: Vec<RingSpec> = rings.collect();
+    let sizes = |worker| if burst.is_some() { warm_sizes(&rings, &rooms, worker) } else { Sizes::default() };
+    let warm = (0..plan.workers().len()).map(sizes).collect();
+    Layout { rings, rooms, histories, warm }
+}
+
+/// Sizes of packets of which a worker has more than its cache keeps.
+fn warm_sizes(rings: &[RingSpec], rooms: &BTreeMap<PortId, Room>, worker: usize) -> Sizes {
+    let mut sums: Vec<(Room, u64)> = Vec::new();
+    for ring in rings.iter().filter(|ring| ring.inside == Some(worker)) {
+        let room = rooms[&ring.output];
+        if room.bytes < WARM_PACKET_BYTES {
+            continue;
+        }
+        let bytes = ring.cells.saturating_mul(cell_bytes(room));
+        match sums.iter_mut().find(|(size, _)| *size == room) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => sums.push((room, bytes)),
+        }
+    }
+    Sizes(sums.into_iter().filter(|&(_, bytes)| bytes > WARM_BYTES).map(|(room, _)| room).collect())
 }
 
 impl Layout {
     pub(super) fn bytes(&self) -> u64 {
         let bytes = |spec: &RingSpec| spec.cells.saturating_mul(cell_bytes(self.rooms[&spec.output]));
-        self.rings.iter().map(bytes).fold(0, u64::saturating_add)
+        let warm = self.warm.iter().flat_map(|sizes| &sizes.0).map(|&room| cell_bytes(room));
+        self.rings.iter().map(bytes).chain(warm).fold(0, u64::saturating_add)
     }
 }
 

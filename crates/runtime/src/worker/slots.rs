@@ -269,7 +269,7 @@ impl Worker {
         }
         let last = until.saturating_sub(entry.depth).min(entry.until);
         loop {
-            let Worker { table: Table { entries, reached, .. }, stats, timer, now, .. } = self;
+            let Worker { table: Table { entries, reached, warm, .. }, stats, timer, now, .. } = self;
             let entry = &mut entries[index];
             let next = entry.next;
             if next >= last {
@@ -281,7 +281,7 @@ impl Worker {
             }
             *reached = ready.saturating_add(entry.depth).max(*reached);
             let depth = entry.depth;
-            let broken = entry.burst(next..ready, &mut Recorder { timer, now, stats, edge: slot.edge });
+            let broken = entry.burst(next..ready, &mut Recorder { timer, now, stats, warm, edge: slot.edge });
             if let Some(broken) = broken {
                 let number = broken.slot + depth;
                 self.missed(Slot { number, ..slot }, index, broken.kind, broken.slot, 1, broken.ns);
