@@ -28,6 +28,7 @@ mod dpdk;
 mod engine;
 mod errno;
 mod error;
+mod framed;
 mod generator;
 mod inbox;
 mod kind;

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod far;
+pub mod interface;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
