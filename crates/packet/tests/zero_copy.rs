@@ -158,7 +158,6 @@ fn what_arrives_is_what_was_sent_however_long_frames_wait_below_the_socket() {
             frame.fill(0xff);
             BYTES
         }) {}
-        drop(forgotten);
         slow.receives(round * 200..round * 200 + 200);
     }
     let counters = slow.client.counters();
