@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use crate::ZeroCopy;
+
 /// Which of an engine's local ports: its place in [`Config::ports`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortIndex(pub u8);
@@ -52,6 +54,8 @@ pub struct Config {
     pub force_buffers: bool,
     /// Let the kernel carry several datagrams as one aggregate (UDP GSO and GRO) where it can.
     pub aggregate: bool,
+    /// Whether engine `uring` sends by zero copy; the others have no such sends.
+    pub zero_copy: ZeroCopy,
     /// Where nothing has come, have the calling thread do the driver's work instead of waiting for its interrupt (AF_XDP
     /// only; `SO_PREFER_BUSY_POLL`, Linux 5.11). It pays for a thread that has a core and polls all the time.
     pub busy_poll: bool,
@@ -73,6 +77,7 @@ impl Config {
             send_buffer_bytes: 4 << 20,
             force_buffers: false,
             aggregate: false,
+            zero_copy: ZeroCopy::Auto,
             busy_poll: false,
             stamps: true,
         }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-use crate::{Choice, DpdkDevice, EngineError, PortIndex, RxBatch, TxBatch};
+use crate::{Choice, DpdkDevice, EngineError, PortIndex, RxBatch, Sending, TxBatch};
 
 /// How long a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub trait Engine: Send {
     /// The local address of a port, as bound (the kernel's choice filled in). `None` for a port it does not own.
     fn local(&self, port: PortIndex) -> Option<SocketAddr>;
 
-    /// What was granted at opening: fixed from then on.
+    /// What was granted at opening: fixed from then on, but for what only shows when something is sent
+    /// ([`Limits::aggregates_sends`], [`FramePath::Ring`]).
     fn limits(&self) -> Limits;
 
     /// Monotonic since opening.
@@ -88,8 +89,10 @@ pub struct Limits {
 /// How datagrams pass between a process and an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FramePath {
-    /// Through the kernel's protocol layers and sockets.
+    /// Through the kernel's protocol layers and sockets, which copy both ways.
     Sockets,
+    /// The same through an io_uring: what is received is copied, what is sent is as said here.
+    Ring(Sending),
     /// AF_XDP behind a program in the driver; the kernel copies frames.
     NativeXdp,
     /// AF_XDP behind a program in the driver, which reads and writes the frames where they lie.
@@ -111,11 +114,18 @@ pub enum FramePath {
 }
 
 impl FramePath {
+    /// Whether the kernel's protocol layers are passed both ways.
+    #[must_use]
+    pub const fn is_sockets(self) -> bool {
+        matches!(self, FramePath::Sockets | FramePath::Ring(_))
+    }
+
     /// In words, for records and screens.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             FramePath::Sockets => "kernel sockets",
+            FramePath::Ring(sending) => sending.words(),
             FramePath::NativeXdp => "native XDP, copied",
             FramePath::NativeXdpZeroCopy => "native XDP, zero copy",
             FramePath::GenericXdp => "generic XDP, copied",
@@ -158,6 +168,8 @@ pub struct Counters {
     pub sent_bytes: u64,
     /// System calls that sent.
     pub send_calls: u64,
+    /// Messages, of one datagram or an aggregate, that left from where they lay, as the kernel says ([`Config::zero_copy`](crate::Config)).
+    pub zero_copy_messages: u64,
     /// Datagrams the kernel would not take in the time allowed (full send buffer), given back to the caller.
     pub unsent_datagrams: u64,
     /// Times a queue below the socket was full and the kernel threw the datagram away and said so (`ENOBUFS`). It was

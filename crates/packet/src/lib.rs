@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | `socket` | one datagram, as UHD's own transport does | nothing |
 //! | `mmsg` | a batch; optionally aggregates that the kernel splits (UDP GSO) and joins (GRO) | Linux |
-//! | `uring` | a batch each way; receives go on by themselves, and one that finds nothing costs no call | Linux 6.1, io_uring permitted |
+//! | `uring` | a batch each way; receives go on by themselves, and one that finds nothing costs no call; long datagrams leave by zero copy | Linux 6.1, io_uring permitted |
 //! | `xdp` | a batch of frames, past the kernel's protocol layers (AF_XDP) | CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF; a driver that runs XDP programs; IPv4 |
 //! | `xdp-generic` | the same | the same, any driver |
 //! | `dpdk` | frames, by a driver of DPDK's in this process: over a packet socket, AF_XDP, a tap or a card | a program built with the feature `dpdk`; CAP_NET_RAW, CAP_NET_ADMIN; IPv4 |
@@ -28,6 +28,7 @@ mod dpdk;
 mod engine;
 mod errno;
 mod error;
+mod framed;
 mod generator;
 mod inbox;
 mod kind;
@@ -47,6 +48,7 @@ mod stamp;
 mod sys;
 mod uring;
 mod xdp;
+mod zero_copy;
 
 pub use auto::Choice;
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
@@ -60,6 +62,7 @@ pub use missing::Missing;
 #[doc(hidden)]
 pub use network::frame; // for its fuzz target
 pub use open::open;
+pub use zero_copy::{Sending, ZeroCopy};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -41,12 +41,12 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
     Ok(match kind {
         EngineKind::Auto => open_auto(config)?,
         EngineKind::Socket => {
-            Box::new(Sockets::new(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
+            Box::new(Sockets::engine(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
         }
         EngineKind::Mmsg => {
             let ports = ports(config)?;
             let calls = Batches::new(&ports, config);
-            Box::new(Sockets::new(ports, calls, config))
+            Box::new(Sockets::engine(ports, calls, config))
         }
         EngineKind::Uring => Box::new(Uring::new(ports(config)?, config)?),
         EngineKind::Xdp | EngineKind::XdpGeneric => xdp::open(kind, config)?,

@@ -1,20 +1,16 @@
 //! What the engines over plain system calls have in common: frames, order, waiting. How many datagrams a call carries is
 //! the business of [`Calls`].
 
-use std::net::SocketAddr;
-
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use crate::errno::{RecvTrouble, of_recv};
+use crate::framed::{Core, Framed};
 use crate::inbox::Inbox;
 use crate::port::Port;
 use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, left, message_of, moment};
 use crate::sys::message::Got;
-use crate::{
-    Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
-    Wait,
-};
+use crate::{Config, Counters, EngineError, Limits, RxEntry, Transmit, TxEntry, Wait};
 
 /// How datagrams cross into the kernel and out of it.
 pub(crate) trait Calls: Sends + Send {
@@ -39,112 +35,36 @@ pub(crate) trait Calls: Sends + Send {
     }
 }
 
-/// An engine over kernel sockets.
+/// What an engine over kernel sockets is made of.
 pub(crate) struct Sockets<C> {
-    core: Core<C>,
-    rx_arena: Box<[u8]>,
-    rx_entries: Vec<RxEntry>,
-    tx_arena: Box<[u8]>,
-    tx_entries: Vec<TxEntry>,
-    limits: Limits,
-}
-
-struct Core<C> {
     shared: Shared,
     calls: C,
     inbox: Inbox,
 }
 
 impl<C: Calls> Sockets<C> {
-    /// Over ports that are open already. All memory is taken, and touched, here.
-    pub(crate) fn new(ports: Vec<Port>, calls: C, config: &Config) -> Sockets<C> {
-        let (batch, max_payload_bytes) = (config.batch, config.max_payload_bytes);
-        let inbox = Inbox::new(ports.len(), batch, calls.stride(), max_payload_bytes);
+    /// An engine over ports that are open already.
+    pub(crate) fn engine(ports: Vec<Port>, calls: C, config: &Config) -> Framed<Sockets<C>> {
+        let inbox = Inbox::new(ports.len(), config.batch, calls.stride(), config.max_payload_bytes);
         let shared = Shared::new(ports);
-        Sockets {
-            rx_arena: vec![0xa5; inbox.arena_bytes()].into(),
-            rx_entries: Vec::with_capacity(batch),
-            tx_arena: vec![0xa5; batch * max_payload_bytes].into(),
-            tx_entries: Vec::with_capacity(batch),
-            limits: calls.limits(shared.limits(config, calls.aggregates())),
-            core: Core { shared, calls, inbox },
-        }
-    }
-
-    fn collect(&mut self) -> Result<bool, EngineError> {
-        self.core.fill(&mut self.rx_arena)?;
-        self.rx_entries.clear();
-        self.core.inbox.take(&mut self.rx_entries, self.limits.batch, |_| ());
-        Ok(!self.rx_entries.is_empty())
+        let limits = calls.limits(shared.limits(config, calls.aggregates()));
+        let rx_arena_bytes = inbox.arena_bytes();
+        Framed::new(Sockets { shared, calls, inbox }, rx_arena_bytes, config, limits)
     }
 }
 
-impl<C: Calls> Engine for Sockets<C> {
-    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
-        while !self.collect()? && !self.core.shared.refused_since_recv && self.core.await_datagram(wait)? {}
-        self.core.shared.count(&self.rx_entries);
-        Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
+impl<C: Calls> Core for Sockets<C> {
+    fn shared(&self) -> &Shared {
+        &self.shared
     }
 
-    fn last_batch(&self) -> RxBatch<'_> {
-        RxBatch::new(&self.rx_arena, &self.rx_entries)
+    fn shared_mut(&mut self) -> &mut Shared {
+        &mut self.shared
     }
 
-    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
-        let Limits { batch, max_payload_bytes, .. } = self.limits;
-        TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
-    }
-
-    fn refused(&mut self) -> Option<Refusal> {
-        self.core.shared.refused()
-    }
-
-    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
-        self.core.shared.local(port)
-    }
-
-    fn limits(&self) -> Limits {
-        Limits { aggregates_sends: self.core.calls.aggregates().0, ..self.limits }
-    }
-
-    fn counters(&self) -> Counters {
-        self.core.shared.counters(self.limits.aggregates_receives)
-    }
-}
-
-impl<C: Calls> Core<C> {
-    /// Fills the rows that are empty, later ports first: see [`crate::inbox`].
-    fn fill(&mut self, arena: &mut [u8]) -> Result<(), EngineError> {
-        self.shared.compare_clocks();
-        for index in (0..self.shared.ports.len()).rev() {
-            if let Some(row) = self.inbox.free_row(index).and_then(|range| arena.get_mut(range)) {
-                self.fill_row(index, row)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn fill_row(&mut self, index: usize, row: &mut [u8]) -> Result<(), EngineError> {
-        let (stride, mut filled) = (self.calls.stride(), 0);
-        for _ in 0..PATIENCE {
-            let Core { shared: Shared { ports, stamps, counters, .. }, calls, inbox } = self;
-            let Some((port, rest)) = ports.get(index).zip(row.get_mut(filled * stride..)) else { break };
-            let mut each = |got: Got| {
-                filled += 1;
-                inbox.filled(index, message_of(&got, port, stamps));
-            };
-            match calls.recv(port, rest, &mut counters.receive_calls, &mut each) {
-                Ok(false) => return Ok(()),
-                Ok(true) => break,
-                Err(errno) => match of_recv(errno) {
-                    RecvTrouble::Nothing => break,
-                    RecvTrouble::Again => {}
-                    RecvTrouble::Reported => drop(self.shared.read_errors(index)),
-                    RecvTrouble::Gone => return Err(self.shared.gone("recvmsg", index, errno)),
-                },
-            }
-        }
-        self.inbox.drained(index);
+    fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: &Limits) -> Result<(), EngineError> {
+        self.fill(arena)?;
+        self.inbox.take(entries, limits.batch, |_| ());
         Ok(())
     }
 
@@ -170,9 +90,54 @@ impl<C: Calls> Core<C> {
         self.shared.heed_errors(&ready)?;
         Ok(true)
     }
+
+    fn limits(&self, granted: Limits) -> Limits {
+        Limits { aggregates_sends: self.calls.aggregates().0, ..granted }
+    }
+
+    fn counters(&self, granted: &Limits) -> Counters {
+        self.shared.counters(granted.aggregates_receives)
+    }
 }
 
-impl<C: Calls> Transmit for Core<C> {
+impl<C: Calls> Sockets<C> {
+    /// Fills the rows that are empty, later ports first: see [`crate::inbox`].
+    fn fill(&mut self, arena: &mut [u8]) -> Result<(), EngineError> {
+        self.shared.compare_clocks();
+        for index in (0..self.shared.ports.len()).rev() {
+            if let Some(row) = self.inbox.free_row(index).and_then(|range| arena.get_mut(range)) {
+                self.fill_row(index, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_row(&mut self, index: usize, row: &mut [u8]) -> Result<(), EngineError> {
+        let (stride, mut filled) = (self.calls.stride(), 0);
+        for _ in 0..PATIENCE {
+            let Sockets { shared: Shared { ports, stamps, counters, .. }, calls, inbox } = self;
+            let Some((port, rest)) = ports.get(index).zip(row.get_mut(filled * stride..)) else { break };
+            let mut each = |got: Got| {
+                filled += 1;
+                inbox.filled(index, message_of(&got, port, stamps));
+            };
+            match calls.recv(port, rest, &mut counters.receive_calls, &mut each) {
+                Ok(false) => return Ok(()),
+                Ok(true) => break,
+                Err(errno) => match of_recv(errno) {
+                    RecvTrouble::Nothing => break,
+                    RecvTrouble::Again => {}
+                    RecvTrouble::Reported => drop(self.shared.read_errors(index)),
+                    RecvTrouble::Gone => return Err(self.shared.gone("recvmsg", index, errno)),
+                },
+            }
+        }
+        self.inbox.drained(index);
+        Ok(())
+    }
+}
+
+impl<C: Calls> Transmit for Sockets<C> {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
         self.shared.transmit(&mut self.calls, arena, entries, wait)
     }

@@ -2,11 +2,13 @@
 //! into buffers provided beforehand, and whose results are read without a system call; one call waits for all ports. A
 //! batch of sends is one submission, in order. With [`Config::aggregate`] messages are aggregates as with `mmsg`.
 //!
-//! Zero-copy sends (`SENDMSG_ZC`) are not used: they pin pages and answer twice, which costs more than copying a datagram
-//! does (measured: crates/packet/README.md).
+//! Sends are by zero copy (`SENDMSG_ZC`) where that pays: [`crate::zero_copy`]. The kernel then reads frames after the call, so there
+//! are several blocks of them, and none is lent while it is read. When all are, the next batch is lent from one whose frames
+//! are always copied: no caller waits for a block.
 
 use std::net::SocketAddr;
 
+use rustix::event::Timespec;
 use rustix::io::Errno;
 
 use crate::errno::{RecvTrouble, of_recv};
@@ -15,18 +17,28 @@ use crate::missing::uring_missing;
 use crate::outgoing::{AGGREGATE_BYTES, Outgoing, joins, splits};
 use crate::port::Port;
 use crate::shared::{MAX_PORTS, Sends, Shared, left, message_of};
+use crate::sys::memory::Memory;
 use crate::sys::received::Layout;
-use crate::sys::ring::{Arrival, Ring, Shape};
+use crate::sys::ring::{Arrival, Lend, Ring, Shape};
+use crate::zero_copy::{Rule, refuses_zero_copy};
 use crate::{
-    Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
-    Wait,
+    Config, Counters, Engine, EngineError, FramePath, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch,
+    TxEntry, Wait,
 };
+
+/// Blocks of frames that may be read by the kernel: as many batches can be on their way by zero copy.
+const BLOCKS: usize = 4;
+/// Bytes of them all, or one block if that is more.
+const LENT_BYTES: usize = 32 << 20;
+/// The block whose frames are always copied.
+const COPIED: usize = 0;
 
 /// An engine over one ring.
 pub(crate) struct Uring {
     core: Core,
     rx_entries: Vec<RxEntry>,
-    tx_arena: Box<[u8]>,
+    /// The first is [`COPIED`]. Others there are only where they can be used.
+    blocks: Vec<Memory>,
     tx_entries: Vec<TxEntry>,
     limits: Limits,
 }
@@ -35,6 +47,9 @@ struct Core {
     shared: Shared,
     receiver: Receiver,
     out: Outgoing,
+    rule: Rule,
+    /// The block that is lent to the caller.
+    block: usize,
 }
 
 /// The ring and what came out of it.
@@ -57,15 +72,40 @@ impl Uring {
     pub(crate) fn new(ports: Vec<Port>, config: &Config) -> Result<Uring, EngineError> {
         let joins = config.aggregate && joins(&ports);
         let out = Outgoing::new(config.batch, config.aggregate && splits(&ports));
-        let receiver = Receiver::open(&ports, config, joins).map_err(uring_missing)?;
+        let mut receiver = Receiver::open(&ports, config, joins).map_err(uring_missing)?;
+        let rule = Rule::new(config, receiver.ring.has_zero_copy());
+        let block_bytes = config.batch * config.max_payload_bytes;
+        let lent = rule.least_bytes().map_or(0, |_| (LENT_BYTES / block_bytes).clamp(1, BLOCKS));
+        let no_memory = |errno: Errno| EngineError::Kernel { call: "mmap", source: errno.into() };
+        let blocks = (0..=lent).map(|_| Memory::new(block_bytes)).collect::<Result<Vec<_>, _>>().map_err(no_memory)?;
+        if lent > 0 {
+            receiver.ring.register(&blocks);
+        }
         let shared = Shared::new(ports);
         Ok(Uring {
             rx_entries: Vec::with_capacity(config.batch),
-            tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
+            blocks,
             tx_entries: Vec::with_capacity(config.batch),
             limits: shared.limits(config, (out.aggregates(), joins)),
-            core: Core { shared, receiver, out },
+            core: Core { shared, receiver, out, rule, block: COPIED },
         })
+    }
+
+    /// A block that nobody reads.
+    fn free_block(&mut self) -> usize {
+        let ring = &mut self.core.receiver.ring;
+        if self.core.rule.least_bytes().is_none() {
+            return COPIED;
+        }
+        for (number, block) in self.blocks.iter_mut().enumerate().skip(COPIED + 1) {
+            if ring.is_abandoned(number)
+                && let Ok(other) = Memory::new(block.bytes().len())
+            {
+                *block = other;
+                ring.replaced(number);
+            }
+        }
+        (COPIED + 1..self.blocks.len()).find(|&number| ring.is_free(number)).unwrap_or(COPIED)
     }
 }
 
@@ -99,7 +139,9 @@ impl Engine for Uring {
 
     fn reserve(&mut self, want: usize) -> TxBatch<'_> {
         let Limits { batch, max_payload_bytes, .. } = self.limits;
-        TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
+        self.core.block = self.free_block();
+        let arena = self.blocks.get_mut(self.core.block).map_or(&mut [][..], Memory::bytes_mut);
+        TxBatch::new(arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
     }
 
     fn refused(&mut self) -> Option<Refusal> {
@@ -111,38 +153,71 @@ impl Engine for Uring {
     }
 
     fn limits(&self) -> Limits {
-        Limits { aggregates_sends: self.core.out.aggregates(), ..self.limits }
+        let Core { out, rule, receiver, .. } = &self.core;
+        let path = FramePath::Ring(rule.sending(receiver.ring.usage()));
+        Limits { aggregates_sends: out.aggregates(), path, ..self.limits }
     }
 
     fn counters(&self) -> Counters {
-        self.core.shared.counters(self.limits.aggregates_receives)
+        let counters = self.core.shared.counters(self.limits.aggregates_receives);
+        Counters { zero_copy_messages: self.core.receiver.ring.usage().lent, ..counters }
     }
 }
 
 impl Transmit for Core {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
-        let Core { shared, receiver, out } = self;
-        shared.transmit(&mut Sender { receiver, out }, arena, entries, wait)
+        let Core { shared, receiver, out, rule, block } = self;
+        shared.transmit(&mut Sender { receiver, out, rule, block: *block }, arena, entries, wait)
     }
 }
 
 struct Sender<'a> {
     receiver: &'a mut Receiver,
     out: &'a mut Outgoing,
+    rule: &'a mut Rule,
+    block: usize,
 }
 
 impl Sends for Sender<'_> {
     fn send(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno> {
-        let Sender { receiver, out } = self;
-        let ring = &mut receiver.ring;
-        let sent = out.send(arena, entries, calls, &mut |messages| ring.send(port.fd(), messages));
+        let sent = self.submit(port, arena, entries, calls);
         if sent != Err(Errno::EXIST) {
             return sent;
         }
         // Another thread began with the ring.
-        receiver.renew()?;
-        let ring = &mut receiver.ring;
-        out.send(arena, entries, calls, &mut |messages| ring.send(port.fd(), messages))
+        self.receiver.renew()?;
+        // The ring before this one may have had some of this block.
+        self.block = COPIED;
+        self.submit(port, arena, entries, calls)
+    }
+}
+
+impl Sender<'_> {
+    fn submit(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno> {
+        let Sender { receiver: Receiver { ring, .. }, out, rule, block } = self;
+        rule.judge(ring.usage());
+        let mut lend =
+            rule.least_bytes().filter(|_| *block != COPIED).map(|least_bytes| Lend { block: *block, least_bytes });
+        let mut again = 0;
+        let sent = out.send(arena, entries, calls, &mut |messages| {
+            let offers = |bytes| lend.is_some_and(|lend| bytes >= lend.least_bytes);
+            let (first, any) = (messages.bytes().next().is_some_and(offers), messages.bytes().any(offers));
+            let sent = ring.send(port.fd(), &messages, lend);
+            if any {
+                rule.offer();
+            }
+            match sent {
+                Err(errno) if first && refuses_zero_copy(errno) => {
+                    (lend, again) = (None, again + 1);
+                    let sent = ring.send(port.fd(), &messages, None)?;
+                    rule.refuse(errno);
+                    Ok(sent)
+                }
+                sent => sent,
+            }
+        });
+        *calls += again;
+        sent
     }
 }
 
@@ -155,7 +230,7 @@ impl Receiver {
         let buffers = (2 * config.batch).next_power_of_two();
         // Whole cache lines.
         let buffer_bytes = (before + payload_bytes).next_multiple_of(64);
-        let shape = Shape { ports: ports.len(), buffers, buffer_bytes, sends: config.batch };
+        let shape = Shape { ports: ports.len(), buffers, buffer_bytes, sends: config.batch, blocks: 1 + BLOCKS };
         Ok(Receiver {
             ring: Ring::open(shape)?,
             inbox: Inbox::new(ports.len(), buffers, buffer_bytes, config.max_payload_bytes),
@@ -200,8 +275,7 @@ impl Receiver {
             return Ok(held);
         }
         self.inbox.look();
-        shared.counters.receive_calls += 1;
-        match self.ring.enter(time) {
+        match self.enter(shared, time) {
             Ok(()) => {}
             Err(Errno::EXIST) => {
                 return self.renew().map(|()| true).map_err(|errno| shared.gone("io_uring_setup", 0, errno));
@@ -211,6 +285,18 @@ impl Receiver {
         let came = self.sort(shared)?;
         self.settle(shared.ports.len(), came);
         Ok(came || held || time.is_some())
+    }
+
+    /// Has the kernel do its work. It does some of it at a time: what it has to say about zero copy may stand before what was
+    /// received, and is no sign that nothing was.
+    fn enter(&mut self, shared: &mut Shared, time: Option<Option<Timespec>>) -> Result<(), Errno> {
+        shared.counters.receive_calls += 1;
+        let mut completed = self.ring.enter(time)?;
+        while completed > 0 && self.ring.arrived() == 0 && self.ring.has_work() {
+            shared.counters.receive_calls += 1;
+            completed = self.ring.enter(None)?;
+        }
+        Ok(())
     }
 
     /// Has the kernel receive for every port that has a buffer and no receive.

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use support::far::{mtu, over_a_jumbo_cable};
 use support::{
-    Open, P0, addr, connected, mmsg, mmsg_aggregated, nobody, socket, soon, unconnected, uring, uring_aggregated, xdp,
-    xdp_generic,
+    Open, P0, addr, connected, mmsg, mmsg_aggregated, nobody, socket, soon, unconnected, uring, uring_aggregated,
+    uring_zero_copy, xdp, xdp_generic,
 };
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, Wait};
@@ -47,7 +47,7 @@ fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
 fn an_engine_allocates_nothing_after_opening() {
     // Engines that own an interface have a cable in a namespace, where this test runs again.
     if !over_a_jumbo_cable("an_engine_allocates_nothing_after_opening") {
-        return count_over(&[socket, mmsg, mmsg_aggregated, uring, uring_aggregated]);
+        return count_over(&[socket, mmsg, mmsg_aggregated, uring, uring_aggregated, uring_zero_copy]);
     }
     count_over(&[xdp, xdp_generic]);
     #[cfg(feature = "dpdk")]

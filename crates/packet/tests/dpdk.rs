@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use support::far::{over_a_cable, shell, there};
+use support::interface::{self, memory_kib};
 use support::{P0, addr, any, connected, dpdk, numbered, numbers, recv_some, send_all, soon, stranger, unconnected};
 use takt_base::{Clock, WallClock};
 use takt_packet::{
@@ -22,15 +23,7 @@ const KIND: EngineKind = EngineKind::Dpdk(DpdkDevice::AfPacket);
 
 /// What the engine lacks for a configuration.
 fn missing(config: &Config) -> Missing {
-    missing_of(KIND, config)
-}
-
-fn missing_of(kind: EngineKind, config: &Config) -> Missing {
-    match open(kind, config) {
-        Err(EngineError::Missing { engine, missing }) if engine == kind => missing,
-        Err(error) => panic!("{error:?}"),
-        Ok(engine) => panic!("it opened: {:?}", engine.limits()),
-    }
+    interface::missing(KIND, config)
 }
 
 fn spec(bind: &str) -> Config {
@@ -89,7 +82,7 @@ fn what_is_missing_is_said_with_the_fix() {
     drop(dpdk(&unconnected(1)));
 
     let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
-    assert_eq!(missing_of(card, &spec("0.0.0.0:0")), Missing::DpdkPci);
+    assert_eq!(interface::missing(card, &spec("0.0.0.0:0")), Missing::DpdkPci);
 
     shell("ip link set near down");
     assert_eq!(missing(&unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
@@ -101,7 +94,7 @@ fn a_card_that_is_not_there_or_has_no_huge_pages_is_told() {
         return;
     }
     let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
-    let said = missing_of(card, &spec("0.0.0.0:0"));
+    let said = interface::missing(card, &spec("0.0.0.0:0"));
     let told = match &said {
         Missing::HugePages => huge_pages_free() < 32,
         Missing::DpdkDevice { device, .. } => device == "0000:ff:1f.7@10.0.0.1/24",
@@ -121,7 +114,7 @@ fn without_privileges_it_says_which() {
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
     assert_eq!(missing(&unconnected(1)), Missing::PacketSockets);
     for name in ["dpdk:af_xdp", "dpdk:tap@10.97.0.2/24"] {
-        let said = missing_of(name.parse().unwrap(), &unconnected_of(name)).to_string();
+        let said = interface::missing(name.parse().unwrap(), &unconnected_of(name)).to_string();
         assert!(said.contains("takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{said}");
     }
 }
@@ -177,29 +170,7 @@ fn an_interface_that_goes_down_and_up_again_goes_on() {
     if !over_a_cable("an_interface_that_goes_down_and_up_again_goes_on") {
         return;
     }
-    let mut server = dpdk(&unconnected(1));
-    let peer = stranger();
-    let client_port = peer.local_addr().unwrap();
-    peer.send_to(&7_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
-    assert_eq!(numbers(&recv_some(&mut *server, 1)), [7]);
-    send_all(&mut *server, Some(client_port), &numbered(0..3));
-    shell("ip link set near down");
-    assert!(server.recv(Wait::Poll).unwrap().is_empty());
-    let moment = Wait::Until(WallClock.now() + Duration::from_millis(5));
-    assert!(server.recv(moment).unwrap().is_empty(), "down is no error");
-    let mut batch = server.reserve(4);
-    while batch.push(P0, Some(client_port), |_| 4) {}
-    let taken = batch.send(moment).expect("nor for a sender");
-    let counters = server.counters();
-    let dealt_with = counters.sent_datagrams + counters.undeliverable_datagrams;
-    assert_eq!((dealt_with, counters.unsent_datagrams), (3 + taken as u64, 4 - taken as u64));
-    shell("ip link set near up");
-    wait_for("the first datagram after it", || {
-        peer.send_to(&8_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
-        let moment = Wait::Until(WallClock.now() + Duration::from_millis(50));
-        (!server.recv(moment).unwrap().is_empty()).then_some(())
-    });
-    send_all(&mut *server, Some(client_port), &numbered(9..10));
+    interface::goes_down_and_up_again(&mut *dpdk(&unconnected(1)));
 }
 
 #[test]
@@ -207,17 +178,8 @@ fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
     if !over_a_cable("an_interface_that_is_removed_ends_the_engine_with_its_name") {
         return;
     }
-    let mut server = dpdk(&unconnected(1));
-    let peer = stranger().local_addr().unwrap();
-    send_all(&mut *server, Some(peer), &numbered(0..3));
-    shell("ip link del near");
-    let error = server.recv(soon()).unwrap_err();
-    assert!(matches!(&error, EngineError::InterfaceGone { interface, .. } if interface == "near"), "{error:?}");
-    assert_eq!(error.to_string(), "interface near is gone");
-    let mut batch = server.reserve(1);
-    batch.push(P0, Some(peer), |_| 4);
-    assert!(matches!(batch.send(Wait::Poll), Err(EngineError::InterfaceGone { .. })));
-    assert!(server.recv(Wait::Poll).is_err(), "and stays so");
+    let sent = interface::is_removed(&mut *dpdk(&unconnected(1)));
+    assert!(matches!(sent, Err(EngineError::InterfaceGone { .. })));
 }
 
 #[test]
@@ -225,17 +187,7 @@ fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
     if !over_a_cable("a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage") {
         return;
     }
-    let mut server = dpdk(&unconnected(1));
-    let (to, from) = (addr(&*server, 0), stranger());
-    there(|| shell("ethtool -K far tx on >/dev/null"));
-    for _ in 0..10 {
-        from.send_to(b"unfinished", to).unwrap();
-    }
-    there(|| shell("ethtool -K far tx off >/dev/null"));
-    from.send_to(b"whole", to).unwrap();
-    assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"whole");
-    let counters = server.counters();
-    assert_eq!((counters.unfinished_checksums, counters.damaged_datagrams), (10, 0));
+    interface::unfinished_checksums(&mut *dpdk(&unconnected(1)));
 }
 
 #[test]
@@ -243,29 +195,7 @@ fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others
     if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
         return;
     }
-    silent_neighbour(&mut *dpdk(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
-}
-
-/// Sends to somebody who is there, and between to somebody who is not.
-fn silent_neighbour(engine: &mut dyn Engine, alive: &UdpSocket, silent: SocketAddr) {
-    let there = alive.local_addr().unwrap();
-    let mut batch = engine.reserve(4);
-    for (to, byte) in [(there, 1_u8), (silent, 2), (there, 3)] {
-        batch.push(P0, Some(to), |frame| {
-            frame[0] = byte;
-            1
-        });
-    }
-    assert_eq!(batch.send(soon()).unwrap(), 3, "all are dealt with once nobody asks any more");
-    let mut bytes = [0; 9];
-    for byte in [1, 3] {
-        assert_eq!((alive.recv(&mut bytes).unwrap(), bytes[0]), (1, byte));
-    }
-    let counters = engine.counters();
-    assert_eq!((counters.sent_datagrams, counters.undeliverable_datagrams), (2, 1));
-    // Another network, by no route.
-    send_all(engine, Some("192.0.2.1:9".parse().unwrap()), &numbered(0..5));
-    assert_eq!(engine.counters().undeliverable_datagrams, 6);
+    interface::silent_neighbour(&mut *dpdk(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
 }
 
 #[test]
@@ -313,14 +243,7 @@ fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
         return;
     }
     let count = |of: &str| std::fs::read_dir(of).unwrap().count();
-    let memory = || {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let kib = |name: &str| -> u64 {
-            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-            line.split_whitespace().nth(1).unwrap().parse().unwrap()
-        };
-        (kib("VmSize:"), kib("VmRSS:"), kib("HugetlbPages:"))
-    };
+    let memory = || (memory_kib("VmSize:"), memory_kib("VmRSS:"), memory_kib("HugetlbPages:"));
     let packet_sockets = || std::fs::read_to_string("/proc/net/packet").unwrap().lines().count();
     let before_all = packet_sockets();
     drop(dpdk(&connected((support::far::far().unwrap(), 9).into())));
@@ -416,7 +339,7 @@ fn a_silent_neighbour_of_a_host_of_its_own_is_given_up() {
     let mut engine = over_a_tap(vec![any_port()]);
     let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
     kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
-    silent_neighbour(&mut *engine, &kernel, "10.97.0.77:9".parse().unwrap());
+    interface::silent_neighbour(&mut *engine, &kernel, "10.97.0.77:9".parse().unwrap());
 }
 
 #[test]
@@ -427,7 +350,7 @@ fn a_host_of_its_own_refuses_what_is_not_its() {
     let kind: EngineKind = "dpdk:tap@10.97.0.2/24".parse().unwrap();
     let other = open(kind, &spec("10.97.0.3:7"));
     assert!(matches!(other, Err(EngineError::NotLocal { .. })));
-    assert_eq!(missing_of(kind, &spec("[::1]:7")), Missing::Ipv6);
+    assert_eq!(interface::missing(kind, &spec("[::1]:7")), Missing::Ipv6);
     let twice = PortSpec { bind: "10.97.0.2:7".parse().unwrap(), peer: None };
     assert!(matches!(open(kind, &Config::new(vec![twice; 2])), Err(EngineError::PortInUse { .. })));
 }

@@ -12,7 +12,7 @@ use support::{Open, P0, addr, nobody, send_all, soon, unconnected};
 use takt_base::{Clock, WallClock};
 use takt_packet::frame::{Ends, write};
 use takt_packet::link::{LinkPort, NOTE_BYTES, Span};
-use takt_packet::{Config, Engine, FramePath, Refusal, Wait};
+use takt_packet::{Config, Engine, Refusal, Wait};
 
 /// Datagrams before faults.
 const COUNT: u32 = 20_000;
@@ -134,12 +134,12 @@ fn faulty_wire(open: Open, payload_bytes: usize) {
     // The kernel counts at the socket what it found damaged there, too: a wrong UDP checksum, not one of IPv4.
     let at_socket = damages.iter().filter(|&&bit| bit >= 42 * 8).count() as u64;
     let drops = match server.limits() {
-        limits if limits.path != FramePath::Sockets => Some(0),
+        limits if !limits.path.is_sockets() => Some(0),
         limits => Some(at_socket).filter(|_| !limits.aggregates_receives),
     };
     assert_eq!(counters.receive_buffer_drops, drops);
     // Where the kernel takes frames apart it has dropped what was damaged.
-    let seen = if server.limits().path == FramePath::Sockets { 0 } else { damages.len() as u64 };
+    let seen = if server.limits().path.is_sockets() { 0 } else { damages.len() as u64 };
     // The checksum of one datagram in 65,536 is by chance what an unfinished one would be, and it is taken for that if it is
     // damaged. Which ones these are depends on the port that the kernel has given.
     assert_eq!(counters.damaged_datagrams + counters.unfinished_checksums, seen);
@@ -167,7 +167,7 @@ macro_rules! under {
     };
 }
 
-under! { over_a_cable, PAYLOAD_BYTES, under: socket mmsg mmsg_aggregated uring uring_aggregated xdp xdp_generic }
+under! { over_a_cable, PAYLOAD_BYTES, under: socket mmsg mmsg_aggregated uring uring_aggregated uring_zero_copy xdp xdp_generic }
 under! { over_a_jumbo_cable, JUMBO_BYTES, jumbo: mmsg xdp xdp_generic }
 
 #[cfg(feature = "dpdk")]

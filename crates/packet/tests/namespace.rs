@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use support::{
     Open, addr, any, connected, inside_a_namespace, mmsg, mmsg_aggregated, recv_some, send_all, socket, unconnected,
-    uring, uring_aggregated,
+    uring, uring_aggregated, uring_zero_copy, uring_zero_copy_aggregated,
 };
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, PortSpec, Wait};
@@ -58,7 +58,10 @@ fn a_full_queue_is_never_an_error(send_buffer_bytes: usize, engines: &[Open]) {
 #[test]
 fn a_full_send_buffer_waits_as_long_as_it_may() {
     if inside_a_namespace("a_full_send_buffer_waits_as_long_as_it_may", &slow_device("20mb")) {
-        a_full_queue_is_never_an_error(100_000, &[socket, mmsg, mmsg_aggregated, uring, uring_aggregated]);
+        a_full_queue_is_never_an_error(
+            100_000,
+            &[socket, mmsg, mmsg_aggregated, uring, uring_aggregated, uring_zero_copy],
+        );
     }
 }
 
@@ -66,7 +69,7 @@ fn a_full_send_buffer_waits_as_long_as_it_may() {
 fn a_full_queue_below_the_socket_waits_as_long_as_it_may() {
     if inside_a_namespace("a_full_queue_below_the_socket_waits_as_long_as_it_may", &slow_device("80kb")) {
         // Of an aggregate such a queue keeps a part and calls that success: the sender can't see the rest go.
-        a_full_queue_is_never_an_error(4 << 20, &[socket, mmsg, uring]);
+        a_full_queue_is_never_an_error(4 << 20, &[socket, mmsg, uring, uring_zero_copy]);
     }
 }
 
@@ -76,7 +79,11 @@ fn an_aggregate_the_route_can_not_carry_is_sent_singly_and_nothing_is_lost() {
     if !inside_a_namespace(name, "ip link set lo mtu 1500 up") {
         return;
     }
-    for (open, aggregated) in [(mmsg as Open, mmsg_aggregated as Open), (uring, uring_aggregated)] {
+    for (open, aggregated) in [
+        (mmsg as Open, mmsg_aggregated as Open),
+        (uring, uring_aggregated),
+        (uring_zero_copy, uring_zero_copy_aggregated),
+    ] {
         sent_singly(open, aggregated);
     }
 }
@@ -101,7 +108,7 @@ fn no_route_is_counted_and_ends_nothing() {
     if !inside_a_namespace("no_route_is_counted_and_ends_nothing", "ip link set lo up") {
         return;
     }
-    for open in [socket, mmsg, mmsg_aggregated, uring, uring_aggregated] {
+    for open in [socket, mmsg, mmsg_aggregated, uring, uring_aggregated, uring_zero_copy] {
         let mut client = open(&Config::new(vec![PortSpec { bind: "0.0.0.0:0".parse().unwrap(), peer: None }]));
         send_all(&mut *client, Some("10.1.2.3:9".parse().unwrap()), &vec![vec![1; 10]; 70]);
         let counters = client.counters();

@@ -8,23 +8,14 @@ use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
+use support::interface::{self, descriptors, memory_kib, missing};
 use support::{
-    P0, addr, any, connected, numbered, numbers, recv_some, send_all, soon, stranger, unconnected, unconnected_far, xdp,
+    addr, any, connected, numbered, numbers, recv_some, send_all, stranger, unconnected, unconnected_far, xdp,
 };
-use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
 use takt_testing::wait_for;
 
 const KINDS: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::XdpGeneric];
-
-/// What the engine lacks for a configuration.
-fn missing(kind: EngineKind, config: &Config) -> Missing {
-    match open(kind, config) {
-        Err(EngineError::Missing { engine, missing }) if engine == kind => missing,
-        Err(error) => panic!("{error:?}"),
-        Ok(engine) => panic!("it opened: {:?}", engine.limits()),
-    }
-}
 
 /// An engine of an interface that has just been let go: the kernel ends a program a moment later.
 fn reopened(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
@@ -158,32 +149,7 @@ fn an_interface_that_goes_down_and_up_again_goes_on() {
     if !over_a_cable("an_interface_that_goes_down_and_up_again_goes_on") {
         return;
     }
-    for kind in KINDS {
-        let mut server = reopened(kind, &unconnected(1));
-        let peer = stranger();
-        let client_port = peer.local_addr().unwrap();
-        peer.send_to(&7_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
-        assert_eq!(numbers(&recv_some(&mut *server, 1)), [7]);
-        send_all(&mut *server, Some(client_port), &numbered(0..3));
-        shell("ip link set near down");
-        assert!(server.recv(Wait::Poll).unwrap().is_empty());
-        let moment = Wait::Until(WallClock.now() + Duration::from_millis(5));
-        assert!(server.recv(moment).unwrap().is_empty(), "down is no error");
-        let mut batch = server.reserve(4);
-        while batch.push(P0, Some(client_port), |_| 4) {}
-        let taken = batch.send(moment).expect("nor for a sender");
-        let counters = server.counters();
-        let dealt_with = counters.sent_datagrams + counters.undeliverable_datagrams;
-        assert_eq!((dealt_with, counters.unsent_datagrams), (3 + taken as u64, 4 - taken as u64));
-        shell("ip link set near up");
-        // A route is there again at once, the neighbour when it has answered.
-        wait_for("the first datagram after it", || {
-            peer.send_to(&8_u32.to_be_bytes(), addr(&*server, 0)).unwrap();
-            let moment = Wait::Until(WallClock.now() + Duration::from_millis(50));
-            (!server.recv(moment).unwrap().is_empty()).then_some(())
-        });
-        send_all(&mut *server, Some(client_port), &numbered(9..10));
-    }
+    KINDS.into_iter().for_each(|kind| interface::goes_down_and_up_again(&mut *reopened(kind, &unconnected(1))));
 }
 
 #[test]
@@ -191,18 +157,8 @@ fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
     if !over_a_cable("an_interface_that_is_removed_ends_the_engine_with_its_name") {
         return;
     }
-    let mut server = xdp(&unconnected(1));
-    let peer = stranger().local_addr().unwrap();
-    send_all(&mut *server, Some(peer), &numbered(0..3));
-    shell("ip link del near");
-    let error = server.recv(soon()).unwrap_err();
-    assert!(matches!(&error, EngineError::InterfaceGone { interface, .. } if interface == "near"), "{error:?}");
-    assert_eq!(error.to_string(), "interface near is gone");
-    let mut batch = server.reserve(1);
-    batch.push(P0, Some(peer), |_| 4);
-    let sent = batch.send(Wait::Poll);
+    let sent = interface::is_removed(&mut *xdp(&unconnected(1)));
     assert!(matches!(&sent, Err(EngineError::InterfaceGone { .. }) | Ok(1)), "{sent:?}");
-    assert!(server.recv(Wait::Poll).is_err(), "and stays so");
 }
 
 #[test]
@@ -210,20 +166,7 @@ fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
     if !over_a_cable("a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage") {
         return;
     }
-    for kind in KINDS {
-        let mut server = reopened(kind, &unconnected(1));
-        let (to, from) = (addr(&*server, 0), stranger());
-        there(|| shell("ethtool -K far tx on >/dev/null"));
-        for _ in 0..10 {
-            from.send_to(b"unfinished", to).unwrap();
-        }
-        there(|| shell("ethtool -K far tx off >/dev/null"));
-        from.send_to(b"whole", to).unwrap();
-        let seen = recv_some(&mut *server, 1);
-        assert_eq!(seen[0].bytes, b"whole");
-        let counters = server.counters();
-        assert_eq!((counters.unfinished_checksums, counters.damaged_datagrams), (10, 0));
-    }
+    KINDS.into_iter().for_each(|kind| interface::unfinished_checksums(&mut *reopened(kind, &unconnected(1))));
 }
 
 #[test]
@@ -231,26 +174,7 @@ fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others
     if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
         return;
     }
-    let mut server = xdp(&unconnected(1));
-    let alive = stranger();
-    let (there, silent) = (alive.local_addr().unwrap(), "10.98.0.77:9".parse().unwrap());
-    let mut batch = server.reserve(4);
-    for (to, byte) in [(there, 1_u8), (silent, 2), (there, 3)] {
-        batch.push(P0, Some(to), |frame| {
-            frame[0] = byte;
-            1
-        });
-    }
-    assert_eq!(batch.send(soon()).unwrap(), 3, "all are dealt with once the kernel has given up asking");
-    let mut bytes = [0; 9];
-    for byte in [1, 3] {
-        assert_eq!((alive.recv(&mut bytes).unwrap(), bytes[0]), (1, byte));
-    }
-    let counters = server.counters();
-    assert_eq!((counters.sent_datagrams, counters.undeliverable_datagrams), (2, 1));
-    // Another network, by no route.
-    send_all(&mut *server, Some("192.0.2.1:9".parse().unwrap()), &numbered(0..5));
-    assert_eq!(server.counters().undeliverable_datagrams, 6);
+    interface::silent_neighbour(&mut *xdp(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
 }
 
 #[test]
@@ -451,18 +375,13 @@ fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
     if !over_a_cable("an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing") {
         return;
     }
-    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let locked = || {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmSize:")).unwrap().to_owned();
-        line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap()
-    };
     drop(reopened(EngineKind::Xdp, &connected((support::far::far().unwrap(), 9).into())));
-    let (before, memory) = (descriptors(), locked());
+    let (before, memory) = (descriptors(), memory_kib("VmSize:"));
     for _ in 0..20 {
         drop(reopened(EngineKind::Xdp, &unconnected(1)));
     }
     assert_eq!(descriptors(), before);
     // Each has some eight megabytes of chunks.
-    assert!(locked() < memory + 16 * 1024, "{memory} kB before, {} kB after", locked());
+    let after = memory_kib("VmSize:");
+    assert!(after < memory + 16 * 1024, "{memory} kB before, {after} kB after");
 }

@@ -149,6 +149,9 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
         outcome.rx = rx.unwrap_or(outcome.rx);
         outcome.tx = tx.unwrap_or(outcome.tx);
     }
+    if options.rx_sps.is_none() {
+        outcome.engine.path.clone_from(&outcome.tx.engine_path);
+    }
     let samples = outcome.rx.samples + outcome.tx.samples;
     outcome.cpu.host_ms_per_msample = (samples > 0).then(|| outcome.cpu.host_seconds * 1e9 / samples as f64);
     outcome.judge();

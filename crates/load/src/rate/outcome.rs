@@ -189,6 +189,9 @@ pub struct Tx {
     /// Times the window was closed: the radio had enough.
     pub waits: u64,
     pub send_calls: u64,
+    /// How datagrams passed between this process and the interface, in words, as was known in the end.
+    #[serde(default)] // records older than this key
+    pub engine_path: String,
     /// Datagrams left as aggregates that the kernel splits.
     pub aggregated: bool,
 }

@@ -149,6 +149,7 @@ impl TxSide {
             given_up_datagrams: now.stats.given_up_datagrams - base.stats.given_up_datagrams,
             waits: now.stats.waits - base.stats.waits,
             send_calls: now.engine.send_calls - base.engine.send_calls,
+            engine_path: limits.path.words().to_owned(),
             aggregated: limits.aggregates_sends,
         })
     }

@@ -35,30 +35,20 @@ pub(crate) use self::opening::open;
 use self::plugged::{BURST, Plugged};
 use self::socket::Socket;
 use self::watch::Watch;
+use crate::framed::Core;
 use crate::network::frame::{self, Ends, Mac};
 use crate::network::hops::{Hop, Hops};
 use crate::network::{Wanted, ends, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left, nap};
-use crate::{
-    Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry, Wait,
-};
+use crate::{Counters, EngineError, Limits, PortIndex, RxEntry, Transmit, TxEntry, Wait};
 
 /// How long a wait sleeps where nothing wakes it.
 const NAP: Duration = Duration::from_micros(50);
 /// Frames that may be on their way below the driver's socket: more than its send buffer holds of the smallest.
 const BELOW: usize = 512;
 
-/// An engine over one device.
+/// What an engine over one device is made of.
 pub(crate) struct Dpdk {
-    core: Core,
-    rx_arena: Box<[u8]>,
-    rx_entries: Vec<RxEntry>,
-    tx_arena: Box<[u8]>,
-    tx_entries: Vec<TxEntry>,
-    limits: Limits,
-}
-
-struct Core {
     device: Plugged,
     socket: Option<Socket>,
     /// Of a packet socket: frames of the driver's ring, and how many of them are surely free.
@@ -89,53 +79,29 @@ struct Ring {
     unsent: bool,
 }
 
-impl Engine for Dpdk {
-    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
-        loop {
-            self.core.collect(&mut self.rx_arena, &mut self.rx_entries, self.limits)?;
-            let go_on = self.rx_entries.is_empty() && !self.core.shared.refused_since_recv;
-            if !go_on || !self.core.await_datagram(wait)? {
-                break;
-            }
-        }
-        self.core.shared.count(&self.rx_entries);
-        Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
+impl Core for Dpdk {
+    fn shared(&self) -> &Shared {
+        &self.shared
     }
 
-    fn last_batch(&self) -> RxBatch<'_> {
-        RxBatch::new(&self.rx_arena, &self.rx_entries)
-    }
-
-    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
-        let Limits { batch, max_payload_bytes, .. } = self.limits;
-        TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
-    }
-
-    fn refused(&mut self) -> Option<Refusal> {
-        self.core.shared.refused()
+    fn shared_mut(&mut self) -> &mut Shared {
+        &mut self.shared
     }
 
     fn local(&self, port: PortIndex) -> Option<SocketAddr> {
-        self.core.wanted.get(usize::from(port.0)).map(|port| port.local.into())
+        self.wanted.get(usize::from(port.0)).map(|port| port.local.into())
     }
 
-    fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    fn counters(&self) -> Counters {
-        let drops = match (&self.core.ring, &self.core.socket) {
+    fn counters(&self, _: &Limits) -> Counters {
+        let drops = match (&self.ring, &self.socket) {
             (Some(_), Some(socket)) => socket.drops(),
-            _ => self.core.device.missed(),
+            _ => self.device.missed(),
         };
-        Counters { receive_buffer_drops: drops, ..self.core.shared.counters }
+        Counters { receive_buffer_drops: drops, ..self.shared.counters }
     }
-}
 
-impl Core {
     /// Takes frames until a batch is full or none are left.
-    fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: Limits) -> Result<(), EngineError> {
-        entries.clear();
+    fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: &Limits) -> Result<(), EngineError> {
         let now = WallClock.now();
         self.look(now)?;
         self.shared.counters.receive_calls += 1;
@@ -164,12 +130,6 @@ impl Core {
         Ok(())
     }
 
-    /// # Errors
-    /// The interface is gone.
-    fn look(&mut self, now: MonoNs) -> Result<(), EngineError> {
-        self.watch.as_mut().map_or(Ok(()), |watch| watch.look(now))
-    }
-
     /// Waits until the device or a port's error queue has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         self.kick();
@@ -190,6 +150,14 @@ impl Core {
         }
         self.shared.heed_errors(&ready)?;
         Ok(came || self.shared.refused_since_recv || left.is_some())
+    }
+}
+
+impl Dpdk {
+    /// # Errors
+    /// The interface is gone.
+    fn look(&mut self, now: MonoNs) -> Result<(), EngineError> {
+        self.watch.as_mut().map_or(Ok(()), |watch| watch.look(now))
     }
 
     /// Whether the device has something, whether it is in trouble, and what the ports say.
@@ -330,7 +298,7 @@ enum Stop {
     NoBuffer,
 }
 
-impl Transmit for Core {
+impl Transmit for Dpdk {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
         self.look(WallClock.now())?;
         let mut done = 0;
@@ -365,7 +333,7 @@ impl Transmit for Core {
     }
 }
 
-impl Core {
+impl Dpdk {
     /// Writes one datagram into a buffer.
     fn write(&mut self, arena: &[u8], entry: &TxEntry) -> Result<(), Stop> {
         let ends: Ends = ends(&self.wanted, entry, self.mtu).ok_or(Stop::Nowhere)?;

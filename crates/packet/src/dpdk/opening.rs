@@ -15,8 +15,9 @@ use super::arp::Neighbours;
 use super::plugged::{BURST, Plan, Plugged, changing};
 use super::socket::{Socket, nothing_for};
 use super::watch::Watch;
-use super::{Core, Dpdk, Reach, Ring, eal};
+use super::{Dpdk, Reach, Ring, eal};
 use crate::device::OwnAddress;
+use crate::framed::Framed;
 use crate::network::frame::{HEADERS_BYTES, Mac, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hop, Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
@@ -53,7 +54,7 @@ struct Prepared {
 }
 
 /// Opens engine `dpdk` over a device.
-pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Dpdk, EngineError> {
+pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Framed<Dpdk>, EngineError> {
     let kind = EngineKind::Dpdk(device);
     match device {
         DpdkDevice::AfPacket | DpdkDevice::AfXdp => {
@@ -69,7 +70,7 @@ pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Dpdk, EngineEr
 }
 
 /// On an interface of the kernel's.
-fn on_interface(mut prepared: Prepared) -> Result<Dpdk, EngineError> {
+fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
     let (kind, device) = (prepared.kind, prepared.device);
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     let netlink = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
@@ -116,7 +117,7 @@ fn on_interface(mut prepared: Prepared) -> Result<Dpdk, EngineError> {
 }
 
 /// On a device that the kernel has no part in.
-fn alone(mut prepared: Prepared, own: OwnAddress) -> Result<Dpdk, EngineError> {
+fn alone(mut prepared: Prepared, own: OwnAddress) -> Result<Framed<Dpdk>, EngineError> {
     let (kind, device) = (prepared.kind, prepared.device);
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     permitted(device).map_err(missing)?;
@@ -147,7 +148,7 @@ struct On {
     mtu: usize,
 }
 
-fn finish(prepared: Prepared, on: On, plan: &Sized, huge_pages: bool) -> Dpdk {
+fn finish(prepared: Prepared, on: On, plan: &Sized, huge_pages: bool) -> Framed<Dpdk> {
     let Prepared { device, config, ports, wanted, .. } = prepared;
     let limits = Limits {
         recv_buffer_bytes: plan.ring * config.max_payload_bytes,
@@ -157,7 +158,7 @@ fn finish(prepared: Prepared, on: On, plan: &Sized, huge_pages: bool) -> Dpdk {
         ..Shared::new(Vec::new()).limits(&config, (false, false))
     };
     let On { plugged, socket, ring, reach, watch, claim, mac, mtu } = on;
-    let mut core = Core {
+    let mut dpdk = Dpdk {
         device: plugged,
         socket,
         ring,
@@ -170,22 +171,15 @@ fn finish(prepared: Prepared, on: On, plan: &Sized, huge_pages: bool) -> Dpdk {
         max_payload: config.max_payload_bytes,
         _claim: claim,
     };
-    let ports = core.wanted.clone();
+    let ports = dpdk.wanted.clone();
     find_peers(&ports, |to, _| {
-        let hop = core.hop(to);
+        let hop = dpdk.hop(to);
         if hop == Hop::Soon {
-            core.listen();
+            dpdk.listen();
         }
         hop
     });
-    Dpdk {
-        rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
-        rx_entries: Vec::with_capacity(config.batch),
-        tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
-        tx_entries: Vec::with_capacity(config.batch),
-        limits,
-        core,
-    }
+    Framed::new(dpdk, config.batch * config.max_payload_bytes, &config, limits)
 }
 
 /// A plan, and how many frames wait where the engine has not looked yet.

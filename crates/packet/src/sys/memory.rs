@@ -59,7 +59,7 @@ impl Memory {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: `bytes` readable bytes, initialised (zeroed), mapped until drop; they change only while `self` is
-        // borrowed mutably: by `bytes_mut`, or by the kernel while a call is under way that borrows it so (`ring.rs`,
+        // borrowed mutably: by `bytes_mut`, or by the kernel while a call is under way that borrows it so (`ring`,
         // `xsk` say which).
         #[allow(unsafe_code)]
         unsafe {

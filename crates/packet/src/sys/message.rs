@@ -196,17 +196,20 @@ impl Many {
                 *control = message;
                 bytes
             });
+            // Of several the first is the longest.
+            let longest = mine.first().map_or(0, |span| span.bytes);
             let header = Header::new(name, to.map_or(0, |(_, bytes)| bytes), mine, control, control_bytes);
-            *many = ManyHeader { header, bytes: 0 };
+            *many = ManyHeader { header, bytes: u32::try_from(longest).unwrap_or(u32::MAX) };
             (rest, spans, count) = (later, others, count + 1);
         }
-        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), _lent: PhantomData }
+        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), spans: &self.spans, _lent: PhantomData }
     }
 }
 
 /// Headers of messages to be sent. All they point to is borrowed as long as this lives.
 pub(crate) struct Prepared<'a> {
     headers: &'a mut [ManyHeader],
+    spans: &'a [Span],
     _lent: PhantomData<&'a [u8]>,
 }
 
@@ -223,10 +226,36 @@ impl Prepared<'_> {
         Ok(usize::try_from(answer).map_err(|_| last())?.min(count))
     }
 
-    /// Where each header lies, a `struct user_msghdr` as `sendmsg` takes it.
-    pub(crate) fn addresses(&self) -> impl ExactSizeIterator<Item = *const libc::msghdr> {
-        self.headers.iter().map(|many| (&raw const many.header).cast())
+    /// Bytes of the longest datagram of each.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = usize> {
+        self.headers.iter().map(|many| many.bytes as usize)
     }
+
+    /// Where each lies.
+    pub(crate) fn each(&self) -> impl ExactSizeIterator<Item = Message> {
+        let mut spans = self.spans;
+        self.headers.iter().map(move |many| {
+            let Header { name, name_bytes, span_count, control_bytes, .. } = many.header;
+            let (mine, others) = spans.split_at_checked(span_count).unwrap_or((spans, &[]));
+            spans = others;
+            let single = mine.first().filter(|_| mine.len() == 1 && control_bytes == 0).map(|span| span.address);
+            Message { header: (&raw const many.header).cast(), bytes: many.bytes, single, name, name_bytes }
+        })
+    }
+}
+
+/// A message as the kernel is shown it. Numbers are addresses of what [`Prepared`] borrows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    /// A `struct user_msghdr`, as `sendmsg` takes it.
+    pub(crate) header: *const libc::msghdr,
+    /// Bytes of its datagram, or of the longest of several.
+    pub(crate) bytes: u32,
+    /// Where they lie, if in one piece with nothing said beside them.
+    pub(crate) single: Option<usize>,
+    /// The destination's address, and its length.
+    pub(crate) name: usize,
+    pub(crate) name_bytes: u32,
 }
 
 /// Consecutive entries that leave as one message: a single datagram, or an aggregate of equal-sized ones whose last may

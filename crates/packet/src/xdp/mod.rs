@@ -22,8 +22,6 @@ mod opening;
 mod program;
 mod transmitting;
 
-use std::net::SocketAddr;
-
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use takt_base::MonoNs;
@@ -32,28 +30,18 @@ use takt_host::bpf::Attached;
 use self::frames::{Fate, Frames};
 use self::held::Lease;
 pub(crate) use self::opening::open;
+use crate::framed::Core;
 use crate::network::{Wanted, ends, gone, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left};
 use crate::socket::OneByOne;
 use crate::sys::xsk::Receiving;
-use crate::{
-    Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry, Wait,
-};
+use crate::{Counters, EngineError, Limits, RxEntry, Transmit, TxEntry, Wait};
 
 /// Queues of an interface that have a socket.
 pub(crate) const MAX_QUEUES: usize = 16;
 
-/// An engine over the sockets of an interface.
+/// What an engine over the sockets of an interface is made of.
 pub(crate) struct Xdp {
-    core: Core,
-    rx_arena: Box<[u8]>,
-    rx_entries: Vec<RxEntry>,
-    tx_arena: Box<[u8]>,
-    tx_entries: Vec<TxEntry>,
-    limits: Limits,
-}
-
-struct Core {
     // First: no frame is sent to a socket that is closed.
     _attached: Attached,
     queues: Vec<Receiving>,
@@ -67,58 +55,23 @@ struct Core {
     _lease: Option<Lease>,
 }
 
-impl Engine for Xdp {
-    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
-        loop {
-            self.core.collect(&mut self.rx_arena, &mut self.rx_entries, self.limits.batch);
-            let go_on = self.rx_entries.is_empty() && !self.core.shared.refused_since_recv;
-            if !go_on || !self.core.await_datagram(wait)? {
-                break;
-            }
-        }
-        self.core.shared.count(&self.rx_entries);
-        Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
+impl Core for Xdp {
+    fn shared(&self) -> &Shared {
+        &self.shared
     }
 
-    fn last_batch(&self) -> RxBatch<'_> {
-        RxBatch::new(&self.rx_arena, &self.rx_entries)
+    fn shared_mut(&mut self) -> &mut Shared {
+        &mut self.shared
     }
 
-    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
-        let Limits { batch, max_payload_bytes, .. } = self.limits;
-        TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
-    }
-
-    fn refused(&mut self) -> Option<Refusal> {
-        self.core.shared.refused()
-    }
-
-    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
-        self.core.shared.local(port)
-    }
-
-    fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    fn counters(&self) -> Counters {
-        let drops = self.core.queues.iter().map(Receiving::drops).sum();
-        let congested = self.core.out.as_ref().map_or(0, |out| out.congested);
-        let counters = self.core.shared.counters;
-        Counters { receive_buffer_drops: drops, congested_sends: counters.congested_sends + congested, ..counters }
-    }
-}
-
-impl Core {
     /// Takes frames until a batch is full or none are left.
-    fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, batch: usize) {
-        entries.clear();
+    fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: &Limits) -> Result<(), EngineError> {
         if let Some(out) = &mut self.out {
             out.remind(&mut self.shared.counters.send_calls);
         }
         self.shared.counters.receive_calls += 1;
-        let Core { queues, shared, wanted, max_payload, .. } = self;
-        while entries.len() < batch {
+        let Xdp { queues, shared, wanted, max_payload, .. } = self;
+        while entries.len() < limits.batch {
             let Some(queue) = earliest(queues) else { break };
             let at = entries.len() * *max_payload;
             let Some(place) = arena.get_mut(at..at + *max_payload) else { break };
@@ -129,6 +82,7 @@ impl Core {
             });
         }
         queues.iter_mut().for_each(Receiving::refill);
+        Ok(())
     }
 
     /// Waits until a queue or a port's error queue has something; `false` when `wait` has run out.
@@ -165,9 +119,16 @@ impl Core {
         self.shared.heed_errors(&ready)?;
         Ok(came || self.shared.refused_since_recv || left.is_some())
     }
+
+    fn counters(&self, _: &Limits) -> Counters {
+        let drops = self.queues.iter().map(Receiving::drops).sum();
+        let congested = self.out.as_ref().map_or(0, |out| out.congested);
+        let counters = self.shared.counters;
+        Counters { receive_buffer_drops: drops, congested_sends: counters.congested_sends + congested, ..counters }
+    }
 }
 
-impl Transmit for Core {
+impl Transmit for Xdp {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
         let Some(out) = &mut self.out else {
             return self.shared.transmit(&mut self.ports, arena, entries, wait);

@@ -10,7 +10,8 @@ use super::frames::Frames;
 use super::held::{Halves, halves};
 use super::program::program;
 use super::transmitting::Transmitting;
-use super::{Core, MAX_QUEUES, Xdp};
+use super::{MAX_QUEUES, Xdp};
+use crate::framed::Framed;
 use crate::mmsg::Batches;
 use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
@@ -57,7 +58,7 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
         (Way::Transmit, Some(out)) => {
             let received = Batches::new(&ports, config);
             let calls = Transmitting { out, received, wanted, send_buffer_bytes, _lease: lease };
-            return Ok(Box::new(Sockets::new(ports, calls, config)));
+            return Ok(Box::new(Sockets::engine(ports, calls, config)));
         }
         (_, out) => out,
     };
@@ -79,24 +80,18 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
         },
         ..Shared::new(Vec::new()).limits(config, (false, false))
     };
-    Ok(Box::new(Xdp {
-        rx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
-        rx_entries: Vec::with_capacity(config.batch),
-        tx_arena: vec![0xa5; config.batch * config.max_payload_bytes].into(),
-        tx_entries: Vec::with_capacity(config.batch),
-        limits,
-        core: Core {
-            _attached: attached,
-            queues,
-            out,
-            ports: OneByOne { frame_bytes: config.max_payload_bytes },
-            shared: Shared::new(ports),
-            wanted,
-            max_payload: config.max_payload_bytes,
-            interface: interface.name,
-            _lease: lease,
-        },
-    }))
+    let xdp = Xdp {
+        _attached: attached,
+        queues,
+        out,
+        ports: OneByOne { frame_bytes: config.max_payload_bytes },
+        shared: Shared::new(ports),
+        wanted,
+        max_payload: config.max_payload_bytes,
+        interface: interface.name,
+        _lease: lease,
+    };
+    Ok(Box::new(Framed::new(xdp, config.batch * config.max_payload_bytes, config, limits)))
 }
 
 fn place(kind: EngineKind) -> Place {

@@ -2,13 +2,14 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod far;
+pub mod interface;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Config, Engine, EngineKind, FramePath, PortIndex, PortSpec, Wait, Way, open};
+use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, Way, ZeroCopy, open};
 use takt_testing::{HANG, loopback, wait_for};
 
 pub const P0: PortIndex = PortIndex(0);
@@ -65,6 +66,16 @@ pub fn uring(config: &Config) -> Box<dyn Engine> {
 
 pub fn uring_aggregated(config: &Config) -> Box<dyn Engine> {
     uring(&Config { aggregate: true, ..config.clone() })
+}
+
+/// Every datagram by zero copy, also where the kernel copies it all the same.
+pub fn uring_zero_copy(config: &Config) -> Box<dyn Engine> {
+    uring(&Config { zero_copy: ZeroCopy::Always, ..config.clone() })
+}
+
+/// The same, as aggregates.
+pub fn uring_zero_copy_aggregated(config: &Config) -> Box<dyn Engine> {
+    uring_zero_copy(&Config { aggregate: true, ..config.clone() })
 }
 
 pub fn xdp(config: &Config) -> Box<dyn Engine> {
@@ -159,10 +170,10 @@ pub fn queued(port: SocketAddr) -> (usize, u64) {
 
 /// Datagrams that came to a port and were dropped before anybody read them, as the kernel counts.
 pub fn dropped(engine: &dyn Engine, port: SocketAddr) -> u64 {
-    match engine.limits().path {
-        FramePath::Sockets => queued(port).1,
-        _ => engine.counters().receive_buffer_drops.expect("a ring counts"),
+    if engine.limits().path.is_sockets() {
+        return queued(port).1;
     }
+    engine.counters().receive_buffer_drops.expect("a ring counts")
 }
 
 /// Waits until so many datagrams of a few bytes have come to a port: a busy kernel delivers later than `send` returns.

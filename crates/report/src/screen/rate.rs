@@ -47,10 +47,11 @@ fn facts(outcome: &Outcome) -> Vec<String> {
 
 /// `engine xdp (native XDP, copied)`; of sockets, which most are, the name alone.
 fn engine(outcome: &Outcome) -> String {
-    let name = outcome.options.engine;
-    match outcome.engine.path.as_str() {
+    let (name, path, sent) = (outcome.options.engine, outcome.engine.path.as_str(), outcome.tx.engine_path.as_str());
+    match path {
+        _ if !sent.is_empty() && sent != path => format!("engine {name} (received: {path}; sent: {sent})"),
         "" | "kernel sockets" => format!("engine {name}"),
-        path => format!("engine {name} ({path})"),
+        _ => format!("engine {name} ({path})"),
     }
 }
 

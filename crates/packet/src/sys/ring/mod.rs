@@ -1,35 +1,38 @@
 //! An io_uring that receives into buffers of its own and sends what is lent to it.
 //!
-//! The ring is set up so that **the kernel touches this process's memory only inside [`Ring::enter`] and
+//! The ring is set up so that **the kernel writes to this process's memory only inside [`Ring::enter`] and
 //! [`Ring::send`]**: with `IORING_SETUP_DEFER_TASKRUN` a request's work is done only when its one thread calls
 //! `io_uring_enter(2)` for events (io_uring_setup(2)), the sockets never block, so nothing goes to a worker thread, and
 //! there is no polling thread. Both calls borrow the ring mutably, so bytes lent by [`Ring::arena`] never change under a
 //! reader.
 //!
+//! **After a send by zero copy the kernel goes on reading** the block of frames that the bytes lie in, until
+//! [`Ring::is_free`] says otherwise ([`sends`]). It holds the pages themselves, not their addresses, from registration on, or
+//! from before `send` returns: whoever unmaps a block ([`Memory`] is whole pages of nobody else's) takes it from himself only,
+//! and the pages are free when the last frame with them is gone. So nothing has to be waited for when a ring ends, and nothing
+//! can be read that was not sent.
+//!
 //! One thread at a time: the kernel answers `EEXIST` to any other than the first to use a ring. An engine that was sent
 //! to another thread makes a new one with [`Ring::renew`].
+
+mod group;
+mod sends;
+mod set_up;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
 use rustix::io::Errno;
 
+use self::group::Group;
+use self::sends::Sends;
+pub(crate) use self::sends::Usage;
+pub(crate) use self::set_up::Shape;
+use self::set_up::set_up;
 use super::memory::Memory;
 use super::message::Prepared;
-
-/// What is to be received of each port.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) ports: usize,
-    /// Buffers of each port, a power of two.
-    pub(crate) buffers: usize,
-    /// Bytes of each.
-    pub(crate) buffer_bytes: usize,
-    /// Messages sent together at most.
-    pub(crate) sends: usize,
-}
 
 /// How a receive of a port went on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +44,13 @@ pub(crate) struct Arrival {
     pub(crate) more: bool,
 }
 
-/// Bytes of a `struct io_uring_buf`: address, length, number, and in the first of a ring its tail.
-const ENTRY_BYTES: usize = 16;
-const TAIL_AT: usize = 14;
-
-/// Buffers of one port, as the kernel is told of them (`struct io_uring_buf_ring`, io_uring_register_buf_ring(3)).
-#[derive(Debug)]
-struct Group {
-    entries: Memory,
-    tail: u16,
+/// How bytes are offered by zero copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lend {
+    /// The block that they lie in.
+    pub(crate) block: usize,
+    /// Shorter datagrams are copied.
+    pub(crate) least_bytes: usize,
 }
 
 /// The ring, its buffers, and what has been completed.
@@ -61,14 +62,15 @@ pub(crate) struct Ring {
     /// Whether the thread that uses it has begun.
     enabled: bool,
     shape: Shape,
-    /// Results of the sends under way: for each what the kernel answered, once it did.
-    sent: Vec<Option<i32>>,
+    sends: Sends,
     /// Receives that go on.
     receiving: usize,
     /// Receives completed while sends were waited for.
     arrivals: Vec<Arrival>,
     /// One a port. The kernel reads it when a receive is submitted.
     headers: Box<[ReceiveHeader]>,
+    /// Whether its blocks are registered, by their number.
+    registered: bool,
     /// A submission failed half-way: what is left of it must not be submitted any more, so the ring has to be renewed.
     broken: bool,
 }
@@ -86,8 +88,7 @@ struct ReceiveHeader {
     flags: u32,
 }
 
-/// Marks the completion of a send; the rest is which.
-const SEND: u64 = 1 << 32;
+/// Marks what a cancellation is answered.
 const CANCEL: u64 = 1 << 33;
 
 impl Ring {
@@ -103,10 +104,11 @@ impl Ring {
             arena,
             enabled: false,
             shape,
-            sent: vec![None; shape.sends],
+            sends: Sends::new(shape.sends, shape.blocks),
             receiving: 0,
             arrivals: Vec::with_capacity(completions),
             headers: vec![ReceiveHeader::default(); shape.ports].into(),
+            registered: false,
             broken: false,
         };
         for buffer in 0..shape.ports * shape.buffers {
@@ -119,10 +121,12 @@ impl Ring {
     /// `held` is true. What was completed is kept for [`Ring::arrival`]; what was armed has to be armed again.
     pub(crate) fn renew(&mut self, held: impl Fn(usize) -> bool) -> io::Result<()> {
         self.collect();
+        self.sends.abandon();
         let (uring, groups) = set_up(&self.shape)?;
         self.uring = uring;
         self.groups = groups;
         self.enabled = false;
+        self.registered = false;
         self.broken = false;
         self.receiving = 0;
         for buffer in 0..self.shape.ports * self.shape.buffers {
@@ -170,9 +174,9 @@ impl Ring {
     }
 
     /// Lets the kernel do what it has to for this ring. With `wait` it waits until something is completed, or the time is
-    /// over (`None` inside: for ever); without it never waits. `Ok` when there is something to see in
-    /// [`Ring::arrival`], or when a signal came.
-    pub(crate) fn enter(&mut self, wait: Option<Option<rustix::event::Timespec>>) -> Result<(), Errno> {
+    /// over (`None` inside: for ever); without it never waits. Returns how many completions there were, not all of which need be
+    /// arrivals: 0 when the time is over, or a signal came.
+    pub(crate) fn enter(&mut self, wait: Option<Option<rustix::event::Timespec>>) -> Result<usize, Errno> {
         self.enable()?;
         let submitter = self.uring.submitter();
         let answer = match wait {
@@ -184,9 +188,9 @@ impl Ring {
                 submitter.submit_with_args(1, &SubmitArgs::new().timespec(&span))
             }
         };
-        self.collect();
+        let completed = self.collect();
         match answer.map_err(|error| errno_of(&error)) {
-            Err(Errno::TIME | Errno::INTR) | Ok(_) => Ok(()),
+            Err(Errno::TIME | Errno::INTR) | Ok(_) => Ok(completed),
             Err(errno) => Err(errno),
         }
     }
@@ -205,26 +209,59 @@ impl Ring {
         self.arrivals.clear();
     }
 
+    /// Whether the kernel has sends by zero copy (`IORING_OP_SENDMSG_ZC`, Linux 6.1).
+    pub(crate) fn has_zero_copy(&self) -> bool {
+        let mut probe = Probe::new();
+        let asked = self.uring.submitter().register_probe(&mut probe);
+        asked.is_ok() && probe.is_supported(opcode::SendMsgZc::CODE)
+    }
+
+    /// Whether the bytes of a block may be written: no frame refers to them.
+    pub(crate) fn is_free(&self, block: usize) -> bool {
+        self.sends.is_free(block)
+    }
+
+    /// Whether a block will never be free, since the ring that it was lent to is closed.
+    pub(crate) fn is_abandoned(&self, block: usize) -> bool {
+        self.sends.is_abandoned(block)
+    }
+
+    /// An abandoned block has other memory now.
+    pub(crate) fn replaced(&mut self, block: usize) {
+        self.sends.replaced(block);
+    }
+
+    /// What became of messages by zero copy so far.
+    pub(crate) fn usage(&self) -> Usage {
+        self.sends.usage()
+    }
+
     /// Sends in one submission, in order, without waiting for room; returns how many from the front were taken, at least
-    /// one. Each waits for the one before it (`IOSQE_IO_LINK`), and none is tried after one has failed.
-    pub(crate) fn send(&mut self, socket: BorrowedFd<'_>, messages: Prepared<'_>) -> Result<usize, Errno> {
+    /// one. Each waits for the one before it (`IOSQE_IO_LINK`), and none is tried after one has failed. With `lend` their bytes
+    /// must lie in that block.
+    pub(crate) fn send(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        messages: &Prepared<'_>,
+        lend: Option<Lend>,
+    ) -> Result<usize, Errno> {
         self.enable()?;
-        let addresses = messages.addresses();
-        let (most, mut count) = (addresses.len().min(self.sent.len()), 0);
-        self.sent.fill(None);
-        for (number, header) in addresses.take(most).enumerate() {
-            let flags = (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL).cast_unsigned();
+        let messages = messages.each();
+        let (most, mut count) = (messages.len().min(self.sends.room()), 0);
+        self.sends.begin();
+        for (number, message) in messages.take(most).enumerate() {
             let linked = if number + 1 < most { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
-            let entry = opcode::SendMsg::new(Fd(socket.as_raw_fd()), header).flags(flags).build();
-            if !self.push(&entry.flags(linked).user_data(SEND | number as u64)) {
+            let lend = lend.filter(|lend| message.bytes as usize >= lend.least_bytes);
+            let entry = sends::entry(socket, message, lend, self.registered);
+            let mark = Sends::mark(lend.map_or(0, |lend| lend.block), number);
+            if !self.push(&entry.flags(linked).user_data(mark)) {
                 break;
             }
             count += 1;
         }
         // They are all answered before what `messages` borrows is anybody else's.
-        while self.missing(count) > 0 {
-            let missing = self.missing(count);
-            let answer = self.uring.submitter().submit_and_wait(missing);
+        while self.sends.missing(count) > 0 {
+            let answer = self.uring.submitter().submit_and_wait(self.sends.missing(count));
             self.collect();
             match answer.map_err(|error| errno_of(&error)) {
                 Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY) => {}
@@ -234,16 +271,12 @@ impl Ring {
                 }
             }
         }
-        let answers = self.sent.get(..count).unwrap_or_default();
-        match answers.iter().position(|answer| answer.is_none_or(|answer| answer < 0)) {
-            None => Ok(count),
-            Some(0) => Err(answers.first().copied().flatten().map_or(Errno::INVAL, of)),
-            Some(taken) => Ok(taken),
-        }
+        self.sends.taken(count).map_err(of)
     }
 
-    fn missing(&self, count: usize) -> usize {
-        self.sent.iter().take(count).filter(|answer| answer.is_none()).count()
+    /// Registers blocks, so that sends by zero copy need not pin their pages one by one; where that is not permitted they do.
+    pub(crate) fn register(&mut self, blocks: &[Memory]) {
+        self.registered = set_up::register(&self.uring, blocks).is_ok();
     }
 
     /// The first thread to use a ring is its only one: any other is answered `EEXIST`.
@@ -262,25 +295,22 @@ impl Ring {
     fn push(&mut self, entry: &squeue::Entry) -> bool {
         // SAFETY: the memory a request names is alive, and borrowed as long as the kernel may use it: a receive names
         // buffers of `arena` and one of `headers`, which live as long as the ring; a send names what `Prepared` borrows, and
-        // `send` returns when each is answered, or has made sure that the ring is never entered again.
+        // `send` returns when each is answered, or has made sure that the ring is never entered again. What is read of a
+        // block after that is read by its pages, which the kernel holds.
         #[allow(unsafe_code)]
         unsafe {
             self.uring.submission().push(entry).is_ok()
         }
     }
 
-    /// Sorts what is completed.
-    fn collect(&mut self) {
+    /// Sorts what is completed; how much there was.
+    fn collect(&mut self) -> usize {
         let Shape { buffers, buffer_bytes, .. } = self.shape;
+        let mut completed = 0;
         for entry in self.uring.completion() {
+            completed += 1;
             let data = entry.user_data();
-            if data & CANCEL != 0 {
-                continue;
-            }
-            if data & SEND != 0 {
-                if let Some(sent) = self.sent.get_mut((data & !SEND) as usize) {
-                    *sent = Some(entry.result());
-                }
+            if data & CANCEL != 0 || self.sends.take(data, entry.result(), entry.flags()) {
                 continue;
             }
             let port = data as usize;
@@ -295,6 +325,7 @@ impl Ring {
                 self.arrivals.push(Arrival { port, result, more: cqueue::more(entry.flags()) });
             }
         }
+        completed
     }
 
     /// Ends all receives, so that the sockets they hold are free when this returns.
@@ -314,7 +345,7 @@ impl Ring {
             let all = opcode::AsyncCancel2::new(io_uring::types::CancelBuilder::any()).build();
             let _no_room_until_submitted = self.push(&all.user_data(CANCEL));
             match self.enter(Some(Some(moment))) {
-                Ok(()) | Err(Errno::AGAIN | Errno::BUSY) => self.arrivals.clear(),
+                Ok(_) | Err(Errno::AGAIN | Errno::BUSY) => self.arrivals.clear(),
                 Err(_) => return,
             }
         }
@@ -325,55 +356,6 @@ impl Drop for Ring {
     fn drop(&mut self) {
         self.cancel();
     }
-}
-
-impl Group {
-    /// Adds a buffer at the tail. The kernel reads entries and tail inside calls only, so plain writes do.
-    fn push(&mut self, address: u64, bytes: usize, number: u16, entries: usize) {
-        let at = (usize::from(self.tail) & (entries - 1)) * ENTRY_BYTES;
-        self.tail = self.tail.wrapping_add(1);
-        let tail = self.tail.to_ne_bytes();
-        let memory = self.entries.bytes_mut();
-        if let Some(entry) = memory.get_mut(at..at + TAIL_AT) {
-            entry[..8].copy_from_slice(&address.to_ne_bytes());
-            entry[8..12].copy_from_slice(&u32::try_from(bytes).unwrap_or(0).to_ne_bytes());
-            entry[12..14].copy_from_slice(&number.to_ne_bytes());
-        }
-        if let Some(place) = memory.get_mut(TAIL_AT..ENTRY_BYTES) {
-            place.copy_from_slice(&tail);
-        }
-    }
-}
-
-/// A ring that no thread uses yet, and groups of buffers registered with it, all of them empty.
-fn set_up(shape: &Shape) -> io::Result<(IoUring, Vec<Group>)> {
-    // A batch, a receive of each port, and what cancels them.
-    let entries = (shape.sends + shape.ports + 1).next_power_of_two();
-    let completions = (shape.ports * (shape.buffers + 2) + shape.sends + 2).next_power_of_two();
-    let size = |number: usize| u32::try_from(number).map_err(|_| io::Error::from(Errno::INVAL));
-    let uring = IoUring::builder()
-        .setup_cqsize(size(completions.max(entries * 2))?)
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_taskrun_flag()
-        .setup_submit_all()
-        .setup_r_disabled()
-        .dontfork()
-        .build(size(entries)?)?;
-    let mut groups = Vec::with_capacity(shape.ports);
-    for number in 0..shape.ports {
-        let group = Group { entries: Memory::new(shape.buffers * ENTRY_BYTES)?, tail: 0 };
-        let (address, _) = group.entries.span();
-        let (count, number) = (u16::try_from(shape.buffers), u16::try_from(number));
-        let (Ok(count), Ok(number)) = (count, number) else { return Err(Errno::INVAL.into()) };
-        // SAFETY: `count` entries lie there, page-aligned, zeroed (no buffer yet), and live as long as the ring.
-        #[allow(unsafe_code)]
-        unsafe {
-            uring.submitter().register_buf_ring_with_flags(address, count, number, 0)?;
-        }
-        groups.push(group);
-    }
-    Ok((uring, groups))
 }
 
 /// A completion's negative result.
