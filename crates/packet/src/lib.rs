@@ -60,6 +60,7 @@ pub use missing::Missing;
 #[doc(hidden)]
 pub use network::frame; // for its fuzz target
 pub use open::open;
+pub use takt_host::steering::Queues;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -45,12 +45,13 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// `engine xdp (native XDP, copied)`; of sockets, which most are, the name alone.
+/// `engine xdp (native XDP, copied, queue 0 of eth0 by its rules)`; of sockets, which most are, the name alone.
 fn engine(outcome: &Outcome) -> String {
     let name = outcome.options.engine;
-    match outcome.engine.path.as_str() {
-        "" | "kernel sockets" => format!("engine {name}"),
-        path => format!("engine {name} ({path})"),
+    match (outcome.engine.path.as_str(), &outcome.engine.queues) {
+        ("" | "kernel sockets", _) => format!("engine {name}"),
+        (path, None) => format!("engine {name} ({path})"),
+        (path, Some(queues)) => format!("engine {name} ({path}, {queues})"),
     }
 }
 
