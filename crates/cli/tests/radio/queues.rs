@@ -93,6 +93,10 @@ fn a_stream_has_the_queue_that_it_names_and_gives_the_others_back() {
     assert_eq!(outcome["engine"]["queues"], "queue 0 of near by its channels", "{outcome:#}");
     assert!(number(&outcome, "/rx/samples") > 0, "{outcome:#}");
     assert_eq!(cable.queues(), 4);
+    let words = args.iter().filter(|word| **word != "--json").chain(&["xdp:0"]).copied().collect::<Vec<_>>();
+    let said = text(&cable.takt(&words).stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    has(&said, &["engine xdp:0 (native XDP, copied, queue 0 of near by its channels)"]);
     let outcome = json(&cable.takt(&[&args[..], &["xdp"]].concat()));
     let why = outcome["engine"]["queues"].as_str().unwrap_or_default();
     has(why, &["all queues of near", "no rules"]);

@@ -130,6 +130,16 @@ impl Steering {
         self.said.as_deref()
     }
 
+    /// Writes the table once more, where there is one. To be called when a program was attached to the card: virtio-net then
+    /// sets its number of queues, at which the device forgets the table (seen with Linux 6.1 in QEMU 7.2).
+    ///
+    /// # Errors
+    /// The driver refuses it now.
+    pub fn renew(&self) -> io::Result<()> {
+        let tables = self.made.iter().filter(|(change, _)| matches!(change, Change::Table { .. }));
+        tables.into_iter().try_for_each(|(change, _)| change.make(&*self.driver))
+    }
+
     fn try_ways(&mut self, place: &Place<'_>, ports: &[u16], wanted: Queues, queues: RangeInclusive<u32>) {
         let mut refused = Vec::new();
         for way in Way::ALL.into_iter().filter(|way| wanted != Queues::Chosen || *way == Way::Rules) {
@@ -140,24 +150,25 @@ impl Steering {
                     self.queues = Some(queues);
                     return;
                 }
-                Err(why) => refused.push(format!("no {}: {}", way.name(), in_words(&why))),
+                Err(why) => {
+                    self.give_back();
+                    refused.push(format!("no {}: {}", way.name(), in_words(&why)));
+                }
             }
         }
         self.said = Some(format!("all queues of {}, {}", place.interface, refused.join(", ")));
     }
 
-    /// All of them, or none.
+    /// # Errors
+    /// The first that is refused, or can't be recorded. Those before it stand.
     fn make(&mut self, place: &Place<'_>, changes: Vec<Change>) -> io::Result<()> {
         let run = place.registry.begin(WHAT).map_err(io::Error::other)?;
         for change in changes {
             let registration = run.will_create(place.leftover(&change)).map_err(io::Error::other)?;
             let made = change.make(&*self.driver);
+            // Also if it was refused: a driver may have made a part of it.
             self.made.push((change, registration));
-            if let Err(why) = made {
-                // The one that was refused as well: a driver may have made a part of it.
-                self.give_back();
-                return Err(why);
-            }
+            made?;
         }
         Ok(())
     }
@@ -251,7 +262,8 @@ impl Way {
             Way::Table => {
                 let was = table::read(driver)?;
                 let becomes = table::over(was.len(), *queues.start(), count(queues));
-                Ok(if was == becomes { Vec::new() } else { vec![Change::Table { was, becomes }] })
+                // Also where it is as wanted: it may have to be written again.
+                Ok(vec![Change::Table { was, becomes }])
             }
             Way::Channels => {
                 let was = Channels::read(driver)?;

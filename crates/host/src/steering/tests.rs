@@ -331,6 +331,18 @@ fn a_card_that_goes_away_has_nothing_to_give_back() {
 }
 
 #[test]
+fn a_table_that_a_card_has_forgotten_is_written_again() {
+    let (_dir, registry) = registry();
+    let card = Played::with(State { rules: None, ..full_card() });
+    let steering = card.steer(&registry, &[1], "1").unwrap();
+    card.change(|state| state.table = Some(vec![0; 16]));
+    steering.renew().unwrap();
+    assert_eq!(card.state().table, Some(vec![1; 16]));
+    drop(steering);
+    assert_eq!(card.state().table, full_card().table);
+}
+
+#[test]
 fn what_somebody_else_has_set_since_is_left_as_it_is() {
     let (dir, registry) = registry();
     let card = Played::with(State { rules: None, ..full_card() });

@@ -72,6 +72,8 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
     }
     let code = |table: &Table| program(&wanted, config.stamps, table.descriptor());
     let attached = attach(kind, &interface, &queues, sizes, code)?;
+    let renewed = steering.as_ref().map_or(Ok(()), Steering::renew);
+    renewed.map_err(|source| EngineError::Kernel { call: "ethtool -X", source })?;
     let queues: Vec<Receiving> = queues.into_iter().map(|(_, queue)| queue).collect();
     let limits = Limits {
         recv_buffer_bytes: sizes.receive as usize / frame_bytes.div_ceil(FRAME_BYTES) * config.max_payload_bytes,
