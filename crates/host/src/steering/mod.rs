@@ -3,9 +3,9 @@
 //!
 //! | way | what is changed | what others notice |
 //! | --- | --- | --- |
-//! | rules ([`rules`]) | a rule for each port: its datagrams go to a queue | nothing |
-//! | table ([`table`]) | the indirection table names these queues only | all that the card spreads comes by these queues |
-//! | channels ([`channels`]) | the card has these queues only, from the first | the same |
+//! | rules | a rule for each port: its datagrams go to a queue | nothing |
+//! | table | the indirection table names these queues only | all that the card spreads comes by these queues |
+//! | channels | the card has these queues only, from the first | the same |
 //!
 //! The first that the driver takes is used. Where queues are not named ([`Queues::Chosen`]) only rules are tried, since the
 //! others touch what belongs to others. If none is taken, nothing is changed and all queues are the program's, which
