@@ -10,6 +10,7 @@
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
 //! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
+//! | [`steering`] | receive queues of a card for one program's datagrams |
 //! | [`thread_clock`], [`core_stop`] | that a core stood still, and who stopped it |
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`ending`] | a request to end, by signal |
@@ -52,6 +53,7 @@ pub mod quota;
 pub mod receive;
 pub mod slack;
 pub mod slice;
+pub mod steering;
 pub mod thread_clock;
 pub mod timer;
 pub mod topology;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::mount::UnmountFlags;
@@ -52,6 +53,39 @@ pub fn unshare_network() -> Result<(), NamespaceError> {
         rustix::io::Errno::PERM => NamespaceError::NotPermitted,
         other => NamespaceError::Io(other.into()),
     })
+}
+
+/// The number of the calling thread's network namespace: that of its file in `/proc`. 0: `/proc` is not there.
+#[must_use]
+pub fn own_network() -> u64 {
+    number(Path::new("/proc/thread-self/ns/net")).unwrap_or(0)
+}
+
+/// Runs `act` in the network namespace of a number: on this thread if that is its own, on a thread of its own else. `None`:
+/// it has ended, or nothing names it that this process may see.
+///
+/// # Errors
+/// `CAP_SYS_ADMIN` is missing.
+pub fn in_network<R: Send>(wanted: u64, act: impl FnOnce() -> R + Send) -> Result<Option<R>, NamespaceError> {
+    if own_network() == wanted {
+        return Ok(Some(act()));
+    }
+    let named = named().into_iter().map(|name| Path::new(NAMED_DIR).join(name));
+    let of = |folder: &'static str| {
+        let tasks = crate::host::Host::this().list(folder);
+        tasks.into_iter().map(move |task| Path::new(folder).join(task).join("ns/net"))
+    };
+    let Some(path) = named.chain(of("/proc")).chain(of("/proc/self/task")).find(|path| number(path) == Some(wanted))
+    else {
+        return Ok(None);
+    };
+    let inside = || enter_network(path).map(|()| act());
+    let thread = std::thread::scope(|scope| scope.spawn(inside).join());
+    thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(Some)
+}
+
+fn number(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).map(|meta| meta.st_ino()).ok()
 }
 
 /// Makes a tap interface in the calling thread's network namespace: what is written to the interface, a virtual machine
@@ -166,6 +200,30 @@ mod tests {
         }
         assert_eq!(forwarding(), before);
         assert_eq!(add_tap("a-name-of-more-than-15").unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_namespace_is_entered_by_its_number_while_somebody_is_in_it() {
+        let before = own_network();
+        assert_eq!(in_network(before, own_network).unwrap(), Some(before));
+        let (tell, number) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let inside = std::thread::spawn(move || {
+            unshare_network()?;
+            tell.send(own_network()).unwrap();
+            // Until the other end is dropped.
+            let _ = ended.recv();
+            Ok::<_, NamespaceError>(())
+        });
+        if let Ok(wanted) = number.recv() {
+            assert_ne!(wanted, before);
+            assert_eq!(in_network(wanted, own_network).unwrap(), Some(wanted));
+        }
+        drop(end);
+        if let Err(error) = inside.join().unwrap() {
+            only_root_may(&error);
+        }
+        assert_eq!(in_network(1, own_network).unwrap(), None);
     }
 
     #[test]

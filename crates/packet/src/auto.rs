@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What is tried, in this order; the last opens wherever any does.
-const ORDER: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::Mmsg];
+const ORDER: [EngineKind; 2] = [EngineKind::XDP, EngineKind::Mmsg];
 
 /// Which engine was chosen, and why none before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,5 +94,9 @@ impl Engine for Chosen {
 
     fn choice(&self) -> Option<&Choice> {
         Some(&self.choice)
+    }
+
+    fn queues(&self) -> Option<&str> {
+        self.engine.queues()
     }
 }

@@ -52,6 +52,11 @@ pub trait Engine: Send {
     fn choice(&self) -> Option<&Choice> {
         None
     }
+
+    /// Of an engine on some queues of a card: which, and what brings its datagrams there, in words; or why it has all.
+    fn queues(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A destination answered by ICMP that no socket listens there.

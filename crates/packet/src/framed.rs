@@ -35,6 +35,10 @@ pub(crate) trait Core: Transmit + Send {
     }
 
     fn counters(&self, granted: &Limits) -> Counters;
+
+    fn queues(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// An engine around a core.
@@ -98,5 +102,9 @@ impl<C: Core> Engine for Framed<C> {
 
     fn counters(&self) -> Counters {
         self.core.counters(&self.limits)
+    }
+
+    fn queues(&self) -> Option<&str> {
+        self.core.queues()
     }
 }

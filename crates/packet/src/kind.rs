@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use takt_host::steering::{Queues, UnknownQueues};
 
 use crate::device::{DpdkDevice, UnknownDevice};
 
@@ -17,10 +18,10 @@ pub enum EngineKind {
     Mmsg,
     /// One io_uring for all ports: receives that go on by themselves, sends in one submission.
     Uring,
-    /// AF_XDP behind a program in the interface's driver.
-    Xdp,
+    /// AF_XDP behind a program in the interface's driver, on these of its queues.
+    Xdp(Queues),
     /// AF_XDP behind a program above the driver: for interfaces whose driver has no place for one.
-    XdpGeneric,
+    XdpGeneric(Queues),
     /// A driver of DPDK's, in this process. Needs a program that was built with it (feature `dpdk`).
     Dpdk(DpdkDevice),
     /// The fastest that opens, which [`crate::Engine::choice`] explains.
@@ -28,13 +29,18 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
+    /// `xdp` on queues that it chooses.
+    pub const XDP: EngineKind = EngineKind::Xdp(Queues::Chosen);
+    /// `xdp-generic` on queues that it chooses.
+    pub const XDP_GENERIC: EngineKind = EngineKind::XdpGeneric(Queues::Chosen);
+
     /// All of them, plainest first.
     pub const ALL: [EngineKind; 7] = [
         EngineKind::Socket,
         EngineKind::Mmsg,
         EngineKind::Uring,
-        EngineKind::Xdp,
-        EngineKind::XdpGeneric,
+        EngineKind::XDP,
+        EngineKind::XDP_GENERIC,
         EngineKind::Dpdk(DpdkDevice::AfPacket),
         EngineKind::Auto,
     ];
@@ -45,18 +51,18 @@ impl EngineKind {
     /// Whether it is, or may become, one that sees frames as they come from the interface, headers and all.
     #[must_use]
     pub const fn sees_frames(self) -> bool {
-        matches!(self, EngineKind::Xdp | EngineKind::XdpGeneric | EngineKind::Dpdk(_) | EngineKind::Auto)
+        matches!(self, EngineKind::Xdp(_) | EngineKind::XdpGeneric(_) | EngineKind::Dpdk(_) | EngineKind::Auto)
     }
 
-    /// The name people type; engine `dpdk` may have a device behind it.
+    /// The name people type; engine `dpdk` may have a device behind it, `xdp` and `xdp-generic` queues.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             EngineKind::Socket => "socket",
             EngineKind::Mmsg => "mmsg",
             EngineKind::Uring => "uring",
-            EngineKind::Xdp => "xdp",
-            EngineKind::XdpGeneric => "xdp-generic",
+            EngineKind::Xdp(_) => "xdp",
+            EngineKind::XdpGeneric(_) => "xdp-generic",
             EngineKind::Dpdk(_) => "dpdk",
             EngineKind::Auto => "auto",
         }
@@ -67,6 +73,9 @@ impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EngineKind::Dpdk(device) if *device != DpdkDevice::AfPacket => f.pad(&format!("dpdk:{device}")),
+            EngineKind::Xdp(queues @ Queues::Named { .. }) | EngineKind::XdpGeneric(queues @ Queues::Named { .. }) => {
+                f.pad(&format!("{}:{queues}", self.name()))
+            }
             _ => f.pad(self.name()),
         }
     }
@@ -80,6 +89,8 @@ pub enum UnknownEngine {
     Name { got: String },
     #[error(transparent)]
     Device(#[from] UnknownDevice),
+    #[error(transparent)]
+    Queues(#[from] UnknownQueues),
 }
 
 impl From<EngineKind> for String {
@@ -102,6 +113,12 @@ impl FromStr for EngineKind {
         if let Some(device) = text.strip_prefix("dpdk:") {
             return Ok(EngineKind::Dpdk(device.parse()?));
         }
+        if let Some(queues) = text.strip_prefix("xdp:") {
+            return Ok(EngineKind::Xdp(queues.parse()?));
+        }
+        if let Some(queues) = text.strip_prefix("xdp-generic:") {
+            return Ok(EngineKind::XdpGeneric(queues.parse()?));
+        }
         let found = EngineKind::ALL.into_iter().find(|kind| kind.name() == text);
         found.ok_or_else(|| UnknownEngine::Name { got: text.to_owned() })
     }
@@ -121,13 +138,18 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_dpdks_is_part_of_the_name() {
+    fn a_device_of_dpdks_and_queues_are_part_of_the_name() {
         let plain: EngineKind = "dpdk:af_packet".parse().unwrap();
         assert_eq!((plain, plain.to_string().as_str()), (EngineKind::Dpdk(DpdkDevice::AfPacket), "dpdk"));
         for name in ["dpdk:af_xdp", "dpdk:0000:03:00.0@192.168.10.1/24"] {
             let kind: EngineKind = name.parse().unwrap();
             assert_eq!((kind.name(), kind.to_string().as_str(), String::from(kind).as_str()), ("dpdk", name, name));
         }
+        for name in ["xdp:0", "xdp:2-3", "xdp-generic:1"] {
+            let kind: EngineKind = name.parse().unwrap();
+            assert_eq!((kind.to_string().as_str(), String::from(kind).as_str()), (name, name));
+        }
+        assert!("xdp:3-2".parse::<EngineKind>().unwrap_err().to_string().contains("`3-2` names no queues"));
         assert!("dpdk:eth0".parse::<EngineKind>().unwrap_err().to_string().contains("`eth0` is no device"));
     }
 }

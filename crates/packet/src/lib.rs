@@ -63,6 +63,7 @@ pub use missing::Missing;
 pub use network::frame; // for its fuzz target
 pub use open::open;
 pub use zero_copy::{Sending, ZeroCopy};
+pub use takt_host::steering::Queues;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

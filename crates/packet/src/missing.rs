@@ -61,6 +61,14 @@ pub enum Missing {
          (one engine of this kind an interface, or of one program one that receives and one that transmits)"
     )]
     QueueFree { interface: String },
+    #[error("{interface} has no receive queue {queue}   (it has {there}, numbered from 0)")]
+    NoQueue { interface: String, queue: u32, there: u32 },
+    #[error("{interface} has {there} receive queues, and this engine serves {most} at most   (name some, as xdp:0-3)")]
+    ManyQueues { interface: String, there: u32, most: usize },
+    #[error("another takt has queues of {interface}: process {pid}   (wait for it to end)")]
+    QueuesTaken { interface: String, pid: u32 },
+    #[error("a takt that was killed has left {interface} on queues of its own   (takt clean)")]
+    QueuesLeftBehind { interface: String },
     #[error("the kernel takes no frames for loopback from AF_XDP   (engines socket, mmsg and uring)")]
     Loopback,
     #[error("{interface} took no XDP program: {why}")]

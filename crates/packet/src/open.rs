@@ -49,7 +49,7 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
             Box::new(Sockets::engine(ports, calls, config))
         }
         EngineKind::Uring => Box::new(Uring::new(ports(config)?, config)?),
-        EngineKind::Xdp | EngineKind::XdpGeneric => xdp::open(kind, config)?,
+        EngineKind::Xdp(queues) | EngineKind::XdpGeneric(queues) => xdp::open(kind, queues, config)?,
         #[cfg(feature = "dpdk")]
         EngineKind::Dpdk(device) => Box::new(crate::dpdk::open(device, config)?),
         #[cfg(not(feature = "dpdk"))]

@@ -28,7 +28,7 @@ fn each_arrives_once_in_order_with_its_number_and_time() {
     if !over_a_cable("each_arrives_once_in_order_with_its_number_and_time") {
         return;
     }
-    let mut server = there(|| open(EngineKind::Xdp, &unconnected_far(1)).unwrap());
+    let mut server = there(|| open(EngineKind::XDP, &unconnected_far(1)).unwrap());
     for bytes in [16, 64, 1472] {
         let mut generator = Generator::open(local(), addr(&*server, 0), bytes).unwrap();
         generator.count_from(FIRST).unwrap();

@@ -15,7 +15,7 @@ use support::{
 use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
 use takt_testing::wait_for;
 
-const KINDS: [EngineKind; 2] = [EngineKind::Xdp, EngineKind::XdpGeneric];
+const KINDS: [EngineKind; 2] = [EngineKind::XDP, EngineKind::XDP_GENERIC];
 
 /// An engine of an interface that has just been let go: the kernel ends a program a moment later.
 fn reopened(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
@@ -34,7 +34,7 @@ fn the_path_is_named_and_the_program_ends_with_the_engine() {
     if !over_a_cable("the_path_is_named_and_the_program_ends_with_the_engine") {
         return;
     }
-    for (kind, path) in [(EngineKind::Xdp, FramePath::NativeXdp), (EngineKind::XdpGeneric, FramePath::GenericXdp)] {
+    for (kind, path) in [(EngineKind::XDP, FramePath::NativeXdp), (EngineKind::XDP_GENERIC, FramePath::GenericXdp)] {
         let engine = reopened(kind, &unconnected(1));
         assert_eq!(engine.limits().path, path);
         assert!(programs().contains("prog/xdp"), "{}", programs());
@@ -48,7 +48,7 @@ fn a_process_that_is_killed_leaves_no_program() {
     const NAME: &str = "a_process_that_is_killed_leaves_no_program";
     if std::env::var_os("TAKT_PACKET_XDP_HOLD").is_some() {
         let engine =
-            open(EngineKind::Xdp, &Config::new(vec![PortSpec { bind: "10.98.0.1:0".parse().unwrap(), peer: None }]));
+            open(EngineKind::XDP, &Config::new(vec![PortSpec { bind: "10.98.0.1:0".parse().unwrap(), peer: None }]));
         let _held = engine.expect("the interface is free");
         loop {
             std::thread::sleep(Duration::from_secs(1));
@@ -65,12 +65,12 @@ fn a_process_that_is_killed_leaves_no_program() {
         .spawn()
         .expect("it runs");
     wait_for("the program of another process", || programs().contains("prog/xdp").then_some(()));
-    let free = missing(EngineKind::XdpGeneric, &unconnected(1));
+    let free = missing(EngineKind::XDP_GENERIC, &unconnected(1));
     assert_eq!(free, Missing::QueueFree { interface: "near".to_owned() });
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
     wait_for("no program", || (!programs().contains("prog/xdp")).then_some(()));
-    let mut engine = reopened(EngineKind::Xdp, &unconnected(1));
+    let mut engine = reopened(EngineKind::XDP, &unconnected(1));
     stranger().send_to(b"alive", addr(&*engine, 0)).unwrap();
     assert_eq!(recv_some(&mut *engine, 1).len(), 1);
 }
@@ -92,20 +92,20 @@ fn what_is_missing_is_said_with_the_fix() {
         assert!(matches!(giant, Missing::ShortFrames { payload: 60_000, .. }), "{giant}");
     }
     // Loopback has no place for a program of its own; above it there is one.
-    let native = missing(EngineKind::Xdp, &spec("127.0.0.1:0"));
+    let native = missing(EngineKind::XDP, &spec("127.0.0.1:0"));
     assert!(matches!(&native, Missing::NativeLong { interface, mtu: 65_536, .. } if interface == "lo"), "{native}");
     assert!(native.to_string().contains("xdp-generic"), "{native}");
-    assert_eq!(open(EngineKind::XdpGeneric, &spec("127.0.0.1:0")).unwrap().limits().path, FramePath::GenericXdp);
+    assert_eq!(open(EngineKind::XDP_GENERIC, &spec("127.0.0.1:0")).unwrap().limits().path, FramePath::GenericXdp);
 
-    let first = open(EngineKind::Xdp, &unconnected(1)).unwrap();
-    let second = missing(EngineKind::Xdp, &unconnected(1));
+    let first = open(EngineKind::XDP, &unconnected(1)).unwrap();
+    let second = missing(EngineKind::XDP, &unconnected(1));
     assert_eq!(second, Missing::QueueFree { interface: "near".to_owned() });
-    let taken = open(EngineKind::Xdp, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
+    let taken = open(EngineKind::XDP, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
     assert!(matches!(taken, Err(EngineError::PortInUse { .. })));
     drop(first);
 
     shell("ip link set near down");
-    assert_eq!(missing(EngineKind::Xdp, &unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
+    assert_eq!(missing(EngineKind::XDP, &unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
 }
 
 #[test]
@@ -199,16 +199,16 @@ fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
     const COUNT: u32 = 1000;
     let of = |way| Config { way, ..unconnected(1) };
     for (first, second) in [(Way::Receive, Way::Transmit), (Way::Transmit, Way::Receive)] {
-        let mut one = reopened(EngineKind::Xdp, &of(first));
-        let mut other = open(EngineKind::Xdp, &of(second)).unwrap();
+        let mut one = reopened(EngineKind::XDP, &of(first));
+        let mut other = open(EngineKind::XDP, &of(second)).unwrap();
         for way in [Way::Both, first] {
-            assert_eq!(missing(EngineKind::Xdp, &of(way)), Missing::QueueFree { interface: "near".to_owned() });
+            assert_eq!(missing(EngineKind::XDP, &of(way)), Missing::QueueFree { interface: "near".to_owned() });
         }
         let (receiving, transmitting) =
             if first == Way::Receive { (&mut one, &mut other) } else { (&mut other, &mut one) };
         assert_eq!(receiving.limits().path, FramePath::NativeXdp);
         assert_eq!(transmitting.limits().path, FramePath::TransmitXdp { zero_copy: false });
-        let mut far = there(|| open(EngineKind::Xdp, &unconnected_far(1)).unwrap());
+        let mut far = there(|| open(EngineKind::XDP, &unconnected_far(1)).unwrap());
         let (to, from, near) = (addr(&*far, 0), addr(&**transmitting, 0), addr(&**receiving, 0));
         // Both ways at once, each on a thread of its own.
         std::thread::scope(|scope| {
@@ -253,11 +253,11 @@ fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
         drop(one);
         assert!(other.recv(Wait::Poll).unwrap().is_empty());
     }
-    drop(reopened(EngineKind::Xdp, &unconnected(1)));
+    drop(reopened(EngineKind::XDP, &unconnected(1)));
     let lo = Config::new(vec![PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None }]);
     let lo = Config { way: Way::Transmit, ..lo };
-    assert_eq!(missing(EngineKind::XdpGeneric, &lo), Missing::Loopback);
-    let native = missing(EngineKind::Xdp, &lo);
+    assert_eq!(missing(EngineKind::XDP_GENERIC, &lo), Missing::Loopback);
+    let native = missing(EngineKind::XDP, &lo);
     assert!(matches!(&native, Missing::NativeXdp { interface, .. } if interface == "lo"), "{native}");
     assert_eq!(open(EngineKind::Auto, &lo).unwrap().limits().path, FramePath::Sockets);
 }
@@ -279,12 +279,12 @@ fn an_interface_with_long_frames_is_for_short_datagrams_too() {
         assert!(seen.iter().all(|seen| seen.arrived.is_some()));
     }
     // A part of a datagram by IP is the kernel's, who puts it together for its own socket.
-    let mut server = reopened(EngineKind::Xdp, &Config { max_payload_bytes: 8972, ..unconnected(1) });
+    let mut server = reopened(EngineKind::XDP, &Config { max_payload_bytes: 8972, ..unconnected(1) });
     stranger().send_to(&vec![7; 20_000], addr(&*server, 0)).unwrap();
     stranger().send_to(&[1; 8972], addr(&*server, 0)).unwrap();
     assert_eq!(recv_some(&mut *server, 1)[0].bytes, [1; 8972]);
     assert_eq!(server.counters().damaged_datagrams, 0);
-    let too_long = missing(EngineKind::Xdp, &Config { max_payload_bytes: 8973, ..unconnected(1) });
+    let too_long = missing(EngineKind::XDP, &Config { max_payload_bytes: 8973, ..unconnected(1) });
     assert_eq!(too_long, Missing::Mtu { interface: "near".to_owned(), mtu: 9000, need: 9001 });
 }
 
@@ -375,10 +375,10 @@ fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
     if !over_a_cable("an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing") {
         return;
     }
-    drop(reopened(EngineKind::Xdp, &connected((support::far::far().unwrap(), 9).into())));
+    drop(reopened(EngineKind::XDP, &connected((support::far::far().unwrap(), 9).into())));
     let (before, memory) = (descriptors(), memory_kib("VmSize:"));
     for _ in 0..20 {
-        drop(reopened(EngineKind::Xdp, &unconnected(1)));
+        drop(reopened(EngineKind::XDP, &unconnected(1)));
     }
     assert_eq!(descriptors(), before);
     // Each has some eight megabytes of chunks.

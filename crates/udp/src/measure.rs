@@ -64,6 +64,7 @@ impl Measure {
             engine: name.to_owned(),
             engine_path: if generated { GENERATED.to_owned() } else { limits.path.words().to_owned() },
             engine_choice: engine.choice().map(ToString::to_string),
+            engine_queues: engine.queues().map(str::to_owned),
             recv_buffer_bytes: limits.recv_buffer_bytes,
             aggregates_sends: limits.aggregates_sends,
             aggregates_receives: limits.aggregates_receives,

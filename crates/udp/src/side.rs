@@ -50,6 +50,9 @@ pub struct EndEvidence {
     /// Of engine `auto`: which it was, and why no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_choice: Option<String>,
+    /// Which queues of a card it served, and what brought datagrams there, in words; or why it had all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_queues: Option<String>,
     pub recv_buffer_bytes: usize,
     pub aggregates_sends: bool,
     pub aggregates_receives: bool,

@@ -95,7 +95,7 @@ fn what_the_kernel_makes_is_counted_to_the_datagram() {
     }
     // As many as fit into the receiver's ring.
     const COUNT: u64 = 5000;
-    let server = ServeOptions { engine: EngineKind::Xdp, ..ServeOptions::at("10.1.0.2:0".parse().unwrap()) };
+    let server = ServeOptions { engine: EngineKind::XDP, ..ServeOptions::at("10.1.0.2:0".parse().unwrap()) };
     let (report, summary, _) = beside(Some("server"), server, |at, _| {
         let generator = MadeBy::Xdp;
         inside::load(&Options { generator, payload_bytes: 64, datagrams: Some(COUNT), flows: 3, ..Options::to(at) })

@@ -8,6 +8,7 @@ mod duplex;
 mod faults;
 mod garbage;
 mod on_air;
+mod queues;
 mod software;
 #[path = "../support/mod.rs"]
 mod support;

@@ -37,6 +37,13 @@ pub struct Removed {
     pub left_by: Option<String>,
 }
 
+/// A run whose record names a thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub pid: u32,
+    pub alive: bool,
+}
+
 /// A record nobody holds.
 struct Dead {
     path: PathBuf,
@@ -84,6 +91,24 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     let unclaimed = |name: &String| !claimed.contains(name) && owner_is_dead(name);
     cleaned.unclaimed = namespace::named().into_iter().filter(unclaimed).collect();
     Ok(cleaned)
+}
+
+pub(super) fn owner(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Option<Owner>, LeftoversError> {
+    if !dir.exists() {
+        return Ok(None);
+    }
+    let _guard = record::lock_folder(dir)?;
+    for path in records(dir)? {
+        let (alive, contents) = match look(&path)? {
+            Look::Alive(contents) => (true, contents),
+            Look::Dead(Dead { contents, .. }) => (false, contents),
+            Look::Gone => continue,
+        };
+        if contents.standing.iter().any(&which) {
+            return Ok(Some(Owner { pid: contents.head.pid, alive }));
+        }
+    }
+    Ok(None)
 }
 
 /// Ends the processes of dead runs, until there are none any more. One that watches over another may start a third

@@ -31,7 +31,7 @@ mod remove;
 
 use std::path::PathBuf;
 
-pub use clean::{Cleaned, Removed};
+pub use clean::{Cleaned, Owner, Removed};
 pub use record::{Registration, Run};
 pub use remove::{remove_control_group, remove_scratch};
 
@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup::GroupError;
 use crate::dirs::{self, DirError};
 use crate::namespace::NamespaceError;
+use crate::steering::Change;
 
 /// Something that outlives the process that made it. Names are of takt's own: they start with `takt-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +69,13 @@ pub enum Leftover {
         /// When it began, from `/proc/PID/stat`: the number alone may have been given to another since.
         start_ticks: u64,
     },
+    /// A network card that was changed so that datagrams come to a program's queues: it is changed back, not removed.
+    Steering {
+        interface: String,
+        /// The network namespace that has it: [`namespace::own_network`](crate::namespace::own_network).
+        namespace: u64,
+        change: Change,
+    },
 }
 
 impl Leftover {
@@ -78,7 +86,7 @@ impl Leftover {
             | Leftover::Scratch { name }
             | Leftover::ControlGroup { name }
             | Leftover::Borrowed { name, .. } => Some(name),
-            Leftover::Process { .. } | Leftover::LoadBalancer => None,
+            Leftover::Process { .. } | Leftover::LoadBalancer | Leftover::Steering { .. } => None,
         }
     }
 }
@@ -92,6 +100,13 @@ impl std::fmt::Display for Leftover {
             Leftover::Borrowed { name, from, .. } => write!(f, "hold of control group {name} on processes of {from}"),
             Leftover::LoadBalancer => write!(f, "halt of the root cpuset's load balancer"),
             Leftover::Process { pid, .. } => write!(f, "process {pid}"),
+            Leftover::Steering { interface, change, .. } => match change {
+                Change::Rule { port, queue } => {
+                    write!(f, "rule of {interface} that steers UDP port {port} to queue {queue}")
+                }
+                Change::Table { .. } => write!(f, "change of the indirection table of {interface}"),
+                Change::Channels { .. } => write!(f, "change of the number of queues of {interface}"),
+            },
         }
     }
 }
@@ -127,6 +142,14 @@ impl Registry {
     /// The folder cannot be read. What cannot be removed is in the answer, not an error: the rest is removed.
     pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
         clean::clean(&self.dir)
+    }
+
+    /// Whose record names such a thing.
+    ///
+    /// # Errors
+    /// The folder can't be read, or a record says what no takt wrote.
+    pub fn owner(&self, which: impl Fn(&Leftover) -> bool) -> Result<Option<Owner>, LeftoversError> {
+        clean::owner(&self.dir, which)
     }
 }
 
@@ -168,6 +191,12 @@ pub enum LeftoversError {
         /// `folder`, `control group`.
         what: &'static str,
         path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("giving back what {interface} was like")]
+    Steering {
+        interface: String,
         #[source]
         source: std::io::Error,
     },

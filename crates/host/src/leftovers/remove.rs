@@ -12,6 +12,7 @@ use crate::cgroup;
 use crate::dirs;
 use crate::host::Host;
 use crate::namespace;
+use crate::steering::Card;
 
 /// `false` if there is no such thing. A record is only text: what it names must be takt's own by its name as well.
 pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
@@ -37,6 +38,10 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
         }
         Leftover::LoadBalancer => Ok(cgroup::balance_again(&Host::this()).map_err(Box::new)?),
         Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
+        Leftover::Steering { interface, namespace, change } => {
+            let failed = |source| LeftoversError::Steering { interface: interface.clone(), source };
+            change.give_back(&Card { interface: interface.clone(), namespace: *namespace }).map_err(failed)
+        }
     }
 }
 

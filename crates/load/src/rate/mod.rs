@@ -182,11 +182,12 @@ fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
 
 /// What carries the samples, by the receiver's engine where there is one.
 fn engine(rx: Option<&RxStreamer>, tx: Option<&TxStreamer>) -> EngineInForce {
-    let rx = rx.map(|rx| (rx.engine_limits(), rx.engine_choice()));
-    let both = rx.or_else(|| tx.map(|tx| (tx.engine_limits(), tx.engine_choice())));
-    both.map_or_else(EngineInForce::default, |(limits, choice)| EngineInForce {
+    let rx = rx.map(|rx| (rx.engine_limits(), rx.engine_choice(), rx.engine_queues()));
+    let both = rx.or_else(|| tx.map(|tx| (tx.engine_limits(), tx.engine_choice(), None)));
+    both.map_or_else(EngineInForce::default, |(limits, choice, queues)| EngineInForce {
         path: limits.path.words().to_owned(),
         choice: choice.map(ToString::to_string),
+        queues: queues.map(str::to_owned),
     })
 }
 

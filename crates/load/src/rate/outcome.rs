@@ -54,6 +54,9 @@ pub struct EngineInForce {
     /// Of `auto`: which engine it was, and why no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
+    /// Which queues of a card it served, and what brought datagrams there, in words; or why it had all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<String>,
 }
 
 impl Default for Radio {

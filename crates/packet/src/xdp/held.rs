@@ -1,12 +1,14 @@
-//! The sockets of an interface, as two engines of this process share them: one has the receiving halves, the other the
-//! sending half of the first queue. Whoever opens first opens both; the half that it does not use lies here until the other
-//! takes it, or it ends itself.
+//! The sockets of an interface, as two engines of this process share them: one has the receiving halves of its queues, the
+//! other the sending half of the first. Whoever opens first opens that socket; the half that it does not use lies here until
+//! the other takes it, or it ends itself.
 //!
 //! A queue has one set of chunks, and of the rings that bring them back: two sockets of it would share these between
 //! threads. Two halves of one socket share nothing.
 
-use std::os::linux::fs::MetadataExt;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use takt_host::namespace::own_network;
 
 use crate::sys::xsk::{Receiving, Sending, Sizes};
 use crate::{EngineError, Way};
@@ -14,8 +16,8 @@ use crate::{EngineError, Way};
 /// What an engine has of an interface's sockets.
 pub(super) struct Halves {
     pub(super) sizes: Sizes,
-    /// One a queue; none for an engine that transmits.
-    pub(super) receiving: Vec<Receiving>,
+    /// One a queue, by its number; none for an engine that transmits.
+    pub(super) receiving: Vec<(u32, Receiving)>,
     /// Of the first queue; none for an engine that receives.
     pub(super) sending: Option<Sending>,
     /// Whoever opened takes what is spare away in the end.
@@ -41,26 +43,50 @@ impl Drop for Lease {
     }
 }
 
-/// What an engine of `way` needs of an interface, which `open` opens whole unless the other half of it is spare.
+/// A socket of a queue, by its number.
+pub(super) type Socket = (u32, Receiving, Sending);
+
+/// What an engine of `way` needs of these queues of an interface. `open` opens their sockets, but for one whose other half is
+/// spare; it learns which, and how large that is.
 pub(super) fn halves(
     way: Way,
     interface: u32,
-    open: impl FnOnce() -> Result<(Sizes, Vec<(Receiving, Sending)>), EngineError>,
+    queues: &RangeInclusive<u32>,
+    open: impl FnOnce(Option<(u32, Sizes)>) -> Result<(Sizes, Vec<Socket>), EngineError>,
 ) -> Result<Halves, EngineError> {
-    let namespace = std::fs::metadata("/proc/thread-self/ns/net").map_or(0, |meta| meta.st_ino());
-    let key = (namespace, interface);
+    let key = (own_network(), interface);
     let mut spare = spare();
     let has = |halves: &Halves| match way {
         Way::Both => false,
-        Way::Receive => !halves.receiving.is_empty(),
+        Way::Receive => halves.receiving.first().is_some_and(|(queue, _)| queues.contains(queue)),
         Way::Transmit => halves.sending.is_some(),
     };
-    if let Some(at) = spare.iter().position(|(of, halves)| *of == key && has(halves)) {
-        return Ok(spare.swap_remove(at).1);
+    let found = spare.iter().position(|(of, halves)| *of == key && has(halves)).map(|at| spare.swap_remove(at).1);
+    let found = match (way, found) {
+        (Way::Transmit, Some(halves)) => return Ok(halves),
+        (_, found) => found,
+    };
+    let there = found.as_ref().and_then(|halves| halves.receiving.first().map(|(queue, _)| (*queue, halves.sizes)));
+    let opened = open(there);
+    let ((sizes, sockets), found) = match (opened, found) {
+        (Ok(opened), found) => (opened, found),
+        (Err(error), found) => {
+            spare.extend(found.map(|halves| (key, halves)));
+            return Err(error);
+        }
+    };
+    let mut receiving = Vec::new();
+    let mut sending = None;
+    for (queue, receives, sends) in sockets {
+        receiving.push((queue, receives));
+        sending.get_or_insert(sends);
     }
-    let (sizes, sockets) = open()?;
-    let (receiving, sending): (Vec<_>, Vec<_>) = sockets.into_iter().unzip();
-    let sending = sending.into_iter().next();
+    if let Some(found) = found {
+        // The first queue's, whose sending half another engine has.
+        receiving.extend(found.receiving);
+        receiving.sort_by_key(|(queue, _)| *queue);
+        return Ok(Halves { sizes, receiving, sending: None, lease: None });
+    }
     let half = |receiving, sending, lease| Halves { sizes, receiving, sending, lease };
     let (ours, rest) = match way {
         Way::Both => return Ok(half(receiving, sending, None)),

@@ -3,8 +3,9 @@
 //!
 //! * The **kernel keeps** the address, ARP, ICMP and routing. Each port also is a kernel socket, bound as with the other
 //!   engines: it keeps others from taking the port, and ICMP answers to what was sent here come to its error queue.
-//! * **Every queue** of the interface has a socket of its own; of several, the earliest stamp goes first. Stamps are made
-//!   by the program, on the monotonic clock itself.
+//! * **Queues** of the interface that the engine serves have a socket each; of several, the earliest stamp goes first. Which
+//!   these are, and what brings datagrams there, is [`takt_host::steering`]'s. Stamps are made by the program, on the
+//!   monotonic clock itself.
 //! * **Native or generic**, as the engine is called: `xdp` wants the driver's own place and says so where there is none;
 //!   `xdp-generic` works everywhere. Neither becomes the other by itself. [`crate::Limits::path`] says which it is, and
 //!   whether frames are copied between driver and socket.
@@ -26,6 +27,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use takt_base::MonoNs;
 use takt_host::bpf::Attached;
+use takt_host::steering::Steering;
 
 use self::frames::{Fate, Frames};
 use self::held::Lease;
@@ -53,6 +55,8 @@ pub(crate) struct Xdp {
     max_payload: usize,
     interface: String,
     _lease: Option<Lease>,
+    // Last: the queues are free by then.
+    steering: Option<Steering>,
 }
 
 impl Core for Xdp {
@@ -125,6 +129,10 @@ impl Core for Xdp {
         let congested = self.out.as_ref().map_or(0, |out| out.congested);
         let counters = self.shared.counters;
         Counters { receive_buffer_drops: drops, congested_sends: counters.congested_sends + congested, ..counters }
+    }
+
+    fn queues(&self) -> Option<&str> {
+        self.steering.as_ref().and_then(Steering::said)
     }
 }
 

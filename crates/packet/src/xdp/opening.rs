@@ -1,13 +1,15 @@
 //! From a configuration to sockets on an interface: which interface, what it lacks, the program in front of it.
 
+use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use takt_host::bpf::{Attached, BpfError, Place, Table, attach_xdp, load_xdp};
+use takt_host::steering::{Queues, Steering, SteeringError};
 
 use super::frames::Frames;
-use super::held::{Halves, halves};
+use super::held::{Halves, Socket, halves};
 use super::program::program;
 use super::transmitting::Transmitting;
 use super::{MAX_QUEUES, Xdp};
@@ -17,7 +19,7 @@ use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
-use crate::network::{hold, interface_of, quiet};
+use crate::network::{Wanted, hold, interface_of, quiet};
 use crate::shared::Shared;
 use crate::socket::OneByOne;
 use crate::sockets::Sockets;
@@ -33,8 +35,8 @@ const MAX_PAYLOAD_BYTES: usize = MAX_PARTS * CHUNK_BYTES - HEADERS_BYTES;
 /// A queue that has just been let go is free a little later: the kernel does that in a work queue.
 const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
 
-/// Opens engine `xdp` or `xdp-generic` (`kind`).
-pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
+/// Opens engine `xdp` or `xdp-generic` (`kind`) on these queues of the interface.
+pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
     let (ports, wanted) = hold(kind, &for_sockets(config))?;
@@ -43,8 +45,10 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
     let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
     let config = if config.shorter_payloads { &granted } else { config };
     check(kind, &interface, config).map_err(missing)?;
-    let Halves { sizes, receiving: queues, sending, lease } =
-        halves(config.way, interface.index, || sockets(kind, &interface, config))?;
+    let steering = steer(kind, &interface, &wanted, queues, config.way)?;
+    let serves = serves(queues, steering.as_ref(), &interface).map_err(missing)?;
+    let open = |there| sockets(kind, &interface, config, &serves, there);
+    let Halves { sizes, receiving: queues, sending, lease } = halves(config.way, interface.index, &serves, open)?;
     let frame_bytes = config.max_payload_bytes + HEADERS_BYTES;
     if frame_bytes > FRAME_BYTES && !sizes.is_long() {
         return Err(missing(Missing::LongFrames { most: FRAME_BYTES - HEADERS_BYTES }));
@@ -65,10 +69,13 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
     if config.busy_poll {
         let kernel =
             |errno: Errno| EngineError::Kernel { call: "setsockopt SO_PREFER_BUSY_POLL", source: errno.into() };
-        queues.iter().try_for_each(Receiving::poll_driver).map_err(kernel)?;
+        queues.iter().try_for_each(|(_, queue)| queue.poll_driver()).map_err(kernel)?;
     }
     let code = |table: &Table| program(&wanted, config.stamps, table.descriptor());
     let attached = attach(kind, &interface, &queues, sizes, code)?;
+    let renewed = steering.as_ref().map_or(Ok(()), Steering::renew);
+    renewed.map_err(|source| EngineError::Kernel { call: "ethtool -X", source })?;
+    let queues: Vec<Receiving> = queues.into_iter().map(|(_, queue)| queue).collect();
     let limits = Limits {
         recv_buffer_bytes: sizes.receive as usize / frame_bytes.div_ceil(FRAME_BYTES) * config.max_payload_bytes,
         send_buffer_bytes,
@@ -90,12 +97,55 @@ pub(crate) fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>,
         max_payload: config.max_payload_bytes,
         interface: interface.name,
         _lease: lease,
+        steering,
     };
     Ok(Box::new(Framed::new(xdp, config.batch * config.max_payload_bytes, config, limits)))
 }
 
+/// Brings the ports' datagrams to the queues. An engine that transmits receives little, by whichever queue that comes.
+fn steer(
+    kind: EngineKind,
+    interface: &Interface,
+    ports: &[Wanted],
+    queues: Queues,
+    way: Way,
+) -> Result<Option<Steering>, EngineError> {
+    if way == Way::Transmit {
+        return Ok(None);
+    }
+    let ports: Vec<u16> = ports.iter().map(|port| port.local.port()).collect();
+    Steering::begin(&interface.name, &ports, queues).map(Some).map_err(|error| {
+        let missing = match error {
+            SteeringError::NoQueue { interface, queue, there } => Missing::NoQueue { interface, queue, there },
+            SteeringError::Taken { interface, pid } => Missing::QueuesTaken { interface, pid },
+            SteeringError::LeftBehind { interface } => Missing::QueuesLeftBehind { interface },
+            SteeringError::Gone { interface, source } => return EngineError::InterfaceGone { interface, source },
+            other => {
+                return EngineError::Kernel { call: "asking who has queues", source: std::io::Error::other(other) };
+            }
+        };
+        EngineError::Missing { engine: kind, missing }
+    })
+}
+
+/// The queues that get a socket. Of all there are, how many that is may show only when they are opened.
+fn serves(queues: Queues, steering: Option<&Steering>, interface: &Interface) -> Result<RangeInclusive<u32>, Missing> {
+    let most = MAX_QUEUES as u32;
+    let all = || 0..=steering.and_then(Steering::there).unwrap_or(most) - 1;
+    let serves = match (queues, steering) {
+        (_, Some(steering)) => steering.queues().unwrap_or_else(all),
+        (Queues::Chosen, None) => 0..=0,
+        (Queues::Named { first, .. }, None) => first.into()..=first.into(),
+    };
+    let there = serves.end() - serves.start() + 1;
+    if there > most {
+        return Err(Missing::ManyQueues { interface: interface.name.clone(), there, most: MAX_QUEUES });
+    }
+    Ok(serves)
+}
+
 fn place(kind: EngineKind) -> Place {
-    if kind == EngineKind::XdpGeneric { Place::Generic } else { Place::Native }
+    if kind == EngineKind::XDP_GENERIC { Place::Generic } else { Place::Native }
 }
 
 /// What kernel sockets are to carry: nothing, or the little of the other way.
@@ -158,44 +208,53 @@ fn sizes(config: &Config, mtu: usize) -> Sizes {
 fn attach(
     kind: EngineKind,
     interface: &Interface,
-    queues: &[Receiving],
+    queues: &[(u32, Receiving)],
     sizes: Sizes,
     code: impl FnOnce(&Table) -> Vec<u64>,
 ) -> Result<Attached, EngineError> {
     let of_bpf = |error| EngineError::Missing { engine: kind, missing: of_bpf(error, interface, sizes) };
-    let table = Table::of_sockets(MAX_QUEUES as u32).map_err(of_bpf)?;
-    for (queue, number) in queues.iter().zip(0..) {
-        table.put(number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
+    let last = queues.last().map_or(0, |(number, _)| *number);
+    let table = Table::of_sockets(last + 1).map_err(of_bpf)?;
+    for (number, queue) in queues {
+        table.put(*number, queue.as_fd()).map_err(|source| EngineError::Kernel { call: "bpf", source })?;
     }
     let loaded = load_xdp(&code(&table), sizes.is_long()).map_err(of_bpf)?;
     attach_xdp(loaded.as_fd(), interface.index, place(kind)).map_err(of_bpf)
 }
 
-/// All sockets of the interface, for frames as long as its MTU if the kernel has them.
+/// Sockets of the queues, but for one that is there, for frames as long as its MTU if the kernel has them.
 fn sockets(
     kind: EngineKind,
     interface: &Interface,
     config: &Config,
-) -> Result<(Sizes, Vec<(Receiving, Sending)>), EngineError> {
-    let mut sizes = sizes(config, interface.mtu as usize);
-    let opened = match queues(interface, sizes) {
+    queues: &RangeInclusive<u32>,
+    there: Option<(u32, Sizes)>,
+) -> Result<(Sizes, Vec<Socket>), EngineError> {
+    let mut sizes = there.map_or_else(|| sizes(config, interface.mtu as usize), |(_, sizes)| sizes);
+    let of_queues = |sizes| each(interface, sizes, queues, there.map(|(queue, _)| queue));
+    let opened = match of_queues(sizes) {
         // Before Linux 6.6. What fits into chunks passes there too.
         Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if sizes.is_long() && fits(config) => {
             sizes.frame_bytes = FRAME_BYTES;
-            queues(interface, sizes)
+            of_queues(sizes)
         }
         opened => opened,
     };
     opened.map(|sockets| (sizes, sockets)).map_err(|failed| refused(kind, interface, sizes, failed))
 }
 
-/// A socket for each queue: the kernel says `EINVAL` behind the last one.
-fn queues(interface: &Interface, sizes: Sizes) -> Result<Vec<(Receiving, Sending)>, Failed> {
+/// A socket for each queue. The kernel says `EINVAL` behind the last one of the interface.
+fn each(
+    interface: &Interface,
+    sizes: Sizes,
+    queues: &RangeInclusive<u32>,
+    there: Option<u32>,
+) -> Result<Vec<Socket>, Failed> {
     let mut sockets = Vec::new();
-    while sockets.len() < MAX_QUEUES {
-        match socket(interface, sockets.len() as u32, sizes) {
-            Ok(socket) => sockets.push(socket),
-            Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if !sockets.is_empty() => break,
+    for queue in queues.clone().filter(|queue| there != Some(*queue)) {
+        match socket(interface, queue, sizes) {
+            Ok((receiving, sending)) => sockets.push((queue, receiving, sending)),
+            Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if queue > *queues.start() => break,
             Err(failed) => return Err(failed),
         }
     }

@@ -50,18 +50,24 @@ pub fn there<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
 /// Runs `test` of this binary again as root in a network namespace of its own, one end of a cable; `true` inside it.
 /// Outside `false`: the test is done, or skipped where that is not permitted.
 pub fn over_a_cable(test: &str) -> bool {
-    over_a_cable_of(1500, test)
+    over_a_cable_of(1500, [""; 2], test)
+}
+
+/// The same, with four queues each way at this end, and one at the other: a veth runs no program that has fewer than its
+/// peer sends by.
+pub fn over_a_wide_cable(test: &str) -> bool {
+    over_a_cable_of(1500, ["numrxqueues 4 numtxqueues 4", "numrxqueues 1 numtxqueues 1"], test)
 }
 
 /// The same with jumbo frames.
 pub fn over_a_jumbo_cable(test: &str) -> bool {
-    over_a_cable_of(9000, test)
+    over_a_cable_of(9000, [""; 2], test)
 }
 
-fn over_a_cable_of(mtu: usize, test: &str) -> bool {
+fn over_a_cable_of(mtu: usize, queues: [&str; 2], test: &str) -> bool {
     const MARK: &str = "TAKT_PACKET_TEST_CABLE";
     if std::env::var(MARK).as_deref() == Ok(test) {
-        lay(mtu);
+        lay(mtu, queues);
         return true;
     }
     if !Command::new("unshare").args(["--net", "true"]).output().is_ok_and(|out| out.status.success()) {
@@ -69,13 +75,17 @@ fn over_a_cable_of(mtu: usize, test: &str) -> bool {
         return false;
     }
     let exe = std::env::current_exe().expect("this binary");
+    // Records of its own: namespaces get the numbers of those that have ended, and interfaces here are all called alike.
+    let records = std::env::temp_dir().join(format!("takt-test-{}-{test}", std::process::id()));
     let run = Command::new("unshare")
         .args(["--net", "--"])
         .arg(exe)
         .args(["--exact", test, "--nocapture"])
-        .env(MARK, test)
+        .envs([(MARK, test.as_ref()), ("TAKT_RUN_DIR", records.as_os_str())])
         .output()
         .expect("it ran a moment ago");
+    // There is none where no test made any.
+    let _ = std::fs::remove_dir_all(records);
     let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "in the namespace, {}:\n{said}", run.status);
     assert!(said.contains("1 passed"), "the test is called {test}:\n{said}");
@@ -88,13 +98,13 @@ pub fn shell(command: &str) {
     assert!(out.status.success(), "{command}: {}", String::from_utf8_lossy(&out.stderr));
 }
 
-fn lay(mtu: usize) {
+fn lay(mtu: usize, [near, far]: [&str; 2]) {
     let (tell, told) = channel();
     std::thread::Builder::new().name("far".to_owned()).spawn(move || far_end(&tell)).expect("a thread");
     let (thread, jobs) = told.recv().expect("it says who it is");
     // Sums made by a device that is none would stay unfinished.
     shell(&format!(
-        "ip link set lo up; ip link add near address 02:00:00:00:98:01 type veth peer name far address 02:00:00:00:98:02; ip link set near mtu {mtu}; ip link set far mtu {mtu} netns {thread}; \
+        "ip link set lo up; ip link add near address 02:00:00:00:98:01 {near} type veth peer name far address 02:00:00:00:98:02 {far}; ip link set near mtu {mtu}; ip link set far mtu {mtu} netns {thread}; \
          ip addr add {NEAR}/24 dev near; ip link set near up; ethtool -K near tx off >/dev/null"
     ));
     assert!(THERE.set(Mutex::new(jobs)).is_ok() && MTU.set(mtu).is_ok(), "one cable a process");

@@ -79,11 +79,11 @@ pub fn uring_zero_copy_aggregated(config: &Config) -> Box<dyn Engine> {
 }
 
 pub fn xdp(config: &Config) -> Box<dyn Engine> {
-    at_its_end(EngineKind::Xdp, config)
+    at_its_end(EngineKind::XDP, config)
 }
 
 pub fn xdp_generic(config: &Config) -> Box<dyn Engine> {
-    at_its_end(EngineKind::XdpGeneric, config)
+    at_its_end(EngineKind::XDP_GENERIC, config)
 }
 
 pub fn xdp_receiving(config: &Config) -> Box<dyn Engine> {

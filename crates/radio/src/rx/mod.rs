@@ -355,6 +355,12 @@ impl RxStreamer {
     pub fn engine_choice(&self) -> Option<&Choice> {
         self.engine.choice()
     }
+
+    /// Of a packet engine on some queues of a card: which, and what brings its datagrams there; or why it has all.
+    #[must_use]
+    pub fn engine_queues(&self) -> Option<&str> {
+        self.engine.queues()
+    }
 }
 
 impl RxStream for RxStreamer {

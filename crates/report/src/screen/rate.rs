@@ -45,14 +45,17 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// `engine xdp (native XDP, copied)`; of sockets, which most are, the name alone.
+/// `engine xdp (native XDP, copied, queue 0 of eth0 by its rules)`; of sockets, which most are, the name alone.
 fn engine(outcome: &Outcome) -> String {
-    let (name, path, sent) = (outcome.options.engine, outcome.engine.path.as_str(), outcome.tx.engine_path.as_str());
-    match path {
-        _ if !sent.is_empty() && sent != path => format!("engine {name} (received: {path}; sent: {sent})"),
-        "" | "kernel sockets" => format!("engine {name}"),
-        _ => format!("engine {name} ({path})"),
-    }
+    let Outcome { engine: evidence, options, tx, .. } = outcome;
+    let (name, path, sent) = (options.engine, evidence.path.as_str(), tx.engine_path.as_str());
+    let path = match path {
+        _ if !sent.is_empty() && sent != path => format!("received: {path}; sent: {sent}"),
+        "" | "kernel sockets" => return format!("engine {name}"),
+        _ => path.to_owned(),
+    };
+    let queues = evidence.queues.as_ref().map(|queues| format!(", {queues}")).unwrap_or_default();
+    format!("engine {name} ({path}{queues})")
 }
 
 fn streams(outcome: &Outcome) -> Table {

@@ -16,6 +16,7 @@ pub fn screen(report: &UdpReport, intervals: bool) -> Screen {
     let (answer, headline) = verdict(report, &ways);
     let mut says: Vec<String> = ways.iter().filter_map(|way| crossed(way)).map(str::to_owned).collect();
     says.dedup();
+    says.extend(queues(report));
     Screen {
         answer: Some(answer),
         headline,
@@ -38,6 +39,15 @@ fn facts(report: &UdpReport) -> Vec<String> {
         format!("engines {} and {} there", client.engine, server.engine),
         duration(report.way.sent.span_s),
     ]
+}
+
+/// Which queues of a card an engine had, and by what.
+fn queues(report: &UdpReport) -> impl Iterator<Item = String> {
+    let ends = [("here", &report.evidence.client), ("there", &report.evidence.server)];
+    ends.into_iter().filter_map(|(end, evidence)| {
+        let queues = evidence.engine_queues.as_ref()?;
+        Some(format!("Engine {} {end} has {queues}.", evidence.engine))
+    })
 }
 
 fn sizes(options: &Options) -> String {

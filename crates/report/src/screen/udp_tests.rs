@@ -127,6 +127,16 @@ fn a_load_reads_like_this() {
 }
 
 #[test]
+fn the_queues_of_a_card_are_said_of_each_end_that_has_some() {
+    let mut report = report();
+    report.evidence.server.engine = "xdp".to_owned();
+    report.evidence.server.engine_queues = Some("queue 0 of eth0 by its rules".to_owned());
+    let said = load(&report, false);
+    assert!(said.contains("Engine xdp there has queue 0 of eth0 by its rules."), "{said}");
+    assert!(!said.contains("here has"), "{said}");
+}
+
+#[test]
 fn a_ramp_of_mixed_sizes_and_fragments_is_named() {
     let mut report = report();
     report.options.sizes = vec![64, 9000];

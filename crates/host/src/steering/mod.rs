@@ -1,0 +1,293 @@
+//! A program's datagrams on receive queues of its own: which queues of a card it gets, and what of the card is changed for
+//! that while it has them.
+//!
+//! | way | what is changed | what others notice |
+//! | --- | --- | --- |
+//! | rules | a rule for each port: its datagrams go to a queue | nothing |
+//! | table | the indirection table names these queues only | all that the card spreads comes by these queues |
+//! | channels | the card has these queues only, from the first | the same |
+//!
+//! The first that the driver takes is used. Where queues are not named ([`Queues::Chosen`]) only rules are tried, since the
+//! others touch what belongs to others. If none is taken, nothing is changed and all queues are the program's, which
+//! [`Steering`] says in words, with the reasons.
+//!
+//! Each change is recorded as a [`Leftover`] before it is made, and given back when the [`Steering`] is dropped, newest
+//! first; after `kill -9` by `takt clean`. What somebody else has set since is left as it is.
+
+mod change;
+mod channels;
+mod driver;
+mod queues;
+mod rules;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::io;
+use std::ops::RangeInclusive;
+
+pub use change::Change;
+pub use channels::Channels;
+pub(crate) use driver::{Card, Driver};
+pub use queues::{Queues, UnknownQueues};
+
+use crate::leftovers::{Leftover, LeftoversError, Registration, Registry};
+use crate::namespace;
+
+/// Who changes cards, for the record and for people.
+const WHAT: &str = "with engine xdp";
+
+/// Queues of a card that a program has, until this is dropped.
+pub struct Steering {
+    driver: Box<dyn Driver>,
+    made: Vec<(Change, Registration)>,
+    there: Option<u32>,
+    queues: Option<RangeInclusive<u32>>,
+    said: Option<String>,
+}
+
+/// Why a program gets no queues.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SteeringError {
+    #[error("{interface} has no receive queue {queue}: it has {there}, numbered from 0")]
+    NoQueue { interface: String, queue: u32, there: u32 },
+    #[error("another takt has queues of {interface}: process {pid}")]
+    Taken { interface: String, pid: u32 },
+    /// What it changed would be taken for what the card was like.
+    #[error("a takt was killed while it had queues of {interface}, which are not given back yet")]
+    LeftBehind { interface: String },
+    #[error("{interface} is gone")]
+    Gone {
+        interface: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error(transparent)]
+    Record(#[from] LeftoversError),
+}
+
+impl Steering {
+    /// Brings what comes to UDP `ports` over `interface` of the calling thread's network namespace to the queues wanted.
+    ///
+    /// # Errors
+    /// There is no such queue; another takt has queues of this card, or had when it was killed; a change can't be recorded.
+    pub fn begin(interface: &str, ports: &[u16], wanted: Queues) -> Result<Steering, SteeringError> {
+        let card = Card { interface: interface.to_owned(), namespace: namespace::own_network() };
+        let place = Place { interface, namespace: card.namespace, registry: &Registry::system() };
+        Steering::of(Box::new(card), &place, ports, wanted)
+    }
+
+    fn of(
+        driver: Box<dyn Driver>,
+        place: &Place<'_>,
+        ports: &[u16],
+        wanted: Queues,
+    ) -> Result<Steering, SteeringError> {
+        let interface = place.interface;
+        let failed = |source| SteeringError::Gone { interface: interface.to_owned(), source };
+        let there = channels::count(&*driver).map_err(failed)?;
+        let mut steering = Steering { driver, made: Vec::new(), there, queues: None, said: None };
+        let queues = match (wanted, there) {
+            // One queue, or a driver that knows of none.
+            (Queues::Chosen, None | Some(1)) => return Ok(steering),
+            (Queues::Chosen, Some(_)) => 0..=0,
+            (Queues::Named { first, last }, _) => first.into()..=last.into(),
+        };
+        if let Some(there) = there
+            && *queues.end() >= there
+        {
+            return Err(SteeringError::NoQueue { interface: interface.to_owned(), queue: *queues.end(), there });
+        }
+        if there == Some(count(&queues)) {
+            steering.queues = Some(queues);
+            return Ok(steering);
+        }
+        // Rules of several programs do not touch each other.
+        if wanted != Queues::Chosen {
+            place.is_free()?;
+        }
+        steering.try_ways(place, ports, wanted, queues);
+        Ok(steering)
+    }
+
+    /// The queues, which may be more than those wanted. `None`: all there are.
+    #[must_use]
+    pub fn queues(&self) -> Option<RangeInclusive<u32>> {
+        self.queues.clone()
+    }
+
+    /// How many the card has; `None`: its driver does not say.
+    #[must_use]
+    pub fn there(&self) -> Option<u32> {
+        self.there
+    }
+
+    /// Which queues these are and how datagrams come there, or why they do not. `None`: they come there anyhow.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
+    }
+
+    /// Writes the table once more, where there is one. To be called when a program was attached to the card: virtio-net then
+    /// sets its number of queues, at which the device forgets the table (seen with Linux 6.1 in QEMU 7.2).
+    ///
+    /// # Errors
+    /// The driver refuses it now.
+    pub fn renew(&self) -> io::Result<()> {
+        let tables = self.made.iter().filter(|(change, _)| matches!(change, Change::Table { .. }));
+        tables.into_iter().try_for_each(|(change, _)| change.make(&*self.driver))
+    }
+
+    fn try_ways(&mut self, place: &Place<'_>, ports: &[u16], wanted: Queues, queues: RangeInclusive<u32>) {
+        let mut refused = Vec::new();
+        for way in Way::ALL.into_iter().filter(|way| wanted != Queues::Chosen || *way == Way::Rules) {
+            let changes = way.changes(&*self.driver, ports, &queues);
+            match changes.and_then(|changes| self.make(place, changes)) {
+                Ok(()) => {
+                    self.said = Some(format!("{} of {} by its {}", shown(&queues), place.interface, way.name()));
+                    self.queues = Some(queues);
+                    return;
+                }
+                Err(why) => {
+                    self.give_back();
+                    refused.push(format!("no {}: {}", way.name(), in_words(&why)));
+                }
+            }
+        }
+        self.said = Some(format!("all queues of {}, {}", place.interface, refused.join(", ")));
+    }
+
+    /// # Errors
+    /// The first that is refused, or can't be recorded. Those before it stand.
+    fn make(&mut self, place: &Place<'_>, changes: Vec<Change>) -> io::Result<()> {
+        let run = place.registry.begin(WHAT).map_err(io::Error::other)?;
+        for change in changes {
+            let registration = run.will_create(place.leftover(&change)).map_err(io::Error::other)?;
+            let made = change.make(&*self.driver);
+            // Also if it was refused: a driver may have made a part of it.
+            self.made.push((change, registration));
+            made?;
+        }
+        Ok(())
+    }
+
+    /// Newest first. What can't be given back now stays on record, for `takt clean`.
+    fn give_back(&mut self) {
+        while let Some((change, registration)) = self.made.pop() {
+            if change.give_back(&*self.driver).is_ok() {
+                // If the record can't be written, `takt clean` finds nothing to do.
+                let _ = registration.released();
+            }
+        }
+    }
+}
+
+impl Drop for Steering {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+impl fmt::Debug for Steering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steering").field("queues", &self.queues).field("said", &self.said).finish_non_exhaustive()
+    }
+}
+
+/// Which card it is for the record, and the record.
+struct Place<'a> {
+    interface: &'a str,
+    namespace: u64,
+    registry: &'a Registry,
+}
+
+impl Place<'_> {
+    fn leftover(&self, change: &Change) -> Leftover {
+        let (interface, namespace) = (self.interface.to_owned(), self.namespace);
+        Leftover::Steering { interface, namespace, change: change.clone() }
+    }
+
+    /// # Errors
+    /// Somebody has queues of this card, or had when it was killed.
+    fn is_free(&self) -> Result<(), SteeringError> {
+        let here = |leftover: &Leftover| match leftover {
+            Leftover::Steering { interface, namespace, .. } => {
+                interface == self.interface && *namespace == self.namespace
+            }
+            _ => false,
+        };
+        let Some(owner) = self.registry.owner(here)? else { return Ok(()) };
+        let interface = self.interface.to_owned();
+        Err(if owner.alive {
+            SteeringError::Taken { interface, pid: owner.pid }
+        } else {
+            SteeringError::LeftBehind { interface }
+        })
+    }
+}
+
+/// By what datagrams come to a queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Rules,
+    Table,
+    Channels,
+}
+
+impl Way {
+    const ALL: [Way; 3] = [Way::Rules, Way::Table, Way::Channels];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Way::Rules => "rules",
+            Way::Table => "table",
+            Way::Channels => "channels",
+        }
+    }
+
+    fn changes(self, driver: &dyn Driver, ports: &[u16], queues: &RangeInclusive<u32>) -> io::Result<Vec<Change>> {
+        match self {
+            Way::Rules => {
+                let mut changes = Vec::new();
+                for (&port, queue) in ports.iter().zip(queues.clone().cycle()) {
+                    // One that is there already is somebody else's.
+                    if rules::find(driver, port, queue)?.is_none() {
+                        changes.push(Change::Rule { port, queue });
+                    }
+                }
+                Ok(changes)
+            }
+            Way::Table => {
+                let was = table::read(driver)?;
+                let becomes = table::over(was.len(), *queues.start(), count(queues));
+                // Also where it is as wanted: it may have to be written again.
+                Ok(vec![Change::Table { was, becomes }])
+            }
+            Way::Channels => {
+                let was = Channels::read(driver)?;
+                let reduced = was.reduced(count(queues)).filter(|_| *queues.start() == 0);
+                let becomes = reduced.ok_or_else(|| io::Error::other("these are not the first queues of one kind"))?;
+                Ok(vec![Change::Channels { was, becomes }])
+            }
+        }
+    }
+}
+
+/// Without the error's number, which people do not read.
+fn in_words(why: &io::Error) -> String {
+    let words = why.to_string();
+    words.split_once(" (os error ").map_or(words.clone(), |(words, _)| words.to_owned())
+}
+
+fn count(queues: &RangeInclusive<u32>) -> u32 {
+    queues.end() - queues.start() + 1
+}
+
+fn shown(queues: &RangeInclusive<u32>) -> String {
+    match (queues.start(), queues.end()) {
+        (first, last) if first == last => format!("queue {first}"),
+        (first, last) => format!("queues {first}-{last}"),
+    }
+}
