@@ -216,18 +216,13 @@ impl Control {
         put.allowed_destination(Locality::Remote).wait().map_err(ClusterError::zenoh)
     }
 
-    /// Has `each` take the heartbeats of a run's members, as long as the answer is kept.
+    /// Has `each` take the heartbeats of a run's members, or why they are none, as long as the answer is kept.
     pub(crate) fn heartbeats(
         &self,
         run: &str,
-        each: impl Fn(Heartbeat) + Send + Sync + 'static,
+        each: impl Fn(Result<Heartbeat, Unread>) + Send + Sync + 'static,
     ) -> Result<Subscriber<()>, ClusterError> {
-        let take = move |sample: Sample| {
-            // One of another version counts for nothing.
-            if let Ok(heartbeat) = read::<Heartbeat>(&sample.payload().to_bytes()) {
-                each(heartbeat);
-            }
-        };
+        let take = move |sample: Sample| each(read(&sample.payload().to_bytes()));
         let key = format!("takt/{}/run/{run}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }

@@ -23,6 +23,7 @@ use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 use crate::check::{OutOfRange, check};
 use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, Speak};
+use crate::metrics::Reason;
 use crate::seal::{Given, Sealed, number, signed};
 use crate::tenant::Tenant;
 
@@ -92,6 +93,25 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// What it is counted as.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Refused::Long { .. } => Reason::Long,
+            Refused::Version { .. } => Reason::Version,
+            Refused::Form(_) | Refused::Both | Refused::NoOrder { .. } => Reason::Malformed,
+            Refused::Unsigned { .. } => Reason::Unsigned,
+            Refused::Certificate { .. } => Reason::Certificate,
+            Refused::Signature { .. } => Reason::Changed,
+            Refused::Elsewhere { .. } | Refused::Earlier { .. } => Reason::Elsewhere,
+            Refused::Late { .. } | Refused::Ahead { .. } => Reason::Late,
+            Refused::Replayed { .. } => Reason::Replayed,
+            Refused::Many { .. } => Reason::Many,
+            Refused::NoAgent { .. } | Refused::OutOfOrder { .. } => Reason::Agent,
+            Refused::Range { .. } => Reason::Range,
+        }
+    }
+
     /// What would be right.
     #[must_use]
     pub fn fix(&self) -> &'static str {

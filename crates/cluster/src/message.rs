@@ -82,6 +82,10 @@ pub enum Request {
 }
 
 impl Request {
+    /// What orders are called.
+    pub(crate) const ORDERS: [&str; 9] =
+        ["open", "start", "prepare", "change", "recall", "adopt", "stop", "lend", "speak"];
+
     /// Whether it changes nothing, and any member may ask it; all else is an order.
     #[must_use]
     pub fn is_question(&self) -> bool {

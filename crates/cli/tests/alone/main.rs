@@ -11,6 +11,8 @@ mod doctor;
 mod failures;
 mod guest;
 mod linux_rt;
+#[cfg(feature = "cluster")]
+mod metrics;
 mod starved;
 mod stopped_guest;
 mod two_nodes;

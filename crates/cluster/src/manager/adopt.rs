@@ -36,7 +36,7 @@ impl Orphan {
     /// A component is not in the registry.
     pub fn graph(&self, registry: &Registry) -> Result<Graph, ClusterError> {
         let node = || self.nodes.first().map(|(name, _)| name.clone()).unwrap_or_default();
-        place::graph(self.order(), registry).map_err(|Refusal { why, fix }| ClusterError::Refused {
+        place::graph(self.order(), registry).map_err(|Refusal { why, fix, .. }| ClusterError::Refused {
             node: node(),
             why,
             fix,

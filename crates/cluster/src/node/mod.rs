@@ -27,6 +27,10 @@ use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
 use crate::message::{Answer, Lend, Lent, NodeFacts, Opened, Order, Request, Speak, TenantFacts};
+use crate::metrics::counts::Messages;
+use crate::metrics::figures::{Figures, RunFigures};
+use crate::metrics::totals::Sums;
+use crate::metrics::{Reason, Server};
 use crate::quorum::Ballot;
 use crate::tenant::{Quotas, Share, Tenant};
 
@@ -64,6 +68,16 @@ pub struct Node {
     notes: Notes,
     runs: Vec<Run>,
     agents: Vec<LentAgent>,
+    messages: Messages,
+    /// What runs counted that are gone.
+    past: Sums,
+    metrics: Option<Metrics>,
+}
+
+/// Where metrics are read, and what the program counts besides: peers that TLS refused.
+struct Metrics {
+    server: Server,
+    refused_peers: fn() -> u64,
 }
 
 /// An agent of a lab, and the message of its lab that waits for an answer.
@@ -106,7 +120,28 @@ impl Node {
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
         let host = Host { node: name, engine: offer.engine, samples, registry, members };
         let (class, notes, runs, agents) = (costs::class(), Notes::new("refused   "), Vec::new(), Vec::new());
-        Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs, agents })
+        let (messages, past, metrics) = (Messages::default(), Sums::default(), None);
+        Ok(Node {
+            control,
+            host,
+            class,
+            bytes_per_s,
+            offer,
+            clock,
+            gate,
+            quotas,
+            notes,
+            runs,
+            agents,
+            messages,
+            past,
+            metrics,
+        })
+    }
+
+    /// Gives its metrics to whoever asks there, while it serves. `refused_peers`: how many TLS has refused so far.
+    pub fn publish_metrics(&mut self, server: Server, refused_peers: fn() -> u64) {
+        self.metrics = Some(Metrics { server, refused_peers });
     }
 
     /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node; `note`
@@ -130,19 +165,35 @@ impl Node {
             }
             self.attend_agents(std::mem::replace(&mut looked, Instant::now()).elapsed());
             self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
-            self.runs.retain_mut(|run| {
-                let over = run.attend();
-                if over {
-                    self.host.members.release(run.name());
-                }
-                !over
-            });
+            self.forget(Run::attend);
+            if let Some(metrics) = &self.metrics {
+                metrics.server.answer(|| self.metrics((metrics.refused_peers)()));
+            }
             if published.elapsed() >= STATISTICS {
                 published = Instant::now();
                 self.control.publish(&self.facts())?;
             }
         }
         Ok(())
+    }
+
+    /// Forgets runs; what they counted stays.
+    fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
+        for run in self.runs.extract_if(.., which) {
+            run.add_to(&mut self.past);
+            self.host.members.release(run.name());
+        }
+    }
+
+    /// The page of metrics as of now.
+    fn metrics(&self, refused_peers: u64) -> String {
+        let mut sums = self.past.clone();
+        self.runs.iter().for_each(|run| run.add_to(&mut sums));
+        let facts = self.facts();
+        let runs: Vec<RunFigures> = self.runs.iter().map(|run| run.figures(run.facts(&self.host))).collect();
+        let (cluster, heartbeats) = (self.control.cluster(), self.host.members.heartbeats());
+        let messages = &self.messages;
+        Figures { cluster, facts: &facts, runs: &runs, messages, heartbeats, sums: &sums, refused_peers }.page()
     }
 
     /// Does what a message says, if it is let in, and answers: at once, or what is written to an agent once that has an answer.
@@ -152,28 +203,44 @@ impl Node {
             Ok(Admitted::Order(_, Request::Speak(speak))) => match self.speak(&speak) {
                 Ok(lent) => {
                     lent.waits = Some((query, Instant::now()));
-                    return lent.answer();
+                    lent.answer();
+                    return self.messages.order("speak");
                 }
-                Err(refusal) => Err(refusal),
+                Err(refusal) => self.refuse(refusal),
             },
-            Ok(Admitted::Question(question)) => self.answer(question),
+            Ok(Admitted::Question(question)) => {
+                self.messages.question();
+                self.answer(question)
+            }
             Ok(Admitted::Order(tenant, order)) => {
                 let name = order.name();
-                self.execute(&tenant, order).map_err(|Refusal { why, fix }| {
-                    self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {why}"));
-                    Refusal { why, fix }
-                })
+                match self.execute(&tenant, order) {
+                    Ok(good) => {
+                        self.messages.order(name);
+                        Ok(good)
+                    }
+                    Err(refusal) => {
+                        self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {}", refusal.why));
+                        self.refuse(refusal)
+                    }
+                }
             }
             Err(refused) => {
                 self.notes.add(now_ns, &refused.to_string());
-                Err(Refusal::new(&refused, refused.fix()))
+                self.refuse(refused.into())
             }
         };
         let answer = match done {
             Ok(good) => Answer::Good(good),
-            Err(Refusal { why, fix }) => Answer::Refused { why, fix },
+            Err(Refusal { why, fix, .. }) => Answer::Refused { why, fix },
         };
         reply(&query, answer);
+    }
+
+    /// A message changes nothing.
+    fn refuse(&mut self, refusal: Refusal) -> Result<Json, Refusal> {
+        self.messages.refused(refusal.reason);
+        Err(refusal)
     }
 
     /// Passes on what a lab says to its agent, which the gate has found to be its own.
@@ -214,7 +281,7 @@ impl Node {
         let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
         let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
         let cores = lend.cores.unwrap_or(left.min(there).max(1));
-        self.quotas.admit(by, has, Share { cores, runs: 0 }).map_err(|over| Refusal::new(&over, over.fix()))?;
+        self.quotas.admit(by, has, Share { cores, runs: 0 })?;
         if cores > there {
             return Err(Refusal::new(
                 format!("an agent is to have {cores} cores, and {there} are free"),
@@ -222,7 +289,7 @@ impl Node {
             ));
         }
         let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
-        let number = self.gate.add_agent(by).map_err(|refused| Refusal::new(&refused, refused.fix()))?;
+        let number = self.gate.add_agent(by)?;
         let started = Agent::start(&self.offer.program, by.clone(), number, cores.clone());
         let agent = started.map_err(|error| {
             self.gate.remove_agent(number);
@@ -271,12 +338,14 @@ impl Node {
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
         let asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1 };
         let has = self.shares().remove(by).unwrap_or_default();
-        self.quotas.admit(by, has, asks).map_err(|over| Refusal::new(&over, over.fix()))?;
+        self.quotas.admit(by, has, asks)?;
         self.make_room()?;
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
         let run = Run::open(by.clone(), order, &free, &mut self.host)?;
         let opened = Opened { samples: run.samples() };
+        // It has counted nothing yet: its components are on the page from now on.
+        run.add_to(&mut self.past);
         self.runs.push(run);
         Ok(json!(opened))
     }
@@ -296,8 +365,7 @@ impl Node {
         let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
         let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
         let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
-        self.runs.retain(|run| run.name() != oldest);
-        self.host.members.release(&oldest);
+        self.forget(|run| run.name() == oldest);
         Ok(())
     }
 
@@ -328,8 +396,7 @@ impl Node {
         }
         found.stop();
         let progress = json!(found.progress());
-        self.runs.retain(|run| run.name() != name);
-        self.host.members.release(name);
+        self.forget(|run| run.name() == name);
         Ok(progress)
     }
 
@@ -390,8 +457,6 @@ fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
         return Ok(());
     }
     let owner = run.tenant();
-    Err(Refusal::new(
-        format!("run `{}` is of `{owner}`", run.name()),
-        format!("an order of `{owner}`, or of the operator"),
-    ))
+    let fix = format!("an order of `{owner}`, or of the operator");
+    Err(Refusal::new(format!("run `{}` is of `{owner}`", run.name()), fix).because(Reason::Tenant))
 }
