@@ -296,8 +296,8 @@ SEEDS["control"] = {
     "start": json.dumps({"ask": "start", **BEGIN, "in_ns": 400_000_000, "epoch_ns": None}).encode(),
     "change": json.dumps({"ask": "change", **BEGIN, "at": 100, "epoch_ns": 1}).encode(),
     "stop": json.dumps(STOP).encode(),
-    "lend": json.dumps({"ask": "lend", "version": "0.1.0", "cores": 2}).encode(),
-    "speak": json.dumps({"ask": "speak", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),
+    "start_agent": json.dumps({"ask": "start_agent", "version": "0.1.0", "cores": 2}).encode(),
+    "write_agent": json.dumps({"ask": "write_agent", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),
 }
 
 SEEDS["metrics"] = {

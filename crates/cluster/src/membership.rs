@@ -22,6 +22,9 @@ use crate::quorum::{Ballot, Heartbeat, Quorum, View};
 /// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
 
+/// Heartbeats of a member come as long as the last one is no older: half a lease.
+pub(crate) const RECENT: Duration = Duration::from_millis(LEASE.as_millis() as u64 / 2);
+
 /// How often a member sends a heartbeat.
 pub(crate) const HEARTBEATS_EVERY: Duration = Duration::from_millis(100);
 
@@ -119,11 +122,6 @@ impl Membership {
     #[must_use]
     pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Quorum) -> bool {
         lock(&self.shared).get_mut(run).is_some_and(|part| part.promise(after, next))
-    }
-
-    /// Whether heartbeats of a member of a run come.
-    pub(crate) fn receives(&self, run: &str, member: &str) -> bool {
-        lock(&self.shared).get(run).is_some_and(|part| part.view.receives(member, WallClock.now().0))
     }
 
     /// Whether a heartbeat of a member of a run came within such a time.

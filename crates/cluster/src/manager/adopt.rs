@@ -169,6 +169,6 @@ impl Manager {
     fn settle(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
         let gone: Vec<String> =
             nodes_of(&watched.order).into_iter().filter(|name| !watched.names.contains(name)).collect();
-        self.take_over(watched, &gone, "it was lost while nobody watched", Some(placer))
+        self.take_over(watched, &gone, "it was lost while nobody watched", Some(placer), None)
     }
 }

@@ -26,7 +26,7 @@ use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{Answer, Lend, Lent, NodeFacts, Opened, Order, Request, Speak, TenantFacts};
+use crate::message::{AgentStarted, Answer, NodeFacts, Opened, Order, Request, StartAgent, TenantFacts, WriteAgent};
 use crate::metrics::counts::Messages;
 use crate::metrics::figures::{Figures, RunFigures};
 use crate::metrics::totals::Sums;
@@ -67,7 +67,7 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
-    agents: Vec<LentAgent>,
+    agents: Vec<HostedAgent>,
     messages: Messages,
     /// What runs counted that are gone.
     past: Sums,
@@ -81,17 +81,17 @@ struct Metrics {
 }
 
 /// An agent of a lab, and the message of its lab that waits for an answer.
-struct LentAgent {
+struct HostedAgent {
     agent: Agent,
     waits: Option<(Query, Instant)>,
 }
 
-impl LentAgent {
+impl HostedAgent {
     /// Answers the message that waits, if there is something to answer.
     fn answer(&mut self) {
         let Some((query, since)) = self.waits.take() else { return };
         match self.agent.answer(since.elapsed()) {
-            Some(spoken) => reply(&query, Answer::Good(json!(spoken))),
+            Some(output) => reply(&query, Answer::Good(json!(output))),
             None => self.waits = Some((query, since)),
         }
     }
@@ -99,8 +99,8 @@ impl LentAgent {
     /// Answers the message that waits, since another one has come.
     fn give_way(&mut self) {
         let Some((query, _)) = self.waits.take() else { return };
-        let spoken = self.agent.answer(Duration::MAX).unwrap_or_default();
-        reply(&query, Answer::Good(json!(spoken)));
+        let output = self.agent.answer(Duration::MAX).unwrap_or_default();
+        reply(&query, Answer::Good(json!(output)));
     }
 }
 
@@ -200,11 +200,11 @@ impl Node {
     fn receive(&mut self, query: Query) {
         let now_ns = WallClock.now().0;
         let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
-            Ok(Admitted::Order(_, Request::Speak(speak))) => match self.speak(&speak) {
-                Ok(lent) => {
-                    lent.waits = Some((query, Instant::now()));
-                    lent.answer();
-                    return self.messages.order("speak");
+            Ok(Admitted::Order(_, Request::WriteAgent(write))) => match self.write_agent(&write) {
+                Ok(hosted) => {
+                    hosted.waits = Some((query, Instant::now()));
+                    hosted.answer();
+                    return self.messages.order("write_agent");
                 }
                 Err(refusal) => self.refuse(refusal),
             },
@@ -244,32 +244,32 @@ impl Node {
     }
 
     /// Passes on what a lab says to its agent, which the gate has found to be its own.
-    fn speak(&mut self, speak: &Speak) -> Result<&mut LentAgent, Refusal> {
-        let lent = self.agents.iter_mut().find(|lent| lent.agent.number() == speak.agent);
-        let lent = lent.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
-        lent.give_way();
-        lent.agent.take(&speak.input, speak.end)?;
-        Ok(lent)
+    fn write_agent(&mut self, write: &WriteAgent) -> Result<&mut HostedAgent, Refusal> {
+        let hosted = self.agents.iter_mut().find(|hosted| hosted.agent.number() == write.agent);
+        let hosted = hosted.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
+        hosted.give_way();
+        hosted.agent.take(&write.input, write.end)?;
+        Ok(hosted)
     }
 
     /// Answers for agents that have something to say, and forgets those that are over.
     fn attend_agents(&mut self, passed: Duration) {
         let gate = &mut self.gate;
-        self.agents.retain_mut(|lent| {
-            let over = lent.agent.attend(passed);
-            lent.answer();
+        self.agents.retain_mut(|hosted| {
+            let over = hosted.agent.attend(passed);
+            hosted.answer();
             if over {
-                gate.remove_agent(lent.agent.number());
+                gate.remove_agent(hosted.agent.number());
             }
             !over
         });
     }
 
     /// Starts an agent for a tenant.
-    fn lend(&mut self, by: &Tenant, lend: &Lend) -> Result<Json, Refusal> {
+    fn start_agent(&mut self, by: &Tenant, wanted: &StartAgent) -> Result<Json, Refusal> {
         let ours = env!("CARGO_PKG_VERSION");
-        if lend.version != ours {
-            let theirs = takt_graph::limits::shortened(&lend.version);
+        if wanted.version != ours {
+            let theirs = takt_graph::limits::shortened(&wanted.version);
             return Err(Refusal::new(
                 format!("takt is {ours} here, and {theirs} in the lab"),
                 "the same takt on all nodes",
@@ -280,7 +280,7 @@ impl Node {
         let has = self.shares().remove(by).unwrap_or_default();
         let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
         let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        let cores = lend.cores.unwrap_or(left.min(there).max(1));
+        let cores = wanted.cores.unwrap_or(left.min(there).max(1));
         self.quotas.admit(by, has, Share { cores, runs: 0 })?;
         if cores > there {
             return Err(Refusal::new(
@@ -295,9 +295,9 @@ impl Node {
             self.gate.remove_agent(number);
             Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
         })?;
-        self.agents.push(LentAgent { agent, waits: None });
+        self.agents.push(HostedAgent { agent, waits: None });
         let life = self.gate.moment(0).life;
-        Ok(json!(Lent { agent: number, life, cores, machine: Fingerprint::read() }))
+        Ok(json!(AgentStarted { agent: number, life, cores, machine: Fingerprint::read() }))
     }
 
     /// To what changes nothing.
@@ -326,7 +326,7 @@ impl Node {
                 self.on(by, &adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
             }
             Request::Stop { run, manager } => self.stop_run(by, &run, manager.as_deref()),
-            Request::Lend(lend) => self.lend(by, &lend),
+            Request::StartAgent(wanted) => self.start_agent(by, &wanted),
             question => self.answer(question),
         }
     }
@@ -412,7 +412,7 @@ impl Node {
             share.runs += 1;
             share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
         }
-        for LentAgent { agent, .. } in &self.agents {
+        for HostedAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
             shares.entry(agent.tenant().clone()).or_default().cores += cores;
         }
@@ -427,7 +427,7 @@ impl Node {
     }
 
     fn busy(&self) -> Vec<u32> {
-        let of_agents = self.agents.iter().flat_map(|lent| lent.agent.cores().iter().copied());
+        let of_agents = self.agents.iter().flat_map(|hosted| hosted.agent.cores().iter().copied());
         self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
     }
 
@@ -443,7 +443,7 @@ impl Node {
             clock: self.clock.local(),
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
             tenants: self.tenants(),
-            agents: self.agents.iter().map(|lent| lent.agent.facts()).collect(),
+            agents: self.agents.iter().map(|hosted| hosted.agent.facts()).collect(),
         }
     }
 }

@@ -13,7 +13,7 @@ use takt_packet::EngineKind;
 use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
 
 use super::place::{Placed, Refusal, place};
-use crate::membership::Membership;
+use crate::membership::{Membership, RECENT};
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
 use crate::metrics::figures::{RunFigures, Stage, TIMES_NS};
 use crate::metrics::totals::{How, Series, Sums};
@@ -150,6 +150,11 @@ impl Run {
         &self.supports.manager
     }
 
+    /// Whether that one's heartbeats come.
+    fn is_watched(&self, host: &Host) -> bool {
+        host.members.received(&self.order.run, self.manager(), RECENT)
+    }
+
     /// Where other nodes send samples to.
     pub(super) fn samples(&self) -> SocketAddr {
         self.samples
@@ -232,7 +237,7 @@ impl Run {
     /// Takes another manager, if its own is gone. What it executes stays as it is.
     pub(super) fn adopt(&mut self, adopt: &Adopt, host: &Host) -> Result<Adopted, Refusal> {
         self.is_executed()?;
-        if host.members.receives(&self.order.run, self.manager()) {
+        if self.is_watched(host) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
             return Err(Refusal::new(why, "let it, or end it first"));
         }
@@ -387,7 +392,7 @@ impl Run {
             components,
             slot: self.slot(),
             manager: self.manager().to_owned(),
-            watched: host.members.receives(&self.order.run, self.manager()),
+            watched: self.is_watched(host),
         }
     }
 
