@@ -59,6 +59,9 @@ pub(crate) struct RunFigures {
     pub(crate) lease_ns: u64,
 }
 
+/// The name of a gauge of runs, what it is, and where that stands.
+type RunGauge = (&'static str, &'static str, fn(&RunFigures) -> f64);
+
 /// All that a page is made of.
 pub(crate) struct Figures<'a> {
     pub(crate) cluster: &'a str,
@@ -166,7 +169,7 @@ impl Figures<'_> {
             let RunFacts { run, tenant, waveform, manager, .. } = &run.facts;
             family.count(&[("run", run), ("tenant", tenant.name()), ("waveform", waveform), ("manager", manager)], 1);
         });
-        let figures: [(&str, &str, fn(&RunFigures) -> f64); 6] = [
+        let figures: [RunGauge; 6] = [
             ("takt_run_slot", "The physical slot that a run is in.", |run| run.facts.slot as f64),
             ("takt_run_slot_seconds", "Length of its slots.", |run| seconds(run.slot_ns)),
             ("takt_run_watched", "1 if the node receives its manager's heartbeats.", |run| {
