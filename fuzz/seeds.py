@@ -315,8 +315,16 @@ SEEDS["control"] = {
     "open_by_ptp": json.dumps({"ask": "open", **ORDER, "slot_clock": "ptp"}).encode(),
     "start_by_ptp": json.dumps({"ask": "start", **BEGIN, "in_ns": 1, "epoch_ns": 1, "ptp": PTP}).encode(),
     "stop": json.dumps(STOP).encode(),
-    "lend": json.dumps({"ask": "lend", "version": "0.1.0", "cores": 2}).encode(),
-    "speak": json.dumps({"ask": "speak", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),
+    "start_agent": json.dumps({"ask": "start_agent", "version": "0.1.0", "cores": 2}).encode(),
+    "write_agent": json.dumps({"ask": "write_agent", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),
+}
+
+SEEDS["metrics"] = {
+    "get": b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:9477\r\nAccept: text/plain;version=0.0.4;q=0.3,*/*;q=0.2\r\n\r\n",
+    "head": b"HEAD /metrics?name[]=takt HTTP/1.0\r\n\r\n",
+    "cut": b"GET /metrics HTTP/1.1\r\nHost: a\r\nUser-Age",
+    "many": b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 70 + b"\r\n",
+    "other": b"PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
 }
 
 for target, seeds in SEEDS.items():

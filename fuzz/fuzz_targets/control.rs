@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::gate::{Admitted, Gate, Refused};
-use takt_cluster::message::{Request, Speak};
+use takt_cluster::message::{Request, WriteAgent};
 use takt_cluster::seal::Signer;
 use takt_cluster::tenant::Tenant;
 use takt_cluster::{Folder, Settings};
@@ -75,10 +75,10 @@ fn order(bytes: &[u8]) {
 
 /// What a tenant says to its agent is let in once, as it is.
 fn word(bytes: &[u8]) {
-    let Ok(Request::Speak(speak)) = serde_json::from_slice::<Request>(bytes) else { return };
+    let Ok(Request::WriteAgent(write)) = serde_json::from_slice::<Request>(bytes) else { return };
     let mut gate = gate();
     let agent = gate.add_agent(&Tenant::named("blue").expect("a name")).expect("random numbers");
-    let order = Request::Speak(Speak { agent, ..speak });
+    let order = Request::WriteAgent(WriteAgent { agent, ..write });
     let moment = gate.moment(1000);
     let message = BLUE.with(|blue| blue.numbered("lab", "a", (moment, 0), &order)).expect("random numbers");
     match admit(&mut gate, &message) {

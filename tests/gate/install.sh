@@ -33,8 +33,8 @@ uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
 soapy-uhd:soapysdr0.8-module-uhd'
-# Independent readers of SigMF, Parquet, JSON Schema, Kubernetes' manifests and OTLP, and stock Zenoh, in a folder of their own.
-readers='sigmf pyarrow jsonschema kubernetes-validate eclipse-zenoh opentelemetry-proto'
+# Independent readers of SigMF, Parquet, JSON Schema, Kubernetes' manifests, OTLP and Prometheus's metrics, and stock Zenoh, in a folder of their own.
+readers='sigmf pyarrow jsonschema kubernetes-validate eclipse-zenoh opentelemetry-proto prometheus-client'
 python=target/peers/python
 kernel=target/vm-kernel
 desktop=target/desktop.cpio.zst
@@ -74,7 +74,7 @@ install_packages() {
 }
 
 install_readers() {
-    "$python/bin/python3" -c 'import sigmf, pyarrow, jsonschema, kubernetes_validate, zenoh, opentelemetry.proto' 2>/dev/null && return 0
+    "$python/bin/python3" -c 'import sigmf, pyarrow, jsonschema, kubernetes_validate, zenoh, opentelemetry.proto, prometheus_client' 2>/dev/null && return 0
     command -v python3 || return 0
     # shellcheck disable=SC2086 # one word a package
     python3 -m venv "$python" && "$python/bin/pip" install -q $readers || rm -rf "$python"

@@ -31,6 +31,16 @@ impl Layout {
         Layout { item, most_bytes, part_bytes: room.max(8) }
     }
 
+    /// The UDP payload of a datagram with so many bytes of items.
+    pub(super) fn datagram_bytes(items: usize) -> usize {
+        items.next_multiple_of(4) + BridgeHead::OVERHEAD_BYTES
+    }
+
+    /// Bytes of items in the datagram of this number, of a slot of so many.
+    pub(super) fn items_bytes(&self, bytes: usize, part: usize) -> usize {
+        bytes.saturating_sub(part * self.part_bytes).min(self.part_bytes)
+    }
+
     /// Datagrams of a slot of so many bytes: at least one.
     pub(super) fn parts(&self, bytes: usize) -> usize {
         bytes.div_ceil(self.part_bytes).max(1)
@@ -77,6 +87,7 @@ impl Assembler {
     /// Takes one datagram. No producer can have made a slot after `newest`.
     pub(super) fn take(&mut self, data: &BridgeData<'_>, newest: u64) {
         count(&self.tally.datagrams, 1);
+        count(&self.tally.bytes, Layout::datagram_bytes(data.payload.len()) as u64);
         // The slot nearest to the one expected that ends in these 32 bits.
         let ahead = data.head.slot.wrapping_sub(self.next as u32) as i32;
         let Some(slot) = self.next.checked_add_signed(ahead.into()).filter(|_| ahead >= 0) else {

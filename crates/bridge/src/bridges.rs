@@ -8,12 +8,12 @@ use takt_base::Stop;
 use takt_graph::{Bridge, Direction, Kind, Params, Share};
 use takt_packet::{Config, EngineError, EngineKind, PortIndex, PortSpec};
 use takt_runtime::{Component, MakeError, Registry};
-use takt_wire::bridge::BridgeHead;
 
 use crate::assemble::{Assembler, Layout};
 use crate::clock::SlotTime;
 use crate::ends::{Receive, Send, Tally};
 use crate::lane::lane;
+use crate::links::LinkReader;
 use crate::thread::{Incoming, Outgoing, Pass, Running};
 
 /// Payload of a datagram: an Ethernet frame's.
@@ -43,11 +43,18 @@ impl Bridges {
         let at = engine.local(PortIndex(0)).unwrap_or(SocketAddr::new(address, 0));
         let payload_bytes = engine.limits().max_payload_bytes;
         let (mut incoming, mut outgoing, mut parts) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut tallies = Vec::new();
+        let mut links = Vec::new();
         for bridge in &share.bridges {
             let layout = Layout::new(bridge.item, bridge.lengths.max, payload_bytes);
             let (fill, empty) = lane(layout.most_bytes);
             let tally = Arc::new(Tally::default());
+            let name = share.graph.components()[bridge.component].name.clone();
+            links.push(LinkReader {
+                name,
+                worker: bridge.other,
+                direction: bridge.direction,
+                tally: Arc::clone(&tally),
+            });
             let stream_id = u32::try_from(bridge.stream).unwrap_or(u32::MAX);
             let stream = i64::try_from(bridge.stream).unwrap_or(i64::MAX);
             let component: Box<dyn Component> = match bridge.direction {
@@ -56,7 +63,6 @@ impl Bridges {
                     Box::new(Send { lane: fill, tally })
                 }
                 Direction::Receive => {
-                    tallies.push((bridge.other, Arc::clone(&tally)));
                     let assembler = Assembler::new(layout, fill, Arc::clone(&tally));
                     incoming.push(Incoming { stream_id, other: bridge.other, assembler });
                     Box::new(Receive { lane: empty, pending: None, item_bytes: bridge.item.bytes(), tally })
@@ -65,7 +71,7 @@ impl Bridges {
             parts.insert(stream, component);
         }
         let parts = Arc::new(Mutex::new(parts));
-        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing, tallies), at, parts })
+        Ok(Bridges { pass: Pass::new(engine, incoming, outgoing, links), at, parts })
     }
 
     /// Lets a registry make the components at the ends of the streams, each once.
@@ -105,10 +111,8 @@ impl Bridges {
 /// The UDP payloads of the datagrams that the longest packet of a slot takes, bytes.
 pub fn datagrams(bridge: &Bridge) -> impl Iterator<Item = usize> {
     let layout = Layout::new(bridge.item, bridge.lengths.max, PAYLOAD_BYTES);
-    (0..layout.parts(layout.most_bytes)).map(move |part| {
-        let items = layout.most_bytes.saturating_sub(part * layout.part_bytes).min(layout.part_bytes);
-        items.next_multiple_of(4) + BridgeHead::OVERHEAD_BYTES
-    })
+    let bytes = move |part| Layout::datagram_bytes(layout.items_bytes(layout.most_bytes, part));
+    (0..layout.parts(layout.most_bytes)).map(bytes)
 }
 
 fn taken(parts: &Parts, params: &Params) -> Result<Box<dyn Component>, MakeError> {

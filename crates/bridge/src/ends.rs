@@ -24,6 +24,8 @@ pub(super) struct Tally {
     pub(super) missed_slots: AtomicU64,
     /// Datagrams sent or received.
     pub(super) datagrams: AtomicU64,
+    /// Their UDP payloads.
+    pub(super) bytes: AtomicU64,
     /// Datagrams of slots that were over.
     pub(super) late_datagrams: AtomicU64,
     /// Datagrams that nobody could use: cut, or not of this stream's layout.

@@ -18,8 +18,10 @@ mod bridges;
 pub mod clock;
 mod ends;
 mod lane;
+mod links;
 mod order;
 mod thread;
 
 pub use bridges::{Bridges, datagrams};
+pub use links::{LinkReader, LinkTally};
 pub use thread::Running;

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_base::{Clock, Stop, WallClock};
+use takt_graph::Direction;
 use takt_host::policy::{Policy, set_policy};
 use takt_packet::{Engine, EngineError, PortIndex, Wait};
 use takt_wire::bridge::{BridgeData, BridgeHead, Part};
@@ -15,6 +16,7 @@ use takt_wire::bridge::{BridgeData, BridgeHead, Part};
 use super::assemble::{Assembler, Layout};
 use super::ends::{Tally, count};
 use super::lane::{End, Parcel};
+use super::links::LinkReader;
 use super::order;
 use crate::clock::SlotTime;
 
@@ -57,23 +59,27 @@ pub(super) struct Pass {
     engine: Box<dyn Engine>,
     incoming: Vec<Incoming>,
     outgoing: Vec<Outgoing>,
-    tallies: Tallies,
+    links: Vec<LinkReader>,
 }
-
-/// Of each stream that comes in: the producer's worker, and what became of its slots.
-pub(super) type Tallies = Vec<(usize, Arc<Tally>)>;
 
 /// Bridges that send and receive.
 pub struct Running {
     stop: Stop,
     thread: JoinHandle<Result<(), EngineError>>,
-    tallies: Tallies,
+    links: Vec<LinkReader>,
 }
 
 impl Running {
     /// Slots of each stream that comes in that were not there when they were needed, with the producer's worker.
     pub fn lost_slots(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.tallies.iter().map(|(worker, tally)| (*worker, tally.lost_slots.load(Ordering::Relaxed)))
+        let incoming = self.links.iter().filter(|link| link.direction == Direction::Receive);
+        incoming.map(|link| (link.worker, link.tally.lost_slots.load(Ordering::Relaxed)))
+    }
+
+    /// What becomes of the slots of each stream, one end each.
+    #[must_use]
+    pub fn links(&self) -> &[LinkReader] {
+        &self.links
     }
 
     /// Ends the thread.
@@ -91,9 +97,9 @@ impl Pass {
         engine: Box<dyn Engine>,
         incoming: Vec<Incoming>,
         outgoing: Vec<Outgoing>,
-        tallies: Tallies,
+        links: Vec<LinkReader>,
     ) -> Pass {
-        Pass { engine, incoming, outgoing, tallies }
+        Pass { engine, incoming, outgoing, links }
     }
 
     pub(super) fn start(
@@ -103,7 +109,7 @@ impl Pass {
         fifo_priority: Option<u8>,
         stop: Stop,
     ) -> std::io::Result<Running> {
-        let (peers, own_stop, tallies) = (peers.clone(), stop.clone(), std::mem::take(&mut self.tallies));
+        let (peers, own_stop, links) = (peers.clone(), stop.clone(), std::mem::take(&mut self.links));
         let run = move || {
             if let Some(priority) = fifo_priority {
                 // Where it is refused the workers' is, too, and the report says so.
@@ -117,7 +123,7 @@ impl Pass {
             self.send(&peers)
         };
         let thread = std::thread::Builder::new().name("takt-bridge".to_owned()).spawn(run)?;
-        Ok(Running { stop: own_stop, thread, tallies })
+        Ok(Running { stop: own_stop, thread, links })
     }
 
     fn receive(&mut self, peers: &BTreeMap<usize, SocketAddr>, time: &SlotTime) -> Result<(), EngineError> {
@@ -173,7 +179,7 @@ impl Outgoing {
             let first = next;
             while next < parts && batch.room() > 0 {
                 let at = next * self.layout.part_bytes;
-                let end = items.len().min(at + self.layout.part_bytes);
+                let end = at + self.layout.items_bytes(items.len(), next);
                 let head = BridgeHead {
                     count: self.count,
                     stream_id: self.stream_id,
@@ -188,7 +194,9 @@ impl Outgoing {
                 next += 1;
             }
             let sent = batch.send(Wait::Until(WallClock.now() + PATIENCE))?;
+            let bytes = |part| Layout::datagram_bytes(self.layout.items_bytes(items.len(), part)) as u64;
             count(&self.tally.datagrams, sent as u64);
+            count(&self.tally.bytes, (first..first + sent).map(bytes).sum());
             count(&self.tally.unsent_datagrams, (next - first).saturating_sub(sent) as u64);
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Warnings of threads in the background, on standard error: what they could not do has no caller to return to.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use takt_base::{Clock, Notes, WallClock};
@@ -25,6 +26,14 @@ fn is_zenoh(metadata: &Metadata<'_>) -> bool {
 /// Whoever knocks again and again is not to fill the log.
 static REFUSED: Mutex<Notes> = Mutex::new(Notes::new("refused   "));
 
+/// How many were.
+static REFUSED_PEERS: AtomicU64 = AtomicU64::new(0);
+
+/// Peers that TLS has refused since the program began.
+pub fn refused_peers() -> u64 {
+    REFUSED_PEERS.load(Ordering::Relaxed)
+}
+
 /// Says that a stranger was refused. Of all that Zenoh warns of, that is what a person has to know; the rest is about peers that
 /// come and go, of which takt says itself what follows.
 struct Strangers;
@@ -35,6 +44,7 @@ impl<S: Subscriber> Layer<S> for Strangers {
             let mut text = Text(String::new());
             event.record(&mut text);
             if let Some(why) = refusal(&text.0) {
+                REFUSED_PEERS.fetch_add(1, Ordering::Relaxed);
                 let mut notes = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
                 let now_ns = WallClock.now().0;
                 notes.add(now_ns, &format!("a peer without a certificate of this cluster: {why}"));

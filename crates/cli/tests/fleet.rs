@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::cluster::{PORT, certificates};
 use support::{Ended, Place, has, json, refusal, report, text, while_running};
-use takt_cluster::message::{Lend, Request};
+use takt_cluster::message::{Request, StartAgent};
 use takt_cluster::{ClusterError, Control, Folder};
 use takt_testing::{loopback, skip, wait_for};
 
@@ -268,7 +268,7 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
     // Nor is a lab that has another takt.
     let folder = Folder::read(&fleet.place.path("cluster/blue")).expect("a folder");
     let control = Control::open(&folder, false).expect("a session");
-    let other = Request::Lend(Lend { version: "0.0.1".to_owned(), cores: None });
+    let other = Request::StartAgent(StartAgent { version: "0.0.1".to_owned(), cores: None });
     let why = wait_for("an answer", || match control.ask::<Value>("a", &other, Duration::from_secs(20)) {
         Err(ClusterError::Silent { .. }) => None,
         done => Some(done.expect_err("another version").to_string()),
@@ -280,5 +280,5 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
     has(&refusal(&fleet.place.takt(&shell)), &["a node starts nothing but agents"]);
     assert_eq!(fleet.agents(), Vec::<u32>::new());
     let log = fs::read_to_string(fleet.place.path("a.log")).expect("a log");
-    has(&log, &["refused   order `lend` of `blue`: tenant `blue` may have 1 cores here"]);
+    has(&log, &["refused   order `start_agent` of `blue`: tenant `blue` may have 1 cores here"]);
 }

@@ -4,12 +4,14 @@
 
 mod support;
 
+use std::io::{BufRead, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use support::cluster::{PORT, certificates, stock};
+use support::cluster::{PORT, certificates, metrics_at, stock};
 use support::{Ended, Place, has, json, refusal, report, text};
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::message::{Order, Request};
@@ -29,6 +31,7 @@ static CORES: Mutex<()> = Mutex::new(());
 struct World {
     place: Place,
     listens: String,
+    metrics_at: String,
     _node: Ended,
     _cores: MutexGuard<'static, ()>,
 }
@@ -51,11 +54,14 @@ impl World {
             assert!(made.status.success(), "{}", report(&made));
         }
         let cores: Vec<String> = takt_host::affinity::own_cpus().iter().take(2).map(ToString::to_string).collect();
-        let mut command = place.command(&["node", "--folder", "cluster/a", "--cores", &cores.join(",")]);
+        let options = ["--cores", &cores.join(","), "--metrics", "0"];
+        let mut command = place.command(&[&["node", "--folder", "cluster/a"], &options[..]].concat());
         command.stdin(Stdio::null()).stderr(std::fs::File::create(place.path("a.log")).expect("a log"));
-        let (node, _, said) = Ended::ready(&mut command);
+        let (node, mut more, mut said) = Ended::ready(&mut command);
         assert_eq!(said.trim(), "ready node a");
-        World { place, listens, _node: node, _cores: cores_of_all }
+        more.read_line(&mut said).expect("text");
+        let metrics_at = metrics_at(&said).expect("where metrics are");
+        World { place, listens, metrics_at, _node: node, _cores: cores_of_all }
     }
 
     /// A waveform that a tenant has the node run. Slots are long, so that a busy machine misses none.
@@ -76,6 +82,17 @@ impl World {
     fn control(&self, name: &str) -> Control {
         let folder = Folder::read(&self.place.path(&format!("cluster/{name}"))).expect("a folder");
         Control::open(&folder, false).expect("a session")
+    }
+
+    /// The page of the node's metrics.
+    fn metrics(&self) -> String {
+        let (at, path) = self.metrics_at.strip_prefix("http://").and_then(|at| at.split_once('/')).expect("an address");
+        let mut stream = TcpStream::connect(at).expect("it listens");
+        write!(stream, "GET /{path} HTTP/1.1\r\nHost: {at}\r\n\r\n").expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+        text
     }
 
     fn log(&self) -> String {
@@ -187,6 +204,12 @@ fn a_quota_is_the_nodes_to_keep_and_what_an_order_names_has_to_be_there() {
         &["hop_slots is 0, and must be 1 to 64"],
     );
     has(&refused(&blue, &Request::Stop { run: "nothing".to_owned(), manager: None }), &["no run is called `nothing`"]);
+    let counts = ["quota\"} 1", "unable\"} 3", "range\"} 1", "tenant\"} 0"];
+    has(
+        &world.metrics(),
+        &counts.map(|count| format!("takt_messages_refused_total{{reason=\"{count}\n")).each_ref().map(String::as_str),
+    );
+    has(&world.metrics(), &["takt_tenant_quota_cores{tenant=\"default\"} 1\n"]);
     let facts: Value = operator.ask("a", &Request::Describe, PATIENCE).expect("there");
     assert_eq!(
         (&facts["runs"], &facts["busy"]),
@@ -240,7 +263,7 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
     let child = world.run("blue", "500").spawn().expect("takt starts");
 
     let mut answers = String::new();
-    std::io::Read::read_to_string(&mut said, &mut answers).expect("text");
+    said.read_to_string(&mut answers).expect("text");
     let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let why = |name: &str| {
         let one = answers.iter().find(|one| one["message"] == name);
@@ -254,6 +277,28 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
     let taken: Vec<&Value> = answers.iter().filter(|one| !one["answer"]["refused"]["why"].is_string()).collect();
     assert!(taken.iter().all(|one| one["message"] == "long"), "Zenoh itself may drop what is long: {taken:#?}");
     assert!(answers.len() >= 2 * 9 + 4 + 300, "{}", answers.len());
+    // Each is counted, by its reason.
+    let metrics = world.metrics();
+    let counted = |reason: &str| -> u64 {
+        let sample = format!("takt_messages_refused_total{{reason=\"{reason}");
+        let lines = metrics.lines().filter(|line| line.starts_with(&sample));
+        lines.map(|line| line.rsplit(' ').next().expect("a count").parse::<u64>().expect("a count")).sum()
+    };
+    let answered = |words: &str| {
+        let why = |one: &&Value| one["answer"]["refused"]["why"].as_str().is_some_and(|why| why.contains(words));
+        answers.iter().filter(why).count() as u64
+    };
+    for (reason, words) in [
+        ("replayed", "that came before"),
+        ("unsigned", "without a signature"),
+        ("changed", "has not signed as it came"),
+        ("version", "version 2 of the protocol"),
+        ("certificate", "the certificate of an order"),
+        ("", ""),
+    ] {
+        assert_eq!(counted(reason), answered(words), "{reason}\n{metrics}");
+        assert!(counted(reason) >= 2, "{reason}");
+    }
     let log = world.log();
     has(&log, &["refused   an order of `blue` that came before"]);
     let lines = log.lines().filter(|line| line.starts_with("refused ")).count();

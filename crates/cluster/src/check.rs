@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
 
 use crate::clock::PtpEpoch;
-use crate::message::{Adopt, Change, Lend, MOST_SPOKEN, Order, Request, Start};
+use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
 use crate::quorum::Ballot;
 
 /// Characters of the name of a run, or a manager: a waveform's or a node's, and what tells one from others.
@@ -33,8 +33,8 @@ const SLOTS: u64 = 1 << 48;
 /// Cores of an agent.
 const CORES: u32 = 1 << 16;
 
-/// Bytes that are spoken, in base64.
-const SPOKEN: usize = MOST_SPOKEN.div_ceil(3) * 4;
+/// Bytes for an agent, in base64.
+const AGENT_INPUT: usize = MOST_AGENT_BYTES.div_ceil(3) * 4;
 
 /// A value that can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,15 +58,15 @@ pub(crate) fn check(request: &Request) -> Result<(), OutOfRange> {
         Request::Stop { run, manager } => {
             of_run(run).and_then(|()| manager.as_ref().map_or(Ok(()), |manager| of_manager(manager)))
         }
-        Request::Lend(lend) => of_lend(lend),
-        Request::Speak(speak) => at_most("the length of the input", speak.input.len(), SPOKEN),
+        Request::StartAgent(wanted) => of_start_agent(wanted),
+        Request::WriteAgent(write) => at_most("the length of the input", write.input.len(), AGENT_INPUT),
         Request::Describe | Request::Moment => Ok(()),
     }
 }
 
-fn of_lend(lend: &Lend) -> Result<(), OutOfRange> {
-    at_most("the length of the version", lend.version.len(), LONG_NAME)?;
-    within("cores", lend.cores.unwrap_or(1), 1..=CORES)
+fn of_start_agent(wanted: &StartAgent) -> Result<(), OutOfRange> {
+    at_most("the length of the version", wanted.version.len(), LONG_NAME)?;
+    within("cores", wanted.cores.unwrap_or(1), 1..=CORES)
 }
 
 fn of_order(order: &Order) -> Result<(), OutOfRange> {

@@ -24,7 +24,7 @@ use zenoh::{Config, Session};
 use crate::ClusterError;
 use crate::certificates::member_of;
 use crate::folder::Folder;
-use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Speak, Unread, document, read};
+use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, WriteAgent, document, read};
 use crate::quorum::Heartbeat;
 use crate::seal::Signer;
 use crate::tenant::Tenant;
@@ -194,16 +194,16 @@ impl Control {
 }
 
 impl Control {
-    /// Says something to an agent that a node has lent, as its `number`th message; what comes back is for [`answer`].
-    pub(crate) fn speak(
+    /// Writes to an agent on a node, as its `number`th message; what comes back is for [`answer`].
+    pub(crate) fn write_agent(
         &self,
         node: &str,
         (life, number): (u64, u64),
-        speak: Speak,
+        write: WriteAgent,
         patience: Duration,
     ) -> Result<FifoChannelHandler<Reply>, ClusterError> {
         let moment = (Moment { life, at_ns: 0 }, number);
-        let message = self.signer.numbered(&self.cluster, node, moment, &Request::Speak(speak));
+        let message = self.signer.numbered(&self.cluster, node, moment, &Request::WriteAgent(write));
         self.begin_to_send(node, message.map_err(|source| ClusterError::Certificate { source })?, patience)
     }
 
@@ -216,18 +216,13 @@ impl Control {
         put.allowed_destination(Locality::Remote).wait().map_err(ClusterError::zenoh)
     }
 
-    /// Has `each` take the heartbeats of a run's members, as long as the answer is kept.
+    /// Has `each` take the heartbeats of a run's members, or why they are none, as long as the answer is kept.
     pub(crate) fn heartbeats(
         &self,
         run: &str,
-        each: impl Fn(Heartbeat) + Send + Sync + 'static,
+        each: impl Fn(Result<Heartbeat, Unread>) + Send + Sync + 'static,
     ) -> Result<Subscriber<()>, ClusterError> {
-        let take = move |sample: Sample| {
-            // One of another version counts for nothing.
-            if let Ok(heartbeat) = read::<Heartbeat>(&sample.payload().to_bytes()) {
-                each(heartbeat);
-            }
-        };
+        let take = move |sample: Sample| each(read(&sample.payload().to_bytes()));
         let key = format!("takt/{}/run/{run}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }

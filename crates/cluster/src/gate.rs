@@ -8,7 +8,7 @@
 //! node's clock, and with a number that no order of its tenant had since. Signatures themselves would not do to tell orders
 //! apart: of one of ECDSA anybody can make a second that holds as well.
 //!
-//! What is written to an agent of the lab ([`Request::Speak`]) is an order as well, and there are many: they count up, for one agent
+//! What is written to an agent of the lab ([`Request::WriteAgent`]) is an order as well, and there are many: they count up, for one agent
 //! of one tenant in one life of the node, and the next is the only one that is let in. So nothing has to be kept of them.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,7 +22,8 @@ use serde::Deserialize;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 use crate::check::{OutOfRange, check};
-use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, Speak};
+use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, WriteAgent};
+use crate::metrics::Reason;
 use crate::seal::{Given, Sealed, number, signed};
 use crate::tenant::Tenant;
 
@@ -81,9 +82,9 @@ pub enum Refused {
     Replayed { tenant: Tenant },
     #[error("{MOST_ORDERS} orders of `{tenant}` in {} s", WINDOW.as_secs())]
     Many { tenant: Tenant },
-    #[error("no agent of `{tenant}` is here by that number: {} s without a word of its lab end it", AGENT_LEASE.as_secs())]
+    #[error("no agent of `{tenant}` is here by that number: {} s without a message of its lab end it", AGENT_LEASE.as_secs())]
     NoAgent { tenant: Tenant },
-    #[error("word {number} to an agent of `{tenant}`, where {next} is next")]
+    #[error("message {number} to an agent of `{tenant}`, where {next} is next")]
     OutOfOrder { tenant: Tenant, number: u64, next: u64 },
     #[error("`{tenant}` signed a question as an order")]
     NoOrder { tenant: Tenant },
@@ -92,6 +93,25 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// What it is counted as.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Refused::Long { .. } => Reason::Long,
+            Refused::Version { .. } => Reason::Version,
+            Refused::Form(_) | Refused::Both | Refused::NoOrder { .. } => Reason::Malformed,
+            Refused::Unsigned { .. } => Reason::Unsigned,
+            Refused::Certificate { .. } => Reason::Certificate,
+            Refused::Signature { .. } => Reason::Changed,
+            Refused::Elsewhere { .. } | Refused::Earlier { .. } => Reason::Elsewhere,
+            Refused::Late { .. } | Refused::Ahead { .. } => Reason::Late,
+            Refused::Replayed { .. } => Reason::Replayed,
+            Refused::Many { .. } => Reason::Many,
+            Refused::NoAgent { .. } | Refused::OutOfOrder { .. } => Reason::Agent,
+            Refused::Range { .. } => Reason::Range,
+        }
+    }
+
     /// What would be right.
     #[must_use]
     pub fn fix(&self) -> &'static str {
@@ -129,7 +149,7 @@ pub struct Gate {
     agents: BTreeMap<u64, Lab>,
 }
 
-/// Who speaks to an agent, and the number of its next word.
+/// Who writes to an agent, and the number of the next message.
 struct Lab {
     tenant: Tenant,
     next: u64,
@@ -161,7 +181,7 @@ impl Gate {
         Moment { life: self.life, at_ns: now_ns }
     }
 
-    /// Lets a tenant speak to an agent from now on; the agent's number.
+    /// Lets a tenant write to an agent from now on; the agent's number.
     ///
     /// # Errors
     /// The kernel gives no random numbers.
@@ -193,8 +213,8 @@ impl Gate {
             let short = takt_graph::limits::shortened;
             return Err(Refused::Elsewhere { tenant, cluster: short(&given.cluster), node: short(&given.node) });
         }
-        if let Request::Speak(speak) = &given.order {
-            self.next_word(&tenant, speak, &given)?;
+        if let Request::WriteAgent(write) = &given.order {
+            self.next_message(&tenant, write, &given)?;
             return Ok(Admitted::Order(tenant, given.order));
         }
         self.new_one(&tenant, &given, now_ns)?;
@@ -236,13 +256,13 @@ impl Gate {
         Ok(tenant)
     }
 
-    /// Whether it is the next one that a tenant says to its agent.
-    fn next_word(&mut self, tenant: &Tenant, speak: &Speak, given: &Given) -> Result<(), Refused> {
+    /// Whether it is the next one that a tenant writes to its agent.
+    fn next_message(&mut self, tenant: &Tenant, write: &WriteAgent, given: &Given) -> Result<(), Refused> {
         let tenant = tenant.clone();
         if given.moment.life != self.life {
             return Err(Refused::Earlier { tenant });
         }
-        let Some(lab) = self.agents.get_mut(&speak.agent).filter(|lab| lab.tenant == tenant) else {
+        let Some(lab) = self.agents.get_mut(&write.agent).filter(|lab| lab.tenant == tenant) else {
             return Err(Refused::NoAgent { tenant });
         };
         if given.number < lab.next {

@@ -33,6 +33,7 @@ pub mod manager;
 #[cfg(feature = "zenoh")]
 mod membership;
 pub mod message;
+pub mod metrics;
 #[cfg(feature = "zenoh")]
 mod node;
 pub mod quorum;

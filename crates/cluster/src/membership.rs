@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,10 +14,16 @@ use zenoh::pubsub::Subscriber;
 
 use crate::ClusterError;
 use crate::control::Control;
+use crate::message::Unread;
+use crate::metrics::Uncounted;
+use crate::metrics::counts::Heartbeats;
 use crate::quorum::{Ballot, Heartbeat, Quorum, View};
 
 /// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
+
+/// Heartbeats of a member come as long as the last one is no older: half a lease.
+pub(crate) const RECENT: Duration = Duration::from_millis(LEASE.as_millis() as u64 / 2);
 
 /// How often a member sends a heartbeat.
 pub(crate) const HEARTBEATS_EVERY: Duration = Duration::from_millis(100);
@@ -26,8 +33,18 @@ pub(crate) struct Membership {
     own: String,
     control: Arc<Control>,
     shared: Arc<Mutex<Shared>>,
+    counts: Arc<Counts>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Heartbeats since it began.
+#[derive(Default)]
+struct Counts {
+    sent: AtomicU64,
+    unsent: AtomicU64,
+    received: AtomicU64,
+    refused: [AtomicU64; Uncounted::NAMES.len()],
 }
 
 type Shared = BTreeMap<String, Part>;
@@ -66,8 +83,9 @@ impl Membership {
     /// # Errors
     /// The thread is not made.
     pub(crate) fn start(control: &Arc<Control>, own: &str) -> Result<Membership, ClusterError> {
-        let (shared, stop) = (Arc::new(Mutex::new(Shared::new())), Stop::new());
-        let (sending, until, session) = (Arc::clone(&shared), stop.clone(), Arc::clone(control));
+        let (shared, counts, stop) = (Arc::new(Mutex::new(Shared::new())), Arc::new(Counts::default()), Stop::new());
+        let (sending, counting, until) = (Arc::clone(&shared), Arc::clone(&counts), stop.clone());
+        let session = Arc::clone(control);
         let run = move || {
             // Ordinary load must not delay it; where that is not permitted, it may.
             let _ = set_policy(0, Policy::Fifo { priority: 1 });
@@ -77,14 +95,15 @@ impl Membership {
                     lock(&sending).iter_mut().map(|(run, part)| (run.clone(), part.timed.turn(now_ns))).collect();
                 for (run, heartbeat) in heartbeats {
                     // A member that can't send finds its leases not prolonged: nothing else is to be done about it.
-                    let _ = session.send_heartbeat(&run, &heartbeat);
+                    let sent = session.send_heartbeat(&run, &heartbeat);
+                    one_more(if sent.is_ok() { &counting.sent } else { &counting.unsent });
                 }
                 std::thread::sleep(HEARTBEATS_EVERY);
             }
         };
         let thread = std::thread::Builder::new().name("takt-beat".to_owned()).spawn(run);
         let thread = Some(thread.map_err(|source| ClusterError::Io { source })?);
-        Ok(Membership { own: own.to_owned(), control: Arc::clone(control), shared, stop, thread })
+        Ok(Membership { own: own.to_owned(), control: Arc::clone(control), shared, counts, stop, thread })
     }
 
     /// Takes part in a run, of which it supports a placing. `false`: it did before.
@@ -92,10 +111,15 @@ impl Membership {
     /// # Errors
     /// The session is gone.
     pub(crate) fn join(&self, run: &str, supports: Ballot) -> Result<bool, ClusterError> {
-        let (receiving, of) = (Arc::clone(&self.shared), run.to_owned());
-        let receives = self.control.heartbeats(run, move |heartbeat: Heartbeat| {
-            if let Some(part) = lock(&receiving).get_mut(&of) {
-                part.timed.view.take(heartbeat, WallClock.now().0);
+        let (receiving, counting, of) = (Arc::clone(&self.shared), Arc::clone(&self.counts), run.to_owned());
+        let receives = self.control.heartbeats(run, move |read| {
+            let mut parts = lock(&receiving);
+            // One of a run that has just ended is no matter any more.
+            let Some(part) = parts.get_mut(&of) else { return };
+            let taken = read.map_err(Uncounted::from);
+            match taken.and_then(|heartbeat| part.timed.view.take(heartbeat, WallClock.now().0)) {
+                Ok(()) => one_more(&counting.received),
+                Err(why) => one_more(&counting.refused[why as usize]),
             }
         })?;
         let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
@@ -113,11 +137,6 @@ impl Membership {
     #[must_use]
     pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Quorum) -> bool {
         lock(&self.shared).get_mut(run).is_some_and(|part| part.timed.promise(after, next))
-    }
-
-    /// Whether heartbeats of a member of a run come.
-    pub(crate) fn receives(&self, run: &str, member: &str) -> bool {
-        lock(&self.shared).get(run).is_some_and(|part| part.timed.view.receives(member, WallClock.now().0))
     }
 
     /// Whether a heartbeat of a member of a run came within such a time.
@@ -150,6 +169,17 @@ impl Membership {
         let _part = lock(&self.shared).remove(run);
     }
 
+    /// Heartbeats since it began.
+    pub(crate) fn heartbeats(&self) -> Heartbeats {
+        let (counts, read) = (&self.counts, |count: &AtomicU64| count.load(Ordering::Relaxed));
+        Heartbeats {
+            sent: read(&counts.sent),
+            unsent: read(&counts.unsent),
+            received: read(&counts.received),
+            refused: std::array::from_fn(|reason| read(&counts.refused[reason])),
+        }
+    }
+
     /// Waits until all voters of a run receive each other: until then a node has no lease to begin with. `false`: some don't.
     pub(crate) fn wait_for(&self, run: &str, voters: &[String], patience: Duration) -> bool {
         let until = Instant::now() + patience;
@@ -165,6 +195,20 @@ impl Membership {
     /// Voters of which more than half of all receive nothing.
     pub(crate) fn lost(&self, run: &str, voters: &[String]) -> Vec<String> {
         lock(&self.shared).get_mut(run).map(|part| part.timed.view.lost(voters, WallClock.now().0)).unwrap_or_default()
+    }
+}
+
+fn one_more(count: &AtomicU64) {
+    count.fetch_add(1, Ordering::Relaxed);
+}
+
+impl From<Unread> for Uncounted {
+    fn from(unread: Unread) -> Uncounted {
+        match unread {
+            Unread::Version { .. } => Uncounted::Version,
+            Unread::Long { .. } => Uncounted::Long,
+            Unread::Json(_) => Uncounted::Malformed,
+        }
     }
 }
 
@@ -239,7 +283,8 @@ mod tests {
         let mut timed = Timed { view: View::new("b", first.clone(), LEASE_NS), leased };
         let mut until = |now_ns, returned: [(&str, u64, &Ballot); 3]| {
             for (from, returned_ns, supports) in returned {
-                timed.view.take(heartbeat(from, now_ns, returned_ns, supports), now_ns);
+                let heartbeat = heartbeat(from, now_ns, returned_ns, supports);
+                assert!(timed.view.take(heartbeat, now_ns).is_ok(), "a newer one");
             }
             timed.turn(now_ns);
             (0..3000).find(|&ns| !time.may_execute(MonoNs(ns + 1)))

@@ -74,15 +74,19 @@ pub enum Request {
         /// The manager that says so; refused if the run has another one. None: its tenant, whoever watches.
         manager: Option<String>,
     },
-    /// Start an agent of the lab: [`Lent`]. Nothing else is ever started by it: the takt that is installed on the node, as its
+    /// Start an agent of the lab: [`AgentStarted`]. Nothing else is ever started by it: the takt that is installed on the node, as its
     /// child, on the cores that it grants.
-    Lend(Lend),
-    /// Bytes for such an agent, and those that it has written: [`Spoken`]. Its messages are numbered from 0, and each is taken
+    StartAgent(StartAgent),
+    /// Bytes for such an agent, and those that it has written: [`AgentOutput`]. Its messages are numbered from 0, and each is taken
     /// once and in order.
-    Speak(Speak),
+    WriteAgent(WriteAgent),
 }
 
 impl Request {
+    /// What orders are called.
+    pub(crate) const ORDERS: [&str; 9] =
+        ["open", "start", "prepare", "change", "recall", "adopt", "stop", "start_agent", "write_agent"];
+
     /// Whether it changes nothing, and any member may ask it; all else is an order.
     #[must_use]
     pub fn is_question(&self) -> bool {
@@ -103,8 +107,8 @@ impl Request {
             Request::Recall { .. } => "recall",
             Request::Adopt(_) => "adopt",
             Request::Stop { .. } => "stop",
-            Request::Lend(_) => "lend",
-            Request::Speak(_) => "speak",
+            Request::StartAgent(_) => "start_agent",
+            Request::WriteAgent(_) => "write_agent",
         }
     }
 }
@@ -112,7 +116,7 @@ impl Request {
 /// An agent is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lend {
+pub struct StartAgent {
     /// The lab's takt: the node's has to be the same.
     pub version: String,
     /// How many cores it is to have; none: all that are free and that the quota leaves.
@@ -121,7 +125,7 @@ pub struct Lend {
 
 /// An agent was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lent {
+pub struct AgentStarted {
     /// Its number, drawn by the node.
     pub agent: u64,
     /// The node's life: what is written to the agent is for that one alone.
@@ -135,10 +139,10 @@ pub struct Lent {
 /// What the lab says to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Speak {
+pub struct WriteAgent {
     /// Which.
     pub agent: u64,
-    /// Bytes for it, base64, [`MOST_SPOKEN`] at most; they may be none: then it is a sign of life, and a wish to hear.
+    /// Bytes for it, base64, [`MOST_AGENT_BYTES`] at most; they may be none: then it is a sign of life, and a wish to hear.
     pub input: String,
     /// That was all: the agent is to end.
     pub end: bool,
@@ -146,15 +150,15 @@ pub struct Speak {
 
 /// What an agent says to the lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spoken {
-    /// Bytes of it, base64, [`MOST_SPOKEN`] at most.
+pub struct AgentOutput {
+    /// Bytes of it, base64, [`MOST_AGENT_BYTES`] at most.
     pub output: String,
     /// Once it has ended and nothing more comes: how.
     pub ended: Option<String>,
 }
 
 /// Bytes to or from an agent in one message at most.
-pub const MOST_SPOKEN: usize = 256 << 10;
+pub const MOST_AGENT_BYTES: usize = 256 << 10;
 
 /// How long an agent lives without a message of its lab.
 pub const AGENT_LEASE: Duration = Duration::from_secs(10);

@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::Uncounted;
+
 /// A placing of a run, and the manager that it is by: another one's of the same number is another placing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,15 +102,26 @@ impl View {
         may
     }
 
-    /// A heartbeat has come. An older one than the last does not count.
-    pub fn take(&mut self, heartbeat: Heartbeat, now_ns: u64) {
+    /// A heartbeat has come.
+    ///
+    /// # Errors
+    /// It does not count, and has changed nothing.
+    pub fn take(&mut self, heartbeat: Heartbeat, now_ns: u64) -> Result<(), Uncounted> {
         let known = self.peers.get(&heartbeat.from);
         let newer = known.is_none_or(|(_, last)| heartbeat.sent_ns >= last.sent_ns);
         // One that was started anew may have a younger clock; what it sent before is out of date by then.
         let anew = known.is_some_and(|(at, _)| now_ns.saturating_sub(*at) > self.lease_ns);
-        if heartbeat.from != self.own && (newer || anew) && (known.is_some() || self.peers.len() < MOST) {
-            self.peers.insert(heartbeat.from.clone(), (now_ns, heartbeat));
+        if heartbeat.from == self.own {
+            return Err(Uncounted::Own);
         }
+        if !newer && !anew {
+            return Err(Uncounted::Replayed);
+        }
+        if known.is_none() && self.peers.len() >= MOST {
+            return Err(Uncounted::Crowded);
+        }
+        self.peers.insert(heartbeat.from.clone(), (now_ns, heartbeat));
+        Ok(())
     }
 
     /// The heartbeat of this member now.
@@ -279,7 +292,8 @@ mod tests {
             self.under_way = later;
             let come: Vec<(u64, usize, Heartbeat)> = come;
             for (_, to, heartbeat) in come {
-                self.members[to].take(heartbeat, now + Net::ahead(to));
+                // One that waited for a member is older than the last.
+                let _ = self.members[to].take(heartbeat, now + Net::ahead(to));
             }
         }
     }
@@ -334,6 +348,24 @@ mod tests {
             }
             prop_assert!(support.values().filter(|&&votes| 2 * votes > count).count() <= 1);
         }
+    }
+
+    #[test]
+    fn a_heartbeat_that_does_not_count_says_why() {
+        let heartbeat = |from: &str, sent_ns| {
+            let supports = Ballot::new(1, "m");
+            Heartbeat { from: from.to_owned(), sent_ns, received: BTreeMap::new(), supports }
+        };
+        let mut view = View::new("n0", Ballot::new(1, "m"), LEASE);
+        assert_eq!(view.take(heartbeat("n1", 7), 100), Ok(()));
+        assert_eq!(view.take(heartbeat("n1", 6), 101), Err(Uncounted::Replayed));
+        assert_eq!(view.take(heartbeat("n0", 8), 102), Err(Uncounted::Own));
+        for stranger in 1..MOST {
+            assert_eq!(view.take(heartbeat(&format!("s{stranger}"), 7), 103), Ok(()));
+        }
+        assert_eq!(view.take(heartbeat("more", 7), 104), Err(Uncounted::Crowded));
+        assert_eq!(view.take(heartbeat("n1", 8), 105), Ok(()), "known ones still count");
+        assert_eq!(view.take(heartbeat("n1", 1), 106 + LEASE), Ok(()), "it was started anew");
     }
 
     #[test]

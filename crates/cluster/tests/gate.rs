@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::clock::{PtpEpoch, SlotClock};
 use takt_cluster::gate::{Admitted, Gate, MOST_BYTES, MOST_BYTES_UNSIGNED, Refused, WINDOW};
-use takt_cluster::message::{Adopt, Change, Lend, Moment, Order, Request, Speak, Start, WorkerOrder};
+use takt_cluster::message::{Adopt, Change, Moment, Order, Request, Start, StartAgent, WorkerOrder, WriteAgent};
 use takt_cluster::quorum::{Ballot, Quorum};
 use takt_cluster::seal::Signer;
 use takt_cluster::tenant::Tenant;
@@ -108,41 +108,41 @@ fn an_order_is_taken_once_and_says_whose_it_is() {
     assert!(admit(&mut gate, &again).is_ok(), "the same order, given anew");
 }
 
-fn speak(agent: u64) -> Request {
-    Request::Speak(Speak { agent, input: String::new(), end: false })
+fn write(agent: u64) -> Request {
+    Request::WriteAgent(WriteAgent { agent, input: String::new(), end: false })
 }
 
 #[test]
 fn what_is_said_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
     let (mut gate, blue) = world();
     let life = gate.moment(0).life;
-    let word = |agent: u64, life: u64, number: u64| {
+    let message = |agent: u64, life: u64, number: u64| {
         let moment = Moment { life, at_ns: 0 };
-        blue.numbered("lab", "a", (moment, number), &speak(agent)).expect("random numbers")
+        blue.numbered("lab", "a", (moment, number), &write(agent)).expect("random numbers")
     };
-    let none = "no agent of `blue` is here by that number: 10 s without a word of its lab end it";
-    assert_eq!(refusal(&mut gate, &word(7, life, 0)), none);
+    let none = "no agent of `blue` is here by that number: 10 s without a message of its lab end it";
+    assert_eq!(refusal(&mut gate, &message(7, life, 0)), none);
     let agent = gate.add_agent(&Tenant::named("blue").expect("a name")).expect("random numbers");
-    let first = word(agent, life, 0);
-    assert!(matches!(admit(&mut gate, &first), Ok(Admitted::Order(_, order)) if order == speak(agent)));
+    let first = message(agent, life, 0);
+    assert!(matches!(admit(&mut gate, &first), Ok(Admitted::Order(_, order)) if order == write(agent)));
     assert_eq!(refusal(&mut gate, &first), "an order of `blue` that came before");
-    assert_eq!(refusal(&mut gate, &word(agent, life, 2)), "word 2 to an agent of `blue`, where 1 is next");
-    assert_eq!(refusal(&mut gate, &word(agent, life ^ 1, 1)), "an order of `blue` for an earlier life of this node");
-    let elsewhere = blue.numbered("lab", "b", (Moment { life, at_ns: 0 }, 1), &speak(agent)).expect("random numbers");
+    assert_eq!(refusal(&mut gate, &message(agent, life, 2)), "message 2 to an agent of `blue`, where 1 is next");
+    assert_eq!(refusal(&mut gate, &message(agent, life ^ 1, 1)), "an order of `blue` for an earlier life of this node");
+    let elsewhere = blue.numbered("lab", "b", (Moment { life, at_ns: 0 }, 1), &write(agent)).expect("random numbers");
     assert_eq!(refusal(&mut gate, &elsewhere), "an order of `blue` for node `b` of cluster `lab`");
-    let long = Request::Speak(Speak { agent, input: "x".repeat(400_000), end: false });
+    let long = Request::WriteAgent(WriteAgent { agent, input: "x".repeat(400_000), end: false });
     let long = blue.numbered("lab", "a", (Moment { life, at_ns: 0 }, 1), &long).expect("random numbers");
     assert!(refusal(&mut gate, &long).contains("the length of the input is 400000, and must be"));
     // There is no bound on how many there are: nothing is kept of them.
     for number in 1..1100 {
-        assert!(admit(&mut gate, &word(agent, life, number)).is_ok(), "{number}");
+        assert!(admit(&mut gate, &message(agent, life, number)).is_ok(), "{number}");
     }
     let of_red = gate.add_agent(&Tenant::named("red").expect("a name")).expect("random numbers");
-    assert_eq!(refusal(&mut gate, &word(of_red, life, 0)), none);
+    assert_eq!(refusal(&mut gate, &message(of_red, life, 0)), none);
     gate.remove_agent(agent);
-    assert_eq!(refusal(&mut gate, &word(agent, life, 1100)), none);
-    let many = Request::Lend(Lend { version: "1".to_owned(), cores: Some(0) });
-    assert_eq!(refused(&mut gate, &blue, &many), "order `lend` of `blue`: cores is 0, and must be 1 to 65536");
+    assert_eq!(refusal(&mut gate, &message(agent, life, 1100)), none);
+    let many = Request::StartAgent(StartAgent { version: "1".to_owned(), cores: Some(0) });
+    assert_eq!(refused(&mut gate, &blue, &many), "order `start_agent` of `blue`: cores is 0, and must be 1 to 65536");
 }
 
 /// Of an ECDSA signature (r, s) anybody can make (r, -s), which holds as well.

@@ -184,7 +184,8 @@ impl World {
                 self.nodes.iter().map(|node| &node.view).chain(managers).map(|view| view.heartbeat(now_ns)).collect();
             let managers = self.managers.iter_mut().map(|(_, view)| view);
             for view in self.nodes.iter_mut().map(|node| &mut node.view).chain(managers) {
-                sent.iter().for_each(|heartbeat| view.take(heartbeat.clone(), now_ns));
+                // Its own do not count.
+                sent.iter().for_each(|heartbeat| _ = view.take(heartbeat.clone(), now_ns));
             }
         }
         let executes: Vec<BTreeSet<usize>> = self

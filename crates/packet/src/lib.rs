@@ -62,8 +62,8 @@ pub use missing::Missing;
 #[doc(hidden)]
 pub use network::frame; // for its fuzz target
 pub use open::open;
-pub use zero_copy::{Sending, ZeroCopy};
 pub use takt_host::steering::Queues;
+pub use zero_copy::{Sending, ZeroCopy};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -121,7 +121,7 @@ pub use report::{
 };
 pub use session::{Bench, BenchError, ControlError, Log, Running, Session, StartError, TickError};
 pub use slot::{Edges, Sleeper, SlotClock, wait_until};
-pub use stats::{ComponentSnapshot, MissKind, Snapshot, StatsReader, TraceEvent};
+pub use stats::{ComponentSnapshot, ComponentTally, MissKind, Snapshot, StatsReader, TraceEvent};
 pub use table::OpenError;
 #[doc(hidden)]
 pub use takt_graph as graph;

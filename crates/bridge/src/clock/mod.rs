@@ -67,10 +67,16 @@ impl SlotTime {
         self.shared.lease_ns.store(until_ns, Ordering::Relaxed);
     }
 
+    /// Until which instant of this machine's clock slots may be executed.
+    #[must_use]
+    pub fn lent_until(&self) -> MonoNs {
+        MonoNs(self.shared.lease_ns.load(Ordering::Relaxed))
+    }
+
     /// Whether slots may still be executed at this instant.
     #[must_use]
     pub fn may_execute(&self, now: MonoNs) -> bool {
-        now.0 <= self.shared.lease_ns.load(Ordering::Relaxed)
+        now <= self.lent_until()
     }
 
     /// Whether a worker has ended because the lease was over.

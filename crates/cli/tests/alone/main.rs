@@ -12,6 +12,8 @@ mod failures;
 mod guest;
 mod linux_rt;
 #[cfg(feature = "cluster")]
+mod metrics;
+#[cfg(feature = "cluster")]
 mod ptp;
 mod starved;
 mod stopped_guest;

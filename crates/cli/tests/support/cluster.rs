@@ -18,6 +18,8 @@ pub const PORT: u16 = 7447;
 pub struct Cluster {
     pub place: Place,
     nodes: Vec<(String, Child)>,
+    /// What nodes are started with besides.
+    options: Vec<&'static str>,
     /// The cables between them, where they have any.
     pub cables: Option<Cables>,
 }
@@ -31,7 +33,13 @@ impl Cluster {
     /// Up to four on loopback.
     pub fn of(count: u8, first: u8) -> Cluster {
         let addresses: Vec<String> = (first..first + count).map(|at| loopback(at).to_string()).collect();
-        Cluster::on(&addresses, None, |_, _| String::new())
+        Cluster::on(&addresses, None, &[], |_, _| String::new())
+    }
+
+    /// Two on loopback that give metrics.
+    pub fn with_metrics(first: u8) -> Cluster {
+        let addresses = [first, first + 1].map(|at| loopback(at).to_string());
+        Cluster::on(&addresses, None, &["--metrics", "0"], |_, _| String::new())
     }
 
     /// In network namespaces of their own; needs root.
@@ -42,10 +50,15 @@ impl Cluster {
     /// The same; `more`: what a node's settings have beside the usual, by the folder of the test and the node's name.
     pub fn apart_with(more: impl Fn(&Place, &str) -> String) -> Cluster {
         let addresses: Vec<String> = Cables::ADDRESSES[..3].iter().map(ToString::to_string).collect();
-        Cluster::on(&addresses, Some(Cables::lay()), more)
+        Cluster::on(&addresses, Some(Cables::lay()), &[], more)
     }
 
-    fn on(addresses: &[String], cables: Option<Cables>, more: impl Fn(&Place, &str) -> String) -> Cluster {
+    fn on(
+        addresses: &[String],
+        cables: Option<Cables>,
+        options: &[&'static str],
+        more: impl Fn(&Place, &str) -> String,
+    ) -> Cluster {
         let place = Place::with("here", "");
         let endpoint = |at: usize| format!("quic/{}:{PORT}", addresses[at]);
         let all: Vec<String> = (0..addresses.len()).map(endpoint).collect();
@@ -56,7 +69,7 @@ impl Cluster {
             let usual = std::fs::read_to_string(&settings).expect("settings");
             std::fs::write(&settings, usual + &more(&place, name)).expect("it is ours");
         }
-        let mut cluster = Cluster { place, nodes: Vec::new(), cables };
+        let mut cluster = Cluster { place, nodes: Vec::new(), options: options.to_vec(), cables };
         NAMES[..addresses.len()].iter().for_each(|name| cluster.join(name));
         cluster.until_whole();
         cluster
@@ -79,7 +92,8 @@ impl Cluster {
     pub fn join(&mut self, name: &str) {
         let core = takt_host::affinity::own_cpus()[0].to_string();
         let folder = format!("cluster/{name}");
-        let mut command = self.command(name, &["node", "--folder", &folder, "--cores", &core]);
+        let options = [&["node", "--folder", &folder, "--cores", &core], &self.options[..]].concat();
+        let mut command = self.command(name, &options);
         let log = std::fs::File::create(self.place.path(&format!("{name}.log"))).expect("a log");
         let child = command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log).spawn();
         self.nodes.retain(|(node, _)| node != name);
@@ -107,6 +121,20 @@ impl Cluster {
         let _none_yet =
             std::fs::File::open(self.place.path(&format!("{name}.log"))).map(|mut f| f.read_to_string(&mut text));
         text
+    }
+
+    /// A node's metrics, as Prometheus's own client reads them; `None`, on record, where that is not installed.
+    pub fn metrics(&self, name: &str) -> Option<Value> {
+        let at = wait_for("where metrics are", || metrics_at(&self.log(name)));
+        let there = python(&["-c", "import prometheus_client"]).stderr(Stdio::null()).status();
+        if !there.is_ok_and(|status| status.success()) {
+            takt_testing::skip("no prometheus-client in target/peers/python   (./test installs it)");
+            return None;
+        }
+        let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/metrics_peer.py");
+        let read = python(&[reader, &at]).output().expect("it runs");
+        assert!(read.status.success(), "{}", report(&read));
+        Some(json(&read))
     }
 
     pub fn takt(&self, args: &[&str]) -> Output {
@@ -252,15 +280,26 @@ pub fn names(nodes: &Value) -> Vec<String> {
     nodes.as_array().expect("a list").iter().filter_map(|node| Some(node["node"].as_str()?.to_owned())).collect()
 }
 
+/// Where a node that said this gives metrics.
+pub fn metrics_at(said: &str) -> Option<String> {
+    said.lines().find_map(|line| line.strip_prefix("metrics at ")).map(str::to_owned)
+}
+
+/// The Python with readers that nobody here wrote.
+fn python(args: &[&str]) -> Command {
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3"));
+    command.args(args);
+    command
+}
+
 /// Stock Zenoh, where it is installed.
 pub fn stock(args: &[&str]) -> Option<Command> {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
-    let there = Command::new(python).args(["-c", "import zenoh"]).stderr(Stdio::null()).status();
+    let there = python(&["-c", "import zenoh"]).stderr(Stdio::null()).status();
     if !there.is_ok_and(|status| status.success()) {
         takt_testing::skip("no eclipse-zenoh in target/peers/python   (./test installs it)");
         return None;
     }
-    let mut command = Command::new(python);
-    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")).args(args);
+    let mut command = python(&[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster_peer.py")]);
+    command.args(args);
     Some(command)
 }

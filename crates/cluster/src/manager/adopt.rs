@@ -36,7 +36,7 @@ impl Orphan {
     /// A component is not in the registry.
     pub fn graph(&self, registry: &Registry) -> Result<Graph, ClusterError> {
         let node = || self.nodes.first().map(|(name, _)| name.clone()).unwrap_or_default();
-        place::graph(self.order(), registry).map_err(|Refusal { why, fix }| ClusterError::Refused {
+        place::graph(self.order(), registry).map_err(|Refusal { why, fix, .. }| ClusterError::Refused {
             node: node(),
             why,
             fix,
@@ -169,6 +169,6 @@ impl Manager {
     fn settle(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
         let gone: Vec<String> =
             nodes_of(&watched.order).into_iter().filter(|name| !watched.names.contains(name)).collect();
-        self.take_over(watched, &gone, "it was lost while nobody watched", Some(placer))
+        self.take_over(watched, &gone, "it was lost while nobody watched", Some(placer), None)
     }
 }

@@ -18,7 +18,9 @@ use zenoh::query::Reply;
 use super::{BETWEEN, Manager, PATIENCE};
 use crate::ClusterError;
 use crate::control::{Control, answer};
-use crate::message::{AGENT_LEASE, Lend, Lent, MOST_SPOKEN, NodeFacts, Request, Speak, Spoken};
+use crate::message::{
+    AGENT_LEASE, AgentOutput, AgentStarted, MOST_AGENT_BYTES, NodeFacts, Request, StartAgent, WriteAgent,
+};
 
 /// Messages that are with the node at a time.
 const UNDER_WAY: usize = 2;
@@ -29,10 +31,10 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How long an agent may be there after its lab was killed: its lease, and some more to end in.
 const LEFT_BEHIND: Duration = Duration::from_secs(AGENT_LEASE.as_secs() + 5);
 
-/// An agent that a node has lent.
-pub struct Borrowed {
+/// An agent that a node has started.
+pub struct RemoteAgent {
     /// What was granted.
-    pub lent: Lent,
+    pub started: AgentStarted,
     /// What is written here the agent reads. It ends once this is dropped.
     pub to: ToAgent,
     /// What it writes. An error says which node it was, and what happened.
@@ -47,11 +49,11 @@ impl Manager {
     ///
     /// # Errors
     /// The node does not answer, has another takt, no free core, or a quota that leaves none.
-    pub fn borrow_agent(&self, node: &str, cores: Option<u32>) -> Result<Borrowed, ClusterError> {
-        let lend = Request::Lend(Lend { version: env!("CARGO_PKG_VERSION").to_owned(), cores });
+    pub fn start_agent(&self, node: &str, cores: Option<u32>) -> Result<RemoteAgent, ClusterError> {
+        let start = Request::StartAgent(StartAgent { version: env!("CARGO_PKG_VERSION").to_owned(), cores });
         let begun = Instant::now();
-        let lent: Lent = loop {
-            match self.control.ask(node, &lend, PATIENCE) {
+        let started: AgentStarted = loop {
+            match self.control.ask(node, &start, PATIENCE) {
                 Err(ClusterError::Refused { .. }) if begun.elapsed() < LEFT_BEHIND && self.has_agents(node)? => {
                     std::thread::sleep(BETWEEN);
                 }
@@ -63,7 +65,7 @@ impl Manager {
         let carrier = Carrier {
             control: Arc::clone(&self.control),
             node: node.to_owned(),
-            lent: (lent.agent, lent.life),
+            agent: (started.agent, started.life),
             number: 0,
             waiting: Vec::new(),
             end: End::NotYet,
@@ -77,7 +79,7 @@ impl Manager {
         });
         let thread = thread.map_err(|source| ClusterError::Io { source })?;
         let from = BufReader::new(FromAgent { chunks: from, left: io::Cursor::default() });
-        Ok(Borrowed { lent, to: ToAgent(to), from, end: AgentEnd(Some(thread)) })
+        Ok(RemoteAgent { started, to: ToAgent(to), from, end: AgentEnd(Some(thread)) })
     }
 }
 
@@ -102,7 +104,7 @@ struct Carrier {
     control: Arc<Control>,
     node: String,
     /// Its number, and the node's life.
-    lent: (u64, u64),
+    agent: (u64, u64),
     /// Of the next message.
     number: u64,
     /// What is still to be sent.
@@ -117,9 +119,9 @@ impl Carrier {
             self.take(input);
             let more = !self.waiting.is_empty() || self.end == End::Wanted;
             if self.under_way.is_empty() || (more && self.under_way.len() < UNDER_WAY) {
-                self.speak()?;
+                self.write()?;
             }
-            let Some(Spoken { output: bytes, ended }) = self.answer()? else { continue };
+            let Some(AgentOutput { output: bytes, ended }) = self.answer()? else { continue };
             let bytes = STANDARD.decode(bytes).map_err(|error| self.refused(error.to_string()))?;
             // Nobody reads: the end is under way.
             let _ = output.send(Ok(bytes));
@@ -143,13 +145,13 @@ impl Carrier {
     }
 
     /// Sends the next message.
-    fn speak(&mut self) -> Result<(), ClusterError> {
-        let rest = self.waiting.split_off(self.waiting.len().min(MOST_SPOKEN));
+    fn write(&mut self) -> Result<(), ClusterError> {
+        let rest = self.waiting.split_off(self.waiting.len().min(MOST_AGENT_BYTES));
         let input = STANDARD.encode(std::mem::replace(&mut self.waiting, rest));
         let end = self.end == End::Wanted && self.waiting.is_empty();
-        let (agent, life) = self.lent;
-        let message = Speak { agent, input, end };
-        self.under_way.push_back(self.control.speak(&self.node, (life, self.number), message, AGENT_LEASE)?);
+        let (agent, life) = self.agent;
+        let message = WriteAgent { agent, input, end };
+        self.under_way.push_back(self.control.write_agent(&self.node, (life, self.number), message, AGENT_LEASE)?);
         self.number += 1;
         if end {
             self.end = End::Sent;
@@ -158,7 +160,7 @@ impl Carrier {
     }
 
     /// The answer to the oldest message; `None`: it has not come yet.
-    fn answer(&mut self) -> Result<Option<Spoken>, ClusterError> {
+    fn answer(&mut self) -> Result<Option<AgentOutput>, ClusterError> {
         let Some(oldest) = self.under_way.front() else { return Ok(None) };
         match oldest.recv_timeout(LOOK) {
             Ok(Some(reply)) => {

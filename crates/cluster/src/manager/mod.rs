@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use adopt::Orphan;
-pub use agent::{AgentEnd, Borrowed, FromAgent, ToAgent};
+pub use agent::{AgentEnd, FromAgent, RemoteAgent, ToAgent};
 pub use placer::{PlaceError, Placer, Replaced};
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};

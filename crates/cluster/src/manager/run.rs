@@ -55,10 +55,11 @@ pub struct RunOptions<'a> {
 
 /// What happens when a node is lost, or is too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnLoss {
-    /// Others take over its components.
+    /// The others take over its components.
     Move,
-    /// The run ends when a node is lost. One that is slow goes on.
+    /// The run ends where it is lost.
     Stop,
 }
 
@@ -236,7 +237,7 @@ impl Manager {
                 return Err(ClusterError::Lost { node, what: "no node answers".to_owned() });
             }
             if !gone.is_empty() {
-                self.take_over(watched, &gone, "no heartbeat comes from it, or it was started anew", placer)?;
+                self.take_over(watched, &gone, "no heartbeat comes from it, or it was started anew", placer, None)?;
             } else if let Some(placer) = placer.filter(|_| !stops) {
                 self.relieve(watched, placer)?;
             }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::run::{LEAD, Watched};
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
-use crate::membership::LEASE;
+use crate::membership::{LEASE, RECENT};
 use crate::message::{Change, Opened, Progress, Request, Started, WorkerOrder};
 use crate::node::run::quorum;
 use crate::quorum::Ballot;
@@ -44,23 +44,29 @@ impl Manager {
         let seen = watched.slowness.look(&watched.last, &watched.unanswered, Instant::now());
         let Some(slow) = seen else { return Ok(()) };
         // One that is about to be found lost explains what others lack; and who takes over must answer.
-        let well = |name: &String| watched.members.receives(&watched.order.run, name) && !watched.silent.contains(name);
+        let received = |name: &String| watched.members.received(&watched.order.run, name, RECENT);
+        let well = |name: &String| received(name) && !watched.silent.contains(name);
         if !watched.names.iter().filter(|name| **name != slow.node).all(well) {
             return Ok(());
         }
         let left: Vec<String> = watched.names.iter().filter(|name| **name != slow.node).cloned().collect();
         let enough = watched.quorums.iter().all(|quorum| quorum.has(|voter| *voter != slow.node));
-        let fits = enough && placer.replace(&watched.order, &left).is_ok_and(|replaced| replaced.fits);
-        if fits { self.take_over(watched, &[slow.node], &slow.why, Some(placer)) } else { Ok(()) }
+        let replaced = placer.replace(&watched.order, &left).ok().filter(|replaced| enough && replaced.fits);
+        match replaced {
+            Some(replaced) => self.take_over(watched, &[slow.node], &slow.why, Some(placer), Some(replaced.workers)),
+            None => Ok(()),
+        }
     }
 
-    /// Has the others do what nodes did that are gone, and what those did that are lost meanwhile.
+    /// Has the others do what nodes did that are gone, and what those did that are lost meanwhile. `workers`: theirs from then on,
+    /// if that is known.
     pub(super) fn take_over(
         &self,
         watched: &mut Watched<'_>,
         gone: &[String],
         why: &str,
         placer: Option<&Placer<'_>>,
+        mut workers: Option<Vec<WorkerOrder>>,
     ) -> Result<(), ClusterError> {
         let mut lost: Vec<Lost> = gone.iter().map(|node| watched.leave(node, why)).collect();
         loop {
@@ -68,9 +74,12 @@ impl Manager {
             let placer = placer
                 .filter(|_| !watched.names.is_empty())
                 .ok_or_else(|| ClusterError::Lost { node: node(), what: why.to_owned() })?;
-            let replaced = placer.replace(&watched.order, &watched.names);
-            let workers =
-                replaced.map_err(|why| ClusterError::Unplaced { node: node(), why: why.to_string() })?.workers;
+            let replace = || {
+                let replaced = placer.replace(&watched.order, &watched.names);
+                let unplaced = |why| ClusterError::Unplaced { node: node(), why };
+                replaced.map(|replaced| replaced.workers).map_err(|why| unplaced(why.to_string()))
+            };
+            let workers = workers.take().map_or_else(replace, Ok)?;
             let gone = node();
             let (trace, facts) = (watched.trace, [("takt.lost", gone.as_str()), ("takt.why", why)]);
             match trace.span("takt.takeover", &facts, || self.place_anew(watched, workers)) {

@@ -16,7 +16,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::place::Refusal;
-use crate::message::{AGENT_LEASE, AgentFacts, MOST_SPOKEN, Spoken};
+use crate::message::{AGENT_LEASE, AgentFacts, AgentOutput, MOST_AGENT_BYTES};
 use crate::tenant::Tenant;
 
 /// How long a message waits for something that the agent writes.
@@ -32,7 +32,7 @@ const LONGEST_LOOK: Duration = Duration::from_secs(1);
 const MOST_WAITING: usize = 16;
 
 /// Bytes of an agent that wait for its lab.
-const MOST_WAITING_BYTES: usize = 4 * MOST_SPOKEN;
+const MOST_WAITING_BYTES: usize = 4 * MOST_AGENT_BYTES;
 
 /// An agent.
 pub(super) struct Agent {
@@ -102,15 +102,15 @@ impl Agent {
     }
 
     /// The answer to a message of its lab that has waited so long: what the agent has written; `None`: nothing yet.
-    pub(super) fn answer(&mut self, waited: Duration) -> Option<Spoken> {
+    pub(super) fn answer(&mut self, waited: Duration) -> Option<AgentOutput> {
         let bytes = self.output.take();
         if bytes.is_empty() {
             let is_over = self.output.is_closed() || self.ending > Some(FAREWELL);
             let ended = self.ended.clone().filter(|_| is_over);
             self.is_known |= ended.is_some();
-            return (ended.is_some() || waited >= PATIENCE).then(|| Spoken { ended, ..Spoken::default() });
+            return (ended.is_some() || waited >= PATIENCE).then(|| AgentOutput { ended, ..AgentOutput::default() });
         }
-        Some(Spoken { output: STANDARD.encode(bytes), ended: None })
+        Some(AgentOutput { output: STANDARD.encode(bytes), ended: None })
     }
 
     /// Looks after it; whether it is over and can be forgotten. `passed`: since the last look.
@@ -204,7 +204,7 @@ impl Output {
 
     fn take(&self) -> Vec<u8> {
         let mut written = self.state();
-        let most = written.bytes.len().min(MOST_SPOKEN);
+        let most = written.bytes.len().min(MOST_AGENT_BYTES);
         let taken = written.bytes.drain(..most).collect();
         self.taken.notify_one();
         taken
@@ -238,15 +238,15 @@ mod tests {
         (folder, agent)
     }
 
-    fn text(spoken: &Spoken) -> String {
-        String::from_utf8(STANDARD.decode(&spoken.output).unwrap()).unwrap()
+    fn text(output: &AgentOutput) -> String {
+        String::from_utf8(STANDARD.decode(&output.output).unwrap()).unwrap()
     }
 
     #[test]
     fn what_is_written_comes_back_and_the_end_after_all_of_it() {
         let (_folder, mut cat) = agent("exec cat");
         assert_eq!(cat.answer(Duration::ZERO), None);
-        assert_eq!(cat.answer(PATIENCE), Some(Spoken::default()), "a message does not wait for ever");
+        assert_eq!(cat.answer(PATIENCE), Some(AgentOutput::default()), "a message does not wait for ever");
         cat.take(&STANDARD.encode("word\n"), false).unwrap();
         let read = wait_for("what it wrote", || cat.answer(Duration::ZERO));
         assert_eq!((text(&read).as_str(), read.ended), ("word\n", None));
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn what_waits_is_bounded_both_ways() {
         let (_folder, mut stubborn) = agent("exec sleep 1000");
-        let chunk = STANDARD.encode(vec![b'x'; MOST_SPOKEN]);
+        let chunk = STANDARD.encode(vec![b'x'; MOST_AGENT_BYTES]);
         let refused = (0..100).find_map(|_| stubborn.take(&chunk, false).err()).expect("it is full");
         assert!(refused.why.contains("does not read"), "{}", refused.why);
         let (_other, mut loud) = agent("exec yes");
@@ -296,6 +296,6 @@ mod tests {
         wait_for("a full buffer", || (waits(&loud) >= MOST_WAITING_BYTES).then_some(()));
         assert!(waits(&loud) <= MOST_WAITING_BYTES + (64 << 10));
         let read = loud.answer(Duration::ZERO).unwrap();
-        assert_eq!(text(&read).len(), MOST_SPOKEN);
+        assert_eq!(text(&read).len(), MOST_AGENT_BYTES);
     }
 }

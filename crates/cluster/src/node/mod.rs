@@ -27,7 +27,11 @@ use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{Answer, Lend, Lent, NodeFacts, Opened, Order, Request, Speak, TenantFacts};
+use crate::message::{AgentStarted, Answer, NodeFacts, Opened, Order, Request, StartAgent, TenantFacts, WriteAgent};
+use crate::metrics::counts::Messages;
+use crate::metrics::figures::{Figures, RunFigures};
+use crate::metrics::totals::Sums;
+use crate::metrics::{Reason, Server};
 use crate::quorum::Ballot;
 use crate::tenant::{Quotas, Share, Tenant};
 
@@ -64,21 +68,31 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
-    agents: Vec<LentAgent>,
+    agents: Vec<HostedAgent>,
+    messages: Messages,
+    /// What runs counted that are gone.
+    past: Sums,
+    metrics: Option<Metrics>,
+}
+
+/// Where metrics are read, and what the program counts besides: peers that TLS refused.
+struct Metrics {
+    server: Server,
+    refused_peers: fn() -> u64,
 }
 
 /// An agent of a lab, and the message of its lab that waits for an answer.
-struct LentAgent {
+struct HostedAgent {
     agent: Agent,
     waits: Option<(Query, Instant)>,
 }
 
-impl LentAgent {
+impl HostedAgent {
     /// Answers the message that waits, if there is something to answer.
     fn answer(&mut self) {
         let Some((query, since)) = self.waits.take() else { return };
         match self.agent.answer(since.elapsed()) {
-            Some(spoken) => reply(&query, Answer::Good(json!(spoken))),
+            Some(output) => reply(&query, Answer::Good(json!(output))),
             None => self.waits = Some((query, since)),
         }
     }
@@ -86,8 +100,8 @@ impl LentAgent {
     /// Answers the message that waits, since another one has come.
     fn give_way(&mut self) {
         let Some((query, _)) = self.waits.take() else { return };
-        let spoken = self.agent.answer(Duration::MAX).unwrap_or_default();
-        reply(&query, Answer::Good(json!(spoken)));
+        let output = self.agent.answer(Duration::MAX).unwrap_or_default();
+        reply(&query, Answer::Good(json!(output)));
     }
 }
 
@@ -108,7 +122,28 @@ impl Node {
         let ptp = folder.settings().ptp.service();
         let host = Host { node: name, engine: offer.engine, samples, ptp, registry, members };
         let (class, notes, runs, agents) = (costs::class(), Notes::new("refused   "), Vec::new(), Vec::new());
-        Ok(Node { control, host, class, bytes_per_s, offer, clock, gate, quotas, notes, runs, agents })
+        let (messages, past, metrics) = (Messages::default(), Sums::default(), None);
+        Ok(Node {
+            control,
+            host,
+            class,
+            bytes_per_s,
+            offer,
+            clock,
+            gate,
+            quotas,
+            notes,
+            runs,
+            agents,
+            messages,
+            past,
+            metrics,
+        })
+    }
+
+    /// Gives its metrics to whoever asks there, while it serves. `refused_peers`: how many TLS has refused so far.
+    pub fn publish_metrics(&mut self, server: Server, refused_peers: fn() -> u64) {
+        self.metrics = Some(Metrics { server, refused_peers });
     }
 
     /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node; `note`
@@ -132,13 +167,10 @@ impl Node {
             }
             self.attend_agents(std::mem::replace(&mut looked, Instant::now()).elapsed());
             self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
-            self.runs.retain_mut(|run| {
-                let over = run.attend();
-                if over {
-                    self.host.members.release(run.name());
-                }
-                !over
-            });
+            self.forget(Run::attend);
+            if let Some(metrics) = &self.metrics {
+                metrics.server.answer(|| self.metrics((metrics.refused_peers)()));
+            }
             if published.elapsed() >= STATISTICS {
                 published = Instant::now();
                 self.control.publish(&self.facts())?;
@@ -147,64 +179,99 @@ impl Node {
         Ok(())
     }
 
+    /// Forgets runs; what they counted stays.
+    fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
+        for run in self.runs.extract_if(.., which) {
+            run.add_to(&mut self.past);
+            self.host.members.release(run.name());
+        }
+    }
+
+    /// The page of metrics as of now.
+    fn metrics(&self, refused_peers: u64) -> String {
+        let mut sums = self.past.clone();
+        self.runs.iter().for_each(|run| run.add_to(&mut sums));
+        let facts = self.facts();
+        let runs: Vec<RunFigures> = self.runs.iter().map(|run| run.figures(run.facts(&self.host))).collect();
+        let (cluster, heartbeats) = (self.control.cluster(), self.host.members.heartbeats());
+        let messages = &self.messages;
+        Figures { cluster, facts: &facts, runs: &runs, messages, heartbeats, sums: &sums, refused_peers }.page()
+    }
+
     /// Does what a message says, if it is let in, and answers: at once, or what is written to an agent once that has an answer.
     fn receive(&mut self, query: Query) {
         let now_ns = WallClock.now().0;
         let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
-            Ok(Admitted::Order(_, Request::Speak(speak))) => match self.speak(&speak) {
-                Ok(lent) => {
-                    lent.waits = Some((query, Instant::now()));
-                    return lent.answer();
+            Ok(Admitted::Order(_, Request::WriteAgent(write))) => match self.write_agent(&write) {
+                Ok(hosted) => {
+                    hosted.waits = Some((query, Instant::now()));
+                    hosted.answer();
+                    return self.messages.order("write_agent");
                 }
-                Err(refusal) => Err(refusal),
+                Err(refusal) => self.refuse(refusal),
             },
-            Ok(Admitted::Question(question)) => self.answer(question),
+            Ok(Admitted::Question(question)) => {
+                self.messages.question();
+                self.answer(question)
+            }
             Ok(Admitted::Order(tenant, order)) => {
                 let name = order.name();
-                self.execute(&tenant, order).map_err(|Refusal { why, fix }| {
-                    self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {why}"));
-                    Refusal { why, fix }
-                })
+                match self.execute(&tenant, order) {
+                    Ok(good) => {
+                        self.messages.order(name);
+                        Ok(good)
+                    }
+                    Err(refusal) => {
+                        self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {}", refusal.why));
+                        self.refuse(refusal)
+                    }
+                }
             }
             Err(refused) => {
                 self.notes.add(now_ns, &refused.to_string());
-                Err(Refusal::new(&refused, refused.fix()))
+                self.refuse(refused.into())
             }
         };
         let answer = match done {
             Ok(good) => Answer::Good(good),
-            Err(Refusal { why, fix }) => Answer::Refused { why, fix },
+            Err(Refusal { why, fix, .. }) => Answer::Refused { why, fix },
         };
         reply(&query, answer);
     }
 
+    /// A message changes nothing.
+    fn refuse(&mut self, refusal: Refusal) -> Result<Json, Refusal> {
+        self.messages.refused(refusal.reason);
+        Err(refusal)
+    }
+
     /// Passes on what a lab says to its agent, which the gate has found to be its own.
-    fn speak(&mut self, speak: &Speak) -> Result<&mut LentAgent, Refusal> {
-        let lent = self.agents.iter_mut().find(|lent| lent.agent.number() == speak.agent);
-        let lent = lent.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
-        lent.give_way();
-        lent.agent.take(&speak.input, speak.end)?;
-        Ok(lent)
+    fn write_agent(&mut self, write: &WriteAgent) -> Result<&mut HostedAgent, Refusal> {
+        let hosted = self.agents.iter_mut().find(|hosted| hosted.agent.number() == write.agent);
+        let hosted = hosted.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
+        hosted.give_way();
+        hosted.agent.take(&write.input, write.end)?;
+        Ok(hosted)
     }
 
     /// Answers for agents that have something to say, and forgets those that are over.
     fn attend_agents(&mut self, passed: Duration) {
         let gate = &mut self.gate;
-        self.agents.retain_mut(|lent| {
-            let over = lent.agent.attend(passed);
-            lent.answer();
+        self.agents.retain_mut(|hosted| {
+            let over = hosted.agent.attend(passed);
+            hosted.answer();
             if over {
-                gate.remove_agent(lent.agent.number());
+                gate.remove_agent(hosted.agent.number());
             }
             !over
         });
     }
 
     /// Starts an agent for a tenant.
-    fn lend(&mut self, by: &Tenant, lend: &Lend) -> Result<Json, Refusal> {
+    fn start_agent(&mut self, by: &Tenant, wanted: &StartAgent) -> Result<Json, Refusal> {
         let ours = env!("CARGO_PKG_VERSION");
-        if lend.version != ours {
-            let theirs = takt_graph::limits::shortened(&lend.version);
+        if wanted.version != ours {
+            let theirs = takt_graph::limits::shortened(&wanted.version);
             return Err(Refusal::new(
                 format!("takt is {ours} here, and {theirs} in the lab"),
                 "the same takt on all nodes",
@@ -215,8 +282,8 @@ impl Node {
         let has = self.shares().remove(by).unwrap_or_default();
         let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
         let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        let cores = lend.cores.unwrap_or(left.min(there).max(1));
-        self.quotas.admit(by, has, Share { cores, runs: 0 }).map_err(|over| Refusal::new(&over, over.fix()))?;
+        let cores = wanted.cores.unwrap_or(left.min(there).max(1));
+        self.quotas.admit(by, has, Share { cores, runs: 0 })?;
         if cores > there {
             return Err(Refusal::new(
                 format!("an agent is to have {cores} cores, and {there} are free"),
@@ -224,15 +291,15 @@ impl Node {
             ));
         }
         let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
-        let number = self.gate.add_agent(by).map_err(|refused| Refusal::new(&refused, refused.fix()))?;
+        let number = self.gate.add_agent(by)?;
         let started = Agent::start(&self.offer.program, by.clone(), number, cores.clone());
         let agent = started.map_err(|error| {
             self.gate.remove_agent(number);
             Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
         })?;
-        self.agents.push(LentAgent { agent, waits: None });
+        self.agents.push(HostedAgent { agent, waits: None });
         let life = self.gate.moment(0).life;
-        Ok(json!(Lent { agent: number, life, cores, machine: Fingerprint::read() }))
+        Ok(json!(AgentStarted { agent: number, life, cores, machine: Fingerprint::read() }))
     }
 
     /// To what changes nothing.
@@ -261,7 +328,7 @@ impl Node {
                 self.on(by, &adopt.run, |run, host| run.adopt(&adopt, host)).map(|adopted| json!(adopted))
             }
             Request::Stop { run, manager } => self.stop_run(by, &run, manager.as_deref()),
-            Request::Lend(lend) => self.lend(by, &lend),
+            Request::StartAgent(wanted) => self.start_agent(by, &wanted),
             question => self.answer(question),
         }
     }
@@ -273,12 +340,14 @@ impl Node {
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
         let asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1 };
         let has = self.shares().remove(by).unwrap_or_default();
-        self.quotas.admit(by, has, asks).map_err(|over| Refusal::new(&over, over.fix()))?;
+        self.quotas.admit(by, has, asks)?;
         self.make_room()?;
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
         let run = Run::open(by.clone(), order, &free, &mut self.host)?;
         let opened = Opened { samples: run.samples() };
+        // It has counted nothing yet: its components are on the page from now on.
+        run.add_to(&mut self.past);
         self.runs.push(run);
         Ok(json!(opened))
     }
@@ -298,8 +367,7 @@ impl Node {
         let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
         let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
         let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
-        self.runs.retain(|run| run.name() != oldest);
-        self.host.members.release(&oldest);
+        self.forget(|run| run.name() == oldest);
         Ok(())
     }
 
@@ -330,8 +398,7 @@ impl Node {
         }
         found.stop();
         let progress = json!(found.progress());
-        self.runs.retain(|run| run.name() != name);
-        self.host.members.release(name);
+        self.forget(|run| run.name() == name);
         Ok(progress)
     }
 
@@ -347,7 +414,7 @@ impl Node {
             share.runs += 1;
             share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
         }
-        for LentAgent { agent, .. } in &self.agents {
+        for HostedAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
             shares.entry(agent.tenant().clone()).or_default().cores += cores;
         }
@@ -362,7 +429,7 @@ impl Node {
     }
 
     fn busy(&self) -> Vec<u32> {
-        let of_agents = self.agents.iter().flat_map(|lent| lent.agent.cores().iter().copied());
+        let of_agents = self.agents.iter().flat_map(|hosted| hosted.agent.cores().iter().copied());
         self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
     }
 
@@ -378,7 +445,7 @@ impl Node {
             clock: self.clock.local(),
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
             tenants: self.tenants(),
-            agents: self.agents.iter().map(|lent| lent.agent.facts()).collect(),
+            agents: self.agents.iter().map(|hosted| hosted.agent.facts()).collect(),
         }
     }
 }
@@ -392,8 +459,6 @@ fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
         return Ok(());
     }
     let owner = run.tenant();
-    Err(Refusal::new(
-        format!("run `{}` is of `{owner}`", run.name()),
-        format!("an order of `{owner}`, or of the operator"),
-    ))
+    let fix = format!("an order of `{owner}`, or of the operator");
+    Err(Refusal::new(format!("run `{}` is of `{owner}`", run.name()), fix).because(Reason::Tenant))
 }

@@ -6,18 +6,41 @@ use std::str::FromStr;
 use takt_graph::{Graph, Override, Plan, Share, Waveform};
 use takt_runtime::Registry;
 
+use crate::gate::Refused;
 use crate::message::{Order, WorkerOrder};
+use crate::metrics::Reason;
+use crate::tenant::OverQuota;
 
 /// Why a node refuses what a manager wants, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) why: String,
     pub(crate) fix: String,
+    /// What it is counted as.
+    pub(crate) reason: Reason,
 }
 
 impl Refusal {
+    /// What the node can't do as it is.
     pub(super) fn new(why: impl ToString, fix: impl Into<String>) -> Refusal {
-        Refusal { why: why.to_string(), fix: fix.into() }
+        Refusal { why: why.to_string(), fix: fix.into(), reason: Reason::Unable }
+    }
+
+    /// What is not to be done, for another reason.
+    pub(super) fn because(self, reason: Reason) -> Refusal {
+        Refusal { reason, ..self }
+    }
+}
+
+impl From<OverQuota> for Refusal {
+    fn from(over: OverQuota) -> Refusal {
+        Refusal::new(&over, over.fix()).because(Reason::Quota)
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Refusal {
+        Refusal::new(&refused, refused.fix()).because(refused.reason())
     }
 }
 

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_bridge::Bridges;
 use takt_bridge::clock::SlotTime;
 use takt_bridge::clock::ptp::Service;
+use takt_bridge::{Bridges, LinkReader};
+use takt_graph::Direction;
 use takt_packet::EngineKind;
-use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, Wish};
+use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
 
 use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
-use crate::membership::Membership;
+use crate::membership::{Membership, RECENT};
 use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
+use crate::metrics::figures::{RunFigures, Stage, TIMES_NS};
+use crate::metrics::totals::{How, Series, Sums};
 use crate::quorum::{Ballot, Quorum};
 use crate::tenant::Tenant;
 
@@ -57,6 +60,16 @@ pub(super) struct Run {
     next: Option<(Order, Placed, Bridges)>,
     /// Bridges of earlier placings, and until when they carry what is under way.
     earlier: Vec<(MonoNs, takt_bridge::Running)>,
+    counters: Counters,
+}
+
+/// What its components and links count, those of earlier placings included: read at any time, after its end too.
+struct Counters {
+    waveform: String,
+    components: StatsReader,
+    /// With the node at the other end.
+    links: Vec<(String, LinkReader)>,
+    how: Option<How>,
 }
 
 enum State {
@@ -101,6 +114,8 @@ impl Run {
             return Err(Refusal::new(format!("run `{}` was here before", order.run), "another name for the run"));
         }
         let samples = bridges.local();
+        let (waveform, components) = (placed.graph.name().to_owned(), running.stats());
+        let counters = Counters { waveform, components, links: Vec::new(), how: None };
         let state = State::Opened { running: Box::new(running), bridges };
         Ok(Run {
             tenant,
@@ -116,6 +131,7 @@ impl Run {
             beat: Beat::Alone,
             next: None,
             earlier: Vec::new(),
+            counters,
         })
     }
 
@@ -136,6 +152,11 @@ impl Run {
     /// Who watches over it.
     pub(super) fn manager(&self) -> &str {
         &self.supports.manager
+    }
+
+    /// Whether that one's heartbeats come.
+    fn is_watched(&self, host: &Host) -> bool {
+        host.members.received(&self.order.run, self.manager(), RECENT)
     }
 
     /// Where other nodes send samples to.
@@ -163,7 +184,8 @@ impl Run {
             let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
             self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
         };
-        let bridges = self.connect(&self.order, bridges, &start.samples)?;
+        let (bridges, links) = self.connect(&self.order, bridges, &start.samples)?;
+        self.counters.links = links;
         self.reference = start.reference.clone();
         host.members.lease(&self.order.run, quorum(&self.order), self.time.clone());
         running.go();
@@ -221,7 +243,7 @@ impl Run {
     /// Takes another manager, if its own is gone. What it executes stays as it is.
     pub(super) fn adopt(&mut self, adopt: &Adopt, host: &Host) -> Result<Adopted, Refusal> {
         self.is_executed()?;
-        if host.members.receives(&self.order.run, self.manager()) {
+        if self.is_watched(host) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
             return Err(Refusal::new(why, "let it, or end it first"));
         }
@@ -248,28 +270,33 @@ impl Run {
             self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
         };
         next.give(&mut host.registry);
-        let next = self.connect(&order, next, &change.samples)?;
+        let (next, links) = self.connect(&order, next, &change.samples)?;
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
         went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
         self.earlier.push((self.time.due(change.at) + OVERLAP, bridges));
+        self.counters.components.extend(running.stats());
+        self.counters.links.extend(links);
         (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
         self.state = State::Executing { running, bridges: next };
         Ok(self.started(epoch_ns))
     }
 
+    /// The bridges, and what their links count.
     fn connect(
         &self,
         order: &Order,
         bridges: Bridges,
         samples: &BTreeMap<String, SocketAddr>,
-    ) -> Result<takt_bridge::Running, Refusal> {
+    ) -> Result<(takt_bridge::Running, Vec<(String, LinkReader)>), Refusal> {
         let at = |(index, worker): (usize, &crate::message::WorkerOrder)| Some((index, *samples.get(&worker.node)?));
         let peers: BTreeMap<usize, SocketAddr> = order.workers.iter().enumerate().filter_map(at).collect();
         // Above the workers: what it does is short, and they wait for it.
         let priority = (order.fifo_priority > 0).then(|| order.fifo_priority.saturating_add(1).min(98));
-        bridges
-            .start(&peers, self.time.clone(), priority, Stop::new())
-            .map_err(|error| Refusal::new(error, "fewer threads on this node"))
+        let started = bridges.start(&peers, self.time.clone(), priority, Stop::new());
+        let started = started.map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
+        let peer = |link: &LinkReader| order.workers.get(link.worker()).map(|worker| worker.node.clone());
+        let links = started.links().iter().filter_map(|link| Some((peer(link)?, link.clone()))).collect();
+        Ok((started, links))
     }
 
     fn started(&self, epoch_ns: u64) -> Started {
@@ -286,7 +313,7 @@ impl Run {
         }
         match &self.state {
             State::Executing { running, .. } if running.ended() => {
-                self.end();
+                self.end(How::Complete);
                 false
             }
             State::Opened { .. } => self.since.elapsed() > UNSTARTED,
@@ -299,10 +326,10 @@ impl Run {
     /// Ends it at the next slot edge.
     pub(super) fn stop(&mut self) {
         self.stop.request();
-        self.end();
+        self.end(How::Stopped);
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, how: How) {
         match std::mem::replace(&mut self.state, State::Changing) {
             State::Executing { running, bridges } => {
                 let report = running.join();
@@ -316,6 +343,7 @@ impl Run {
                 // Our own structs, whose maps have texts as keys: always JSON.
                 let report = serde_json::to_value(&report).unwrap_or_default();
                 let end = End { report, sinks, bridges_broke: broke, cut_off: self.time.is_cut_off() };
+                self.counters.how = Some(if end.cut_off { How::CutOff } else { how });
                 (self.state, self.since) = (State::Ended(Box::new(end)), Instant::now());
             }
             other => self.state = other,
@@ -363,7 +391,53 @@ impl Run {
             components,
             slot: self.slot(),
             manager: self.manager().to_owned(),
-            watched: host.members.receives(&self.order.run, self.manager()),
+            watched: self.is_watched(host),
+        }
+    }
+
+    /// Adds what it counts.
+    pub(super) fn add_to(&self, sums: &mut Sums) {
+        let series = |name: &str, peer: &str| Series {
+            tenant: self.tenant.name().to_owned(),
+            waveform: self.counters.waveform.clone(),
+            name: name.to_owned(),
+            peer: peer.to_owned(),
+        };
+        for tally in self.counters.components.tally(&TIMES_NS) {
+            sums.components.add(series(&tally.name, ""), &tally);
+        }
+        for (peer, link) in &self.counters.links {
+            // `output>worker` at the one end, `output<worker` at the other.
+            let output = link.name().split(['<', '>']).next().unwrap_or_default();
+            let of_direction = match link.direction() {
+                Direction::Send => &mut sums.sent,
+                Direction::Receive => &mut sums.received,
+            };
+            of_direction.add(series(output, peer), &link.tally());
+        }
+        if !matches!(self.state, State::Opened { .. }) {
+            sums.started += 1;
+        }
+        if let Some(how) = self.counters.how {
+            sums.ended[how as usize] += 1;
+        }
+    }
+
+    /// How it is now.
+    pub(super) fn figures(&self, facts: RunFacts) -> RunFigures {
+        let stage = match &self.state {
+            State::Opened { .. } | State::Changing => Stage::Opened,
+            State::Executing { .. } => Stage::Executing,
+            State::Ended(_) => Stage::Ended,
+        };
+        let offset = self.time.offset();
+        RunFigures {
+            facts,
+            stage,
+            slot_ns: self.time.slot_ns(),
+            offset_ns: offset.ns(),
+            offset_bound_ns: offset.bound_ns(),
+            lease_ns: self.time.lent_until().0.saturating_sub(WallClock.now().0),
         }
     }
 

@@ -91,6 +91,11 @@ impl Live {
         histogram
     }
 
+    /// Of each bucket, the shortest times first.
+    pub(super) fn counts(&self) -> impl Iterator<Item = &Count> {
+        self.buckets.iter()
+    }
+
     fn snapshot(&self, name: &str, kind: &str) -> ComponentSnapshot {
         let counts: Vec<u64> = self.buckets.iter().map(Count::get).collect();
         let executions = counts.iter().sum();
@@ -129,12 +134,12 @@ fn bucket(ns: u64) -> usize {
     (EXACT as usize + (((octave - FINE - 1) as usize) << FINE) + fine).min(BUCKETS - 1)
 }
 
-fn middle(index: usize) -> u64 {
+pub(super) fn middle(index: usize) -> u64 {
     let lowest = index.checked_sub(1).map_or(0, |below| highest(below) + 1);
     lowest + (highest(index) - lowest) / 2
 }
 
-fn highest(index: usize) -> u64 {
+pub(super) fn highest(index: usize) -> u64 {
     let Some(above) = index.checked_sub(EXACT as usize) else { return index as u64 };
     let (octave, fine) = (above >> FINE, (above & ((1 << FINE) - 1)) as u64);
     (((1 << FINE) + fine + 1) << (octave + 1)) - 1

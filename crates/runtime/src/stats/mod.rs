@@ -8,8 +8,10 @@
 
 mod live;
 mod record;
+mod tally;
 
 pub(crate) use live::{BOUND_NS, Live};
 pub use live::{ComponentSnapshot, Snapshot, StatsReader};
 pub(crate) use record::{EntryStats, Event, RawMiss, WINDOW, WorkerStats};
 pub use record::{MissKind, TraceEvent};
+pub use tally::ComponentTally;

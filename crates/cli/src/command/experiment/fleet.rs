@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use miette::Result;
 use takt_agent::Agent;
-use takt_cluster::manager::Borrowed;
+use takt_cluster::manager::RemoteAgent;
 use takt_cluster::{ClusterError, Manager};
 use takt_lab::experiment::Point;
 use takt_testbed::environment::{
@@ -93,11 +93,11 @@ impl OnNode {
     /// An agent on so many cores of the node, and what the node says of itself.
     fn borrow(&self, cores: Option<u32>) -> std::result::Result<(Agent, Machine), EnvironmentError> {
         let refused = |error: ClusterError| EnvironmentError::Node { why: error.to_string(), fix: error.fix() };
-        let Borrowed { lent, to, from, end } = self.manager.borrow_agent(&self.node, cores).map_err(refused)?;
+        let RemoteAgent { started, to, from, end } = self.manager.start_agent(&self.node, cores).map_err(refused)?;
         let agent = Agent::over(to, from)?;
         let pid = agent.hello().pid;
         let cores = agent.hello().cpus.clone();
-        let machine = Machine { node: self.node.clone(), cores, fingerprint: lent.machine };
+        let machine = Machine { node: self.node.clone(), cores, fingerprint: started.machine };
         Ok((agent.in_environment(pid, end), machine))
     }
 }

@@ -1,6 +1,10 @@
 //! `takt node` without a subcommand: joins, and executes what it is given.
 
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
 use miette::{IntoDiagnostic, Result};
+use takt_cluster::metrics::Server;
 use takt_cluster::{Folder, Node, Offer};
 use takt_host::affinity;
 use takt_mapper::ClassSpec;
@@ -10,7 +14,7 @@ use takt_runtime::costs;
 use super::{Place, problem};
 use crate::costs::uncalibrated;
 use crate::waveform::Libraries;
-use crate::{Answer, Output, Problem, stop_on_signal};
+use crate::{Answer, Output, Problem, stop_on_signal, warnings};
 
 #[derive(Debug, clap::Args)]
 pub struct Join {
@@ -22,6 +26,9 @@ pub struct Join {
     /// Packet engine of the samples between nodes: socket, mmsg, uring, xdp, xdp-generic, dpdk or auto.
     #[arg(long, value_name = "E", default_value = "mmsg")]
     engine: EngineKind,
+    /// Give metrics to Prometheus at `http://[ADDR]:PORT/metrics`; on loopback unless an address is named.
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = port)]
+    metrics: Option<SocketAddr>,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -33,10 +40,37 @@ pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let program = std::env::current_exe().into_diagnostic()?;
     let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine, program };
     let mut node = Node::open(&folder, offer, registry).map_err(|error| problem("join the cluster", error))?;
-    let ready = |facts: &takt_cluster::message::NodeFacts| output.line(format!("ready node {}", facts.node));
+    let metrics = args.metrics.map(|at| Server::open(at).map_err(|error| closed(at, error))).transpose()?;
+    let metrics_at = metrics.as_ref().map(Server::local);
+    if let Some(server) = metrics {
+        node.publish_metrics(server, warnings::refused_peers);
+    }
+    let ready = |facts: &takt_cluster::message::NodeFacts| {
+        output.line(format!("ready node {}", facts.node));
+        if let Some(at) = metrics_at {
+            output.line(format!("metrics at http://{at}/metrics"));
+        }
+    };
     let note = |line: &str| output.note(line);
     node.serve(&stop, ready, note).map_err(|error| problem("serve the cluster", error))?;
     Ok(Answer::Yes)
+}
+
+/// `PORT` is on loopback; `ADDR:PORT` where it says.
+fn port(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    match port.parse() {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => {
+            text.parse().map_err(|_| "a port such as 9477, or an address and a port such as 10.0.0.1:9477".into())
+        }
+    }
+}
+
+fn closed(at: SocketAddr, error: io::Error) -> Problem {
+    Problem::new(format!("can't give metrics at {at}"))
+        .why(error)
+        .fix("--metrics with a port of this machine that is free")
 }
 
 fn cores(wanted: &[u32]) -> Result<Vec<u32>> {
@@ -56,4 +90,21 @@ fn capacities() -> Result<ClassSpec> {
     let capacities = costs::capacities().map_err(uncalibrated)?;
     let prices = costs::prices().map_err(uncalibrated)?;
     Ok(ClassSpec { capacities: Some(capacities), prices: Some(prices), ..ClassSpec::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_on_loopback_unless_an_address_is_named() {
+        let at = |text: &str| port(text).map(|at| at.to_string()).ok();
+        assert_eq!(at("9477").as_deref(), Some("127.0.0.1:9477"));
+        assert_eq!(at(":9477").as_deref(), Some("127.0.0.1:9477"));
+        assert_eq!(at("0.0.0.0:9477").as_deref(), Some("0.0.0.0:9477"));
+        assert_eq!(at("[::1]:9477").as_deref(), Some("[::1]:9477"));
+        for wrong in ["", "70000", "localhost:9477", "10.0.0.1", "::1"] {
+            assert_eq!(at(wrong), None, "{wrong}");
+        }
+    }
 }

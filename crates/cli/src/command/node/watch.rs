@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use miette::Result;
 use takt_base::Stop;
-use takt_cluster::manager::{self, Ended, Loss, PlaceError, Placer, RunOptions, Watch};
+use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, RunOptions, Watch};
 use takt_cluster::message::NodeFacts;
 use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
@@ -47,15 +46,6 @@ pub struct Args {
     otlp: Option<PathBuf>,
     #[command(flatten)]
     libraries: Libraries,
-}
-
-/// What happens when a node is lost or too slow.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum OnLoss {
-    /// The others take over its components.
-    Move,
-    /// The run ends where it is lost.
-    Stop,
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
@@ -140,10 +130,6 @@ pub fn follow(
             output.note(format!("lost      {}", screen::cluster::loss(loss, graph.slot_ns())));
         });
         known = watch.losses.len();
-    };
-    let on_loss = match on_loss {
-        OnLoss::Move => manager::OnLoss::Move,
-        OnLoss::Stop => manager::OnLoss::Stop,
     };
     let ended = watched(RunOptions { stop, watch: &mut watch, on_loss, trace });
     if let Some(error) = trace.problem() {

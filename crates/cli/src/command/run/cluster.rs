@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use miette::Result;
 use takt_cluster::clock;
-use takt_cluster::manager::Placer;
+use takt_cluster::manager::{OnLoss, Placer};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_graph::Graph;
 use takt_mapper::Objective;
 use takt_report::screen;
 
 use super::DEFAULT_PRIORITY;
-use crate::command::node::watch::{OnLoss, follow, show, trace, unplaced};
+use crate::command::node::watch::{follow, show, trace, unplaced};
 use crate::command::{map as mapping, node};
 use crate::policy::Policy;
 use crate::{Answer, Output, Problem, costs, stop_on_signal, waveform};
