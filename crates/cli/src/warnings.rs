@@ -30,6 +30,7 @@ static REFUSED: Mutex<Notes> = Mutex::new(Notes::new("refused   "));
 static REFUSED_PEERS: AtomicU64 = AtomicU64::new(0);
 
 /// Peers that TLS has refused since the program began.
+#[cfg(feature = "cluster")]
 pub fn refused_peers() -> u64 {
     REFUSED_PEERS.load(Ordering::Relaxed)
 }

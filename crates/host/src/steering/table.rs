@@ -46,8 +46,3 @@ pub(super) fn restore(driver: &dyn Driver, entries: &[u32]) -> io::Result<()> {
     }
     write(driver, entries)
 }
-
-/// One as long that names only some queues, in turn.
-pub(super) fn over(entries: usize, first: u32, queues: u32) -> Vec<u32> {
-    (0..queues).cycle().take(entries).map(|n| first + n).collect()
-}

@@ -242,6 +242,15 @@ fn a_full_table_of_rules_leaves_none_behind_and_the_next_way_is_gone() {
 }
 
 #[test]
+fn a_table_is_written_for_one_queue_only() {
+    let (_dir, registry) = registry();
+    let card = Played::with(State { rules: None, channels: None, ..full_card() });
+    let steering = card.steer(&registry, &[1], "2-3").unwrap();
+    assert_eq!((steering.queues(), card.state().table), (None, full_card().table));
+    assert!(steering.said().unwrap().contains("no table: it is written for one queue only"), "{steering:?}");
+}
+
+#[test]
 fn without_rules_and_table_the_card_has_fewer_queues_meanwhile() {
     for (before, after) in [((0, 4), (0, 2)), ((4, 0), (2, 0))] {
         let (dir, registry) = registry();
