@@ -75,13 +75,13 @@ mod tests {
     #[test]
     fn executions_are_counted_up_to_each_time_and_summed_to_one_part_in_128() {
         let live = Arc::new(Live::default());
-        let times = [0, 1_000, 1_001, 999_000, 1_000_001, 70_000_000_000];
+        let times = [0, 1_000, 1_001, 999_500, 1_000_001, 70_000_000_000];
         times.iter().for_each(|&ns| live.record(ns, 2));
         live.missed.add(3);
         let all = reader("a", &live).tally(&[0, 1_000, 1_003, 1_000_000, 2_000_000]);
         let [one] = &all[..] else { panic!("{all:?}") };
         assert_eq!((one.executions, one.missed, one.lost), (12, 3, 0));
-        // 1000 lies in a bucket that ends at 1003, 999 000 in one that ends above a million.
+        // 1000 lies in a bucket that ends at 1003, 999 500 in one that ends above a million.
         assert_eq!(one.within, [2, 2, 6, 6, 10]);
         let sum_ns: u64 = times.iter().sum::<u64>() * 2;
         assert!(one.sum_ns.abs_diff(sum_ns) <= sum_ns / 128, "{} {sum_ns}", one.sum_ns);
