@@ -147,6 +147,7 @@ impl Bench {
             outputs: outputs.into_boxed_slice(),
             declared,
             in_place: in_place(&shape),
+            leaves: false,
             pending: Vec::new(),
             stats: EntryStats::default(),
         };

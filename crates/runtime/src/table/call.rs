@@ -141,7 +141,9 @@ impl Entry {
             self.record(slot, 1, recorder);
         }
         self.complete(false);
-        self.inputs.iter_mut().for_each(|input| input.leave(recorder.warm));
+        if self.leaves {
+            self.inputs.iter_mut().for_each(|input| input.leave(recorder.warm));
+        }
         false
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     /// How many of both the component declares; those behind carry messages.
     pub(crate) declared: (usize, usize),
     pub(crate) in_place: Box<[(usize, usize)]>,
+    /// An input leaves the buffers of its packets to the next to write.
+    pub(crate) leaves: bool,
     pub(crate) pending: Vec<Pending>,
     pub(crate) stats: EntryStats,
 }

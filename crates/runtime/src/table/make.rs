@@ -153,8 +153,9 @@ pub(crate) fn make(
                 until: slots,
                 policy: node.on_miss,
                 component,
-                inputs,
                 outputs,
+                leaves: inputs.iter().any(|input| input.warm != Place::NONE),
+                inputs,
                 declared: declared(node),
                 // A process of its own does that there.
                 in_place: if node.isolated { Box::default() } else { in_place(&node.shape) },
