@@ -27,7 +27,7 @@ pub enum Status {
     NotFound,
     /// Nothing is done here, but reading.
     Method,
-    /// More than [`MOST_BYTES`], or than [`MOST_FIELDS`].
+    /// More than 8 KiB, or than 64 fields.
     Long,
     /// The node does not answer in time.
     Busy,
