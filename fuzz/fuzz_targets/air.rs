@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         Err(error) => {
             assert!(!error.fix().is_empty() && !error.to_string().is_empty());
             let place = error.place;
-            assert!(place.text.get(place.span).is_some() && place.line >= 1 && place.column >= 1);
+            assert!(place.source.text.get(place.span).is_some() && place.line >= 1 && place.column >= 1);
         }
     }
 });
