@@ -13,11 +13,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use support::far::{over_a_cable, shell, there};
 use support::interface::{self, memory_kib};
 use support::{P0, addr, any, connected, dpdk, numbered, numbers, recv_some, send_all, soon, stranger, unconnected};
-use takt_base::{Clock, WallClock};
 use takt_packet::{
     Config, DpdkDevice, Engine, EngineError, EngineKind, FramePath, Missing, PortIndex, PortSpec, Refusal, Wait, open,
 };
-use takt_testing::wait_for;
 
 const KIND: EngineKind = EngineKind::Dpdk(DpdkDevice::AfPacket);
 
