@@ -8,7 +8,7 @@ const MOST_FIELDS: usize = 64;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Request {
     /// The page of metrics; without the text itself, if only its head is wanted.
     Metrics {
         /// `HEAD`.
@@ -48,10 +48,10 @@ impl Status {
 
 /// Reads what has come so far; `None`: that is not all.
 #[must_use]
-pub fn read(bytes: &[u8]) -> Option<Asked> {
+pub fn read(bytes: &[u8]) -> Option<Request> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
-    let refused = |status| Some(Asked::Refused(status));
+    let refused = |status| Some(Request::Refused(status));
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) if bytes.len() < MOST_BYTES => return None,
@@ -64,8 +64,8 @@ pub fn read(bytes: &[u8]) -> Option<Asked> {
         return refused(Status::NotFound);
     }
     match request.method {
-        Some("GET") => Some(Asked::Metrics { head: false }),
-        Some("HEAD") => Some(Asked::Metrics { head: true }),
+        Some("GET") => Some(Request::Metrics { head: false }),
+        Some("HEAD") => Some(Request::Metrics { head: true }),
         _ => refused(Status::Method),
     }
 }
@@ -79,18 +79,18 @@ mod tests {
     #[test]
     fn metrics_are_read_and_nothing_else_is_done() {
         let of = |head: &str| read(format!("{head}\r\nHost: a\r\n\r\n").as_bytes());
-        let page = |head| Some(Asked::Metrics { head });
+        let page = |head| Some(Request::Metrics { head });
         for (head, asked) in [
             ("GET /metrics HTTP/1.1", page(false)),
             ("GET /metrics HTTP/1.0", page(false)),
             ("GET /metrics?name[]=takt HTTP/1.1", page(false)),
             ("HEAD /metrics HTTP/1.1", page(true)),
-            ("GET / HTTP/1.1", Some(Asked::Refused(Status::NotFound))),
-            ("GET /metrics/.. HTTP/1.1", Some(Asked::Refused(Status::NotFound))),
-            ("POST /metrics HTTP/1.1", Some(Asked::Refused(Status::Method))),
-            ("GET /metrics HTTP/2.0", Some(Asked::Refused(Status::Bad))),
-            ("GET /metrics", Some(Asked::Refused(Status::Bad))),
-            ("\u{1}\u{2}", Some(Asked::Refused(Status::Bad))),
+            ("GET / HTTP/1.1", Some(Request::Refused(Status::NotFound))),
+            ("GET /metrics/.. HTTP/1.1", Some(Request::Refused(Status::NotFound))),
+            ("POST /metrics HTTP/1.1", Some(Request::Refused(Status::Method))),
+            ("GET /metrics HTTP/2.0", Some(Request::Refused(Status::Bad))),
+            ("GET /metrics", Some(Request::Refused(Status::Bad))),
+            ("\u{1}\u{2}", Some(Request::Refused(Status::Bad))),
         ] {
             assert_eq!(of(head), asked, "{head}");
         }
@@ -100,9 +100,9 @@ mod tests {
     fn a_head_without_end_is_refused_once_it_is_too_long() {
         let long = format!("GET /metrics HTTP/1.1\r\nX: {}", "x".repeat(MOST_BYTES));
         assert_eq!(read(&long.as_bytes()[..MOST_BYTES - 1]), None);
-        assert_eq!(read(&long.as_bytes()[..MOST_BYTES]), Some(Asked::Refused(Status::Long)));
+        assert_eq!(read(&long.as_bytes()[..MOST_BYTES]), Some(Request::Refused(Status::Long)));
         let many = format!("GET /metrics HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(MOST_FIELDS + 1));
-        assert_eq!(read(many.as_bytes()), Some(Asked::Refused(Status::Long)));
+        assert_eq!(read(many.as_bytes()), Some(Request::Refused(Status::Long)));
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use takt_base::Stop;
 
-use super::request::{Asked, MOST_BYTES, Status, read};
+use super::request::{MOST_BYTES, Request, Status, read};
 use super::text::CONTENT_TYPE;
 
 /// Connections at a time.
@@ -117,8 +117,8 @@ impl Connection<'_> {
         self.stream.set_read_timeout(Some(LOOK))?;
         self.stream.set_write_timeout(Some(LOOK))?;
         let answered = match self.request()? {
-            Asked::Refused(status) => Err(status),
-            Asked::Metrics { head } => self.page(ask).map(|page| (head, page)),
+            Request::Refused(status) => Err(status),
+            Request::Metrics { head } => self.page(ask).map(|page| (head, page)),
         };
         match answered {
             Ok((head, page)) => {
@@ -137,7 +137,7 @@ impl Connection<'_> {
         self.stream.shutdown(Shutdown::Write)
     }
 
-    fn request(&mut self) -> io::Result<Asked> {
+    fn request(&mut self) -> io::Result<Request> {
         let (mut head, mut have) = ([0; MOST_BYTES], 0);
         loop {
             let room = head.get_mut(have..).unwrap_or_default();

@@ -45,7 +45,7 @@ pub struct Steering {
     made: Vec<(Change, Registration)>,
     there: Option<u32>,
     queues: Option<RangeInclusive<u32>>,
-    said: Option<String>,
+    summary: Option<String>,
 }
 
 /// Why a program gets no queues.
@@ -89,7 +89,7 @@ impl Steering {
         let interface = place.interface;
         let failed = |source| SteeringError::Gone { interface: interface.to_owned(), source };
         let there = channels::count(&*driver).map_err(failed)?;
-        let mut steering = Steering { driver, made: Vec::new(), there, queues: None, said: None };
+        let mut steering = Steering { driver, made: Vec::new(), there, queues: None, summary: None };
         let queues = match (wanted, there) {
             // One queue, or a driver that knows of none.
             (Queues::Chosen, None | Some(1)) => return Ok(steering),
@@ -127,8 +127,8 @@ impl Steering {
 
     /// Which queues these are and how datagrams come there, or why they do not. `None`: they come there anyhow.
     #[must_use]
-    pub fn said(&self) -> Option<&str> {
-        self.said.as_deref()
+    pub fn summary(&self) -> Option<&str> {
+        self.summary.as_deref()
     }
 
     /// Writes the table once more, where there is one. To be called when a program was attached to the card: virtio-net then
@@ -147,7 +147,7 @@ impl Steering {
             let changes = way.changes(&*self.driver, ports, &queues);
             match changes.and_then(|changes| self.make(place, changes)) {
                 Ok(()) => {
-                    self.said = Some(format!("{} of {} by its {}", shown(&queues), place.interface, way.name()));
+                    self.summary = Some(format!("{} of {} by its {}", shown(&queues), place.interface, way.name()));
                     self.queues = Some(queues);
                     return;
                 }
@@ -157,7 +157,7 @@ impl Steering {
                 }
             }
         }
-        self.said = Some(format!("all queues of {}, {}", place.interface, refused.join(", ")));
+        self.summary = Some(format!("all queues of {}, {}", place.interface, refused.join(", ")));
     }
 
     /// # Errors
@@ -193,7 +193,7 @@ impl Drop for Steering {
 
 impl fmt::Debug for Steering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Steering").field("queues", &self.queues).field("said", &self.said).finish_non_exhaustive()
+        f.debug_struct("Steering").field("queues", &self.queues).field("summary", &self.summary).finish_non_exhaustive()
     }
 }
 

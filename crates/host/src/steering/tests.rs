@@ -47,11 +47,11 @@ impl Played {
 
     /// UDP port and queue of each rule.
     fn rules(&self) -> Vec<(u16, u32)> {
-        let said = |row: &[u32; RULE_WORDS]| {
+        let fields = |row: &[u32; RULE_WORDS]| {
             let [_, _, high, low] = row[7].to_ne_bytes();
             (u16::from_be_bytes([high, low]), row[42].max(row[43]))
         };
-        self.state().rules.unwrap_or_default().iter().flatten().map(said).collect()
+        self.state().rules.unwrap_or_default().iter().flatten().map(fields).collect()
     }
 }
 
@@ -169,7 +169,7 @@ fn rules_take_each_port_to_a_queue_in_turn_and_go_with_the_steering() {
         let card = Played::with(State { chooses, ..full_card() });
         let steering = card.steer(&registry, &[49_152, 7, 9], "2-3").unwrap();
         assert_eq!(steering.queues(), Some(2..=3));
-        assert_eq!(steering.said(), Some("queues 2-3 of eth0 by its rules"));
+        assert_eq!(steering.summary(), Some("queues 2-3 of eth0 by its rules"));
         let mut rules = card.rules();
         rules.sort_unstable();
         assert_eq!(rules, [(7, 3), (9, 2), (49_152, 2)]);
@@ -228,14 +228,14 @@ fn a_full_table_of_rules_leaves_none_behind_and_the_next_way_is_gone() {
         let card = Played::with(State { rules: Some(vec![None; 1]), chooses, ..full_card() });
         let steering = card.steer(&registry, &[1, 2], "1").unwrap();
         assert_eq!(card.rules(), []);
-        assert_eq!(steering.said(), Some("queue 1 of eth0 by its table"));
+        assert_eq!(steering.summary(), Some("queue 1 of eth0 by its table"));
         assert_eq!(card.state().table, Some(vec![1; 16]));
         drop(steering);
         assert_eq!(card.state().table, full_card().table);
         // What touches others is for named queues only.
         let chosen = card.steer(&registry, &[1, 2], "").unwrap();
         assert_eq!(chosen.queues(), None);
-        let why = chosen.said().unwrap();
+        let why = chosen.summary().unwrap();
         assert!(why.starts_with("all queues of eth0, no rules: No space left on device"), "{why}");
         assert_eq!((card.rules(), card.state().table), (vec![], full_card().table));
     }
@@ -247,7 +247,7 @@ fn a_table_is_written_for_one_queue_only() {
     let card = Played::with(State { rules: None, channels: None, ..full_card() });
     let steering = card.steer(&registry, &[1], "2-3").unwrap();
     assert_eq!((steering.queues(), card.state().table), (None, full_card().table));
-    assert!(steering.said().unwrap().contains("no table: it is written for one queue only"), "{steering:?}");
+    assert!(steering.summary().unwrap().contains("no table: it is written for one queue only"), "{steering:?}");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn without_rules_and_table_the_card_has_fewer_queues_meanwhile() {
         let (dir, registry) = registry();
         let card = Played::with(State { channels: Some(before), ..State::default() });
         let steering = card.steer(&registry, &[1], "0-1").unwrap();
-        assert_eq!(steering.said(), Some("queues 0-1 of eth0 by its channels"));
+        assert_eq!(steering.summary(), Some("queues 0-1 of eth0 by its channels"));
         assert_eq!(card.state().channels, Some(after));
         drop(steering);
         assert_eq!((card.state().channels, records(&dir)), (Some(before), 0));
@@ -269,14 +269,14 @@ fn where_no_way_can_be_gone_all_queues_are_had_and_each_reason_is_said() {
     let card = Played::with(State { permits_nothing: true, ..full_card() });
     let steering = card.steer(&registry, &[1], "0").unwrap();
     assert_eq!((steering.queues(), steering.there()), (None, Some(4)));
-    let why = steering.said().unwrap();
+    let why = steering.summary().unwrap();
     for way in ["no rules: Operation not permitted", "no table: Operation not permitted", "no channels: Operation not"]
     {
         assert!(why.contains(way), "{why}");
     }
     assert_eq!(records(&dir), 0);
     let without = Played::with(four_queues());
-    let why = without.steer(&registry, &[1], "1").unwrap().said().unwrap().to_owned();
+    let why = without.steer(&registry, &[1], "1").unwrap().summary().unwrap().to_owned();
     assert!(why.contains("no channels: these are not the first queues of one kind"), "{why}");
 }
 
@@ -286,7 +286,7 @@ fn a_rule_of_which_the_driver_makes_another_is_taken_back() {
     let card = Played::with(State { misunderstands: true, ..full_card() });
     let steering = card.steer(&registry, &[1, 2], "").unwrap();
     assert_eq!(steering.queues(), None);
-    assert!(steering.said().unwrap().ends_with("no rules: the driver made something else of it"), "{steering:?}");
+    assert!(steering.summary().unwrap().ends_with("no rules: the driver made something else of it"), "{steering:?}");
     assert_eq!(card.rules(), []);
 }
 
@@ -298,7 +298,7 @@ fn what_can_not_be_recorded_is_not_done() {
     let card = Played::with(full_card());
     let steering = card.steer(&Registry::at(file), &[1], "").unwrap();
     assert_eq!(steering.queues(), None);
-    assert!(steering.said().unwrap().contains("no rules: making folder"), "{steering:?}");
+    assert!(steering.summary().unwrap().contains("no rules: making folder"), "{steering:?}");
     assert_eq!(card.state(), full_card());
 }
 
@@ -320,12 +320,12 @@ fn one_queue_and_all_queues_take_no_change() {
     let one = Played::with(State { channels: Some((1, 0)), ..full_card() });
     for queues in ["", "0"] {
         let steering = one.steer(&registry, &[1], queues).unwrap();
-        assert_eq!(steering.said(), None);
+        assert_eq!(steering.summary(), None);
     }
     let unsaid = Played::with(State::default());
     assert_eq!(unsaid.steer(&registry, &[1], "").unwrap().queues(), None);
     let all = Played::with(full_card()).steer(&registry, &[1], "0-3").unwrap();
-    assert_eq!((all.queues(), all.said()), (Some(0..=3), None));
+    assert_eq!((all.queues(), all.summary()), (Some(0..=3), None));
     assert_eq!(records(&dir), 0);
 }
 

@@ -25,13 +25,13 @@ struct Span {
 /// `struct user_msghdr` (linux/socket.h).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct Header {
+pub(super) struct Header {
     name: usize,
-    name_bytes: u32,
+    pub(super) name_bytes: u32,
     spans: usize,
     span_count: usize,
     control: usize,
-    control_bytes: usize,
+    pub(super) control_bytes: usize,
     flags: u32,
 }
 
@@ -87,6 +87,11 @@ impl Got {
 }
 
 impl Header {
+    /// The two lengths alone.
+    pub(super) fn of_lengths(name_bytes: u32, control_bytes: usize) -> Header {
+        Header { name_bytes, control_bytes, ..Header::default() }
+    }
+
     fn new(
         name: &mut RawAddr,
         name_bytes: usize,

@@ -132,7 +132,7 @@ impl Core for Xdp {
     }
 
     fn queues(&self) -> Option<&str> {
-        self.steering.as_ref().and_then(Steering::said)
+        self.steering.as_ref().and_then(Steering::summary)
     }
 }
 

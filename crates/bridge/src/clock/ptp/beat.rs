@@ -111,13 +111,13 @@ pub(super) struct Look {
     pub(super) system: Ahead,
     /// How far the system clock is from the card's at most; 0 where stamps are made in software.
     pub(super) card_ns: u64,
-    pub(super) says: Synchronised,
+    pub(super) status: Synchronised,
 }
 
 impl Look {
     /// PTP's time less this machine's clock.
     pub(super) fn ahead_ns(&self) -> i64 {
-        self.system.ns.saturating_add(self.says.ahead_s.saturating_mul(1_000_000_000))
+        self.system.ns.saturating_add(self.status.ahead_s.saturating_mul(1_000_000_000))
     }
 
     /// How far off that is at most, by this look alone.
@@ -126,7 +126,7 @@ impl Look {
     }
 
     fn distance_ns(&self) -> u64 {
-        self.says.offset_ns.unsigned_abs().saturating_add(self.says.path_delay_ns).saturating_add(self.card_ns)
+        self.status.offset_ns.unsigned_abs().saturating_add(self.status.path_delay_ns).saturating_add(self.card_ns)
     }
 }
 
@@ -154,8 +154,8 @@ impl Beat {
     /// From a first look.
     pub(super) fn new(agreed: Agreed, is_reference: bool, now_ns: u64, first: &Look) -> Result<Beat, PtpError> {
         let grandmaster = agreed.grandmaster;
-        if first.says.grandmaster != grandmaster {
-            return Err(PtpError::OtherGrandmaster { agreed: grandmaster, now: first.says.grandmaster });
+        if first.status.grandmaster != grandmaster {
+            return Err(PtpError::OtherGrandmaster { agreed: grandmaster, now: first.status.grandmaster });
         }
         let held = Held { at_ns: now_ns, ahead_ns: first.ahead_ns(), bound_ns: first.bound_ns() };
         let ptp = Measured { offset_ns: offset_ns(agreed, held.ahead_ns), bound_ns: 0 };
@@ -229,7 +229,7 @@ impl Beat {
 
     /// Takes a look, if it is one at the same time as before.
     fn take(&mut self, now_ns: u64, look: &Look) -> Result<(), PtpError> {
-        let (agreed, now) = (self.agreed.grandmaster, look.says.grandmaster);
+        let (agreed, now) = (self.agreed.grandmaster, look.status.grandmaster);
         if now != agreed {
             return Err(PtpError::OtherGrandmaster { agreed, now });
         }
@@ -284,7 +284,7 @@ mod tests {
 
     /// A node whose clock is `offset_ns` behind the reference's.
     fn look(offset_ns: i64) -> Look {
-        let says = Synchronised {
+        let status = Synchronised {
             grandmaster: GRANDMASTER,
             offset_ns: -200,
             path_delay_ns: 2_900,
@@ -292,7 +292,7 @@ mod tests {
             card: Some("eth0".to_owned()),
         };
         let ns = REFERENCE_AHEAD_NS + offset_ns - 37_000_000_000;
-        Look { system: Ahead { ns, bound_ns: 40 }, card_ns: 100, says }
+        Look { system: Ahead { ns, bound_ns: 40 }, card_ns: 100, status }
     }
 
     fn beat(offset_ns: i64) -> Beat {
@@ -357,7 +357,7 @@ mod tests {
         let why = beat.standing().why_lost.clone().unwrap();
         assert!(why.contains("was set by 1000000000 ns"), "{why}");
         let mut other = look(0);
-        other.says.grandmaster += 1;
+        other.status.grandmaster += 1;
         beat.after(at(2), None, Ok(other.clone()));
         let why = beat.standing().why_lost.clone().unwrap();
         assert!(why.contains("020000.fffe.000002, and 020000.fffe.000001"), "{why}");

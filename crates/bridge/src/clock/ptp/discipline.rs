@@ -30,9 +30,9 @@ impl Service {
     }
 
     fn look(&self) -> Result<Look, PtpError> {
-        let says = self.ask()?;
-        let card_ns = says.card.as_deref().map_or(Ok(0), |card| card::distance_ns(card, says.ahead_s))?;
-        Ok(Look { system: system::ahead(), card_ns, says })
+        let status = self.ask()?;
+        let card_ns = status.card.as_deref().map_or(Ok(0), |card| card::distance_ns(card, status.ahead_s))?;
+        Ok(Look { system: system::ahead(), card_ns, status })
     }
 }
 
@@ -44,7 +44,8 @@ impl Disciplined {
     pub fn agree(service: Service, epoch_ns: u64, time: &SlotTime) -> Result<Disciplined, PtpError> {
         let first = service.look()?;
         let epoch_ptp_ns = epoch_ns.wrapping_add_signed(first.ahead_ns());
-        let agreed = Agreed { epoch_ptp_ns, grandmaster: first.says.grandmaster, epoch_ns, bound_ns: first.bound_ns() };
+        let agreed =
+            Agreed { epoch_ptp_ns, grandmaster: first.status.grandmaster, epoch_ns, bound_ns: first.bound_ns() };
         let beat = Beat::new(agreed, true, WallClock.now().0, &first)?;
         Disciplined::begin(service, beat, None, time)
     }

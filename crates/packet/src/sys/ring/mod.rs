@@ -32,7 +32,7 @@ pub(crate) use self::sends::Usage;
 pub(crate) use self::set_up::Shape;
 use self::set_up::set_up;
 use super::memory::Memory;
-use super::message::Prepared;
+use super::message::{Header, Prepared};
 
 /// How a receive of a port went on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,25 +67,13 @@ pub(crate) struct Ring {
     receiving: usize,
     /// Receives completed while sends were waited for.
     arrivals: Vec<Arrival>,
-    /// One a port. The kernel reads it when a receive is submitted.
-    headers: Box<[ReceiveHeader]>,
+    /// One a port. The kernel reads it when a receive is submitted, and of a multishot one its two lengths alone
+    /// (io_uring_prep_recvmsg_multishot(3)).
+    headers: Box<[Header]>,
     /// Whether its blocks are registered, by their number.
     registered: bool,
     /// A submission failed half-way: what is left of it must not be submitted any more, so the ring has to be renewed.
     broken: bool,
-}
-
-/// `struct user_msghdr`, of which a multishot receive reads the two lengths (io_uring_prep_recvmsg_multishot(3)).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct ReceiveHeader {
-    name: usize,
-    name_bytes: u32,
-    spans: usize,
-    span_count: usize,
-    control: usize,
-    control_bytes: usize,
-    flags: u32,
 }
 
 /// Marks what a cancellation is answered.
@@ -107,7 +95,7 @@ impl Ring {
             sends: Sends::new(shape.sends, shape.blocks),
             receiving: 0,
             arrivals: Vec::with_capacity(completions),
-            headers: vec![ReceiveHeader::default(); shape.ports].into(),
+            headers: vec![Header::default(); shape.ports].into(),
             registered: false,
             broken: false,
         };
@@ -159,7 +147,7 @@ impl Ring {
     pub(crate) fn arm(&mut self, port: usize, socket: BorrowedFd<'_>, name_bytes: usize, control_bytes: usize) {
         let (Some(header), Ok(group)) = (self.headers.get_mut(port), u16::try_from(port)) else { return };
         let name_bytes = u32::try_from(name_bytes).unwrap_or(0);
-        *header = ReceiveHeader { name_bytes, control_bytes, ..ReceiveHeader::default() };
+        *header = Header::of_lengths(name_bytes, control_bytes);
         let header = (&raw const *header).cast();
         let entry = opcode::RecvMsgMulti::new(Fd(socket.as_raw_fd()), header, group).build().user_data(port as u64);
         if self.push(&entry) {
@@ -373,8 +361,8 @@ mod tests {
 
     #[test]
     fn the_header_of_a_receive_has_the_kernels_layout() {
-        assert_eq!(size_of::<ReceiveHeader>(), 56);
-        assert_eq!(std::mem::offset_of!(ReceiveHeader, name_bytes), 8);
-        assert_eq!(std::mem::offset_of!(ReceiveHeader, control_bytes), 40);
+        assert_eq!(size_of::<Header>(), 56);
+        assert_eq!(std::mem::offset_of!(Header, name_bytes), 8);
+        assert_eq!(std::mem::offset_of!(Header, control_bytes), 40);
     }
 }
