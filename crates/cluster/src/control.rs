@@ -7,7 +7,7 @@
 //! | `takt/CLUSTER/node/NODE/statistics` | published once a second: [`crate::message::NodeFacts`] |
 //! | `takt/CLUSTER/run/RUN/heartbeat/MEMBER` | published ten times a second by the nodes and the manager of a run: [`crate::quorum::Heartbeat`] |
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,14 +144,9 @@ impl Control {
         patience: Duration,
         is_there: impl Fn() -> bool,
     ) -> Result<Reply, ClusterError> {
+        let until = Instant::now() + patience + LOOK;
         let replies = self.begin_to_send(node, message, patience)?;
-        loop {
-            match replies.recv_timeout(LOOK) {
-                Ok(Some(reply)) => return Ok(reply),
-                Ok(None) if is_there() => {}
-                Ok(None) | Err(_) => return Err(ClusterError::Silent { node: node.to_owned() }),
-            }
-        }
+        reply_of(&replies, until, is_there).ok_or_else(|| ClusterError::Silent { node: node.to_owned() })
     }
 
     /// What comes to the answer's channel is for [`answer`]; nothing if it does not come in time.
@@ -165,6 +160,7 @@ impl Control {
         // What is lost here would be a word less to an agent: it waits for room.
         get.congestion_control(CongestionControl::Block).wait().map_err(ClusterError::zenoh)
     }
+
     /// Shows that this node is there, for as long as the token is kept.
     ///
     /// # Errors
@@ -225,6 +221,18 @@ impl Control {
         let take = move |sample: Sample| each(read(&sample.payload().to_bytes()));
         let key = format!("takt/{}/run/{run}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
+    }
+}
+
+/// The reply to a message. Zenoh closes the channel when the patience has run out; where its own threads stand still, a manager
+/// must not wait for them.
+fn reply_of(replies: &FifoChannelHandler<Reply>, until: Instant, is_there: impl Fn() -> bool) -> Option<Reply> {
+    loop {
+        match replies.recv_timeout(LOOK) {
+            Ok(Some(reply)) => return Some(reply),
+            Ok(None) if Instant::now() < until && is_there() => {}
+            Ok(None) | Err(_) => return None,
+        }
     }
 }
 
@@ -350,10 +358,19 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use zenoh::handlers::{FifoChannel, IntoHandler};
+
     use super::*;
     use crate::certificates::{Grant, issue};
     use crate::folder::Settings;
     use crate::quorum::Ballot;
+
+    #[test]
+    fn a_reply_that_never_comes_is_waited_for_no_longer_than_the_patience() {
+        // The sending end is kept: the channel does not close by itself.
+        let (_open, replies) = IntoHandler::<Reply>::into_handler(FifoChannel::new(1));
+        assert!(reply_of(&replies, Instant::now(), || true).is_none());
+    }
 
     #[test]
     fn heartbeats_go_to_others_and_not_to_their_sender() {

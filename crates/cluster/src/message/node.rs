@@ -1,0 +1,116 @@
+//! What a node is and offers, and to whom.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use takt_mapper::ClassSpec;
+
+use crate::tenant::{Quota, Quotas, Share, Tenant};
+
+/// What is a node's own to say of a tenant: what it may have, and what it has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TenantFacts {
+    /// Which.
+    pub tenant: Tenant,
+    /// What it may have.
+    pub quota: Quota,
+    /// What it has.
+    pub has: Share,
+}
+
+/// What a node is and offers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Its name.
+    pub node: String,
+    /// Its takt's.
+    pub version: String,
+    /// Kind of its cores.
+    pub class: String,
+    /// What they can do.
+    pub capacities: ClassSpec,
+    /// Cores on which it lets workers run, one each.
+    pub cores: Vec<u32>,
+    /// Of those the ones that have a worker.
+    pub busy: Vec<u32>,
+    /// What the interface of its samples can carry, bytes a second.
+    pub bytes_per_s: f64,
+    /// Where it is asked what time it is.
+    pub clock: SocketAddr,
+    /// Waveforms that run on it.
+    pub runs: Vec<RunFacts>,
+    /// Tenants with a quota here, or with runs; `default` for all others.
+    #[serde(default)]
+    pub tenants: Vec<TenantFacts>,
+    /// Agents of labs on it.
+    #[serde(default)]
+    pub agents: Vec<AgentFacts>,
+}
+
+impl NodeFacts {
+    /// Cores that have no worker.
+    pub fn free(&self) -> impl Iterator<Item = u32> {
+        self.cores.iter().copied().filter(|core| !self.busy.contains(core))
+    }
+
+    /// As far as a tenant may have it: of the free cores those that its quota leaves.
+    #[must_use]
+    pub fn for_tenant(&self, tenant: &Tenant) -> NodeFacts {
+        let of = |name: &str| self.tenants.iter().find(|facts| facts.tenant.name() == name);
+        let default = || of(Quotas::DEFAULT).filter(|_| *tenant != Tenant::operator());
+        let Some(TenantFacts { quota, has, .. }) = of(tenant.name()).or_else(default) else { return self.clone() };
+        let left = quota.cores.map_or(usize::MAX, |most| most.saturating_sub(has.cores) as usize);
+        let left = if quota.runs.is_some_and(|most| has.runs >= most) { 0 } else { left };
+        let busy = self.cores.iter().copied().filter(|core| self.busy.contains(core));
+        let cores = busy.chain(self.free().take(left)).collect();
+        NodeFacts { cores, ..self.clone() }
+    }
+}
+
+/// An agent of a lab on a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentFacts {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The cores that it is pinned on.
+    pub cores: Vec<u32>,
+}
+
+/// A waveform on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Name of the run.
+    pub run: String,
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// Name of the waveform.
+    pub waveform: String,
+    /// Components here.
+    pub components: Vec<String>,
+    /// The physical slot it is in; of one that has ended, the slots executed.
+    pub slot: u64,
+    /// Who watches over it.
+    pub manager: String,
+    /// Whether the node receives from that one.
+    pub watched: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_has_for_a_tenant_what_its_quota_leaves() {
+        let text = r#"{"node": "a", "version": "1", "class": "x", "capacities": {}, "cores": [1, 2, 3, 4], "busy": [2],
+            "bytes_per_s": 1.0, "clock": "10.0.0.1:7", "runs": [], "tenants": [
+            {"tenant": "blue", "quota": {"cores": 3}, "has": {"cores": 1, "runs": 1}},
+            {"tenant": "full", "quota": {"runs": 1}, "has": {"cores": 0, "runs": 1}},
+            {"tenant": "default", "quota": {"cores": 1}, "has": {"cores": 0, "runs": 0}}]}"#;
+        let node: NodeFacts = serde_json::from_str(text).unwrap();
+        let free = |name: &str| node.for_tenant(&Tenant::named(name).unwrap()).free().collect::<Vec<_>>();
+        assert_eq!(free("blue"), [1, 3]);
+        assert_eq!(free("full"), Vec::<u32>::new());
+        assert_eq!(free("red"), [1]);
+        assert_eq!(node.for_tenant(&Tenant::operator()), node);
+    }
+}
