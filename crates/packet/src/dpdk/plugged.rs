@@ -33,7 +33,7 @@ struct Buffer([u8; 0]);
 unsafe extern "C" {
     fn takt_dpdk_plug(bus: *const c_char, name: *const c_char, arguments: *const c_char, port: *mut u16) -> c_int;
     fn takt_dpdk_unplug(bus: *const c_char, name: *const c_char);
-    fn takt_dpdk_pool(name: *const c_char, count: u32, bytes: u16) -> *mut Pool;
+    fn takt_dpdk_pool(name: *const c_char, count: u32, bytes: u16, for_card: c_int) -> *mut Pool;
     fn takt_dpdk_free_pool(pool: *mut Pool);
     fn takt_dpdk_begin(port: u16, receive: u16, send: u16, mtu: u16, promiscuous: c_int, pool: *mut Pool) -> c_int;
     fn takt_dpdk_end(port: u16);
@@ -130,8 +130,9 @@ impl Plugged {
         refuse(answer)?;
         plugged.port = Some(port);
         let count = plan.kept + plan.sending + plan.waiting + BURST as u32;
+        let for_card = (plan.bus == "pci").into();
         // SAFETY: a string that outlives the call, and numbers.
-        let pool = unsafe { takt_dpdk_pool(plugged.name.as_ptr(), count, plan.frame_bytes) };
+        let pool = unsafe { takt_dpdk_pool(plugged.name.as_ptr(), count, plan.frame_bytes, for_card) };
         let pool = NonNull::new(pool).ok_or_else(|| said("no memory for buffers"))?;
         plugged.pool = Some(pool);
         let mut free = vec![std::ptr::null_mut(); plan.sending as usize];

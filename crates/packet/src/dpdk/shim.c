@@ -81,10 +81,24 @@ void takt_dpdk_unplug(const char *bus, const char *name)
 }
 
 /* Buffers that any thread may give back while another takes some: without a lock, and the one that was used last first, which the
- * cache still has. */
-struct rte_mempool *takt_dpdk_pool(const char *name, uint32_t count, uint16_t bytes)
+ * cache still has. Without huge pages a buffer that has to be contiguous for a card takes whole pages. The others lie side by
+ * side: net_af_xdp tells the kernel of as many bytes as they take so, and the kernel refuses what lies behind. */
+struct rte_mempool *takt_dpdk_pool(const char *name, uint32_t count, uint16_t bytes, int for_card)
 {
-    return rte_pktmbuf_pool_create_by_ops(name, count, 0, 0, bytes, SOCKET_ID_ANY, "lf_stack");
+    struct rte_pktmbuf_pool_private room = {.mbuf_data_room_size = bytes};
+    unsigned int flags = for_card ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+    unsigned int size = sizeof(struct rte_mbuf) + bytes;
+    struct rte_mempool *pool = rte_mempool_create_empty(name, count, size, 0, sizeof(room), SOCKET_ID_ANY, flags);
+
+    if (pool == NULL)
+        return NULL;
+    rte_pktmbuf_pool_init(pool, &room);
+    if (rte_mempool_set_ops_byname(pool, "lf_stack", NULL) != 0 || rte_mempool_populate_default(pool) < 0) {
+        rte_mempool_free(pool);
+        return NULL;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+    return pool;
 }
 
 void takt_dpdk_free_pool(struct rte_mempool *pool)
