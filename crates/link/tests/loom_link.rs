@@ -11,6 +11,7 @@
 //! | `slot < free` (read + cells) to `<=` | in order, in place, slower of two |
 //! | `written > slot` to `>=` | all, by the link's own checks |
 //! | the slowest reader to the fastest | slower of two |
+//! | C, either fence of a sleep to Acquire and Release | slept over |
 //! | a slot is written once; a released slot is not read again | none here: one thread alone can do it, and the unit tests of `src/ring.rs` fail |
 #![cfg(loom)]
 
