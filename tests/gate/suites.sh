@@ -35,9 +35,10 @@ dpdk() {
         echo "libdpdk-dev is not installed"
         return 0
     fi
-    cargo clippy --package takt-packet --all-targets --features dpdk -- -D warnings &&
+    cargo clippy --package takt-packet --package takt-load --all-targets --features takt-load/dpdk -- -D warnings &&
         cargo clippy --package takt --features dpdk -- -D warnings &&
-        cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast
+        cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast &&
+        cargo test --package takt-load --features dpdk --test dpdk
 }
 
 models() {

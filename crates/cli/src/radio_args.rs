@@ -31,7 +31,7 @@ pub struct RadioArgs {
     /// Samples on the wire: sc16 or sc8.
     #[arg(long, value_name = "F", default_value = "sc16")]
     wire: Format,
-    /// Packet engine: socket, mmsg, uring, xdp, xdp-generic, dpdk or auto.
+    /// Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
     #[arg(long, value_name = "E", default_value = "mmsg")]
     engine: EngineKind,
     /// What the radio's clock follows: internal, external or mimo; another than its own must lock.

@@ -2,6 +2,7 @@
 //!
 //! - [`ring`]: whole slots from one writer to one or more readers. Both ends look and go on; what to do when a cell is not
 //!   free, or a slot not there, is the caller's.
+//! - [`sleep`]: whether the reader of a ring sleeps, and has to be woken.
 //! - [`exchange`]: requests to another process and its answers, through shared words that neither side trusts.
 //!
 //! Nothing here waits, allocates once made, or makes a system call. Each ordering is argued in its module and checked by
@@ -21,4 +22,5 @@
 
 pub mod exchange;
 pub mod ring;
+pub mod sleep;
 mod sync;

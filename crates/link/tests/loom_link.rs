@@ -11,11 +11,13 @@
 //! | `slot < free` (read + cells) to `<=` | in order, in place, slower of two |
 //! | `written > slot` to `>=` | all, by the link's own checks |
 //! | the slowest reader to the fastest | slower of two |
+//! | C, either fence of a sleep to Acquire and Release | slept over |
 //! | a slot is written once; a released slot is not read again | none here: one thread alone can do it, and the unit tests of `src/ring.rs` fail |
 #![cfg(loom)]
 
 use loom::thread;
 use takt_link::ring::{Reader, Writer, ring};
+use takt_link::sleep::Sleep;
 
 fn write(tx: &mut Writer<u64>, slot: u64) {
     while !tx.free(slot) {
@@ -119,5 +121,23 @@ fn the_writer_waits_for_the_slower_of_two_readers() {
         for reader in readers {
             reader.join().expect("no panic");
         }
+    });
+}
+
+#[test]
+fn nothing_is_slept_over() {
+    loom::model(|| {
+        let (mut tx, mut rx) = ring(vec![0_u64; 2], 1);
+        let rx = rx.remove(0);
+        let reader_sleeps = loom::sync::Arc::new(Sleep::default());
+        let sleep = loom::sync::Arc::clone(&reader_sleeps);
+        let producer = thread::spawn(move || {
+            write(&mut tx, 0);
+            sleep.is_over()
+        });
+        reader_sleeps.begin();
+        let found = rx.ready(0);
+        let woken = producer.join().expect("no panic");
+        assert!(found || woken, "it sleeps, and nobody wakes it");
     });
 }

@@ -67,6 +67,13 @@ impl EngineKind {
             EngineKind::Auto => "auto",
         }
     }
+
+    /// Whether the kernel's own sockets reach the same peers while an engine of this kind is open. Otherwise the device is
+    /// the engine's alone, and those of one process share it.
+    #[must_use]
+    pub const fn is_beside_sockets(self) -> bool {
+        !matches!(self, EngineKind::Dpdk(DpdkDevice::AfXdp | DpdkDevice::Tap(_) | DpdkDevice::Pci(..)))
+    }
 }
 
 impl fmt::Display for EngineKind {

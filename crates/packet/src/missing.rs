@@ -107,7 +107,7 @@ pub enum Missing {
         /// What DPDK logged.
         why: String,
     },
-    #[error("another engine dpdk of this process has {interface}   (one an interface and process)")]
+    #[error("another engine dpdk of this process has {interface} by another driver or address   (all share one)")]
     DpdkInterface { interface: String },
     #[error(
         "this process has had engine dpdk on {interface}, and DPDK's driver lets go of that only when the process ends"

@@ -72,8 +72,10 @@ fn what_is_missing_is_said_with_the_fix() {
     assert_eq!(dpdk(&asked).limits().max_payload_bytes, 1472);
 
     let first = dpdk(&unconnected(1));
-    let second = missing(&unconnected(1));
-    assert_eq!(second, Missing::DpdkInterface { interface: "near".to_owned() });
+    let other = interface::missing("dpdk:af_xdp".parse().unwrap(), &unconnected(1));
+    assert_eq!(other, Missing::DpdkInterface { interface: "near".to_owned() });
+    let long = missing(&Config { max_payload_bytes: 1473, ..unconnected(1) });
+    assert_eq!(long, jumbo, "as where it would be the first");
     let taken = open(KIND, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
     assert!(matches!(taken, Err(EngineError::PortInUse { .. })));
     drop(first);
@@ -253,6 +255,17 @@ fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
         if n % 2 == 0 {
             assert_eq!(recv_some(&mut *engine, 1).len(), 1);
         }
+        if n % 3 == 0 {
+            // Its frame lies in its lane when it goes, before or after the other.
+            let mut other = dpdk(&unconnected(1));
+            stranger().send_to(b"in its lane", addr(&*engine, 0)).unwrap();
+            stranger().send_to(b"behind", addr(&*other, 0)).unwrap();
+            assert_eq!(recv_some(&mut *other, 1).len(), 1);
+            if n % 2 == 0 {
+                drop(engine);
+                drop(other);
+            }
+        }
     }
     assert_eq!((state(), packet_sockets()), (before, before_all));
     // Each has some thirty megabytes of rings, and buffers.
@@ -280,6 +293,111 @@ fn who_polls_costs_no_call_and_who_waits_sleeps() {
     // A few looks at the interface; a thread that spun would have spent a hundred times as much.
     assert!(spent_ns < 30_000_000, "{spent_ns} ns");
     sender.join().unwrap();
+}
+
+/// Has the stranger send numbered datagrams to each of these in turn.
+fn send_in_turn(from: &UdpSocket, ports: &[SocketAddr], range: std::ops::Range<u32>) {
+    for n in range {
+        for port in ports {
+            from.send_to(&n.to_be_bytes(), port).unwrap();
+        }
+    }
+}
+
+#[test]
+fn two_engines_on_two_threads_share_an_interface_and_each_has_its_own() {
+    if !over_a_cable("two_engines_on_two_threads_share_an_interface_and_each_has_its_own") {
+        return;
+    }
+    const ROUNDS: u32 = 60;
+    const EACH: u32 = 100;
+    let mut engines = [dpdk(&unconnected(1)), dpdk(&unconnected(1))];
+    let ports = [addr(&*engines[0], 0), addr(&*engines[1], 0)];
+    let (from, sink) = (stranger(), stranger());
+    let to = sink.local_addr().unwrap();
+    std::thread::scope(|scope| {
+        // A round begins when all of the one before has come both ways: a ring or a buffer that is full is another test's.
+        let (done, rounds) = std::sync::mpsc::channel();
+        for engine in &mut engines {
+            let done = done.clone();
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let range = round * EACH..(round + 1) * EACH;
+                    assert_eq!(numbers(&recv_some(&mut **engine, EACH as usize)), range.clone().collect::<Vec<_>>());
+                    send_all(&mut **engine, Some(to), &numbered(range));
+                    done.send(()).unwrap();
+                }
+            });
+        }
+        drop(done);
+        for round in 0..ROUNDS {
+            send_in_turn(&from, &ports, round * EACH..(round + 1) * EACH);
+            let mut next = [round * EACH; 2];
+            let mut bytes = [0; 9];
+            for _ in 0..2 * EACH {
+                let (len, source) = sink.recv_from(&mut bytes).expect("it comes");
+                let engine = ports.iter().position(|port| *port == source).expect("of one of them");
+                assert_eq!((len, &bytes[..4]), (4, &next[engine].to_be_bytes()[..]));
+                next[engine] += 1;
+            }
+            (0..2).for_each(|_| rounds.recv().unwrap());
+        }
+    });
+    for engine in &engines {
+        let counters = engine.counters();
+        let all = u64::from(ROUNDS * EACH);
+        assert_eq!((counters.received_datagrams, counters.sent_datagrams), (all, all));
+        assert_eq!((counters.receive_buffer_drops, counters.unsent_datagrams), (Some(0), 0));
+    }
+}
+
+#[test]
+fn an_engine_that_closes_takes_nothing_from_the_other() {
+    if !over_a_cable("an_engine_that_closes_takes_nothing_from_the_other") {
+        return;
+    }
+    let (mut stays, from) = (dpdk(&unconnected(1)), stranger());
+    let at = addr(&*stays, 0);
+    for round in 0..10 {
+        let mut goes = dpdk(&unconnected(2));
+        let gone = addr(&*goes, 1);
+        send_in_turn(&from, &[at, gone], round * 100..round * 100 + 100);
+        // Whoever looks, in either order, before or after the other has gone.
+        if round % 2 == 0 {
+            let seen = recv_some(&mut *goes, 100);
+            assert_eq!(numbers(&seen), (round * 100..round * 100 + 100).collect::<Vec<_>>());
+            assert!(seen.iter().all(|seen| seen.port == PortIndex(1)));
+        }
+        drop(goes);
+        assert_eq!(numbers(&recv_some(&mut *stays, 100)), (round * 100..round * 100 + 100).collect::<Vec<_>>());
+        // The port is free again, and what comes there is the kernel's.
+        let again = UdpSocket::bind(gone).unwrap();
+        again.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+        from.send_to(b"the kernel's", gone).unwrap();
+        assert_eq!(again.recv(&mut [0; 99]).unwrap(), 12);
+    }
+    assert!(stays.recv(Wait::Poll).unwrap().is_empty());
+    assert_eq!(stays.counters().receive_buffer_drops, Some(0));
+}
+
+#[test]
+fn a_lane_that_is_full_drops_and_counts_for_its_own_engine() {
+    if !over_a_cable("a_lane_that_is_full_drops_and_counts_for_its_own_engine") {
+        return;
+    }
+    let (mut slow, mut other, from) = (dpdk(&unconnected(1)), dpdk(&unconnected(1)), stranger());
+    // Fewer than the interface's ring holds, more than the lane does.
+    send_in_turn(&from, &[addr(&*slow, 0)], 0..6000);
+    send_in_turn(&from, &[addr(&*other, 0)], 7..8);
+    assert_eq!(numbers(&recv_some(&mut *other, 1)), [7], "it has met all that came before");
+    let drops = |engine: &dyn Engine| engine.counters().receive_buffer_drops;
+    assert_eq!((drops(&*slow), drops(&*other)), (Some(6000 - 4096), Some(0)));
+    assert_eq!(numbers(&recv_some(&mut *slow, 4096)), (0..4096).collect::<Vec<_>>());
+    send_in_turn(&from, &[addr(&*slow, 0)], 5000..5001);
+    assert_eq!(numbers(&recv_some(&mut *slow, 1)), [5000], "and goes on");
+    // What the interface's own ring drops is somebody's, and nobody knows whose.
+    send_in_turn(&from, &[addr(&*slow, 0)], 0..9000);
+    assert_eq!((drops(&*slow), drops(&*other)), (None, None));
 }
 
 /// An engine at the other end of a new tap, and the kernel at this one.
@@ -327,6 +445,58 @@ fn a_host_of_its_own_finds_neighbours_and_is_found() {
     send_all(&mut *engine, Some(nobody), &numbered(0..1));
     assert!(engine.recv(soon()).unwrap().is_empty());
     assert_eq!(engine.refused(), Some(Refusal { port: P0, to: nobody }));
+}
+
+/// Frames that engines have sent over the tap.
+fn frames_over_the_tap() -> u64 {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    let line = table.lines().find_map(|line| line.trim().strip_prefix("dtap0:")).expect("the tap");
+    line.split_whitespace().nth(1).and_then(|count| count.parse().ok()).expect("a number")
+}
+
+#[test]
+fn two_engines_are_one_host_of_their_own() {
+    if !over_a_cable("two_engines_are_one_host_of_their_own") {
+        return;
+    }
+    let mut first = over_a_tap(vec![any_port()]);
+    let kind: EngineKind = "dpdk:tap@10.97.0.2/24".parse().unwrap();
+    let port = || PortSpec { bind: "10.97.0.2:4000".parse().unwrap(), peer: None };
+    let mut second = open(kind, &Config::new(vec![port(), any_port()])).unwrap();
+    assert!(matches!(open(kind, &Config::new(vec![port()])), Err(EngineError::PortInUse { .. })));
+    let ports = [addr(&*first, 0), addr(&*second, 0), addr(&*second, 1)];
+    assert!(ports[0] != ports[2] && ports[1].port() == 4000, "{ports:?}");
+
+    // The kernel asks once for both, and is answered once.
+    let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
+    kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    let before = frames_over_the_tap();
+    send_in_turn(&kernel, &ports, 0..50);
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(numbers(&recv_some(&mut *first, 50)), (0..50).collect::<Vec<_>>()));
+        let seen = recv_some(&mut *second, 100);
+        let of = |port: u8| seen.iter().filter(|seen| seen.port == PortIndex(port)).cloned().collect::<Vec<_>>();
+        for port in 0..2 {
+            assert_eq!(numbers(&of(port)), (0..50).collect::<Vec<_>>());
+        }
+    });
+    assert_eq!(frames_over_the_tap() - before, 1);
+
+    // An answer reaches the engine it is for, also if the other takes it from the driver.
+    let nobody: SocketAddr = "10.97.0.1:9".parse().unwrap();
+    send_all(&mut *first, Some(nobody), &numbered(0..1));
+    kernel.send_to(&[0, 0, 0, 7], ports[1]).unwrap();
+    assert_eq!(numbers(&recv_some(&mut *second, 1)), [7]);
+    assert_eq!(second.refused(), None);
+    assert!(first.recv(Wait::Poll).unwrap().is_empty());
+    assert_eq!(first.refused(), Some(Refusal { port: P0, to: nobody }));
+
+    // The tap stays as long as one of them.
+    drop(first);
+    kernel.send_to(&[0, 0, 0, 8], ports[1]).unwrap();
+    assert_eq!(numbers(&recv_some(&mut *second, 1)), [8]);
+    drop(second);
+    assert!(UdpSocket::bind("10.97.0.1:0").is_err(), "its address has gone with it");
 }
 
 #[test]

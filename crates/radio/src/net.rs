@@ -3,10 +3,11 @@
 //! On a real host that is the kernel ([`WallNet`]). In tests it is a world on a virtual clock, where waiting runs the
 //! devices and takes no time. A driver cannot tell the two apart, so what is proved in the one holds in the other.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Config, Engine, EngineError, EngineKind};
+use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
 
 /// What an engine is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +39,28 @@ pub trait Net: Clock {
     }
 }
 
-/// The host's own network and clock. Control goes through the `socket` engine, samples through the one chosen.
-#[derive(Clone, Copy, Debug)]
+/// The host's own network and clock. Control goes through the `socket` engine, samples through the one chosen; both through
+/// that one where its device is not the kernel's too.
 pub struct WallNet {
     stream: EngineKind,
+    /// Keeps such a device from the first engine on: a tap that is closed is gone, and a card takes seconds to be up again.
+    keeper: Mutex<Option<Box<dyn Engine>>>,
 }
 
 impl WallNet {
     /// A net whose streams run on `stream`.
     #[must_use]
     pub fn new(stream: EngineKind) -> WallNet {
-        WallNet { stream }
+        WallNet { stream, keeper: Mutex::new(None) }
+    }
+
+    fn keep(&self, config: &Config) -> Result<(), EngineError> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        if keeper.is_none() {
+            let ports = config.ports.iter().take(1).map(|port| PortSpec { bind: (port.bind.ip(), 0).into(), ..*port });
+            *keeper = Some(takt_packet::open(self.stream, &Config { ports: ports.collect(), ..config.clone() })?);
+        }
+        Ok(())
     }
 }
 
@@ -60,11 +72,16 @@ impl Clock for WallNet {
 
 impl Net for WallNet {
     fn open(&self, role: Role, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
-        let kind = match role {
-            Role::Control => EngineKind::Socket,
-            Role::Stream => self.stream,
-        };
-        takt_packet::open(kind, config)
+        match role {
+            Role::Stream => takt_packet::open(self.stream, config),
+            Role::Control if self.stream.is_beside_sockets() => takt_packet::open(EngineKind::Socket, config),
+            Role::Control => {
+                // Frames of a device may be shorter than the longest answer that a socket could take.
+                let config = Config { shorter_payloads: true, ..config.clone() };
+                self.keep(&config)?;
+                takt_packet::open(self.stream, &config)
+            }
+        }
     }
 
     fn sleep_until(&self, instant: MonoNs) {

@@ -53,15 +53,13 @@ struct Sought {
     again: MonoNs,
 }
 
-/// What a frame that is no datagram says.
+/// An answer to a datagram that was sent from one to the other and did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Icmp {
-    /// Nothing that matters here.
-    None,
-    /// What was sent from one to the other found no port there.
-    PortUnreachable { from: SocketAddrV4, to: SocketAddrV4 },
-    /// It found no way, or was not wanted.
-    Unreachable,
+pub(super) struct Unreachable {
+    pub(super) from: SocketAddrV4,
+    pub(super) to: SocketAddrV4,
+    /// Nobody has the port. Otherwise it found no way, or was not wanted.
+    pub(super) no_port: bool,
 }
 
 impl Neighbours {
@@ -110,16 +108,12 @@ impl Neighbours {
         Hop::Soon
     }
 
-    /// Takes note of a frame that is no datagram of a port here.
-    pub(super) fn receive(&mut self, frame: &[u8], now: MonoNs) -> Icmp {
-        let Some((ethernet, packet)) = frame.split_first_chunk::<ETHERNET_BYTES>() else { return Icmp::None };
-        match [ethernet[12], ethernet[13]] {
-            [0x08, 0x06] => {
-                self.arp(packet, now);
-                Icmp::None
-            }
-            [0x08, 0x00] => unreachable(packet, self.own.address).unwrap_or(Icmp::None),
-            _ => Icmp::None,
+    /// Takes note of a frame, if it is of ARP.
+    pub(super) fn receive(&mut self, frame: &[u8], now: MonoNs) {
+        if let Some((_, packet)) = frame.split_first_chunk::<ETHERNET_BYTES>()
+            && is_arp(frame)
+        {
+            self.arp(packet, now);
         }
     }
 
@@ -187,12 +181,19 @@ impl Neighbours {
     }
 }
 
+/// Whether a frame is of ARP.
+pub(super) fn is_arp(frame: &[u8]) -> bool {
+    frame.get(12..14) == Some(&[0x08, 0x06])
+}
+
 /// An ICMP answer to a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
-fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Icmp> {
+pub(super) fn unreachable(frame: &[u8], own: Ipv4Addr) -> Option<Unreachable> {
+    let (ethernet, packet) = frame.split_first_chunk::<ETHERNET_BYTES>()?;
     let (ip, rest) = packet.split_first_chunk::<20>()?;
     let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
     let message = rest.get(..total.checked_sub(20)?)?;
-    if ip[0] != 0x45 || ip[9] != 1 || ip[16..20] != own.octets() || !is_sound(ip) || !is_sound(message) {
+    let for_us = ethernet[12..] == [0x08, 0x00] && ip[0] == 0x45 && ip[9] == 1 && ip[16..20] == own.octets();
+    if !for_us || !is_sound(ip) || !is_sound(message) {
         return None;
     }
     let (&[kind, code, ..], about) = message.split_first_chunk::<8>()?;
@@ -203,9 +204,10 @@ fn unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Icmp> {
     }
     let to = Ipv4Addr::from([inner[16], inner[17], inner[18], inner[19]]);
     let port = |high, low| u16::from_be_bytes([high, low]);
-    Some(match code {
-        3 => Icmp::PortUnreachable { from: SocketAddrV4::new(own, port(a, b)), to: SocketAddrV4::new(to, port(c, d)) },
-        _ => Icmp::Unreachable,
+    Some(Unreachable {
+        from: SocketAddrV4::new(own, port(a, b)),
+        to: SocketAddrV4::new(to, port(c, d)),
+        no_port: code == 3,
     })
 }
 
@@ -240,9 +242,9 @@ mod tests {
         assert_eq!((&question[..22], question.len()), (&begin[..], 60));
         assert_eq!(us.hop(there, MonoNs(2)), Hop::Soon);
         assert!(!us.wants_to_write(), "once is enough for a while");
-        assert_eq!(them.receive(&question, MonoNs(3)), Icmp::None);
+        them.receive(&question, MonoNs(3));
         let answer = written(&mut them);
-        assert_eq!(us.receive(&answer, MonoNs(4)), Icmp::None);
+        us.receive(&answer, MonoNs(4));
         assert_eq!(us.hop(there, MonoNs(5)), Hop::To(THEM));
         assert_eq!(them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(5)), Hop::To(US), "who asks is known by that");
     }
@@ -304,18 +306,18 @@ mod tests {
         frame.extend([3, 3, 0x2f, 0xf4, 0, 0, 0, 0]);
         frame.extend([0x45, 0, 0, 33, 0, 0, 0x40, 0, 64, 17, 0x26, 0xca, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0x10, 0, 0, 9, 0, 13, 0xbc, 0xf2]);
-        let mut us = neighbours("10.0.0.1/24", US);
+        let us = Ipv4Addr::new(10, 0, 0, 1);
         let (from, to) = ("10.0.0.1:4096".parse().unwrap(), "10.0.0.2:9".parse().unwrap());
-        assert_eq!(us.receive(&frame, MonoNs(0)), Icmp::PortUnreachable { from, to });
+        assert_eq!(unreachable(&frame, us), Some(Unreachable { from, to, no_port: true }));
         for cut in 0..frame.len() {
-            assert_eq!(us.receive(&frame[..cut], MonoNs(0)), Icmp::None, "{cut}");
+            assert_eq!(unreachable(&frame[..cut], us), None, "{cut}");
         }
         for bit in 26 * 8..frame.len() * 8 {
             let mut frame = frame.clone();
             frame[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(us.receive(&frame, MonoNs(0)), Icmp::None, "bit {bit}");
+            assert_eq!(unreachable(&frame, us), None, "bit {bit}");
         }
-        assert_eq!(neighbours("10.0.0.3/24", US).receive(&frame, MonoNs(0)), Icmp::None);
+        assert_eq!(unreachable(&frame, Ipv4Addr::new(10, 0, 0, 3)), None);
     }
 
     proptest! {
@@ -326,6 +328,7 @@ mod tests {
                 place.copy_from_slice(&kind);
             }
             neighbours("10.0.0.1/24", US).receive(&bytes, MonoNs(0));
+            unreachable(&bytes, Ipv4Addr::new(10, 0, 0, 1));
         }
     }
 }

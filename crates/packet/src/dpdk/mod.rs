@@ -4,19 +4,22 @@
 //!   gives each card a thread that spins. On two cores that is half of the host, spent also while nothing comes; and each
 //!   datagram would change hands between threads. A caller who polls all the time has the same here, on its own core, and its
 //!   time counts as its own.
+//! * **Several engines** of the process share a device (`device.rs`): who polls hands over what is for the others.
 //! * **Waiting** is polling first, then sleeping: on the driver's own socket where it has one (`af_packet`, `af_xdp`), else in
-//!   naps of 50 µs.
+//!   naps of 50 µs; and on a bell that another engine rings.
 //! * **`af_packet`**: the kernel keeps the interface, with ARP, ICMP and routing, and sees all traffic too. Ports are held by
-//!   kernel sockets that take no datagrams. The driver's socket gets what is for the engine's ports only.
-//! * **The other devices** are the engine's alone. It asks and answers ARP itself, hears "port unreachable", and reaches the
-//!   network of its own address only.
+//!   kernel sockets that take no datagrams. The driver's socket gets what is for the engines' ports only.
+//! * **The other devices** are the engines' alone. They ask and answer ARP themselves, hear "port unreachable", and reach the
+//!   network of their own address only.
 //! * **Stamps** are of the moment at which the frame was taken from the driver.
 //!
 //! A frame on arrival is copied from its buffer into the batch, where it is the caller's as with every engine; so is one that
 //! leaves. Checksums are made and compared in software.
 
 mod arp;
+mod device;
 mod eal;
+mod lane;
 mod opening;
 mod plugged;
 mod socket;
@@ -24,15 +27,18 @@ mod watch;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 
-use self::arp::{Icmp, Neighbours};
+use self::arp::unreachable;
+use self::device::{ASIDE, Device, Leave, Look, Sending};
+use self::lane::Inbox;
 pub(crate) use self::opening::open;
-use self::plugged::{BURST, Plugged};
+use self::plugged::BURST;
 use self::socket::Socket;
 use self::watch::Watch;
 use crate::framed::Core;
@@ -44,39 +50,30 @@ use crate::{Counters, EngineError, Limits, PortIndex, RxEntry, Transmit, TxEntry
 
 /// How long a wait sleeps where nothing wakes it.
 const NAP: Duration = Duration::from_micros(50);
-/// Frames that may be on their way below the driver's socket: more than its send buffer holds of the smallest.
-const BELOW: usize = 512;
+/// How long even a sender that does not wait lets another engine finish its burst.
+const PATIENCE: Duration = Duration::from_micros(500);
 
-/// What an engine over one device is made of.
+/// One engine over a device.
 pub(crate) struct Dpdk {
-    device: Plugged,
-    socket: Option<Socket>,
-    /// Of a packet socket: frames of the driver's ring, and how many of them are surely free.
-    ring: Option<Ring>,
-    reach: Reach,
+    device: Arc<Device>,
+    inbox: Inbox,
+    /// The kernel's, where it knows the neighbours.
+    hops: Option<Hops>,
     watch: Option<Watch>,
     shared: Shared,
     wanted: Vec<Wanted>,
-    mac: Mac,
     mtu: usize,
     max_payload: usize,
-    // Last: the interface is another engine's then.
-    _claim: Option<opening::Claim>,
-}
-
-/// Who knows the neighbours.
-enum Reach {
-    Kernel(Hops),
-    Own(Neighbours),
-}
-
-/// The driver of packet sockets waits, however long, when a frame is offered and its ring is full: none is offered then.
-#[derive(Clone, Copy)]
-struct Ring {
-    frames: usize,
-    free: usize,
-    /// Frames were left in it by a kernel that would not take them.
+    /// What the device had missed when this engine began.
+    missed_before: Option<u64>,
+    /// Another engine had the device when it was looked at last.
+    elsewhere: bool,
+    /// What came then was all for others.
+    for_others: bool,
+    /// The kernel may have left frames of this engine in the driver's ring.
     unsent: bool,
+    // Last: it ends the device, unless another engine has it.
+    _leave: Leave,
 }
 
 impl Core for Dpdk {
@@ -92,12 +89,11 @@ impl Core for Dpdk {
         self.wanted.get(usize::from(port.0)).map(|port| port.local.into())
     }
 
+    /// What the device missed is the engine's own if no other had it meanwhile; else nobody knows whose it was.
     fn counters(&self, _: &Limits) -> Counters {
-        let drops = match (&self.ring, &self.socket) {
-            (Some(_), Some(socket)) => socket.drops(),
-            _ => self.device.missed(),
-        };
-        Counters { receive_buffer_drops: drops, ..self.shared.counters }
+        let missed = self.device.missed().zip(self.missed_before).map(|(now, before)| now.saturating_sub(before));
+        let own = missed.filter(|&missed| missed == 0 || self.inbox.was_alone());
+        Counters { receive_buffer_drops: own.map(|own| own + self.inbox.dropped()), ..self.shared.counters }
     }
 
     /// Takes frames until a batch is full or none are left.
@@ -107,50 +103,82 @@ impl Core for Dpdk {
         self.shared.counters.receive_calls += 1;
         // As often as a batch takes, however many frames come that are not for the engine.
         let mut bursts = limits.batch.div_ceil(BURST) + 1;
+        let mut came = false;
+        self.elsewhere = false;
         while entries.len() < limits.batch {
-            let Some((at, bytes)) = self.device.frames().next() else {
-                if bursts == 0 || !self.device.fill(now) {
+            let Some(frame) = self.inbox.take() else {
+                let found = if bursts > 0 { self.device.look(now) } else { Look::None };
+                self.elsewhere = found == Look::Taken;
+                if found != Look::Some {
                     break;
                 }
+                came = true;
                 bursts -= 1;
                 continue;
             };
             let offset = entries.len() * self.max_payload;
-            if frame::destination(bytes).is_some_and(|to| self.wanted.iter().any(|port| port.local == to)) {
-                let Some(place) = arena.get_mut(offset..offset + self.max_payload) else { break };
-                let arrived = Some(at).filter(|_| limits.stamps);
+            let Some(place) = arena.get_mut(offset..offset + self.max_payload) else { break };
+            let bytes = frame.bytes();
+            if frame::destination(bytes).is_some() {
+                let arrived = Some(frame.at).filter(|_| limits.stamps);
                 entries.extend(take(&mut self.shared.counters, &self.wanted, arrived, bytes, place, offset));
-            } else if let Reach::Own(neighbours) = &mut self.reach {
-                let icmp = neighbours.receive(bytes, at);
-                heed(&mut self.shared, &self.wanted, icmp);
+            } else {
+                self.heed(bytes);
             }
-            self.device.pop();
         }
-        self.speak();
+        self.for_others = came && entries.is_empty() && !self.inbox.was_alone();
+        if self.device.has_arp()
+            && let Some(mut sending) = self.device.sending(now)
+        {
+            sending.speak();
+        }
         Ok(())
     }
 
-    /// Waits until the device or a port's error queue has something; `false` when `wait` has run out.
+    /// Waits until the device, another engine or a port's error queue has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         self.kick();
         let left = left(wait);
-        let timeout = match &self.socket {
-            Some(_) => still_there(left),
-            None => shorter(still_there(left), NAP),
+        // Who has the device just now will soon have done, and ARP waits for somebody who gets to it.
+        let soon = self.elsewhere || self.device.has_arp();
+        // Whom the traffic of others wakes leaves the watch to them, who may let it wait so that one wake-up fetches much of it.
+        let watches = left.is_some() && !soon && !self.for_others;
+        let watching = if watches { self.device.watch() } else { None };
+        let socket = self.device.socket.as_ref().filter(|_| watching.is_some());
+        let most = match (&watching, socket) {
+            (Some(_), Some(_)) => Duration::MAX,
+            (Some(_), None) => NAP,
+            (None, _) if soon => NAP,
+            (None, _) => ASIDE,
         };
-        let (came, wrong, ready) = match self.poll(&timeout) {
-            Ok(found) => found,
-            Err(Errno::INTR | Errno::NOMEM) => return Ok(true),
+        self.inbox.sleep();
+        let timeout = if self.inbox.is_empty() { shorter(still_there(left), most) } else { Timespec::default() };
+        let polled = self.poll(socket, &timeout);
+        self.inbox.wake(polled.is_ok_and(|polled| polled.rang));
+        drop(watching);
+        let polled = match polled {
+            Ok(polled) => polled,
+            Err(Errno::INTR | Errno::NOMEM) => return Ok(left.is_some()),
             Err(errno) => return Err(self.shared.gone("ppoll", 0, errno)),
         };
-        if let (true, Some(socket), Some(watch)) = (wrong, &self.socket, &mut self.watch) {
+        if let (true, Some(socket), Some(watch)) = (polled.wrong, &self.device.socket, &mut self.watch) {
             // Down, from which it may come up, or gone: reading it makes the next wait a wait again.
             let _down = socket.error();
             watch.hurry();
         }
-        self.shared.heed_errors(&ready)?;
-        Ok(came || self.shared.refused_since_recv || left.is_some())
+        self.shared.heed_errors(&polled.ports)?;
+        Ok(self.shared.refused_since_recv || left.is_some())
     }
+}
+
+/// What a poll found.
+#[derive(Clone, Copy)]
+struct Polled {
+    /// Another engine has handed something over.
+    rang: bool,
+    /// The driver's socket is in trouble.
+    wrong: bool,
+    ports: [PollFlags; MAX_PORTS],
 }
 
 impl Dpdk {
@@ -160,127 +188,118 @@ impl Dpdk {
         self.watch.as_mut().map_or(Ok(()), |watch| watch.look(now))
     }
 
-    /// Whether the device has something, whether it is in trouble, and what the ports say.
-    fn poll(&self, timeout: &Timespec) -> Result<(bool, bool, [PollFlags; MAX_PORTS]), Errno> {
-        let (socket, ports) = (self.socket.as_ref(), &self.shared.ports);
-        let mut ready = [PollFlags::empty(); MAX_PORTS];
-        let Some(any) = socket.map(AsFd::as_fd).or_else(|| ports.first().map(AsFd::as_fd)) else {
-            poll(&mut [], Some(timeout))?;
-            return Ok((false, false, ready));
-        };
-        let first = usize::from(socket.is_some());
-        let mut fds: [PollFd<'_>; MAX_PORTS + 1] =
-            std::array::from_fn(|n| match (socket, n.checked_sub(first).and_then(|port| ports.get(port))) {
-                (Some(socket), _) if n == 0 => PollFd::new(socket, PollFlags::IN),
-                // Only its errors: what comes is not for it.
-                (_, Some(port)) => PollFd::new(port, PollFlags::empty()),
-                _ => PollFd::from_borrowed_fd(any, PollFlags::empty()),
-            });
-        let fds = fds.get_mut(..first + ports.len()).unwrap_or(&mut []);
+    /// Waits for the bell, for the driver's socket if it is given, and for errors of the ports.
+    fn poll(&self, socket: Option<&Socket>, timeout: &Timespec) -> Result<Polled, Errno> {
+        let bell = self.inbox.as_fd();
+        let of_driver = if socket.is_some() { PollFlags::IN } else { PollFlags::empty() };
+        let mut fds: [PollFd<'_>; MAX_PORTS + 2] = std::array::from_fn(|n| match n {
+            0 => PollFd::from_borrowed_fd(bell, PollFlags::IN),
+            1 => PollFd::from_borrowed_fd(socket.map_or(bell, AsFd::as_fd), of_driver),
+            // Only its errors: what comes is not for it.
+            _ => PollFd::from_borrowed_fd(self.shared.ports.get(n - 2).map_or(bell, AsFd::as_fd), PollFlags::empty()),
+        });
+        let fds = fds.get_mut(..2 + self.shared.ports.len()).unwrap_or(&mut []);
         poll(fds, Some(timeout))?;
-        let (device, ports) = fds.split_at(first.min(fds.len()));
-        for (fd, ready) in ports.iter().zip(&mut ready) {
-            *ready = fd.revents();
+        let mut polled = Polled { rang: false, wrong: false, ports: [PollFlags::empty(); MAX_PORTS] };
+        if let [bell, driver, ports @ ..] = fds {
+            polled.rang = bell.revents().contains(PollFlags::IN);
+            polled.wrong = driver.revents().contains(PollFlags::ERR);
+            for (fd, ready) in ports.iter().zip(&mut polled.ports) {
+                *ready = fd.revents();
+            }
         }
-        let of_device = device.first().map_or(PollFlags::empty(), PollFd::revents);
-        Ok((of_device.contains(PollFlags::IN), of_device.contains(PollFlags::ERR), ready))
+        Ok(polled)
     }
 
     /// Frames that the kernel left in the driver's ring are offered to it again.
     fn kick(&mut self) {
-        if let (Some(ring), Some(socket)) = (&mut self.ring, &self.socket)
-            && ring.unsent
+        if self.unsent
+            && let Some(socket) = &self.device.socket
+            && let Some(mut sending) = self.device.sending(WallClock.now())
+            && let Some(ring) = &mut sending.ring
         {
-            self.shared.counters.send_calls += 1;
-            ring.unsent = !socket.kick();
+            self.unsent = !ring.kick(socket, &mut self.shared.counters);
         }
     }
 
-    /// Where a datagram goes next.
-    fn hop(&mut self, to: Ipv4Addr) -> Hop {
-        let now = WallClock.now();
-        let hop = match &mut self.reach {
-            Reach::Kernel(hops) => hops.hop(to, now),
-            Reach::Own(neighbours) => neighbours.hop(to, now),
+    /// An answer to something sent earlier means something for its port.
+    fn heed(&mut self, bytes: &[u8]) {
+        let own = self.device.facts.own.map(|own| own.address);
+        let Some(answer) = own.and_then(|own| unreachable(bytes, own)) else { return };
+        let index = self.wanted.iter().position(|port| port.local == answer.from);
+        match index.and_then(|index| u8::try_from(index).ok()) {
+            Some(index) if answer.no_port => self.shared.note_refusal(PortIndex(index), answer.to.into()),
+            _ => self.shared.counters.other_icmp += 1,
+        }
+    }
+
+    /// Has the hardware address of a neighbour found.
+    fn find(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
+        let hop = {
+            let Some(mut sending) = self.device.sending(now) else { return Hop::Soon };
+            let hop = next(&mut self.hops, &mut sending, to, now);
+            sending.speak();
+            hop
         };
-        self.speak();
+        if hop == Hop::Soon {
+            self.listen();
+        }
         hop
     }
 
-    /// Sends a question or an answer of ARP that is due, unless frames are waiting to be sent: then it follows them.
-    fn speak(&mut self) {
-        let Reach::Own(neighbours) = &mut self.reach else { return };
-        while self.device.written() == 0 && neighbours.wants_to_write() {
-            if !self.device.write(|frame| neighbours.write(frame)) {
-                return;
-            }
-            self.device.send();
-            self.device.forget();
+    /// Reads the answer of a neighbour while a sender waits for it. Datagrams of this engine that come meanwhile wait in its
+    /// lane, and are left to the driver where many do.
+    fn listen(&self) {
+        if self.hops.is_none() && !self.inbox.is_half_full() {
+            self.device.look(WallClock.now());
         }
     }
 
-    /// Has the answer of a neighbour read while a sender waits for it; datagrams stay where they are.
-    fn listen(&mut self) {
-        let Reach::Own(neighbours) = &mut self.reach else { return };
+    /// Writes a burst from the front and offers it to the driver; how many frames it took, and why it took no more.
+    fn burst(&mut self, arena: &[u8], entries: &[TxEntry]) -> (usize, Option<Stop>) {
         let now = WallClock.now();
-        self.device.fill(now);
-        for (_, bytes) in self.device.frames() {
-            neighbours.receive(bytes, now);
+        let Some(mut sending) = self.device.sending(now) else { return (0, Some(Stop::Elsewhere)) };
+        let sending = &mut *sending;
+        let entries = entries.get(..BURST.min(entries.len())).unwrap_or(&[]);
+        if let (Some(ring), Some(socket)) = (&mut sending.ring, &self.device.socket)
+            && !ring.has_room(entries.len(), socket, &mut self.shared.counters)
+        {
+            return (0, Some(Stop::Full));
         }
-    }
-
-    /// Offers what is written, until the wait is over; how many the driver has taken. The rest is forgotten.
-    fn flush(&mut self, wait: Wait) -> Result<usize, EngineError> {
-        let mut sent = 0;
-        while self.device.written() > 0 {
-            if self.has_room() {
-                self.shared.counters.send_calls += 1;
-                let taken = self.device.send();
-                sent += taken;
-                if let Some(ring) = &mut self.ring {
-                    ring.free = ring.free.saturating_sub(taken);
-                    ring.unsent = true;
-                }
-                if self.device.written() == 0 {
-                    break;
-                }
-            }
-            self.shared.counters.congested_sends += 1;
-            self.look(WallClock.now())?;
-            if !nap(wait) {
-                self.device.forget();
-            }
-        }
-        Ok(sent)
-    }
-
-    /// Whether the driver's ring surely has room for what is written. Where that is not known, a kernel that takes all that
-    /// is in it leaves no more than [`BELOW`] frames.
-    fn has_room(&mut self) -> bool {
-        let (Some(ring), Some(socket)) = (&mut self.ring, &self.socket) else { return true };
-        if ring.free < self.device.written() {
+        let (own, hops) = (self.device.facts.mac, &mut self.hops);
+        let mut write = |entry: &TxEntry| {
+            let ends: Ends = ends(&self.wanted, entry, self.mtu).ok_or(Stop::Nowhere)?;
+            let to: Mac = match next(hops, sending, *ends.destination.ip(), now) {
+                Hop::To(mac) => mac,
+                Hop::Nowhere => return Err(Stop::Nowhere),
+                Hop::Soon => return Err(Stop::Soon),
+            };
+            let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
+            let written = sending.sender.write(|room| frame::write(room, own, to, ends, bytes));
+            if written { Ok(()) } else { Err(Stop::Full) }
+        };
+        let stop = entries.iter().find_map(|entry| write(entry).err());
+        let written = sending.sender.written();
+        let mut taken = 0;
+        if written > 0 {
             self.shared.counters.send_calls += 1;
-            ring.unsent = !socket.kick();
-            if ring.unsent {
-                return false;
+            taken = sending.sender.send();
+            if let Some(ring) = &mut sending.ring {
+                ring.took(taken);
+                self.unsent = true;
             }
-            ring.free = ring.frames - BELOW.min(ring.frames / 2);
         }
-        true
+        sending.speak();
+        (taken, if taken < written { Some(Stop::Full) } else { stop })
     }
 }
 
-/// What an answer to something sent earlier means for the ports.
-fn heed(shared: &mut Shared, ports: &[Wanted], icmp: Icmp) {
-    match icmp {
-        Icmp::None => {}
-        Icmp::Unreachable => shared.counters.other_icmp += 1,
-        Icmp::PortUnreachable { from, to } => {
-            let index = ports.iter().position(|port| port.local == from).and_then(|index| u8::try_from(index).ok());
-            if let Some(index) = index {
-                shared.note_refusal(PortIndex(index), to.into());
-            }
-        }
+/// Where a datagram goes next: the kernel knows it, or the device does.
+fn next(hops: &mut Option<Hops>, sending: &mut Sending, to: Ipv4Addr, now: MonoNs) -> Hop {
+    match (hops, &mut sending.neighbours) {
+        (Some(hops), _) => hops.hop(to, now),
+        (None, Some(neighbours)) => neighbours.hop(to, now),
+        (None, None) => Hop::Nowhere,
     }
 }
 
@@ -291,60 +310,51 @@ fn shorter(timeout: Timespec, most: Duration) -> Timespec {
     }
 }
 
-/// What is to become of the datagram at which a burst stopped.
+/// Why a burst stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
+    /// The next datagram reaches nobody.
     Nowhere,
+    /// Its neighbour is being sought.
     Soon,
-    NoBuffer,
+    /// The driver's queue, or all of its buffers are on their way.
+    Full,
+    /// Another engine sends just now.
+    Elsewhere,
 }
 
 impl Transmit for Dpdk {
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError> {
-        self.look(WallClock.now())?;
+        let now = WallClock.now();
+        self.look(now)?;
         let mut done = 0;
         while done < entries.len() {
             let rest = entries.get(done..).unwrap_or(&[]);
-            let stop = rest.iter().take(BURST).find_map(|entry| self.write(arena, entry).err());
-            let written = self.device.written();
-            let sent = self.flush(wait)?;
-            self.shared.counters.sent_datagrams += sent as u64;
-            self.shared.counters.sent_bytes += rest.iter().take(sent).map(|entry| entry.len as u64).sum::<u64>();
+            let (sent, stop) = self.burst(arena, rest);
+            let counters = &mut self.shared.counters;
+            counters.sent_datagrams += sent as u64;
+            counters.sent_bytes += rest.iter().take(sent).map(|entry| entry.len as u64).sum::<u64>();
             done += sent;
-            if sent < written {
+            match stop {
+                None => continue,
+                Some(Stop::Nowhere) => {
+                    counters.undeliverable_datagrams += 1;
+                    done += 1;
+                    continue;
+                }
+                Some(Stop::Soon) => self.listen(),
+                Some(Stop::Full | Stop::Elsewhere) => counters.congested_sends += 1,
+            }
+            self.look(WallClock.now())?;
+            let wait = match (stop, wait) {
+                (Some(Stop::Elsewhere), Wait::Poll) => Wait::Until(now + PATIENCE),
+                _ => wait,
+            };
+            if !nap(wait) {
                 break;
             }
-            match stop {
-                None => {}
-                Some(Stop::Nowhere) => {
-                    self.shared.counters.undeliverable_datagrams += 1;
-                    done += 1;
-                }
-                Some(Stop::Soon | Stop::NoBuffer) => {
-                    self.listen();
-                    if !nap(wait) {
-                        break;
-                    }
-                }
-            }
         }
-        self.speak();
         self.shared.counters.unsent_datagrams += (entries.len() - done) as u64;
         Ok(done)
-    }
-}
-
-impl Dpdk {
-    /// Writes one datagram into a buffer.
-    fn write(&mut self, arena: &[u8], entry: &TxEntry) -> Result<(), Stop> {
-        let ends: Ends = ends(&self.wanted, entry, self.mtu).ok_or(Stop::Nowhere)?;
-        let mac = match self.hop(*ends.destination.ip()) {
-            Hop::To(mac) => mac,
-            Hop::Nowhere => return Err(Stop::Nowhere),
-            Hop::Soon => return Err(Stop::Soon),
-        };
-        let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
-        let own = self.mac;
-        let written = self.device.write(|room| frame::write(room, own, mac, ends, bytes));
-        if written { Ok(()) } else { Err(Stop::NoBuffer) }
     }
 }

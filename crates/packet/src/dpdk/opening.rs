@@ -1,25 +1,26 @@
-//! From a configuration to a running device: what it lacks, how it is plugged in, who knows its neighbours.
+//! From a configuration to an engine over a running device: what it lacks, how it is plugged in if no engine of this process has
+//! it yet, who knows its neighbours.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::os::fd::{AsFd, RawFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
+use takt_host::namespace::own_network;
 
-use super::arp::Neighbours;
-use super::plugged::{BURST, Plan, Plugged, changing};
+use super::device::{Device, Devices, Facts, Leave, Place, devices};
+use super::lane::Inbox;
+use super::plugged::{BURST, Plan, Plugged};
 use super::socket::{Socket, nothing_for};
 use super::watch::Watch;
-use super::{Dpdk, Reach, Ring, eal};
+use super::{Dpdk, eal};
 use crate::device::OwnAddress;
 use crate::framed::Framed;
 use crate::network::frame::{HEADERS_BYTES, Mac, PACKET_HEADERS_BYTES};
-use crate::network::hops::{Hop, Hops, find_peers};
+use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
 use crate::network::{Wanted, hold, interface_of, quiet, wanted};
 use crate::port::Port;
@@ -43,6 +44,21 @@ const HEADROOM_BYTES: usize = 128;
 /// Frames of a card's queue, and buffers that `net_af_xdp` keeps for its rings.
 const DESCRIPTORS: u16 = 1024;
 const XDP_BUFFERS: u32 = 3 * 4096;
+/// Received frames that may wait for one engine, as far as those of [`FULL_LANES`] take no more than 20 MiB. Where more lanes
+/// than these are full, what comes waits for a buffer below the driver.
+const LANE_FRAMES: std::ops::RangeInclusive<usize> = 64..=4096;
+const LANES_BYTES: usize = 20 << 20;
+const FULL_LANES: usize = 2;
+/// What a buffer takes beside a frame, about (`struct rte_mbuf`, the header of the pool's element).
+const BUFFER_BYTES: usize = HEADROOM_BYTES + 192;
+/// A tap's, as `net_tap` makes it.
+const TAP_MTU: usize = 1500;
+/// The longest payload in a buffer of a frame's size.
+const MOST: usize = payload_in(*FRAME_BYTES.end());
+
+const fn payload_in(frame: usize) -> usize {
+    frame - RING_HEADER_BYTES - HEADERS_BYTES
+}
 
 /// What is common to all devices before one is plugged in.
 struct Prepared {
@@ -53,139 +69,243 @@ struct Prepared {
     wanted: Vec<Wanted>,
 }
 
+impl Prepared {
+    fn missing(&self, missing: Missing) -> EngineError {
+        EngineError::Missing { engine: self.kind, missing }
+    }
+
+    /// The running device at a place, if this process has it.
+    fn running(
+        &self,
+        devices: &Devices,
+        place: Place,
+        own: Option<OwnAddress>,
+        name: &str,
+    ) -> Result<Option<Arc<Device>>, EngineError> {
+        let interface = name.to_owned();
+        match devices.at(place) {
+            Some(there) if there.facts.kind == self.device && there.facts.own == own => Ok(Some(there)),
+            Some(_) => Err(self.missing(Missing::DpdkInterface { interface })),
+            None if devices.is_kept(place) => Err(self.missing(Missing::DpdkOnce { interface })),
+            None => Ok(None),
+        }
+    }
+
+    /// What the interface can't carry is refused, or less is granted to who asks for no more.
+    fn fits(&mut self, mtu: usize, most: usize, name: &str) -> Result<(), EngineError> {
+        let carried = mtu.saturating_sub(PACKET_HEADERS_BYTES).min(most);
+        let config = &mut self.config;
+        if config.shorter_payloads {
+            config.max_payload_bytes = config.max_payload_bytes.min(carried).max(1);
+        }
+        let payload = config.max_payload_bytes;
+        if payload > most {
+            return Err(self.missing(Missing::ShortFrames { payload, most }));
+        }
+        if payload > carried {
+            let need = payload + PACKET_HEADERS_BYTES;
+            return Err(self.missing(Missing::Mtu { interface: name.to_owned(), mtu, need }));
+        }
+        Ok(())
+    }
+}
+
 /// Opens engine `dpdk` over a device.
 pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Framed<Dpdk>, EngineError> {
     let kind = EngineKind::Dpdk(device);
+    let prepared = |ports, wanted| Prepared { kind, device, config: config.clone(), ports, wanted };
     match device {
         DpdkDevice::AfPacket | DpdkDevice::AfXdp => {
             let (ports, wanted) = hold(kind, &quiet(config))?;
-            let prepared = Prepared { kind, device, config: config.clone(), ports, wanted };
-            on_interface(prepared)
+            on_interface(prepared(ports, wanted))
         }
-        DpdkDevice::Tap(own) | DpdkDevice::Pci(_, own) => {
-            let wanted = own_ports(kind, own, &config.ports)?;
-            alone(Prepared { kind, device, config: config.clone(), ports: Vec::new(), wanted }, own)
-        }
+        DpdkDevice::Tap(own) => alone(prepared(Vec::new(), Vec::new()), own, Place::Tap(own_network(), own)),
+        DpdkDevice::Pci(card, own) => alone(prepared(Vec::new(), Vec::new()), own, Place::Card(card)),
     }
 }
 
 /// On an interface of the kernel's.
 fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
-    let (kind, device) = (prepared.kind, prepared.device);
-    let missing = |missing| EngineError::Missing { engine: kind, missing };
     let netlink = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
     let mut routing = Routing::open().map_err(netlink)?;
     let interface = interface_of(&mut routing, &prepared.wanted)?;
     let mtu = interface.mtu as usize;
-    fits(&mut prepared.config, mtu, &interface.name).map_err(missing)?;
+    prepared.fits(mtu, MOST, &interface.name)?;
     if !interface.up {
-        return Err(missing(Missing::InterfaceUp { interface: interface.name }));
+        return Err(prepared.missing(Missing::InterfaceUp { interface: interface.name }));
     }
-    permitted(device).map_err(missing)?;
-    let mut claim = Claim::on(&interface).map_err(missing)?;
-    let started = eal::start(false).map_err(missing)?;
-    let failed = |why| missing(Missing::DpdkDevice { device: format!("{device} on {}", interface.name), why });
-    let plan = plan(device, &interface, &prepared.config).map_err(failed)?;
-    if device == DpdkDevice::AfPacket && plan.ring < *FRAMES.start() {
-        return Err(missing(Missing::LockedMemory));
-    }
-    let (plugged, socket) = {
-        let alone = changing();
-        let before = table::sockets();
-        let plugged = Plugged::open(&plan.plan, &alone);
-        let socket = plugged.is_ok().then(|| match device {
-            DpdkDevice::AfPacket => Socket::of_driver(&before, interface.index),
-            _ => Socket::of_xdp(&before),
-        });
-        (plugged, socket.flatten())
-    };
-    let plugged = plugged.map_err(failed)?;
-    claim.socket = socket.as_ref().map(Socket::drivers);
-    let (reach, ring) = if device == DpdkDevice::AfPacket {
-        let socket = socket.as_ref().ok_or_else(|| failed("its socket was not found".to_owned()))?;
-        let kernel = |errno: Errno| EngineError::Kernel { call: "setsockopt SO_ATTACH_FILTER", source: errno.into() };
-        socket.only(&prepared.wanted).map_err(kernel)?;
-        prepared.ports.iter().try_for_each(|port| nothing_for(port.as_fd())).map_err(kernel)?;
-        (Reach::Kernel(Hops::new(routing, &interface)), Some(Ring { frames: plan.ring, free: 0, unsent: false }))
-    } else {
-        let own = own_of(&mut routing, &interface, &prepared.wanted).map_err(netlink)?;
-        (Reach::Own(Neighbours::new(own, interface.mac)), None)
+    permitted(prepared.device).map_err(|missing| prepared.missing(missing))?;
+    let own = match prepared.device {
+        DpdkDevice::AfPacket => None,
+        _ => Some(own_of(&mut routing, &interface, &prepared.wanted).map_err(netlink)?),
     };
     let watch = Watch::new(&interface).map_err(netlink)?;
-    let on = On { plugged, socket, ring, reach, watch: Some(watch), claim: Some(claim), mac: interface.mac, mtu };
-    Ok(finish(prepared, on, &plan, started.huge_pages))
+    let place = Place::Interface(own_network(), interface.index);
+    let mut devices = devices();
+    let device = match prepared.running(&devices, place, own, &interface.name)? {
+        Some(device) => device,
+        None => plug_on(&prepared, &interface, place, own)?,
+    };
+    let hops = own.is_none().then(|| Hops::new(routing, &interface));
+    let joined = join(&mut devices, device, &mut prepared, (mtu, &interface.name));
+    drop(devices);
+    Ok(finish(prepared, joined?, hops, Some(watch), mtu))
+}
+
+/// Plugs in a device on an interface of the kernel's.
+fn plug_on(
+    prepared: &Prepared,
+    interface: &Interface,
+    place: Place,
+    own: Option<OwnAddress>,
+) -> Result<Arc<Device>, EngineError> {
+    let kind = prepared.device;
+    let huge_pages = eal::start(false).map_err(|missing| prepared.missing(missing))?.huge_pages;
+    let device = || format!("{kind} on {}", interface.name);
+    let failed = |why| prepared.missing(Missing::DpdkDevice { device: device(), why });
+    let sized = plan(kind, interface, &prepared.config).map_err(failed)?;
+    if kind == DpdkDevice::AfPacket && sized.ring < *FRAMES.start() {
+        return Err(prepared.missing(Missing::LockedMemory));
+    }
+    let before = table::sockets();
+    let parts = Plugged::open(&sized.plan).map_err(failed)?;
+    let socket = match kind {
+        DpdkDevice::AfPacket => {
+            let socket = Socket::of_driver(&before, interface.index);
+            Some(socket.ok_or_else(|| failed("its socket was not found".to_owned()))?)
+        }
+        _ => Socket::of_xdp(&before),
+    };
+    let facts = sized.facts(kind, place, own, (interface.mac, interface.mtu as usize), huge_pages);
+    Ok(Device::new(facts, parts, socket))
 }
 
 /// On a device that the kernel has no part in.
-fn alone(mut prepared: Prepared, own: OwnAddress) -> Result<Framed<Dpdk>, EngineError> {
-    let (kind, device) = (prepared.kind, prepared.device);
-    let missing = |missing| EngineError::Missing { engine: kind, missing };
-    permitted(device).map_err(missing)?;
-    let started = eal::start(matches!(device, DpdkDevice::Pci(..))).map_err(missing)?;
-    let failed = |why| missing(Missing::DpdkDevice { device: device.to_string(), why });
-    let plan = plan(device, &Interface::default(), &prepared.config).map_err(failed)?;
-    let plugged = Plugged::open(&plan.plan, &changing()).map_err(failed)?;
-    let (mut mac, mtu) = plugged.describe().map_err(failed)?;
-    if matches!(device, DpdkDevice::Tap(_)) {
+fn alone(mut prepared: Prepared, own: OwnAddress, place: Place) -> Result<Framed<Dpdk>, EngineError> {
+    let name = prepared.device.to_string();
+    permitted(prepared.device).map_err(|missing| prepared.missing(missing))?;
+    if let DpdkDevice::Tap(_) = prepared.device {
+        prepared.fits(TAP_MTU, MOST, &name)?;
+    }
+    let mut devices = devices();
+    let running = prepared.running(&devices, place, Some(own), &name)?;
+    let taken = |port| running.as_ref().is_some_and(|device| device.has(port));
+    prepared.wanted = own_ports(prepared.kind, own, &prepared.config.ports, taken)?;
+    let device = match running {
+        Some(device) => device,
+        None => plug_alone(&prepared, place, own)?,
+    };
+    let mtu = device.facts.mtu;
+    let joined = join(&mut devices, device, &mut prepared, (mtu, &name));
+    drop(devices);
+    Ok(finish(prepared, joined?, None, None, mtu))
+}
+
+/// Plugs in such a device.
+fn plug_alone(prepared: &Prepared, place: Place, own: OwnAddress) -> Result<Arc<Device>, EngineError> {
+    let kind = prepared.device;
+    let pci = matches!(kind, DpdkDevice::Pci(..));
+    let huge_pages = eal::start(pci).map_err(|missing| prepared.missing(missing))?.huge_pages;
+    let failed = |why| prepared.missing(Missing::DpdkDevice { device: kind.to_string(), why });
+    let sized = plan(kind, &Interface::default(), &prepared.config).map_err(failed)?;
+    let parts = Plugged::open(&sized.plan).map_err(failed)?;
+    let (mut mac, mtu) = parts.0.describe().map_err(failed)?;
+    if !pci {
         // The kernel's end has that one.
         mac[5] ^= 1;
     }
-    fits(&mut prepared.config, mtu.into(), &device.to_string()).map_err(missing)?;
-    let reach = Reach::Own(Neighbours::new(own, mac));
-    let on = On { plugged, socket: None, ring: None, reach, watch: None, claim: None, mac, mtu: mtu.into() };
-    Ok(finish(prepared, on, &plan, started.huge_pages))
+    let facts = sized.facts(kind, place, Some(own), (mac, mtu.into()), huge_pages);
+    Ok(Device::new(facts, parts, None))
 }
 
-/// A running device and what is known of it.
-struct On {
-    plugged: Plugged,
-    socket: Option<Socket>,
-    ring: Option<Ring>,
-    reach: Reach,
-    watch: Option<Watch>,
-    claim: Option<Claim>,
-    mac: Mac,
-    mtu: usize,
+/// An engine's part in a device.
+struct Joined {
+    device: Arc<Device>,
+    inbox: Inbox,
 }
 
-fn finish(prepared: Prepared, on: On, plan: &Sized, huge_pages: bool) -> Framed<Dpdk> {
-    let Prepared { device, config, ports, wanted, .. } = prepared;
+/// Joins a device, or has it closed if nobody else has it.
+fn join(
+    devices: &mut Devices,
+    device: Arc<Device>,
+    prepared: &mut Prepared,
+    (mtu, name): (usize, &str),
+) -> Result<Joined, EngineError> {
+    devices.add(&device);
+    let kernel = |errno: Errno| EngineError::Kernel { call: "setsockopt SO_ATTACH_FILTER", source: errno.into() };
+    let joined = prepared.fits(mtu, device.facts.most, name).and_then(|()| {
+        if prepared.device == DpdkDevice::AfPacket {
+            prepared.ports.iter().try_for_each(|port| nothing_for(port.as_fd())).map_err(kernel)?;
+        }
+        let frames = frames_of(&prepared.config).max(*LANE_FRAMES.start());
+        device.join(&prepared.wanted, frames).map_err(kernel)
+    });
+    match joined {
+        Ok(inbox) => Ok(Joined { device, inbox }),
+        Err(error) => {
+            devices.close(device);
+            Err(error)
+        }
+    }
+}
+
+/// The engine, and its peers' hardware addresses found.
+fn finish(prepared: Prepared, joined: Joined, hops: Option<Hops>, watch: Option<Watch>, mtu: usize) -> Framed<Dpdk> {
+    let Prepared { device: kind, config, ports, wanted, .. } = prepared;
+    let Joined { device, inbox } = joined;
+    let facts = &device.facts;
     let limits = Limits {
-        recv_buffer_bytes: plan.ring * config.max_payload_bytes,
-        send_buffer_bytes: plan.ring * config.max_payload_bytes,
+        recv_buffer_bytes: facts.frames * config.max_payload_bytes,
+        send_buffer_bytes: facts.frames * config.max_payload_bytes,
         stamps: config.stamps,
-        path: FramePath::Dpdk { device, huge_pages },
+        path: FramePath::Dpdk { device: kind, huge_pages: facts.huge_pages },
         ..Shared::new(Vec::new()).limits(&config, (false, false))
     };
-    let On { plugged, socket, ring, reach, watch, claim, mac, mtu } = on;
     let mut dpdk = Dpdk {
-        device: plugged,
-        socket,
-        ring,
-        reach,
+        _leave: Leave::of(&device, &inbox),
+        missed_before: device.missed(),
+        device,
+        inbox,
+        hops,
         watch,
         shared: Shared::new(ports),
         wanted,
-        mac,
         mtu,
         max_payload: config.max_payload_bytes,
-        _claim: claim,
+        elsewhere: false,
+        for_others: false,
+        unsent: false,
     };
     let ports = dpdk.wanted.clone();
-    find_peers(&ports, |to, _| {
-        let hop = dpdk.hop(to);
-        if hop == Hop::Soon {
-            dpdk.listen();
-        }
-        hop
-    });
+    find_peers(&ports, |to, now| dpdk.find(to, now));
     Framed::new(dpdk, config.batch * config.max_payload_bytes, &config, limits)
 }
 
-/// A plan, and how many frames wait where the engine has not looked yet.
+/// A plan, how many frames wait where no engine has looked yet, and how many for one engine.
 struct Sized {
     plan: Plan,
     ring: usize,
+    frame: usize,
+    lane: usize,
+}
+
+impl Sized {
+    fn facts(
+        &self,
+        kind: DpdkDevice,
+        place: Place,
+        own: Option<OwnAddress>,
+        (mac, mtu): (Mac, usize),
+        huge_pages: bool,
+    ) -> Facts {
+        let (most, frames, lane_frames) = (payload_in(self.frame), self.ring, self.lane);
+        Facts { kind, place, own, mac, mtu, most, frames, lane_frames, huge_pages }
+    }
+}
+
+/// Frames that hold what a kernel socket's buffer would.
+fn frames_of(config: &Config) -> usize {
+    (config.recv_buffer_bytes / SMALL_BYTES).max(2 * config.batch).next_power_of_two()
 }
 
 fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Sized, String> {
@@ -199,9 +319,11 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
     let longest = (interface.mtu as usize).min(PACKET_BYTES).max(config.max_payload_bytes + PACKET_HEADERS_BYTES);
     let frame = (longest + HEADERS_BYTES - PACKET_HEADERS_BYTES + RING_HEADER_BYTES).next_power_of_two();
     let frame = frame.clamp(*FRAME_BYTES.start(), *FRAME_BYTES.end());
-    let frames = (config.recv_buffer_bytes / SMALL_BYTES).max(2 * config.batch).next_power_of_two();
-    let frames = frames.clamp(*FRAMES.start(), *FRAMES.end()).min(RING_BYTES.min(lockable_bytes() / 4) / frame);
+    let frames =
+        frames_of(config).clamp(*FRAMES.start(), *FRAMES.end()).min(RING_BYTES.min(lockable_bytes() / 4) / frame);
     let frames = if frames.is_power_of_two() { frames } else { frames.next_power_of_two() / 2 };
+    let lane = (LANES_BYTES / FULL_LANES / (frame + BUFFER_BYTES)).clamp(*LANE_FRAMES.start(), *LANE_FRAMES.end());
+    let lane = if lane.is_power_of_two() { lane } else { lane.next_power_of_two() / 2 };
     let plan = Plan {
         bus: "vdev",
         name: String::new(),
@@ -209,6 +331,7 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
         descriptors: DESCRIPTORS,
         frame_bytes: (frame + HEADROOM_BYTES) as u16,
         kept: 0,
+        waiting: (FULL_LANES * lane) as u32,
         sending: 2 * BURST as u32,
         mtu: 0,
         promiscuous: interface.promiscuous,
@@ -233,7 +356,7 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
             (card(Plan { bus: "pci", name: address.to_string(), mtu, ..plan }), DESCRIPTORS.into())
         }
     };
-    Ok(Sized { plan, ring })
+    Ok(Sized { plan, ring, frame, lane })
 }
 
 /// Memory that this process may lock, as the rings of a packet socket are, both ways.
@@ -241,23 +364,6 @@ fn lockable_bytes() -> usize {
     let privileged = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
     let limit = getrlimit(Resource::Memlock).current.filter(|_| !privileged);
     limit.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
-}
-
-/// What the interface can't carry is refused, or less is granted to who asks for no more.
-fn fits(config: &mut Config, mtu: usize, name: &str) -> Result<(), Missing> {
-    let most = *FRAME_BYTES.end() - RING_HEADER_BYTES - HEADERS_BYTES;
-    let carried = mtu.saturating_sub(PACKET_HEADERS_BYTES).min(most);
-    if config.shorter_payloads {
-        config.max_payload_bytes = config.max_payload_bytes.min(carried).max(1);
-    }
-    let payload = config.max_payload_bytes;
-    if payload > most {
-        return Err(Missing::ShortFrames { payload, most });
-    }
-    if payload > carried {
-        return Err(Missing::Mtu { interface: name.to_owned(), mtu, need: payload + PACKET_HEADERS_BYTES });
-    }
-    Ok(())
 }
 
 /// What the process may not do is told before DPDK fails at it.
@@ -284,8 +390,13 @@ fn own_of(routing: &mut Routing, interface: &Interface, wanted: &[Wanted]) -> Re
     Ok(OwnAddress { address, prefix })
 }
 
-/// Ports of an address that the kernel does not know: nobody else can have them.
-fn own_ports(kind: EngineKind, own: OwnAddress, specs: &[PortSpec]) -> Result<Vec<Wanted>, EngineError> {
+/// Ports of an address that the kernel does not know: only `others` of this process can have them.
+fn own_ports(
+    kind: EngineKind,
+    own: OwnAddress,
+    specs: &[PortSpec],
+    others: impl Fn(SocketAddrV4) -> bool,
+) -> Result<Vec<Wanted>, EngineError> {
     // RFC 6335, section 6.
     const DYNAMIC: std::ops::RangeInclusive<u16> = 49_152..=65_535;
     static NEXT: AtomicU16 = AtomicU16::new(0);
@@ -293,7 +404,8 @@ fn own_ports(kind: EngineKind, own: OwnAddress, specs: &[PortSpec]) -> Result<Ve
     for spec in specs {
         let taken = |number: u16| {
             let given = specs.iter().map(|spec| spec.bind.port()).any(|given| given == number);
-            given || ports.iter().any(|port| port.local.port() == number)
+            let ours = given || ports.iter().any(|port| port.local.port() == number);
+            ours || others(SocketAddrV4::new(own.address, number))
         };
         let number = match spec.bind.port() {
             0 => std::iter::repeat_with(|| DYNAMIC.start() | NEXT.fetch_add(1, Ordering::Relaxed))
@@ -301,57 +413,17 @@ fn own_ports(kind: EngineKind, own: OwnAddress, specs: &[PortSpec]) -> Result<Ve
                 .unwrap_or(0),
             number => number,
         };
-        let local = SocketAddr::from(SocketAddrV4::new(own.address, number));
+        let v4 = SocketAddrV4::new(own.address, number);
+        let local = SocketAddr::from(v4);
         let ip = spec.bind.ip();
         if spec.bind.is_ipv4() && ip != local.ip() && !ip.is_unspecified() {
             return Err(EngineError::NotLocal { addr: spec.bind });
         }
-        if ports.iter().any(|port| SocketAddr::from(port.local) == local) {
+        if others(v4) || ports.iter().any(|port| port.local == v4) {
             return Err(EngineError::PortInUse { addr: local });
         }
         let bound = if spec.bind.is_ipv4() { local } else { spec.bind };
         ports.push(wanted(bound, spec.peer).map_err(|missing| EngineError::Missing { engine: kind, missing })?);
     }
     Ok(ports)
-}
-
-/// An interface that an engine of this process has: the driver of packet sockets shares what comes between all that it has
-/// opened on one interface.
-pub(super) struct Claim {
-    /// The number of its network namespace, and its own.
-    interface: (u64, u32),
-    /// The driver's socket, once it is open.
-    socket: Option<(RawFd, PathBuf)>,
-}
-
-/// Interfaces, and whether they are free. Those that a driver never lets go of stay.
-static CLAIMED: Mutex<Vec<((u64, u32), bool)>> = Mutex::new(Vec::new());
-
-impl Claim {
-    fn on(interface: &Interface) -> Result<Claim, Missing> {
-        let namespace = std::fs::metadata("/proc/thread-self/ns/net").map_or(0, |file| file.ino());
-        let this = (namespace, interface.index);
-        let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = || interface.name.clone();
-        match claimed.iter().find(|(claim, _)| *claim == this) {
-            Some((_, false)) => Err(Missing::DpdkInterface { interface: name() }),
-            Some((_, true)) => Err(Missing::DpdkOnce { interface: name() }),
-            None => {
-                claimed.push((this, false));
-                Ok(Claim { interface: this, socket: None })
-            }
-        }
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // `net_af_xdp` of DPDK 22.11 keeps its socket and the rings mapped, and with them the interface's queue.
-        let kept = self.socket.as_ref().is_some_and(|socket| table::sockets().contains(socket));
-        let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        claimed.retain(|(claim, _)| *claim != self.interface);
-        if kept {
-            claimed.push((self.interface, true));
-        }
-    }
 }

@@ -1,19 +1,21 @@
 //! A device of DPDK's, plugged in and running, with one queue each way and buffers of its own.
 //!
 //! ```text
-//!   pool --> driver --> held --> done --> pool          free --> written --> driver --> flying --> free
+//!   pool --> driver --> Frame --> pool            free --> written --> driver --> flying --> free
 //! ```
 //!
-//! **Whose a buffer is.** What the driver has received is ours until it goes back to the pool; only then may the driver take
-//! it again. Buffers for sending are taken from the pool once. One is ours in `free` and `written`; the driver's in `flying`,
-//! until it has let go of its reference (`shim.c`). The pool has no lock: all of this happens in calls that borrow the device
-//! mutably, one thread at a time.
+//! **Whose a buffer is.** What the driver has received is a [`Frame`]'s until that is dropped; only then may the driver take it
+//! again. Buffers for sending are taken from the pool once. One is ours in `free` and `written`; the driver's in `flying`, until
+//! it has let go of its reference (`shim.c`).
+//!
+//! **Who does what when.** DPDK lets one thread at a time use a queue: there is one [`Receiver`] and one [`Sender`], and they work
+//! through exclusive borrows. The two queues may be used at once. The pool takes and gives without a lock, to any thread.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use takt_base::MonoNs;
 
@@ -22,8 +24,6 @@ use crate::network::frame::Mac;
 
 /// Frames a call.
 pub(super) const BURST: usize = 64;
-/// Received frames that may wait here.
-const HELD: usize = 4 * BURST;
 
 #[repr(C)]
 struct Pool([u8; 0]);
@@ -33,7 +33,7 @@ struct Buffer([u8; 0]);
 unsafe extern "C" {
     fn takt_dpdk_plug(bus: *const c_char, name: *const c_char, arguments: *const c_char, port: *mut u16) -> c_int;
     fn takt_dpdk_unplug(bus: *const c_char, name: *const c_char);
-    fn takt_dpdk_pool(name: *const c_char, count: u32, bytes: u16) -> *mut Pool;
+    fn takt_dpdk_pool(name: *const c_char, count: u32, bytes: u16, for_card: c_int) -> *mut Pool;
     fn takt_dpdk_free_pool(pool: *mut Pool);
     fn takt_dpdk_begin(port: u16, receive: u16, send: u16, mtu: u16, promiscuous: c_int, pool: *mut Pool) -> c_int;
     fn takt_dpdk_end(port: u16);
@@ -41,22 +41,13 @@ unsafe extern "C" {
     fn takt_dpdk_missed(port: u16, count: *mut u64) -> c_int;
     fn takt_dpdk_receive(port: u16, into: *mut *mut Buffer, most: u16) -> u16;
     fn takt_dpdk_frame(buffer: *const Buffer, bytes: *mut u32) -> *const u8;
-    fn takt_dpdk_free(these: *mut *mut Buffer, count: c_uint);
+    fn takt_dpdk_free(buffer: *mut Buffer);
     fn takt_dpdk_take(pool: *mut Pool, into: *mut *mut Buffer, count: c_uint) -> c_int;
     fn takt_dpdk_room(buffer: *mut Buffer, bytes: *mut u32) -> *mut u8;
     fn takt_dpdk_filled(buffer: *mut Buffer, bytes: u16);
     fn takt_dpdk_send(port: u16, these: *mut *mut Buffer, count: u16) -> u16;
     fn takt_dpdk_is_back(buffer: *const Buffer) -> c_int;
     fn takt_dpdk_clean(port: u16);
-    fn takt_dpdk_recall(buffer: *mut Buffer);
-}
-
-/// Devices come and go one at a time.
-static CHANGING: Mutex<()> = Mutex::new(());
-
-/// Holds that, so that nothing else is opened by DPDK meanwhile.
-pub(super) fn changing() -> MutexGuard<'static, ()> {
-    CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a device is plugged in as, and with how many buffers.
@@ -72,6 +63,8 @@ pub(super) struct Plan {
     pub(super) frame_bytes: u16,
     /// Buffers that the driver keeps for itself.
     pub(super) kept: u32,
+    /// Received frames that may wait for engines.
+    pub(super) waiting: u32,
     /// Buffers for sending.
     pub(super) sending: u32,
     /// 0: as it is.
@@ -80,67 +73,78 @@ pub(super) struct Plan {
     pub(super) promiscuous: bool,
 }
 
-/// A device, until it is dropped.
+/// A device and its buffers, until all that refer to it are dropped.
 pub(super) struct Plugged {
     bus: CString,
     name: CString,
     port: Option<u16>,
     pool: Option<NonNull<Pool>>,
-    held: VecDeque<(NonNull<Buffer>, MonoNs)>,
-    done: Vec<*mut Buffer>,
+}
+
+// SAFETY: port and pool belong to the process; nothing about them belongs to a thread.
+unsafe impl Send for Plugged {}
+// SAFETY: through a shared reference the device is asked for counts, which DPDK allows at any time; its queues are used
+// through `Receiver` and `Sender`, and the pool's operations may run at once.
+unsafe impl Sync for Plugged {}
+
+/// The queue by which frames come.
+pub(super) struct Receiver(Arc<Plugged>);
+
+/// The queue by which frames leave, and the buffers for them.
+pub(super) struct Sender {
     free: Vec<*mut Buffer>,
     written: Vec<*mut Buffer>,
     flying: VecDeque<*mut Buffer>,
-    /// Whoever opens it holds [`changing`].
-    opening: bool,
+    plugged: Arc<Plugged>,
 }
 
-// SAFETY: buffers, pool and port belong to the process; nothing about them belongs to a thread, and every access follows a
-// borrow of `self`.
-unsafe impl Send for Plugged {}
+// SAFETY: the buffers belong to the pool, which lives as long as `plugged`; nothing about them belongs to a thread.
+unsafe impl Send for Sender {}
+
+/// A frame that has come, in its buffer. It may not outlive what it came from: who keeps some keeps the [`Plugged`] too.
+pub(super) struct Frame {
+    buffer: NonNull<Buffer>,
+    /// When it was taken from the driver.
+    pub(super) at: MonoNs,
+}
+
+// SAFETY: a buffer belongs to no thread, and any may give it back: the pool has no thread either.
+unsafe impl Send for Frame {}
+// SAFETY: through a shared reference it is only read.
+unsafe impl Sync for Frame {}
 
 impl Plugged {
-    /// Plugs it in; the caller holds [`changing`].
+    /// Plugs it in. Devices come and go one at a time: the caller sees to that.
     ///
     /// # Errors
     /// What DPDK logged.
-    pub(super) fn open(plan: &Plan, _alone: &MutexGuard<'_, ()>) -> Result<Plugged, String> {
+    pub(super) fn open(plan: &Plan) -> Result<(Arc<Plugged>, Receiver, Sender), String> {
         let text = |text: &str| CString::new(text).map_err(|_| format!("{text:?} holds a zero"));
         let (bus, name, arguments) = (text(plan.bus)?, text(&plan.name)?, text(&plan.arguments)?);
-        let mut plugged = Plugged {
-            port: None,
-            pool: None,
-            held: VecDeque::with_capacity(HELD),
-            done: Vec::with_capacity(HELD),
-            free: Vec::with_capacity(plan.sending as usize),
-            written: Vec::with_capacity(BURST),
-            flying: VecDeque::with_capacity(plan.sending as usize),
-            bus,
-            name,
-            opening: true,
-        };
+        let mut plugged = Plugged { bus, name, port: None, pool: None };
         let mut port = u16::MAX;
         let _forgotten = said("");
-        // SAFETY: three strings and a number that outlive the call; DPDK runs (`eal::start`), and devices change one at a
-        // time (`_alone`).
+        // SAFETY: three strings and a number that outlive the call; DPDK runs (`eal::start`), and devices change one at a time.
         let answer =
             unsafe { takt_dpdk_plug(plugged.bus.as_ptr(), plugged.name.as_ptr(), arguments.as_ptr(), &raw mut port) };
         refuse(answer)?;
         plugged.port = Some(port);
-        let count = plan.kept + plan.sending + HELD as u32 + BURST as u32;
+        let count = plan.kept + plan.sending + plan.waiting + BURST as u32;
+        let for_card = (plan.bus == "pci").into();
         // SAFETY: a string that outlives the call, and numbers.
-        let pool = unsafe { takt_dpdk_pool(plugged.name.as_ptr(), count, plan.frame_bytes) };
+        let pool = unsafe { takt_dpdk_pool(plugged.name.as_ptr(), count, plan.frame_bytes, for_card) };
         let pool = NonNull::new(pool).ok_or_else(|| said("no memory for buffers"))?;
         plugged.pool = Some(pool);
-        let mut taken = vec![std::ptr::null_mut(); plan.sending as usize];
+        let mut free = vec![std::ptr::null_mut(); plan.sending as usize];
         // SAFETY: the pool is alive, and the array has room for `sending` pointers.
-        refuse(unsafe { takt_dpdk_take(pool.as_ptr(), taken.as_mut_ptr(), plan.sending) })?;
-        plugged.free.extend(taken);
+        refuse(unsafe { takt_dpdk_take(pool.as_ptr(), free.as_mut_ptr(), plan.sending) })?;
         let rings = plan.descriptors;
         // SAFETY: the port is the one just plugged in, the pool lives until `drop` has ended the port.
         refuse(unsafe { takt_dpdk_begin(port, rings, rings, plan.mtu, plan.promiscuous.into(), pool.as_ptr()) })?;
-        plugged.opening = false;
-        Ok(plugged)
+        let plugged = Arc::new(plugged);
+        let flying = VecDeque::with_capacity(free.len());
+        let sender = Sender { free, written: Vec::with_capacity(BURST), flying, plugged: Arc::clone(&plugged) };
+        Ok((Arc::clone(&plugged), Receiver(plugged), sender))
     }
 
     fn port(&self) -> u16 {
@@ -162,57 +166,50 @@ impl Plugged {
         let answer = unsafe { takt_dpdk_missed(self.port(), &raw mut count) };
         (answer == 0).then_some(count)
     }
+}
 
-    /// Takes a burst from the driver, as having come `now`, and gives back what was dealt with; whether there was any.
-    pub(super) fn fill(&mut self, now: MonoNs) -> bool {
-        if !self.done.is_empty() {
-            // SAFETY: buffers that the driver handed over, each once: they moved from `held` to `done`.
-            unsafe { takt_dpdk_free(self.done.as_mut_ptr(), self.done.len() as c_uint) };
-            self.done.clear();
-        }
-        let room = (HELD - self.held.len()).min(BURST);
+impl Receiver {
+    /// Takes a burst from the driver, as having come `now`; whether there was any.
+    pub(super) fn take(&mut self, now: MonoNs, mut each: impl FnMut(Frame)) -> bool {
         let mut burst = [std::ptr::null_mut(); BURST];
-        // SAFETY: the port runs from `open` to `drop`, and the array has room for as many as are asked for.
-        let got = unsafe { takt_dpdk_receive(self.port(), burst.as_mut_ptr(), room as u16) };
-        let got = burst.iter().take(usize::from(got).min(room)).filter_map(|&buffer| NonNull::new(buffer));
-        let before = self.held.len();
-        self.held.extend(got.map(|buffer| (buffer, now)));
-        self.held.len() > before
+        // SAFETY: the port runs as long as `Plugged` lives, the array has room for as many as are asked for, and nobody else
+        // uses the queue: there is one `Receiver`, borrowed exclusively.
+        let got = unsafe { takt_dpdk_receive(self.0.port(), burst.as_mut_ptr(), BURST as u16) };
+        let buffers = burst.iter().take(got.into()).filter_map(|&buffer| NonNull::new(buffer));
+        buffers.for_each(|buffer| each(Frame { buffer, at: now }));
+        got > 0
     }
+}
 
-    /// The frames that are here, in order of arrival.
-    pub(super) fn frames(&self) -> impl Iterator<Item = (MonoNs, &[u8])> {
-        self.held.iter().map(|&(buffer, at)| {
-            let mut bytes = 0;
-            // SAFETY: a buffer in `held` is ours and whole, and the number outlives the call.
-            let frame = unsafe { takt_dpdk_frame(buffer.as_ptr(), &raw mut bytes) };
-            if frame.is_null() {
-                return (at, &[][..]);
-            }
-            // SAFETY: the shim compared offset and length with the buffer, which stays ours while `self` is borrowed; its
-            // memory was zeroed by the kernel before anybody wrote there.
-            (at, unsafe { std::slice::from_raw_parts(frame, bytes as usize) })
-        })
-    }
-
-    /// The first of them has been dealt with.
-    pub(super) fn pop(&mut self) {
-        if let Some((buffer, _)) = self.held.pop_front() {
-            if self.done.len() == self.done.capacity() {
-                // SAFETY: as in `fill`.
-                unsafe { takt_dpdk_free(self.done.as_mut_ptr(), self.done.len() as c_uint) };
-                self.done.clear();
-            }
-            self.done.push(buffer.as_ptr());
+impl Frame {
+    /// From its destination's hardware address on.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let mut bytes = 0;
+        // SAFETY: the buffer is ours and whole, and the number outlives the call.
+        let frame = unsafe { takt_dpdk_frame(self.buffer.as_ptr(), &raw mut bytes) };
+        if frame.is_null() {
+            return &[];
         }
+        // SAFETY: the shim compared offset and length with the buffer, which stays ours while `self` is borrowed; its memory was
+        // zeroed by the kernel before anybody wrote there.
+        unsafe { std::slice::from_raw_parts(frame, bytes as usize) }
     }
+}
 
+impl Drop for Frame {
+    fn drop(&mut self) {
+        // SAFETY: the driver handed the buffer over, once, and the pool is there: who keeps frames keeps `Plugged`.
+        unsafe { takt_dpdk_free(self.buffer.as_ptr()) };
+    }
+}
+
+impl Sender {
     /// Frames written and not yet taken by the driver.
     pub(super) fn written(&self) -> usize {
         self.written.len()
     }
 
-    /// Lets `write` fill a buffer, which leaves with the next [`Plugged::send`]; `false` when none is free, or a burst is full.
+    /// Lets `write` fill a buffer, which leaves with the next [`Sender::send`]; `false` when none is free, or a burst is full.
     pub(super) fn write(&mut self, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if self.written.len() == BURST {
             return false;
@@ -237,11 +234,13 @@ impl Plugged {
         true
     }
 
-    /// Offers what is written to the driver; how many frames it took, from the front.
+    /// Offers what is written to the driver, and forgets what it does not take; how many frames it took, from the front.
     pub(super) fn send(&mut self) -> usize {
-        // SAFETY: the port runs, and the buffers are ours; those it takes are the driver's from now on.
-        let taken = unsafe { takt_dpdk_send(self.port(), self.written.as_mut_ptr(), self.written.len() as u16) };
-        let taken = usize::from(taken).min(self.written.len());
+        let count = self.written.len();
+        // SAFETY: the port runs, nobody else uses the queue, and the buffers are ours; those it takes are the driver's from now
+        // on.
+        let taken = unsafe { takt_dpdk_send(self.plugged.port(), self.written.as_mut_ptr(), count as u16) };
+        let taken = usize::from(taken).min(count);
         for buffer in self.written.drain(..taken) {
             if is_back(buffer) {
                 self.free.push(buffer);
@@ -249,18 +248,14 @@ impl Plugged {
                 self.flying.push_back(buffer);
             }
         }
-        taken
-    }
-
-    /// What is written and was not taken is forgotten.
-    pub(super) fn forget(&mut self) {
         self.free.append(&mut self.written);
+        taken
     }
 
     /// Takes back what the driver is done with.
     fn reap(&mut self) {
         // SAFETY: the port runs.
-        unsafe { takt_dpdk_clean(self.port()) };
+        unsafe { takt_dpdk_clean(self.plugged.port()) };
         while let Some(&buffer) = self.flying.front() {
             if !is_back(buffer) {
                 break;
@@ -285,21 +280,15 @@ fn refuse(answer: c_int) -> Result<(), String> {
 
 impl Drop for Plugged {
     fn drop(&mut self) {
-        let _alone = (!self.opening).then(changing);
         if let Some(port) = self.port {
             // SAFETY: the port is ours; nobody uses it after this, and its driver lets go of all buffers.
             unsafe { takt_dpdk_end(port) };
-            // SAFETY: two strings that outlive the call.
+            // SAFETY: two strings that outlive the call; devices change one at a time.
             unsafe { takt_dpdk_unplug(self.bus.as_ptr(), self.name.as_ptr()) };
         }
-        let Some(pool) = self.pool else { return };
-        let received = self.held.drain(..).map(|(buffer, _)| buffer.as_ptr()).chain(self.done.drain(..));
-        let sending = self.free.drain(..).chain(self.written.drain(..)).chain(self.flying.drain(..));
-        for buffer in received.chain(sending) {
-            // SAFETY: each buffer is in one place, and no driver has it any more.
-            unsafe { takt_dpdk_recall(buffer) };
+        if let Some(pool) = self.pool {
+            // SAFETY: the port that used the pool has ended, and neither `Frame`, `Receiver` nor `Sender` is left.
+            unsafe { takt_dpdk_free_pool(pool.as_ptr()) };
         }
-        // SAFETY: all buffers are back, and the port that used the pool has ended.
-        unsafe { takt_dpdk_free_pool(pool.as_ptr()) };
     }
 }

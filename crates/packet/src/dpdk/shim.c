@@ -80,10 +80,25 @@ void takt_dpdk_unplug(const char *bus, const char *name)
     (void)rte_eal_hotplug_remove(bus, name);
 }
 
-/* Buffers that one thread at a time takes and gives back. */
-struct rte_mempool *takt_dpdk_pool(const char *name, uint32_t count, uint16_t bytes)
+/* Buffers that any thread may give back while another takes some: without a lock, and the one that was used last first, which the
+ * cache still has. Without huge pages a buffer that has to be contiguous for a card takes whole pages. The others lie side by
+ * side: net_af_xdp tells the kernel of as many bytes as they take so, and the kernel refuses what lies behind. */
+struct rte_mempool *takt_dpdk_pool(const char *name, uint32_t count, uint16_t bytes, int for_card)
 {
-    return rte_pktmbuf_pool_create_by_ops(name, count, 0, 0, bytes, SOCKET_ID_ANY, "ring_sp_sc");
+    struct rte_pktmbuf_pool_private room = {.mbuf_data_room_size = bytes};
+    unsigned int flags = for_card ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+    unsigned int size = sizeof(struct rte_mbuf) + bytes;
+    struct rte_mempool *pool = rte_mempool_create_empty(name, count, size, 0, sizeof(room), SOCKET_ID_ANY, flags);
+
+    if (pool == NULL)
+        return NULL;
+    rte_pktmbuf_pool_init(pool, &room);
+    if (rte_mempool_set_ops_byname(pool, "lf_stack", NULL) != 0 || rte_mempool_populate_default(pool) < 0) {
+        rte_mempool_free(pool);
+        return NULL;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+    return pool;
 }
 
 void takt_dpdk_free_pool(struct rte_mempool *pool)
@@ -91,14 +106,19 @@ void takt_dpdk_free_pool(struct rte_mempool *pool)
     rte_mempool_free(pool);
 }
 
-/* Starts a port with a queue each way; 0 leaves the MTU as it is. Starting sets whether all of a network's frames are taken:
+/* Starts a port with a queue each way; 0 leaves the MTU as it is, and no more is asked for than the device can. Starting sets whether all of a network's frames are taken:
  * on the kernel's interface, too, which is to stay as it is. */
 int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu, int promiscuous, struct rte_mempool *pool)
 {
     struct rte_eth_conf conf = {.rxmode = {.mtu = mtu}};
+    struct rte_eth_dev_info info;
     int socket = rte_eth_dev_socket_id(port);
-    int answer = rte_eth_dev_configure(port, 1, 1, &conf);
+    int answer = rte_eth_dev_info_get(port, &info);
 
+    if (answer == 0 && mtu > info.max_mtu)
+        conf.rxmode.mtu = info.max_mtu;
+    if (answer == 0)
+        answer = rte_eth_dev_configure(port, 1, 1, &conf);
     if (answer == 0)
         answer = rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &send);
     if (answer == 0)
@@ -149,9 +169,9 @@ const uint8_t *takt_dpdk_frame(const struct rte_mbuf *buffer, uint32_t *bytes)
     return rte_pktmbuf_mtod(buffer, const uint8_t *);
 }
 
-void takt_dpdk_free(struct rte_mbuf **these, unsigned int count)
+void takt_dpdk_free(struct rte_mbuf *buffer)
 {
-    rte_pktmbuf_free_bulk(these, count);
+    rte_pktmbuf_free(buffer);
 }
 
 int takt_dpdk_take(struct rte_mempool *pool, struct rte_mbuf **into, unsigned int count)
@@ -199,11 +219,4 @@ int takt_dpdk_is_back(const struct rte_mbuf *buffer)
 void takt_dpdk_clean(uint16_t port)
 {
     (void)rte_eth_tx_done_cleanup(port, 0, 0);
-}
-
-/* Gives a buffer back whose driver is gone. */
-void takt_dpdk_recall(struct rte_mbuf *buffer)
-{
-    rte_mbuf_refcnt_set(buffer, 1);
-    rte_pktmbuf_free(buffer);
 }

@@ -4,10 +4,10 @@
 //! The driver has no way to say which it is. It is the one that was not there before, is bound to the interface, and has a ring
 //! of the driver's version.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, send, sockopt};
@@ -41,7 +41,7 @@ const MULTICAST: u32 = 2;
 pub(super) struct Socket {
     fd: OwnedFd,
     drivers: (RawFd, PathBuf),
-    drops: Cell<u64>,
+    drops: AtomicU64,
 }
 
 impl Socket {
@@ -63,7 +63,7 @@ impl Socket {
         let mut ours = new.filter_map(|socket| Some((table::duplicate(socket.0)?, socket)));
         let (fd, drivers) = ours.find(|(fd, _)| is(fd))?;
         table::close_on_exec(drivers.0);
-        Some(Socket { fd, drivers, drops: Cell::new(0) })
+        Some(Socket { fd, drivers, drops: AtomicU64::new(0) })
     }
 
     /// Its name and the driver's number for it.
@@ -72,7 +72,7 @@ impl Socket {
     }
 
     /// Lets through what comes to these ports, and nothing that this host sends.
-    pub(super) fn only(&self, ports: &[Wanted]) -> Result<(), Errno> {
+    pub(super) fn only<'a>(&self, ports: impl Iterator<Item = &'a Wanted>) -> Result<(), Errno> {
         // Best effort: an older kernel has the filter alone.
         let _older = option::set(self.fd.as_fd(), libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
         sockopt::set_socket_send_buffer_size(&self.fd, SEND_BYTES)?;
@@ -89,11 +89,11 @@ impl Socket {
         sockopt::socket_error(&self.fd).ok().and_then(Result::err)
     }
 
-    /// Frames that passed the filter and found the ring full.
+    /// Frames that passed the filter and found the ring full. The kernel tells each once, to whoever asks.
     pub(super) fn drops(&self) -> Option<u64> {
         let (_, dropped) = link::statistics(self.fd.as_fd())?;
-        self.drops.set(self.drops.get() + u64::from(dropped));
-        Some(self.drops.get())
+        let dropped = u64::from(dropped);
+        Some(self.drops.fetch_add(dropped, Ordering::Relaxed) + dropped)
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn nothing_for(socket: BorrowedFd<'_>) -> Result<(), Errno> {
 }
 
 /// Whole UDP datagrams in frames without tags, to one of the ports, from its peer if it has one.
-fn steps(ports: &[Wanted]) -> Vec<libc::sock_filter> {
+fn steps<'a>(ports: impl Iterator<Item = &'a Wanted>) -> Vec<libc::sock_filter> {
     let mut steps = Vec::new();
     let must = |steps: &mut Vec<_>, load, at, is| {
         steps.extend([step(load, at, 0, 0), step(IF_EQUAL, is, 1, 0), step(RETURN, 0, 0, 0)]);
@@ -198,7 +198,7 @@ mod tests {
             Wanted { local: end("10.0.0.1:7"), peer: Some(end("10.0.0.2:9")) },
             Wanted { local: end("10.0.0.1:8"), peer: None },
         ];
-        let steps = steps(&ports);
+        let steps = steps(ports.iter());
         let frame = |source: &str, destination: &str| {
             let mut frame = [0; 100];
             let ends = Ends { source: end(source), destination: end(destination) };

@@ -131,6 +131,9 @@ impl Control {
         reply_bytes: usize,
         each: Duration,
     ) -> Result<Option<bool>, RadioError> {
+        if request_bytes.max(reply_bytes) > self.engine.limits().max_payload_bytes {
+            return Ok(Some(false));
+        }
         let ask = ControlAsk::Echo { reply_bytes: reply_bytes as u32 };
         let once = Patience { tries: 1, each };
         match self.exchange_sized(ask, request_bytes, "an echo", once) {

@@ -24,6 +24,7 @@ const STEP_BYTES: usize = 8;
 pub(super) fn probe(net: &Arc<dyn Net>, addr: IpAddr, wish_bytes: usize) -> Result<usize, RadioError> {
     let peer = SocketAddr::new(addr, ports::FRAME_PROBE);
     let mut engine = open_engine(&**net, peer)?;
+    let wish_bytes = wish_bytes.min(engine.limits().max_payload_bytes);
     let mut passes = |bytes: usize| passes(&mut *engine, &**net, bytes);
     if !passes(FrameProbe::BYTES)? {
         return Err(RadioError::Silent { addr: peer, what: "a frame size probe", tries: TRIES });
