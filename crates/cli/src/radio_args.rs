@@ -31,8 +31,13 @@ pub struct RadioArgs {
     /// Samples on the wire: sc16 or sc8.
     #[arg(long, value_name = "F", default_value = "sc16")]
     wire: Format,
-    /// Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
+    /// Packet engine.
+    #[arg(
+        long,
+        help = "Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+        value_name = "E",
+        default_value = "mmsg"
+    )]
     engine: EngineKind,
     /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
     #[arg(long, value_name = "R", default_value = "internal")]

@@ -1,6 +1,6 @@
 //! All interleavings of a link. `RUSTFLAGS="--cfg loom" cargo test -p takt-link --test loom_link --release`
 //!
-//! A model that never failed proves nothing. Weakened one at a time in `src/ring.rs`, and what failed:
+//! A model that never failed proves nothing. Weakened one at a time in `src/ring.rs` and `src/sleep.rs`, and what failed:
 //!
 //! | weakened | failed |
 //! | --- | --- |

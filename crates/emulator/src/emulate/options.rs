@@ -56,8 +56,16 @@ pub struct Options {
     /// Keep EEPROM contents in this file between runs (N200).
     #[cfg_attr(feature = "clap", arg(long = "eeprom", value_name = "FILE"))]
     pub eeproms: Vec<PathBuf>,
-    /// Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "E", default_value = "mmsg"))]
+    /// Packet engine.
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            help = "Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+            value_name = "E",
+            default_value = "mmsg"
+        )
+    )]
     pub engine: String,
     /// Let the kernel carry runs of datagrams as one (UDP GSO and GRO), unlike a radio.
     #[cfg_attr(feature = "clap", arg(long))]

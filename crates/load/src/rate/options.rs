@@ -61,8 +61,16 @@ pub struct Options {
     /// How long it streams before that.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "500ms", value_parser = parse_duration))]
     pub warm_up: Duration,
-    /// Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "E", default_value = "mmsg"))]
+    /// Packet engine.
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            help = "Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+            value_name = "E",
+            default_value = "mmsg"
+        )
+    )]
     pub engine: EngineKind,
     /// Samples on the wire: sc16 or sc8.
     #[cfg_attr(feature = "clap", arg(long, value_name = "F", default_value = "sc16"))]

@@ -23,8 +23,13 @@ pub struct Join {
     /// Cores on which workers may run, one each; all this process may use by default.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<u32>,
-    /// Packet engine of the samples between nodes: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
+    /// Packet engine of the samples between nodes.
+    #[arg(
+        long,
+        help = "Packet engine of the samples between nodes: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+        value_name = "E",
+        default_value = "mmsg"
+    )]
     engine: EngineKind,
     /// Give metrics to Prometheus at `http://[ADDR]:PORT/metrics`; on loopback unless an address is named.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = port)]

@@ -55,8 +55,13 @@ impl Ways {
 /// How this end's datagrams enter and leave.
 #[derive(Debug, clap::Args)]
 pub(super) struct Engine {
-    /// Packet engine of this end: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
+    /// Packet engine of this end.
+    #[arg(
+        long,
+        help = "Packet engine of this end: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+        value_name = "E",
+        default_value = "mmsg"
+    )]
     pub(super) engine: EngineKind,
     /// Let the kernel split and join aggregates (UDP GSO and GRO).
     #[arg(long)]
