@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Some("--list") => all.for_each(|(name, _)| println!("{name}: test")),
         _ => {
             // As the standard harness does: `--skip NAME`, and names of which one is wanted.
-            let (mut skip, mut names) = (Vec::new(), Vec::new());
+            let (mut skip, mut names): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
             let mut rest = arguments.iter();
             while let Some(argument) = rest.next() {
                 match argument.as_str() {
