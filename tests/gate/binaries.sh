@@ -8,18 +8,19 @@ export binary_limit_s=${TAKT_BINARY_LIMIT_S:-900}
 features=takt/full
 release=$PWD/target/release/takt
 
-# Compiles everything the tests need in one go, and lists each test binary: folder of its crate, target, file.
+# build_tests LIST [ARGUMENT...]: compiles everything the tests need in one go, and lists each test binary: folder of its crate,
+# target, file.
 build_tests() {
-    local artifacts=$logs/artifacts.json
-    cargo test --workspace --features $features --no-run \
+    local list=$1 artifacts=$1.json
+    cargo test --workspace --features $features --no-run "${@:2}" \
         --message-format=json-render-diagnostics >"$artifacts" || return 1
     sed -n '/"test":true},"features"/s|.*"manifest_path":"\(.*\)/Cargo.toml","target":{.*"name":"\([^"]*\)","src_path".*"executable":"\([^"]*\)".*|\1 \2 \3|p' \
-        "$artifacts" >"$logs/binaries"
+        "$artifacts" >"$list"
     # The longest first, so that the end is not one of them alone: those that call the program.
-    { grep '/crates/cli ' "$logs/binaries"; grep -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$logs/binaries"
-      grep -v -e '/crates/cli ' -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$logs/binaries"; } >"$logs/binaries.sorted"
-    mv "$logs/binaries.sorted" "$logs/binaries"
-    [ -s "$logs/binaries" ]
+    { grep '/crates/cli ' "$list"; grep -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$list"
+      grep -v -e '/crates/cli ' -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$list"; } >"$list.sorted"
+    mv "$list.sorted" "$list"
+    [ -s "$list" ]
 }
 
 # run_binary THREADS FOLDER TARGET FILE [ARGUMENT...]: one binary, its output in a log of its own, its end in a line.

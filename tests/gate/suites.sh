@@ -48,18 +48,17 @@ models() {
 # On a processor of another kind, emulated: all of takt compiles for it, and what rests on instructions, the order of memory or the
 # layout of values is there what it is here. The engine dpdk is left out: its library is this machine's.
 aarch64() (
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+    for_aarch64
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-    export CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0
-    cross=(--target aarch64-unknown-linux-gnu)
+    cross=(--target $aarch64)
     cargo check "${cross[@]}" --workspace --all-targets --features $features || return 1
     # An emulator of one program executes what that program starts as this machine's: left out by name is what starts itself
-    # again, in a file system of its own or to be killed.
+    # again, in a file system of its own or to be killed. All tests, and what they start: ./test --aarch64.
     cargo test "${cross[@]}" --no-fail-fast --lib --test '*' \
         --package takt-base --package takt-wire --package takt-dsp --package takt-link \
         --package takt-graph -- --skip a_full_disk --skip a_writer_killed || return 1
     # Of the runtime those that start nothing, count no system calls (strace) and build no library.
     cargo test "${cross[@]}" --no-fail-fast --package takt-runtime --lib --test messages --test soft || return 1
-    # The environment of that name, with this takt in it.
-    cargo build "${cross[@]}" --package takt && grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1
+    # The environment of that name, with this takt in it, and a cluster of both kinds of processor.
+    cargo build "${cross[@]}" --package takt --features $features && grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1
 )

@@ -1,9 +1,10 @@
 //! The environment `aarch64`: an agent of another instruction set answers, measures over the path, and says what a processor of
-//! its kind can do; the study `aloe` sets its times beside those here.
+//! its kind can do; the study `aloe` sets its times beside those here. A fleet of two kinds of processor computes what one does.
 //!
 //! ```text
-//! CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc cargo build --target aarch64-unknown-linux-gnu
-//! cargo test --package takt --test aarch64
+//! CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc cargo build --target aarch64-unknown-linux-gnu \
+//!     --features takt/full
+//! cargo test --package takt --test aarch64 --features takt/full
 //! ```
 //!
 //! It takes QEMU's user emulation and a takt for aarch64 of the same profile; what is missing is skipped, on record. Nobody
@@ -132,4 +133,60 @@ fn the_arm_columns_are_measured_and_their_errors_are_those_of_the_figures_beside
     let claim = &outcome["claims"][6];
     assert_eq!((claim["number"].as_u64(), claim["covered"].as_bool()), (Some(7), Some(true)), "{claim:#}");
     assert_eq!(outcome["claims"][4]["covered"], json!(false), "one machine tells nothing of several");
+}
+
+/// What starts the takt for aarch64, where it knows clusters; `None`, on record, where it does not or can't be started.
+#[cfg(feature = "cluster")]
+#[track_caller]
+fn translated() -> Option<Vec<String>> {
+    let target = PathBuf::from(support::TAKT).ancestors().nth(2).expect("target/debug/takt").to_owned();
+    let beside = target.join("aarch64-unknown-linux-gnu/debug/takt");
+    let takt = std::env::var_os("TAKT_AARCH64").map_or(beside, PathBuf::from);
+    let words = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", takt.to_str().expect("text")].map(str::to_owned);
+    let said = std::process::Command::new(&words[0]).args(&words[1..]).args(["node", "--help"]).output();
+    if said.is_ok_and(|said| said.status.success()) {
+        return Some(words.to_vec());
+    }
+    skip(format!(
+        "no takt for aarch64 that knows clusters   (cargo build with --features takt/full, as {} says)",
+        file!()
+    ));
+    None
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn nodes_of_two_kinds_of_processor_compute_what_one_machine_computes() {
+    let run = Registry::system().begin("test").expect("a record");
+    if environment(&run).is_none() {
+        return;
+    }
+    let Some(other) = translated() else { return };
+    let cluster = support::cluster::Cluster::of_two_kinds(1, other);
+    let class = |name: &str| cluster.facts(name).expect("there")["class"].as_str().expect("a name").to_owned();
+    assert!(
+        class("b").starts_with("aarch64-on-") && !class("a").starts_with("aarch64"),
+        "{} {}",
+        class("a"),
+        class("b")
+    );
+    let file = support::cluster::waveform();
+    let file = file.to_str().expect("a path");
+    let alone = document(&cluster.takt(&["run", file, "--slots", "20", "--clock", "free", "--json"]));
+    // Nothing is executed late in slots that long, and the channel gives the translated node more to do than the sink.
+    let pins = ["--pin", "source=a", "--pin", "channel=b", "--pin", "sink=b"];
+    let done = cluster.takt(
+        &[&["run", file, "--cluster", "cluster/a", "--slot", "500ms", "--slots", "20", "--json"], &pins[..]].concat(),
+    );
+    let ended = document(&done);
+    assert_eq!((&ended["slots"], &ended["losses"]), (&json!(20), &json!([])), "{}", support::report(&done));
+    for name in ["a", "b"] {
+        let executed = ended["nodes"][name]["report"]["components"].as_array().map(Vec::len);
+        assert!(executed > Some(0), "{name}: {}", support::report(&done));
+    }
+    if ended["misses"] != 0 {
+        return takt_testing::not_judged(format!("{} slots were missed: the machine was too busy", ended["misses"]));
+    }
+    assert!(alone["output_hash"].is_string(), "{alone:#}");
+    assert_eq!(ended["output_hash"], alone["output_hash"]);
 }

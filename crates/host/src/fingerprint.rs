@@ -111,7 +111,7 @@ impl Fingerprint {
             kernel: host.read_opt("/proc/sys/kernel/osrelease"),
             kernel_build: host.read_opt("/proc/sys/kernel/version"),
             kernel_cmdline: host.read_opt("/proc/cmdline"),
-            cpu_model: cpu_model(host),
+            cpu_model: cpu_model(host, std::env::consts::ARCH),
             cpus: all.len(),
             cores: topology.cores(&all).len(),
             isolated_cpus: topology.cpus.iter().filter(|cpu| cpu.isolated).map(|cpu| cpu.id).collect(),
@@ -142,9 +142,19 @@ fn cpuinfo(host: &Host, name: &str) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
-fn cpu_model(host: &Host) -> Option<String> {
+/// What the maker of the processor calls it. A program of another instruction set is translated, and its processor is what the
+/// translator makes of this one: `aarch64 on AMD EPYC`.
+fn cpu_model(host: &Host, instruction_set: &str) -> Option<String> {
     // x86; then what some ARM and RISC-V kernels print.
-    ["model name", "Model", "uarch", "Processor"].iter().find_map(|name| cpuinfo(host, name))
+    let model = ["model name", "Model", "uarch", "Processor"].iter().find_map(|name| cpuinfo(host, name));
+    // No other kernel calls them flags.
+    let of_x86 = cpuinfo(host, "flags").is_some();
+    match model {
+        Some(model) if of_x86 && !instruction_set.starts_with("x86") => Some(format!("{instruction_set} on {model}")),
+        Some(model) => Some(model),
+        // Other ARM kernels print numbers only.
+        None => Some(format!("ARM {} {}", cpuinfo(host, "CPU implementer")?, cpuinfo(host, "CPU part")?)),
+    }
 }
 
 fn flagged(host: &Host) -> bool {
@@ -197,6 +207,19 @@ mod tests {
         assert_eq!((print.governor.as_ref(), print.clock_source.as_ref()), (None, None));
         let json = serde_json::to_string(&print).unwrap();
         assert_eq!(serde_json::from_str::<Fingerprint>(&json).unwrap(), print);
+    }
+
+    #[test]
+    fn a_translated_processor_is_not_the_one_that_translates() {
+        let x86 = Tree::new().with("/proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC\nflags\t\t: fpu sse\n");
+        assert_eq!(cpu_model(&x86.host(), "x86_64").as_deref(), Some("AMD EPYC"));
+        assert_eq!(cpu_model(&x86.host(), "aarch64").as_deref(), Some("aarch64 on AMD EPYC"));
+        let board =
+            Tree::new().with("/proc/cpuinfo", "Features\t: fp asimd\nCPU part\t: 0xd08\nModel\t\t: Raspberry Pi 4\n");
+        assert_eq!(cpu_model(&board.host(), "aarch64").as_deref(), Some("Raspberry Pi 4"));
+        let server = Tree::new().with("/proc/cpuinfo", "Features\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+        assert_eq!(cpu_model(&server.host(), "aarch64").as_deref(), Some("ARM 0x41 0xd0c"));
+        assert_eq!(cpu_model(&Tree::new().host(), "aarch64"), None);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Cluster {
     options: Vec<&'static str>,
     /// The cables between them, where they have any.
     pub cables: Option<Cables>,
+    /// What starts takt on node b, where that is another one.
+    other: Option<Vec<String>>,
 }
 
 impl Cluster {
@@ -33,13 +35,19 @@ impl Cluster {
     /// Up to four on loopback.
     pub fn of(count: u8, first: u8) -> Cluster {
         let addresses: Vec<String> = (first..first + count).map(|at| loopback(at).to_string()).collect();
-        Cluster::on(&addresses, None, &[], |_, _| String::new())
+        Cluster::on(&addresses, None, &[], None, |_, _| String::new())
+    }
+
+    /// Two on loopback; `other` starts takt on the second.
+    pub fn of_two_kinds(first: u8, other: Vec<String>) -> Cluster {
+        let addresses = [first, first + 1].map(|at| loopback(at).to_string());
+        Cluster::on(&addresses, None, &[], Some(other), |_, _| String::new())
     }
 
     /// Two on loopback that give metrics.
     pub fn with_metrics(first: u8) -> Cluster {
         let addresses = [first, first + 1].map(|at| loopback(at).to_string());
-        Cluster::on(&addresses, None, &["--metrics", "0"], |_, _| String::new())
+        Cluster::on(&addresses, None, &["--metrics", "0"], None, |_, _| String::new())
     }
 
     /// In network namespaces of their own; needs root.
@@ -50,13 +58,14 @@ impl Cluster {
     /// The same; `more`: what a node's settings have beside the usual, by the folder of the test and the node's name.
     pub fn apart_with(more: impl Fn(&Place, &str) -> String) -> Cluster {
         let addresses: Vec<String> = Cables::ADDRESSES[..3].iter().map(ToString::to_string).collect();
-        Cluster::on(&addresses, Some(Cables::lay()), &[], more)
+        Cluster::on(&addresses, Some(Cables::lay()), &[], None, more)
     }
 
     fn on(
         addresses: &[String],
         cables: Option<Cables>,
         options: &[&'static str],
+        other: Option<Vec<String>>,
         more: impl Fn(&Place, &str) -> String,
     ) -> Cluster {
         let place = Place::with("here", "");
@@ -69,7 +78,7 @@ impl Cluster {
             let usual = std::fs::read_to_string(&settings).expect("settings");
             std::fs::write(&settings, usual + &more(&place, name)).expect("it is ours");
         }
-        let mut cluster = Cluster { place, nodes: Vec::new(), options: options.to_vec(), cables };
+        let mut cluster = Cluster { place, nodes: Vec::new(), options: options.to_vec(), cables, other };
         NAMES[..addresses.len()].iter().for_each(|name| cluster.join(name));
         cluster.until_whole();
         cluster
@@ -93,7 +102,14 @@ impl Cluster {
         let core = takt_host::affinity::own_cpus()[0].to_string();
         let folder = format!("cluster/{name}");
         let options = [&["node", "--folder", &folder, "--cores", &core], &self.options[..]].concat();
-        let mut command = self.command(name, &options);
+        let mut command = match &self.other {
+            Some(words) if name == "b" => {
+                let mut command = self.place.call(&words[0]);
+                command.args(&words[1..]).args(&options);
+                command
+            }
+            _ => self.command(name, &options),
+        };
         let log = std::fs::File::create(self.place.path(&format!("{name}.log"))).expect("a log");
         let child = command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log).spawn();
         self.nodes.retain(|(node, _)| node != name);

@@ -57,7 +57,7 @@ pub(super) fn mapped(
     options: &Options,
     nodes: [&NodeFacts; 2],
 ) -> Result<Cut, NodesError> {
-    let classes = classes(nodes);
+    let classes = nodes.map(|node| node.class.clone());
     let class = classes.iter().cloned().zip(nodes.map(|node| node.spec)).collect::<BTreeMap<_, _>>();
     let node = |index: usize| NodeSpec {
         name: NAMES[index].to_owned(),
@@ -99,11 +99,4 @@ pub(super) fn mapped(
     let (period_ns, bound_ns, optimal) = (found.period_ns, found.bound_ns, found.optimal);
     cut.mapped = Some(Mapped { period_ns, bound_ns, optimal, core_ns, link_ns });
     Ok(cut)
-}
-
-/// A translated processor may call itself what the one that translates is called.
-fn classes([first, second]: [&NodeFacts; 2]) -> [String; 2] {
-    let other = first.architecture != second.architecture && first.class == second.class;
-    let suffix = if other { format!("-{}", second.architecture) } else { String::new() };
-    [first.class.clone(), second.class.clone() + &suffix]
 }

@@ -72,8 +72,6 @@ pub struct NodeFacts {
     pub class: String,
     /// What that core can do, where the mapper was asked.
     pub spec: ClassSpec,
-    /// Instruction set.
-    pub architecture: String,
     /// The core that its worker is on.
     pub core: usize,
 }

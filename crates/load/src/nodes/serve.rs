@@ -142,7 +142,7 @@ impl Node {
 pub(super) fn own_facts(capacities: bool) -> Result<NodeFacts, NodesError> {
     let core = waveform::cores(1)?[0];
     let spec = if capacities { measured(core)? } else { ClassSpec::default() };
-    Ok(NodeFacts { class: costs::class(), spec, architecture: std::env::consts::ARCH.to_owned(), core })
+    Ok(NodeFacts { class: costs::class(), spec, core })
 }
 
 /// On a thread of its own: this one keeps its CPUs.

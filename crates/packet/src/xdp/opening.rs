@@ -276,7 +276,8 @@ fn socket(interface: &Interface, queue: u32, sizes: Sizes) -> Result<(Receiving,
 fn refused(kind: EngineKind, interface: &Interface, sizes: Sizes, failed: Failed) -> EngineError {
     let name = || interface.name.clone();
     let missing = match (failed.call, failed.errno) {
-        ("socket AF_XDP", Errno::AFNOSUPPORT) => Missing::XdpSockets,
+        // User emulation, as QEMU's, opens the socket and knows none of its options.
+        ("socket AF_XDP", Errno::AFNOSUPPORT) | ("setsockopt XDP_UMEM_REG", Errno::NOPROTOOPT) => Missing::XdpSockets,
         ("socket AF_XDP", Errno::PERM | Errno::ACCESS) => Missing::XdpPermission,
         ("setsockopt XDP_UMEM_REG", Errno::NOBUFS | Errno::PERM) => Missing::LockedMemory,
         ("bind AF_XDP", Errno::BUSY) => Missing::QueueFree { interface: name() },

@@ -43,15 +43,24 @@ fn main() -> ExitCode {
         Some("quiet") => quiet::quiet(),
         Some("--list") => all.for_each(|(name, _)| println!("{name}: test")),
         _ => {
-            let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-            let chosen = all.filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| name.contains(*w)));
-            let mut failed = 0;
-            for (name, test) in chosen {
+            // As the standard harness does: `--skip NAME`, and names of which one is wanted.
+            let (mut skip, mut names): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
+            let mut rest = arguments.iter();
+            while let Some(argument) = rest.next() {
+                match argument.as_str() {
+                    "--skip" => skip.extend(rest.next()),
+                    flag if flag.starts_with('-') => {}
+                    _ => names.push(argument),
+                }
+            }
+            let any = |of: &[&String], name: &str| of.iter().any(|part| name.contains(part.as_str()));
+            let (mut passed, mut failed) = (0, 0);
+            for (name, test) in all.filter(|(name, _)| (names.is_empty() || any(&names, name)) && !any(&skip, name)) {
                 let good = std::panic::catch_unwind(test).is_ok();
                 println!("test {name} ... {}", if good { "ok" } else { "FAILED" });
-                failed += usize::from(!good);
+                *(if good { &mut passed } else { &mut failed }) += 1;
             }
-            println!("test result: {}. {failed} failed", if failed == 0 { "ok" } else { "FAILED" });
+            println!("test result: {}. {passed} passed; {failed} failed", if failed == 0 { "ok" } else { "FAILED" });
             return if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
     }
