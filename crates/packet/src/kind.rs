@@ -45,6 +45,9 @@ impl EngineKind {
         EngineKind::Auto,
     ];
 
+    /// What people may type, for the help of a command.
+    pub const FORMS: &str = "socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto";
+
     /// Those over kernel sockets, which need no interface for themselves.
     pub const OVER_SOCKETS: [EngineKind; 3] = [EngineKind::Socket, EngineKind::Mmsg, EngineKind::Uring];
 

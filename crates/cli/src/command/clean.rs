@@ -14,8 +14,8 @@ Example:
   sudo takt clean
 
 Removes what runs that were killed have left: network namespaces with their interfaces, control groups, \
-folders of containers and guests, processes; and gives back the queues of network cards that engine xdp had. Runs that live are left alone, and so is everything that is not \
-takt's own. Settings are given back by takt doctor --undo; records of finished rounds stay. Doing it twice does \
+folders of containers and guests, processes; and gives back the queues of network cards that engine xdp had. \
+Runs that live are left alone, and so is everything that is not takt's own. Settings are given back by takt doctor --undo; records of finished rounds stay. Doing it twice does \
 no harm.
 Exit status: 0 nothing is left, 2 something could not be removed.")]
 pub struct Args {}

@@ -21,16 +21,16 @@ pub const PROTOCOL: u32 = 1;
 /// Bytes of an answer at most; of a message to a node less ([`crate::gate::MOST_BYTES`]).
 pub const MOST_BYTES: usize = 16 << 20;
 
-/// A question with the version it is asked in.
+/// A request or an answer, with the version that it is written in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope<T> {
     /// [`PROTOCOL`] of who wrote it.
     pub protocol: u32,
-    /// What is asked or answered; not looked at where the version is another one.
+    /// The request or the answer; not read where the version is another one.
     pub body: T,
 }
 
-/// What a node can be asked.
+/// What can be requested of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {

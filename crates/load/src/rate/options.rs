@@ -66,7 +66,7 @@ pub struct Options {
         feature = "clap",
         arg(
             long,
-            help = "Packet engine: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+            help = format!("Packet engine: {}", EngineKind::FORMS),
             value_name = "E",
             default_value = "mmsg"
         )

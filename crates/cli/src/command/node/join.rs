@@ -26,7 +26,7 @@ pub struct Join {
     /// Packet engine of the samples between nodes.
     #[arg(
         long,
-        help = "Packet engine of the samples between nodes: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+        help = format!("Packet engine of the samples between nodes: {}", EngineKind::FORMS),
         value_name = "E",
         default_value = "mmsg"
     )]

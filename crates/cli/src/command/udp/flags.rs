@@ -58,7 +58,7 @@ pub(super) struct Engine {
     /// Packet engine of this end.
     #[arg(
         long,
-        help = "Packet engine of this end: socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto",
+        help = format!("Packet engine of this end: {}", EngineKind::FORMS),
         value_name = "E",
         default_value = "mmsg"
     )]
