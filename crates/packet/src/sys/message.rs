@@ -207,7 +207,7 @@ impl Many {
             *many = ManyHeader { header, bytes: u32::try_from(longest).unwrap_or(u32::MAX) };
             (rest, spans, count) = (later, others, count + 1);
         }
-        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), spans: &self.spans, _lent: PhantomData }
+        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), spans: &self.spans, _borrow: PhantomData }
     }
 }
 
@@ -215,7 +215,7 @@ impl Many {
 pub(crate) struct Prepared<'a> {
     headers: &'a mut [ManyHeader],
     spans: &'a [Span],
-    _lent: PhantomData<&'a [u8]>,
+    _borrow: PhantomData<&'a [u8]>,
 }
 
 impl Prepared<'_> {

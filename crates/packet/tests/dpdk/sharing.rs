@@ -87,12 +87,12 @@ fn an_engine_that_closes_takes_nothing_from_the_other() {
 }
 
 #[test]
-fn a_lane_that_is_full_drops_and_counts_for_its_own_engine() {
-    if !over_a_cable("sharing::a_lane_that_is_full_drops_and_counts_for_its_own_engine") {
+fn a_queue_that_is_full_drops_and_counts_for_its_own_engine() {
+    if !over_a_cable("sharing::a_queue_that_is_full_drops_and_counts_for_its_own_engine") {
         return;
     }
     let (mut slow, mut other, from) = (dpdk(&unconnected(1)), dpdk(&unconnected(1)), stranger());
-    // Fewer than the interface's ring holds, more than the lane does.
+    // Fewer than the interface's ring holds, more than the queue of an engine does.
     send_in_turn(&from, &[addr(&*slow, 0)], 0..6000);
     send_in_turn(&from, &[addr(&*other, 0)], 7..8);
     assert_eq!(numbers(&recv_some(&mut *other, 1)), [7], "it has met all that came before");
@@ -101,7 +101,7 @@ fn a_lane_that_is_full_drops_and_counts_for_its_own_engine() {
     assert_eq!(numbers(&recv_some(&mut *slow, 4096)), (0..4096).collect::<Vec<_>>());
     send_in_turn(&from, &[addr(&*slow, 0)], 5000..5001);
     assert_eq!(numbers(&recv_some(&mut *slow, 1)), [5000], "and goes on");
-    // What the interface's own ring drops is somebody's, and nobody knows whose.
+    // What the interface's own ring drops belongs to an engine, and none knows to which.
     send_in_turn(&from, &[addr(&*slow, 0)], 0..9000);
     assert_eq!((drops(&*slow), drops(&*other)), (None, None));
 }
@@ -125,9 +125,9 @@ fn an_engine_that_is_opened_and_closed_again_and_again_leaves_nothing() {
             assert_eq!(recv_some(&mut *engine, 1).len(), 1);
         }
         if n % 3 == 0 {
-            // Its frame lies in its lane when it goes, before or after the other.
+            // Its frame lies in its queue when it goes, before or after the other.
             let mut other = dpdk(&unconnected(1));
-            stranger().send_to(b"in its lane", addr(&*engine, 0)).unwrap();
+            stranger().send_to(b"in its queue", addr(&*engine, 0)).unwrap();
             stranger().send_to(b"behind", addr(&*other, 0)).unwrap();
             assert_eq!(recv_some(&mut *other, 1).len(), 1);
             if n % 2 == 0 {
