@@ -48,7 +48,7 @@ pub enum Sending {
     CopiedByPath,
     /// Copied: the kernel refused zero copy.
     CopiedRefused,
-    /// By zero copy, of which the kernel has not yet said whether it was any.
+    /// By zero copy, of which the kernel has not yet reported whether it was any.
     Unconfirmed,
     /// By zero copy, most of it, as the kernel says.
     ZeroCopy,
@@ -93,7 +93,7 @@ impl Rule {
         self.offered = true;
     }
 
-    /// Judges the path by what the kernel has said so far.
+    /// Judges the path by what the kernel has reported so far.
     pub(crate) fn judge(&mut self, usage: Usage) {
         let Usage { zero_copy, copied } = usage;
         let (zero_copy, copied) = (zero_copy - self.trial.zero_copy, copied - self.trial.copied);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_it_or_one_that_is_asked_not_to_is_offered_nothing() {
+    fn a_kernel_without_it_or_one_that_is_not_to_is_offered_nothing() {
         for (requested, kernel, sending) in [
             (ZeroCopy::Never, true, Sending::Copied),
             (ZeroCopy::Never, false, Sending::Copied),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_sends_little_or_short_datagrams_offers_none_unless_it_is_asked_to() {
+    fn an_engine_that_sends_little_or_short_datagrams_offers_none_unless_requested() {
         let short = Config::new(Vec::new());
         let receives = Config { way: Way::Receive, max_payload_bytes: 8000, ..short.clone() };
         for (config, sending) in [(short, Sending::CopiedShort), (receives, Sending::Copied)] {

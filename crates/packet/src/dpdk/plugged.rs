@@ -83,7 +83,7 @@ pub(super) struct Plugged {
 
 // SAFETY: port and pool belong to the process; nothing about them belongs to a thread.
 unsafe impl Send for Plugged {}
-// SAFETY: through a shared reference the device is asked for counts, which DPDK allows at any time; its queues are used
+// SAFETY: through a shared reference the device is read for counts, which DPDK allows at any time; its queues are used
 // through `Receiver` and `Sender`, and the pool's operations may run at once.
 unsafe impl Sync for Plugged {}
 

@@ -215,7 +215,7 @@ int takt_dpdk_is_back(const struct rte_mbuf *buffer)
     return rte_mbuf_refcnt_read(buffer) == 1;
 }
 
-/* Asks the driver to be done with what has left; many can't be asked. */
+/* Has the driver release what has left; many can't. */
 void takt_dpdk_clean(uint16_t port)
 {
     (void)rte_eth_tx_done_cleanup(port, 0, 0);

@@ -42,14 +42,14 @@ fn a_host_of_its_own_finds_neighbours_and_is_found() {
     assert!(first.ip() == Ipv4Addr::new(10, 97, 0, 2) && first.port() >= 49_152, "{first}");
     let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
     kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
-    // It asks.
+    // It sends the request of ARP.
     send_all(&mut *engine, Some(kernel.local_addr().unwrap()), &numbered(0..40));
     let mut bytes = [0; 9];
     for n in 0..40_u32 {
         let (len, from) = kernel.recv_from(&mut bytes).unwrap();
         assert_eq!((len, from, u32::from_be_bytes(bytes[..4].try_into().unwrap())), (4, first, n));
     }
-    // It is asked.
+    // It answers one.
     shell("ip neigh flush dev dtap0");
     kernel.send_to(b"two", "10.97.0.2:4000").unwrap();
     let seen = recv_some(&mut *engine, 1);
@@ -77,7 +77,7 @@ fn two_engines_are_one_host_of_their_own() {
     let ports = [addr(&*first, 0), addr(&*second, 0), addr(&*second, 1)];
     assert!(ports[0] != ports[2] && ports[1].port() == 4000, "{ports:?}");
 
-    // The kernel asks once for both, and is answered once.
+    // The kernel sends one request for both, and gets one reply.
     let kernel = UdpSocket::bind("10.97.0.1:0").unwrap();
     kernel.set_read_timeout(Some(takt_testing::HANG)).unwrap();
     let before = frames_over_the_tap();

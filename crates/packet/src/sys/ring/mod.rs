@@ -200,8 +200,8 @@ impl Ring {
     /// Whether the kernel has sends by zero copy (`IORING_OP_SENDMSG_ZC`, Linux 6.1).
     pub(crate) fn has_zero_copy(&self) -> bool {
         let mut probe = Probe::new();
-        let asked = self.uring.submitter().register_probe(&mut probe);
-        asked.is_ok() && probe.is_supported(opcode::SendMsgZc::CODE)
+        let probed = self.uring.submitter().register_probe(&mut probe);
+        probed.is_ok() && probe.is_supported(opcode::SendMsgZc::CODE)
     }
 
     /// Whether the bytes of a block may be written: no frame refers to them.

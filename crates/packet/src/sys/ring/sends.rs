@@ -47,7 +47,7 @@ pub(super) fn entry(
     }
 }
 
-/// Messages that zero copy was asked for and that are done with.
+/// Messages that zero copy was requested for and that are done with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// Left from where they lay.
