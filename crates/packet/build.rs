@@ -1,4 +1,4 @@
-//! Compiles the shim of engine `dpdk`, where that is asked for; without the feature there is nothing to do.
+//! Compiles the shim of engine `dpdk`, where that is requested; without the feature there is nothing to do.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -181,7 +181,7 @@ impl Agent {
         }
     }
 
-    /// What it, these other processes of its machine and that machine have used since this was asked last; `None` the first
+    /// What it, these other processes of its machine and that machine have used since the last call; `None` the first
     /// time.
     ///
     /// # Errors

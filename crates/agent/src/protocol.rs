@@ -17,7 +17,7 @@ pub enum Request {
     Hello,
     /// What has the kernel counted in your namespace?
     Counters,
-    /// What have you, these other processes and your machine used since you were asked last? `null` the first time.
+    /// What have you, these other processes and your machine used since the last request? `null` the first time.
     Account {
         companions: Vec<u32>,
     },

@@ -66,7 +66,7 @@ impl Clock for WallClock {
     }
 }
 
-/// A clock that moves only when told. Clones share the same time.
+/// A clock that moves only when it is set. Clones share the same time.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock(Arc<AtomicU64>);
 

@@ -6,7 +6,7 @@
 /// is numbers, texts, lists and tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistyped {
-    /// What stands there: the value itself if it is short enough to be told, else what kind of value it is.
+    /// What stands there: the value itself if it is short enough to be shown, else what kind of value it is.
     pub found: String,
     /// What could.
     pub expected: String,

@@ -20,7 +20,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// Whether it was requested.
     #[must_use]
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)

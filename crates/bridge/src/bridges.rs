@@ -93,7 +93,7 @@ impl Bridges {
     }
 
     /// Begins to send and receive, on a thread of its own. `peers` says where the bridges of each worker of the whole plan are;
-    /// `fifo_priority` is asked for and not required.
+    /// `fifo_priority` is requested and not required.
     ///
     /// # Errors
     /// The thread is not made.

@@ -147,12 +147,12 @@ fn state(state: PtpPortState) -> &'static str {
 }
 
 #[test]
-fn pmc_and_takt_read_the_same_and_the_clocks_are_as_near_as_is_said() {
+fn pmc_and_takt_read_the_same_and_the_clocks_are_as_near_as_is_reported() {
     let Some(pair) = Pair::start("good", "slaveOnly 1") else { return };
     [0, 1].into_iter().for_each(|end| pair.until_synchronised(end));
     for end in [0, 1] {
         for data_set in PtpDataSet::ALL {
-            // It changes with each Sync: equal before and after pmc asked.
+            // It changes with each Sync: equal before and after the request of pmc.
             let (own, theirs) = wait_for("one answer twice", || {
                 let before = fields(&pair.answer(end, data_set));
                 let theirs = pair.services[end].pmc(data_set.name());
@@ -190,7 +190,7 @@ fn two_nodes(pair: &Pair) {
 fn a_clock_that_ptp4l_does_not_discipline_is_refused() {
     let Some(pair) = Pair::start("free", "slaveOnly 1\nfree_running 1") else { return };
     pair.until_synchronised(0);
-    let error = wait_for("a slave that hears its master", || {
+    let error = wait_for("a slave that receives from its master", || {
         let error = pair.cable.within(1, || pair.service(1).check()).err()?;
         let knows = pair.services[1].pmc("TIME_STATUS_NP").get("gmPresent").is_some_and(|is| is == "true");
         knows.then_some(error)

@@ -1,4 +1,4 @@
-//! Parquet, where the build has it: what all files of that kind have in common, and what is said where it has not.
+//! Parquet, where the build has it: what all files of that kind have in common, and the error where it has not.
 
 #[cfg(feature = "parquet")]
 mod files {
@@ -46,7 +46,7 @@ mod files {
 #[cfg(feature = "parquet")]
 pub use files::{Writer, column, create, io_error};
 
-/// What is said of a file that this build can't write; `instead`: the option that gives text.
+/// The error about a file that this build can't write; `instead`: the option that gives text.
 #[cfg(not(feature = "parquet"))]
 pub fn not_built(path: &std::path::Path, instead: &str) -> crate::problem::Problem {
     let why = "this build of takt has no Parquet, which is heavy";

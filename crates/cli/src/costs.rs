@@ -1,4 +1,4 @@
-//! Files of costs, and what is said where costs are not known.
+//! Files of costs, and the error where costs are not known.
 
 use std::io::Read;
 use std::path::Path;

@@ -47,7 +47,7 @@ impl Output {
         let _ = writeln!(stderr().lock(), "{}", text.as_ref());
     }
 
-    /// Prints the JSON document if the reader asked for JSON, else the text.
+    /// Prints the JSON document if the reader requested JSON, else the text.
     /// Errors: the value can't be written as JSON (a map with keys that are no strings).
     pub fn result<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
         if self.json {

@@ -69,14 +69,7 @@ fn an_agent_of_another_instruction_set_measures_over_the_path() {
 }
 
 /// The parts of the study that the ARM columns rest on.
-const SMALL: &str = r#"
-question = "Do the ARM columns work?"
-[study]
-name = "aloe"
-[rounds]
-count = { full = 2, quick = 2 }
-order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
+const PARTS: &str = r#"
 [[part]]
 name = "execution"
 factors = { slots = [20] }
@@ -100,7 +93,7 @@ fn the_arm_columns_are_measured_and_their_errors_are_those_of_the_figures_beside
     if environment(&run).is_none() {
         return;
     }
-    let place = Place::with("small.toml", SMALL);
+    let place = Place::with_study("aloe", 2, PARTS);
     let outcome = document(&place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]));
     let there = &outcome["elsewhere"];
     assert_eq!(outcome["rounds"]["valid"], 10, "{:#}", outcome["records"]);

@@ -21,7 +21,7 @@ fn it_answers_and_ends_with_its_input() {
     assert_eq!((rest.as_str(), child.wait().expect("it ends").code()), ("", Some(0)));
 }
 
-/// A shell plays the program that is killed. The agent's input stays open, so that what ends it is the signal it asked
+/// A shell plays the program that is killed. The agent's input stays open, so that what ends it is the signal it requested
 /// the kernel for.
 #[test]
 fn it_dies_with_a_parent_that_is_killed() {
@@ -46,7 +46,7 @@ fn it_dies_with_a_parent_that_is_killed() {
     }
 }
 
-/// A process that has ended and waits for somebody to take note of it counts as ended.
+/// A process that has ended and waits for its parent to take note of it counts as ended.
 fn alive(process: &Path) -> bool {
     std::fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -103,7 +103,7 @@ def document(message):
 
 def hostile(connect, folder, key):
     with zenoh.open(config("client", folder, connect=connect)) as session:
-        # Who can ask nodes can also be asked in their place, and so reads along.
+        # Who can send requests to nodes can also be sent theirs, and so reads along.
         reads = session.declare_queryable(key)
         print("ready", flush=True)
         orders = {}

@@ -92,7 +92,7 @@ fn load(site: &mut Site) -> (u64, u64) {
     (count("sent"), count("received"))
 }
 
-/// All that was asked for went out, and most of it came over.
+/// All that was requested went out, and most of it came over.
 fn crossed(sent: u64, received: u64) -> bool {
     sent == 500 && (sent / 2..=sent).contains(&received)
 }
@@ -341,7 +341,7 @@ fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Pat
     report["removed"].as_array().map_or(0, Vec::len)
 }
 
-/// A lab that is asked to end takes everything away by itself, while it comes up and while its shell waits.
+/// A lab that is to end takes everything away by itself, while it comes up and while its shell waits.
 fn ends_in_good_order(kind: Kind, moments: &[(Moment, Signal)]) {
     let run = Registry::system().begin("test").expect("a record");
     if opened(&Spec { kind, ..Spec::default() }, &run).is_none() {
@@ -360,7 +360,7 @@ fn ends_in_good_order(kind: Kind, moments: &[(Moment, Signal)]) {
 }
 
 #[test]
-fn a_shell_that_is_asked_to_end_is_taken_away() {
+fn a_shell_that_is_to_end_is_taken_away() {
     ends_in_good_order(Kind::Native, &[(Moment::Records(2), Signal::INT), (Moment::Up, Signal::TERM)]);
     ends_in_good_order(Kind::Container, &[(Moment::Records(4), Signal::INT), (Moment::Up, Signal::HUP)]);
 }

@@ -77,7 +77,7 @@ kill $(jobs -p) 2> /dev/null
 exit $status
 "#;
 
-/// Lines of the page that are examples: the command, without what is said about it behind two spaces.
+/// Lines of the page that are examples: the command, without the comment behind two spaces.
 fn examples() -> Vec<String> {
     let lines = PAGE.lines().filter_map(|line| line.strip_prefix("  "));
     let commands = lines.filter(|line| ["takt ", "sudo takt ", "head "].iter().any(|word| line.starts_with(word)));

@@ -138,7 +138,7 @@ fn export_in_parquet_is_read_by_others() {
 const RATE: &str = "workload = { kind = \"rate\", mode = \"rx\", rate_sps = 1e6, duration = \"100ms\" }\n";
 
 #[test]
-fn a_radio_of_ones_own_is_not_asked_for_what_only_an_emulated_one_has() {
+fn what_only_an_emulated_radio_has_is_not_required_of_ones_own() {
     let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{RATE}"));
     let said = refusal(&place.takt(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]));
     has(&said, &["environment=container", "127.0.65.1", "network of its own", "--only environment=native"]);
@@ -191,14 +191,14 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
     let summary = json(&output);
     let said = summary["points"].to_string();
     assert_eq!([&summary["rounds"]["valid"], &summary["rounds"]["skipped"]], [1, 1], "{summary:#}");
-    // Without QEMU that is what is said.
+    // Without QEMU that is the error.
     let kernel = said.contains("no kernel for a virtual machine") && said.contains(&nowhere.display().to_string());
     assert!(kernel || said.contains("no QEMU on this machine"), "{said}");
     assert!(said.contains("fix: ") && (said.contains("TAKT_VM_KERNEL=FILE") || !kernel), "{said}");
 }
 
 #[test]
-fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_left() {
+fn without_any_container_runtime_that_is_reported_with_what_gets_one_and_nothing_is_left() {
     let Some(()) = root_for("hiding the runtimes of this machine") else { return };
     let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"));
     fs::create_dir(place.path("empty")).expect("a directory");

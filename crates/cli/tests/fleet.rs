@@ -91,7 +91,7 @@ impl Fleet {
         (lab, agent)
     }
 
-    /// What the lab said.
+    /// What the lab printed.
     fn said(&self, mut lab: Ended) -> String {
         let status = lab.0.wait().expect("it ends");
         assert_eq!(status.code(), Some(2), "{status}");
@@ -221,7 +221,7 @@ fn no_agent_outlives_its_lab_and_a_killed_run_goes_on() {
 fn what_dies_on_a_node_is_named() {
     let mut fleet = Fleet::start(78);
     let (mut lab, _) = fleet.working(r#"["node:a"]"#);
-    // One that dies before it has said anything is asked for again, once.
+    // One that dies before it has sent anything is started again, once.
     wait_for("the end of the lab", || {
         for agent in fleet.agents() {
             let _ended_already = kill_process(Pid::from_raw(agent.cast_signed()).expect("a process"), Signal::KILL);

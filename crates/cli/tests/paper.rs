@@ -6,15 +6,8 @@ mod support;
 use serde_json::Value;
 use support::{Place, json, page_of, status_of};
 
-/// The parts of the study, each with as little as it can do; every round counts, whatever else runs on the machine.
-const SMALL: &str = r#"
-question = "Does the study work?"
-[study]
-name = "aloe"
-[rounds]
-count = { full = 2, quick = 1 }
-order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
+/// The parts of the study, each with as little as it can do.
+const PARTS: &str = r#"
 [[part]]
 name = "execution"
 factors = { slots = [10, 50] }
@@ -46,7 +39,7 @@ fixed = { packet = 64, workload = { kind = "waveform", waveform = "bpsk", clock 
 
 #[test]
 fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
-    let place = Place::with("small.toml", SMALL);
+    let place = Place::with_study("aloe", 1, PARTS);
     let output = place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
     assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{outcome:#}");
@@ -89,9 +82,9 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
 }
 
-/// Nothing is measured twice because of it: what will be left out is said before the first round.
+/// Nothing is measured twice because of it: what will be left out is reported before the first round.
 #[test]
-fn what_a_study_needs_and_this_machine_lacks_is_said_first_with_what_brings_it() {
+fn what_a_study_needs_and_this_machine_lacks_is_reported_first_with_what_brings_it() {
     let file = "question = \"?\"\n[study]\nname = \"virtual-sdr\"\n[[part]]\nname = \"link\"\n\
                 factors = { environment = [\"native\", \"vm\"] }\n\
                 fixed = { payload_bytes = 256, direction = \"both\", path = \"loopback\", workload = { kind = \"udp\", \

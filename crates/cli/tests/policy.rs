@@ -37,7 +37,7 @@ fn has_no_deadline() -> String {
 }
 
 #[test]
-fn a_kernel_without_deadline_is_named_where_that_policy_is_asked_for_and_gives_the_others() {
+fn a_kernel_without_deadline_is_named_where_that_policy_is_requested_and_gives_the_others() {
     let Some(refused) = wakeup("deadline:100us", WITHOUT_DEADLINE) else { return };
     has(&refusal(&refused), &["error: the threads can't have that policy", &has_no_deadline(), "fix   FIFO or RR"]);
     if !may_have_real_time() {
@@ -52,7 +52,7 @@ fn a_kernel_without_deadline_is_named_where_that_policy_is_asked_for_and_gives_t
 #[test]
 fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
     if !may_have_real_time() {
-        return takt_testing::skip("who lacks CAP_SYS_NICE is told that first   (run the tests as root)");
+        return takt_testing::skip("who lacks CAP_SYS_NICE gets that error first   (run the tests as root)");
     }
     let Some(refused) = wakeup("fifo:50", WITHOUT_REAL_TIME) else { return };
     has(

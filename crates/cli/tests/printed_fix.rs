@@ -48,7 +48,7 @@ impl Installed {
     }
 }
 
-/// The fixes of an error, each without what is said about it.
+/// The fixes of an error, each without the comment on it.
 fn fixes(output: &Output) -> Vec<String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let line = |line: &str| Some(line.strip_prefix("  fix   ").or(line.strip_prefix("  or    "))?.to_owned());

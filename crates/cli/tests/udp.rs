@@ -250,7 +250,7 @@ fn a_client_that_stood_still_opens_its_session_again() {
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_prints_its_summary() {
+fn a_server_that_is_stopped_prints_its_summary() {
     let mut server = Server::start(&["--once", "--json"]);
     assert!(server.send(&["--pps", "100", "--duration", "100ms"]).status.code().is_some());
     let mut rest = String::new();

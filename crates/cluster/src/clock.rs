@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_speaks_against_a_beat_is_said_with_its_numbers() {
+    fn what_speaks_against_a_beat_is_stated_with_its_numbers() {
         let measured = |offset_ns, bound_ns| Measured { offset_ns, bound_ns };
         let mut standing = Standing {
             grandmaster: 0x0200_00FF_FE00_0001,

@@ -272,7 +272,7 @@ pub(crate) fn payload(query: &Query) -> Vec<u8> {
 /// Answers it.
 pub(crate) fn reply(query: &Query, answer: Answer) {
     let document = document(&Envelope { protocol: PROTOCOL, body: answer });
-    // Who asked and has gone does not want to know.
+    // A caller that has gone does not want to know.
     let _ = query.reply(query.key_expr(), document).wait();
 }
 

@@ -51,7 +51,7 @@ pub struct Load {
     pub names_taken: u64,
     /// Bytes of the documents that leave and come, without what Zenoh, QUIC and UDP add.
     pub bytes: u64,
-    /// Questions for the time, asked or answered.
+    /// Requests for the time, sent or answered.
     pub clock: u64,
 }
 

@@ -36,7 +36,7 @@ pub enum ClusterError {
     Alone { cluster: String },
     #[error("no core is free on any node of cluster `{cluster}`")]
     Full { cluster: String },
-    /// A node said no.
+    /// A node refused.
     #[error("node `{node}`: {why}")]
     Refused { node: String, why: String, fix: String },
     #[error("node `{node}` speaks version {theirs} of the protocol, and this takt {ours}")]

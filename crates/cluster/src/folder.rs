@@ -43,12 +43,12 @@ pub struct Settings {
     /// What each tenant may have of it.
     #[serde(default, skip_serializing_if = "Quotas::is_empty")]
     pub quota: Quotas,
-    /// Where its PTP service is asked.
+    /// Where its PTP service takes requests.
     #[serde(default, skip_serializing_if = "PtpSettings::is_usual")]
     pub ptp: PtpSettings,
 }
 
-/// How this machine's ptp4l is asked.
+/// How this machine's ptp4l is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PtpSettings {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn how_ptp_is_asked_is_read_and_what_can_t_be_is_refused() {
+    fn how_ptp_is_reached_is_read_and_what_can_t_be_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in [Folder::AUTHORITY, Folder::CERTIFICATE, Folder::KEY] {
             std::fs::write(folder.path().join(name), "").unwrap();

@@ -207,7 +207,7 @@ impl Gate {
             Message::Order(sealed) => sealed,
         };
         let tenant = self.tenant(&sealed, today)?;
-        // Whoever wrote this has a certificate: what follows is said of it by name.
+        // Whoever wrote this has a certificate: what follows is reported of it by name.
         let given: Given = serde_json::from_str(&sealed.text)?;
         if (given.cluster.as_str(), given.node.as_str()) != (&self.cluster, &self.node) {
             let short = takt_graph::limits::shortened;

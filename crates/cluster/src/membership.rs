@@ -235,7 +235,7 @@ impl Timed {
             }
             if let Some(until_ns) = self.view.lease(quorums, now_ns) {
                 *latest_ns = until_ns.max(*latest_ns);
-                time.lend(*latest_ns);
+                time.extend_lease(*latest_ns);
             }
         }
         self.view.heartbeat(now_ns)
@@ -272,7 +272,7 @@ mod tests {
         Heartbeat { from: from.to_owned(), sent_ns, received, supports: supports.clone() }
     }
 
-    /// One of four has failed, and another one promises the next placing before this one is asked: it executes on, until the
+    /// One of four has failed, and another one promises the next placing before this one gets the request: it executes on, until the
     /// lease is over that the others gave it before.
     #[test]
     fn a_lease_is_not_taken_back_by_those_who_promise_another_placing() {

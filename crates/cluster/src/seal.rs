@@ -48,7 +48,7 @@ pub struct Given {
     pub cluster: String,
     /// The same.
     pub node: String,
-    /// The node's life, and when it was asked for it.
+    /// The node's life, and when that was requested.
     pub moment: Moment,
     /// Drawn for this order alone; of what is written to an agent its place, from 0.
     pub number: u64,

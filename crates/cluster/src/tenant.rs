@@ -1,7 +1,7 @@
 //! Who gives orders, and how much of a node each may have.
 //!
 //! A tenant is a name in a certificate that the cluster's authority has signed: nobody can claim it who has not got the key. A
-//! certificate without one, as nodes have, is the operator's, who may do everything. What a tenant may have is said in the
+//! certificate without one, as nodes have, is the operator's, who may do everything. What a tenant may have is stated in the
 //! `cluster.toml` of each node, so each node can decide by itself, and no tenant's word counts for it.
 
 use std::collections::BTreeMap;

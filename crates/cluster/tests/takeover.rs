@@ -28,7 +28,7 @@ struct Manager {
     quorums: Vec<Quorum>,
     supports: BTreeMap<usize, Ballot>,
     placing: Placing,
-    /// Nodes still to be asked, for a promise or to change.
+    /// Nodes that have yet to get the request, for a promise or to change.
     asks: Vec<usize>,
     doing: Doing,
 }

@@ -63,7 +63,7 @@ pub struct FixOffer {
     pub changes: Vec<Change>,
     /// The same as shell commands; for advice, what to do, one way a line.
     pub commands: Vec<String>,
-    /// Who pays, if somebody does.
+    /// Who pays, if anyone does.
     pub who_may_pay: Option<String>,
     /// How to take it back; absent for advice.
     pub undo: Option<String>,

@@ -54,7 +54,7 @@ pub enum Outcome {
     Settled {
         how: How,
     },
-    /// Somebody set another value since; it is left as it is, and so is the entry.
+    /// Another value was set since; it is left as it is, and so is the entry.
     ChangedSince {
         now: String,
         set: String,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_somebody_else_set_since_is_left_alone_and_said() {
+    fn a_value_set_by_another_since_is_left_alone_and_reported() {
         let world = World::new();
         world.apply("500").unwrap();
         world.tree.put(RMEM, "777\n");

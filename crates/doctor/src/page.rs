@@ -12,7 +12,7 @@ pub fn page() -> String {
          Generated from the {} rules in `crates/doctor/src/rules`; a test keeps it in step \
          (`TAKT_BLESS=1 cargo test -p takt-doctor` rewrites it). `takt doctor` looks and changes nothing; `--fix` makes the \
          changes of the kinds *safe* and, where a rule is named or a person agrees, *consent*; `--undo` takes them back from \
-         the journal; advice is only said. `--prove` measures with a change and without it, in turns. No change outlives a \
+         the journal; advice is only shown. `--prove` measures with a change and without it, in turns. No change outlives a \
          reboot.\n",
         RULES.len()
     );

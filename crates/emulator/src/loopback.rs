@@ -98,7 +98,7 @@ impl LoopbackSource {
     /// Steps over runs that have faded away at `first`.
     fn forget(&mut self, first: Tick) {
         let oldest = self.reader.oldest_run();
-        // Backwards: only when something is asked again.
+        // Backwards: only when something is read again.
         self.run = if first < self.last { oldest } else { self.run.max(oldest) };
         self.last = first;
         while self.run + 1 < self.reader.runs() {

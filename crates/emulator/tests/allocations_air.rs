@@ -10,7 +10,7 @@ use takt_emulator::sink::{BurstEdges, Null};
 use takt_emulator::source::Silence;
 
 #[test]
-fn what_is_sent_and_heard_allocates_nothing() {
+fn what_is_sent_and_received_allocates_nothing() {
     let ends = [0, 1, 2].map(|radio| End { radio, channel: 0 });
     let radio = |name: &str, model| Radio::new(name, model, "127.0.0.1".parse().unwrap());
     let imbalance = Imbalance { dc_offset_i: 0.01, iq_gain_db: 0.5, ..Imbalance::default() };

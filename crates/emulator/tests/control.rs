@@ -55,7 +55,7 @@ fn a_name_or_a_cell_that_a_host_writes_is_no_mark() {
 }
 
 #[test]
-fn another_version_is_answered_as_a_hello_whatever_was_asked() {
+fn another_version_is_answered_as_a_hello_whatever_was_requested() {
     let mut host = Host::new();
     let mut bytes = [0; 36];
     let ask = ControlAsk::I2cRead { address: i2c::MOTHERBOARD, count: 4 };
@@ -148,7 +148,7 @@ fn firmware_cells_are_plain_memory_and_the_seventh_is_the_minor_version() {
 }
 
 #[test]
-fn an_echo_has_exactly_the_wanted_length_and_tells_that_of_the_request() {
+fn an_echo_has_exactly_the_wanted_length_and_reports_that_of_the_request() {
     let mut host = Host::new();
     for (sent, wanted) in [(36usize, 36u32), (36, 1472), (1472, 36), (36, 756), (36, 8000), (4000, 36), (36, 16)] {
         let mut bytes = vec![0; sent];

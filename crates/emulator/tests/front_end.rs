@@ -93,7 +93,7 @@ fn tune(host: &mut Host, slave: u32) {
 }
 
 #[test] // receive: 901.001221 MHz for 900 MHz wrote 0x02902903, transmit wrote 0xFD6FD6FD
-fn sources_and_sinks_are_told_where_zero_lies() {
+fn sources_and_sinks_get_where_zero_lies() {
     let (rx0, rx1, tx) = (Tuned::default(), Tuned::default(), Tuned::default());
     let signals = Signals { sources: [Box::new(rx0.clone()), Box::new(rx1.clone())], sink: Box::new(tx.clone()) };
     let mut host = Host::with(Options::default(), signals, &[]);

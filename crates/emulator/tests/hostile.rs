@@ -25,7 +25,7 @@ enum Event {
     Pass(u32),
     /// A datagram.
     Datagram { port: u16, bytes: Vec<u8>, host: u8 },
-    /// Somebody does not listen any more.
+    /// A host does not listen any more.
     Refused { port: u16, host: u8 },
 }
 

@@ -152,7 +152,7 @@ fn with_gpsdo() -> Host {
 }
 
 #[test]
-fn a_gpsdo_names_itself_when_asked() {
+fn a_gpsdo_names_itself_on_request() {
     let mut host = with_gpsdo();
     host.send(ports::GPSDO, b"");
     host.run(us(10));
@@ -204,7 +204,7 @@ fn a_gpsdo_says_the_time_of_each_pps_after_it() {
 fn without_a_destination_samples_go_nowhere_and_are_counted() {
     let mut host = Host::with_faults(&["reboot:at=1ms,for=1ms"]);
     host.run(ms(10));
-    // After power-up nobody has said where samples go.
+    // After power-up no host has set where samples go.
     host.direct(ports::FIFO, Destination::Sender);
     host.poke(settings::RX_CONTROL[0] + 7, 10);
     host.poke(settings::RX_DSP[0] + 2, 100);

@@ -105,7 +105,7 @@ fn equal_rates_on_one_grid_pass_every_bit_and_need_no_future() {
 }
 
 #[test]
-fn a_receiver_tuned_elsewhere_hears_the_difference_or_nothing() {
+fn a_receiver_tuned_elsewhere_receives_the_difference_or_nothing() {
     let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 19);
     sink.tuned(Tick(0), 900e6);
     send_tone(&mut sink, 100e3, 0.5, 1_000_000, 20, 20_000);
@@ -144,7 +144,7 @@ fn a_burst_of_another_rate_and_frequency_follows_at_its_own_ticks() {
 }
 
 #[test]
-fn two_receivers_hear_the_same_each_at_its_rate() {
+fn two_receivers_receive_the_same_each_at_its_rate() {
     let (mut sink, mut sources) = loopback::join(CLOCK, 2);
     send_tone(&mut sink, 50e3, 0.5, 1_000_000, 50, 20_000);
     let [first, second] = &mut sources[..] else { panic!("two") };
@@ -156,7 +156,7 @@ fn two_receivers_hear_the_same_each_at_its_rate() {
 }
 
 #[test]
-fn what_a_break_takes_back_is_not_heard() {
+fn what_a_break_takes_back_is_not_received() {
     let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 16);
     sink.take(Tick(1000), 10, &[Complex32::new(0.5, 0.0); 100], BurstEdges { start: true, end: false });
     sink.take(Tick(1200), 10, &[], BurstEdges { start: false, end: true });
@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn cuts_change_nothing(
         i in prop::sample::select(legal()), d in prop::sample::select(legal()), start in 0u64..2000,
-        cuts in prop::collection::vec(0usize..500, 0..4), heard_cuts in prop::collection::vec(0usize..400, 0..4), shift in prop_oneof![Just(0.0), -1e6..1e6],
+        cuts in prop::collection::vec(0usize..500, 0..4), received_cuts in prop::collection::vec(0usize..400, 0..4), shift in prop_oneof![Just(0.0), -1e6..1e6],
     ) {
         let mut sent = vec![Complex32::default(); 500];
         noise(5, 0.1, Tick(0), 1, &mut sent);
@@ -213,9 +213,9 @@ proptest! {
         let whole = receive(&mut deliver(&[]), 100_000, d, 400);
         let mut source = deliver(&cuts);
         let mut pieces = vec![];
-        let mut heard_cuts = heard_cuts;
-        heard_cuts.sort_unstable();
-        for cut in heard_cuts.into_iter().chain([400]) {
+        let mut received_cuts = received_cuts;
+        received_cuts.sort_unstable();
+        for cut in received_cuts.into_iter().chain([400]) {
             let at = pieces.len();
             pieces.extend(receive(&mut source, 100_000 + at as u64 * u64::from(d), d, cut - at));
         }

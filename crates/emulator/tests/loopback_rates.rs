@@ -173,7 +173,7 @@ fn frequency_words_of_both_sides_count() {
 }
 
 #[test]
-fn what_lies_outside_the_receivers_band_is_not_heard() {
+fn what_lies_outside_the_receivers_band_is_not_received() {
     let mut host = cabled();
     let (fast, slow) = (Factor::new(4).unwrap(), Factor::new(100).unwrap());
     let (_, received) = through(&mut host, [fast, slow], Format::Sc16, 3e6, 0.45, 300);
@@ -182,7 +182,7 @@ fn what_lies_outside_the_receivers_band_is_not_heard() {
 }
 
 #[test]
-fn both_receivers_hear_the_transmitter_each_at_its_own_rate() {
+fn both_receivers_receive_the_transmitter_each_at_its_own_rate() {
     let mut host = cabled();
     let (a, b) = (Factor::new(10).unwrap(), Factor::new(25).unwrap());
     host.open_rx(0, a.get(), Format::Sc16, 300);

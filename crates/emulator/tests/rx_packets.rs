@@ -156,7 +156,7 @@ fn a_new_rate_holds_from_the_next_packet() {
 }
 
 #[test]
-fn samples_go_where_they_were_told_last() {
+fn samples_go_where_they_were_set_to_last() {
     let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(ms(1));

@@ -87,7 +87,7 @@ fn a_file_gets_the_bursts_one_after_the_other() {
 }
 
 #[test]
-fn a_recording_of_a_transmitter_is_heard_again() {
+fn a_recording_of_a_transmitter_is_received_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x");
     let (mut signals, watch) = open("tone:offset=50k,amplitude=0.5", &format!("sigmf:{}", path.display())).unwrap();
@@ -105,7 +105,7 @@ fn a_recording_of_a_transmitter_is_heard_again() {
 }
 
 #[test]
-fn a_loopback_is_heard_and_recorded() {
+fn a_loopback_is_received_and_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.sc16");
     let (mut signals, watch) = open("loopback", &format!("file:{}", path.display())).unwrap();

@@ -19,7 +19,7 @@ fn trap_01_an_overflow_ends_the_stream_until_it_is_commanded_again() {
     host.run(ms(100));
     assert_eq!(host.messages(0), [RxEvent::Overflow], "one O");
     let Some(&Rx::Message { time, arrived, .. }) = host.rx[0].last() else { panic!("stopped means stopped") };
-    assert!(arrived >= support::START + ms(21), "told when the wire is free again");
+    assert!(arrived >= support::START + ms(21), "reported when the wire is free again");
     assert!((2_000_000..2_010_100).contains(&time), "stamped when it happened: {time}");
     host.stream(0, Start, None);
     host.run(ms(10));

@@ -89,7 +89,7 @@ fn a_time_inside_a_burst_is_ignored() {
 }
 
 #[test]
-fn a_late_packet_is_dropped_and_told_and_the_next_one_plays() {
+fn a_late_packet_is_dropped_and_reported_and_the_next_one_plays() {
     let mut host = Host::transmitting(&[]);
     let late = host.time();
     host.packet(100, Some(late), false);
@@ -355,7 +355,7 @@ fn a_zero_length_end_of_burst_is_a_packet_with_one_zero_sample() {
 }
 
 #[test]
-fn without_a_destination_nothing_is_said() {
+fn without_a_destination_nothing_is_reported() {
     let mut host = Host::new();
     let mut silent = Host::in_world(&host.world);
     silent.packet(10, None, true);

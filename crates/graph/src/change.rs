@@ -91,8 +91,8 @@ impl Override {
         };
         let value = declared.parse(value)?;
         // In the place of what the file says, under whichever of its names.
-        let said = declared.names().find(|name| spec.params.get(name).is_some()).unwrap_or(param);
-        spec.params.set(said, value);
+        let written = declared.names().find(|name| spec.params.get(name).is_some()).unwrap_or(param);
+        spec.params.set(written, value);
         Ok(())
     }
 }

@@ -148,7 +148,7 @@ fn chain<'a, 'b: 'a>(list: impl Iterator<Item = &'a Entry<'b>>, links: &mut Vec<
     Ok(())
 }
 
-/// A link, or a path of messages, of `least` slots of delay at least and unless said otherwise.
+/// A link, or a path of messages, of `least` slots of delay at least and unless stated otherwise.
 fn link(of: &str, value: &Entry<'_>, least: u32) -> Result<LinkSpec, Wrong> {
     let DeValue::Table(table) = value.get_ref() else {
         return mistyped(of, value, "a table with `from` and `to`");

@@ -146,7 +146,7 @@ impl Graph {
         format!("{}.{}", component.name, component.shape.inputs[port.port].name)
     }
 
-    /// Components so that each stands behind those it hears without delay. Unique: of those that could come next, the
+    /// Components so that each stands behind those it receives from without delay. Unique: of those that could come next, the
     /// first written does.
     #[must_use]
     pub fn topological_order(&self) -> Vec<usize> {

@@ -101,7 +101,7 @@ impl Plan {
             if worker_of[from] != worker_of[to] {
                 return hop(worker_of[from], worker_of[to]).clamp(1, limits::DELAY_SLOTS) + lag;
             }
-            // A component that hears itself comes before itself: the packet of this slot is not made yet.
+            // A component that receives from itself comes before itself: the packet of this slot is not made yet.
             let later = position[from] >= position[to];
             u32::from(later || (latency == Latency::Fixed && !link.in_cycle)) + lag
         };
@@ -196,7 +196,7 @@ impl Plan {
         self.delay[link]
     }
 
-    /// Slots between what a source makes and the last component that hears of it.
+    /// Slots between what a source makes and the last component that it reaches.
     #[must_use]
     pub fn latency_slots(&self) -> u32 {
         self.latency_slots

@@ -79,7 +79,7 @@ pub enum MissPolicy {
     Skip,
     /// They are not executed; consumers get the last packet again.
     Repeat,
-    /// As skip, and the component is told to use its cheaper mode.
+    /// As skip, and the component switches to its cheaper mode.
     Degrade,
     /// The waveform stops in good order at the next edge.
     Stop,

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_queued_for_its_core_was_held_by_this_host_whatever_else_is_said() {
+    fn what_queued_for_its_core_was_held_by_this_host_whatever_else_is_reported() {
         let stolen = CpuClasses { steal_ns: 500 * MS, ..CpuClasses::default() };
         assert_eq!(cause(delay(50, Some(50), Some(50)), 60, spent(stolen)), Cause::Thread, "the fair server");
         let soft = CpuClasses { softirq_ns: 30 * MS, system_ns: 10 * MS, ..CpuClasses::default() };

@@ -57,10 +57,10 @@ pub fn make_scratch(name: &str) -> Result<PathBuf, DirError> {
     Ok(path)
 }
 
-/// Makes a folder for its owner only, with its parents, and refuses one that belongs to somebody else.
+/// Makes a folder for its owner only, with its parents, and refuses one that belongs to another user.
 ///
 /// # Errors
-/// It can't be made, is no folder, or is somebody else's.
+/// It can't be made, is no folder, or is another user's.
 pub fn make(path: &Path) -> Result<(), DirError> {
     let failed = |source| DirError::Make { path: path.to_owned(), source };
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Asking a network card's driver, and telling it: the `SIOCETHTOOL` request, whose structures are rows of 32-bit words, some
+//! Settings of a network card's driver, read and changed: the `SIOCETHTOOL` request, whose structures are rows of 32-bit words, some
 //! with a table behind.
 #![allow(unsafe_code)]
 
@@ -18,7 +18,7 @@ pub const TABLE: usize = 2;
 /// `SIOCETHTOOL` of linux/sockios.h.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
-/// What is asked: the number in linux/ethtool.h.
+/// What is requested: the number in linux/ethtool.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Command {
@@ -48,14 +48,14 @@ pub enum Command {
 }
 
 impl Command {
-    /// Words that the kernel may read or write where it is asked with this row.
+    /// Words that the kernel may read or write where it is called with this row.
     fn words(self, row: &[u32]) -> usize {
-        let said = |at: usize| row.get(at).map_or(usize::MAX, |&length| length as usize);
+        let stated = |at: usize| row.get(at).map_or(usize::MAX, |&length| length as usize);
         match self {
             Command::GetRings | Command::CountRules | Command::GetRule => RULE_WORDS,
             Command::InsertRule | Command::DeleteRule => RULE_WORDS,
-            Command::ListRules => RULE_WORDS.max(said(RULES).saturating_add(RULES + 1)),
-            Command::GetTable | Command::SetTable => said(TABLE - 1).saturating_add(TABLE),
+            Command::ListRules => RULE_WORDS.max(stated(RULES).saturating_add(RULES + 1)),
+            Command::GetTable | Command::SetTable => stated(TABLE - 1).saturating_add(TABLE),
             _ => WORDS,
         }
     }

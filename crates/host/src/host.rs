@@ -61,7 +61,7 @@ impl Host {
         self
     }
 
-    /// What a recorded host answers when asked for `SCHED_FIFO`.
+    /// What a recorded host answers to a request for `SCHED_FIFO`.
     #[must_use]
     pub fn answering_fifo(mut self, attempt: FifoAttempt) -> Host {
         self.fifo_attempt = Some(attempt);
@@ -75,7 +75,7 @@ impl Host {
         self
     }
 
-    /// The same host, asked about this network interface only, because the radio is behind it.
+    /// The same host, with this network interface only, because the radio is behind it.
     #[must_use]
     pub fn for_interface(mut self, interface: &str) -> Host {
         self.interface = Some(interface.to_owned());

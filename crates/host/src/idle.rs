@@ -36,7 +36,7 @@ pub fn states(host: &Host, cpu: usize) -> Vec<IdleState> {
     numbers.into_iter().filter_map(read).collect()
 }
 
-/// The longest wake-up from idle that this machine's programs allow now, microseconds: the least of what they asked for
+/// The longest wake-up from idle that this machine's programs allow now, microseconds: the least of what they requested
 /// at `/dev/cpu_dma_latency`. `None`: it can't be read, which takes root.
 #[must_use]
 pub fn latency_limit_us(host: &Host) -> Option<u32> {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_processors_sleep_unless_told_to_poll() {
+    fn idle_processors_sleep_unless_set_to_poll() {
         assert!(Idle::default().request().unwrap().is_none());
         assert_eq!("poll".parse(), Ok(Idle::Poll));
         assert_eq!(

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_can_overrule_is_asked_first() {
+    fn who_can_overrule_is_read_first() {
         let tree = Tree::new().with("/proc/sys/kernel/osrelease", "6.18.44\n");
         assert_eq!(model_of(&tree), None, "nobody says so");
         let tree =

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_entered_by_its_number_while_somebody_is_in_it() {
+    fn a_namespace_is_entered_by_its_number_while_a_process_is_in_it() {
         let before = own_network();
         assert_eq!(in_network(before, own_network).unwrap(), Some(before));
         let (tell, number) = std::sync::mpsc::channel();

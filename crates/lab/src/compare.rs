@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_under_other_rules_are_said_to_be() {
+    fn runs_under_other_rules_are_reported_as_such() {
         let file = |rules: &str| {
             let rounds = "[rounds]\ncount = 2\norder = { seed = 1 }\n";
             let part = "[factors]\nslots = [1]\n[fixed]\nworkload = { kind = \"waveform\", duration = \"1s\" }\n";

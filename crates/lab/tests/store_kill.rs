@@ -1,4 +1,4 @@
-//! `kill -9` of the writer, again and again: every round it said was finished is there, whole.
+//! `kill -9` of the writer, again and again: every round that it reported as finished is there, whole.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn content(block: u32) -> Vec<u8> {
 }
 
 /// Opens the store, continues its only run (or begins it), and writes `count` rounds, saying each on standard output
-/// once the store said that it is safe.
+/// once the store reported that it is safe.
 fn write_rounds(dir: &Path, count: u32) {
     let store = Store::open(dir).unwrap();
     let run = match store.runs().unwrap().pop() {
@@ -68,7 +68,7 @@ enum Kill {
     AfterRound(Duration),
 }
 
-/// Kills one, and says which round it said last was finished.
+/// Kills one, and returns the last round that it reported as finished.
 fn kill(dir: &Path, kill: Kill) -> Option<u32> {
     let mut victim = Command::new(env::current_exe().unwrap())
         .args(["--exact", "a_writer_writes_rounds_one_after_another", "--nocapture"])
@@ -100,8 +100,8 @@ fn killing_the_writer_at_any_time_loses_no_finished_round() {
     for when in early.into_iter().chain(late) {
         finished = kill(dir.path(), when).map_or(finished, |block| block + 1);
         let there = whole_rounds(dir.path());
-        assert!(there >= finished, "{when:?}: {finished} rounds were said to be finished, {there} are there");
-        assert!(there <= finished + 1, "{when:?}: at most the one being said may be ahead");
+        assert!(there >= finished, "{when:?}: {finished} rounds were reported as finished, {there} are there");
+        assert!(there <= finished + 1, "{when:?}: at most the one being reported may be ahead");
         finished = there;
     }
     assert!(finished >= 12, "each of the late ones wrote");

@@ -24,12 +24,12 @@
 
 use std::cell::Cell;
 
-use crate::sync::{Alone, Arc, AtomicU64, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicU64, CachePadded, Ordering, UnsafeCell};
 
 struct Shared<C> {
     cells: Box<[UnsafeCell<C>]>,
-    written: Alone<AtomicU64>,
-    read: Box<[Alone<AtomicU64>]>,
+    written: CachePadded<AtomicU64>,
+    read: Box<[CachePadded<AtomicU64>]>,
 }
 
 // SAFETY: cells are reached through a `Writer` (exclusively) and `Reader`s (shared, or exclusively by a sole one), never
@@ -82,8 +82,8 @@ pub struct Reader<C> {
 pub fn ring<C: Send + Sync>(cells: impl IntoIterator<Item = C>, readers: usize) -> (Writer<C>, Vec<Reader<C>>) {
     let cells: Box<[UnsafeCell<C>]> = cells.into_iter().map(UnsafeCell::new).collect();
     assert!(cells.len().is_power_of_two() && readers > 0, "a ring has 1, 2, 4, ... cells, and readers");
-    let read = (0..readers).map(|_| Alone(AtomicU64::new(0))).collect();
-    let shared = Arc::new(Shared { cells, written: Alone(AtomicU64::new(0)), read });
+    let read = (0..readers).map(|_| CachePadded(AtomicU64::new(0))).collect();
+    let shared = Arc::new(Shared { cells, written: CachePadded(AtomicU64::new(0)), read });
     let reader = |index| Reader { shared: Arc::clone(&shared), index, next: 0, written: Cell::new(0), open: NONE };
     let writer = Writer { shared: Arc::clone(&shared), next: 0, free: Cell::new(0), open: NONE };
     (writer, (0..readers).map(reader).collect())
@@ -94,7 +94,7 @@ impl<C> Writer<C> {
     #[inline]
     pub fn free_until(&self, slot: u64) -> u64 {
         if slot >= self.free.get() {
-            let read = |read: &Alone<AtomicU64>| read.0.load(Ordering::Acquire); // B
+            let read = |read: &CachePadded<AtomicU64>| read.0.load(Ordering::Acquire); // B
             let slowest = self.shared.read.iter().map(read).min().unwrap_or(0);
             self.free.set(slowest.saturating_add(self.shared.cells.len() as u64));
         }

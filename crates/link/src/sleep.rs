@@ -1,13 +1,13 @@
 //! Whether a reader sleeps, so that a writer wakes it only then and never too late.
 //!
-//! The reader says that it sleeps, looks once more for what was handed over, and sleeps; the writer hands over, and looks whether
+//! The reader marks that it sleeps, looks once more for what was handed over, and sleeps; the writer hands over, and looks whether
 //! the reader sleeps. Between both steps of either stands a sequentially consistent fence (C). Of the two fences one comes first,
 //! and who passes the second sees what was written before the first: so the reader finds what was handed over, or the writer
 //! finds that it sleeps. `tests/loom_link.rs` checks that.
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// One reader's.
+/// The mark of one reader.
 #[derive(Debug)]
 pub struct Sleep(AtomicBool);
 
@@ -31,7 +31,7 @@ impl Sleep {
 
     /// The writer has handed over: whether it has to wake the reader. `true` once a sleep.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn needs_wake(&self) -> bool {
         fence(Ordering::SeqCst); // C
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }

@@ -38,4 +38,4 @@ impl<T> UnsafeCell<T> {
 /// On cache lines of its own: two, because processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Alone<T>(pub(crate) T);
+pub(crate) struct CachePadded<T>(pub(crate) T);

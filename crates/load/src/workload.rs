@@ -32,7 +32,7 @@ pub trait Workload: Sync {
         None
     }
 
-    /// What a round takes, as far as that can be said before.
+    /// What a round takes, as far as that is known before.
     fn about(&self, settings: &Settings) -> Duration {
         settings.span("duration") + settings.span("warm_up")
     }

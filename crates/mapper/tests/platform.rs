@@ -62,7 +62,7 @@ fn every_file_of_the_reference_page_is_read() {
     }
 }
 
-/// What is said of the file with one text replaced: place, problem, fix.
+/// The error about the file with one text replaced: place, problem, fix.
 fn refusal(old: &str, new: &str) -> String {
     assert!(FILE.contains(old), "{old}");
     let error = Platform::parse("lab.toml", &FILE.replacen(old, new, 1)).expect_err("refused");

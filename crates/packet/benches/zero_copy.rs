@@ -49,7 +49,7 @@ const PATHS: [(&str, &str, Option<&str>); 3] = [
 
 struct Path {
     client: Box<dyn Engine>,
-    /// Where somebody receives.
+    /// Where a receiver is.
     server: Option<Box<dyn Engine>>,
 }
 
@@ -112,7 +112,7 @@ fn main() {
         return println!("skipped: no network namespace with devices of its own   (run as root; iproute2)");
     }
     println!(
-        "ns of processor time a datagram, median of {rounds} interleaved rounds; x = over the copy; what the kernel said"
+        "ns of processor time a datagram, median of {rounds} interleaved rounds; x = over the copy; what the kernel reported"
     );
     for (device, bind, peer) in PATHS {
         for size in SIZES {

@@ -19,7 +19,7 @@ const ORDER: [EngineKind; 2] = [EngineKind::XDP, EngineKind::Mmsg];
 pub struct Choice {
     /// The one that runs.
     pub kind: EngineKind,
-    /// Those that would have been preferred, and what each said.
+    /// Those that would have been preferred, and what each lacked.
     pub passed_over: Vec<(EngineKind, String)>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn open_auto(config: &Config) -> Result<Box<dyn Engine>, EngineError>
     for kind in ORDER {
         match open(kind, config) {
             Ok(engine) => return Ok(Box::new(Chosen { engine, choice: Choice { kind, passed_over } })),
-            Err(error) if goes_on(kind, &error) => passed_over.push((kind, said(&error))),
+            Err(error) if goes_on(kind, &error) => passed_over.push((kind, reason(&error))),
             Err(error) => return Err(error),
         }
     }
@@ -55,7 +55,7 @@ fn goes_on(kind: EngineKind, error: &EngineError) -> bool {
         && matches!(error, EngineError::Missing { .. } | EngineError::Kernel { .. } | EngineError::InterfaceGone { .. })
 }
 
-fn said(error: &EngineError) -> String {
+fn reason(error: &EngineError) -> String {
     match error {
         EngineError::Missing { missing, .. } => missing.to_string(),
         EngineError::Kernel { call, source } => format!("{call}: {source}"),

@@ -67,17 +67,17 @@ impl<'a> RxBatch<'a> {
     /// The datagrams, in the order they took effect.
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'a>> + use<'a> {
         let arena = self.arena;
-        self.entries.iter().map(move |entry| lend(arena, entry))
+        self.entries.iter().map(move |entry| datagram(arena, entry))
     }
 
     /// Datagram `index` of the batch, counted from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Datagram<'a>> {
-        self.entries.get(index).map(|entry| lend(self.arena, entry))
+        self.entries.get(index).map(|entry| datagram(self.arena, entry))
     }
 }
 
-fn lend<'a>(arena: &'a [u8], entry: &RxEntry) -> Datagram<'a> {
+fn datagram<'a>(arena: &'a [u8], entry: &RxEntry) -> Datagram<'a> {
     Datagram {
         port: entry.port,
         source: entry.source,

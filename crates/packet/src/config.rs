@@ -1,4 +1,4 @@
-//! What an engine is asked to open.
+//! What an engine is to open.
 
 use std::net::SocketAddr;
 
@@ -29,7 +29,7 @@ pub enum Way {
     Transmit,
 }
 
-/// What an engine is asked to open. Start from [`Config::new`] and change what matters.
+/// What an engine is to open. Start from [`Config::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The local ports, **in the order in which their datagrams take effect** when they arrived together: a datagram on
@@ -45,9 +45,9 @@ pub struct Config {
     /// Open also where frames carry less, as [`crate::Limits::max_payload_bytes`] then says: no longer datagram can come in
     /// one frame there. Otherwise that is an error. (Engines over kernel sockets carry all: the kernel cuts packets.)
     pub shorter_payloads: bool,
-    /// Kernel receive buffer asked for, bytes, each port. What was granted is in [`crate::Limits`].
+    /// Kernel receive buffer requested, bytes, each port. What was granted is in [`crate::Limits`].
     pub recv_buffer_bytes: usize,
-    /// Kernel send buffer asked for, bytes, each port.
+    /// Kernel send buffer requested, bytes, each port.
     pub send_buffer_bytes: usize,
     /// Take both buffers by privilege (`CAP_NET_ADMIN`) where `net.core.rmem_max` and `wmem_max` are lower. A measurement
     /// of what an ordinary program gets must not.

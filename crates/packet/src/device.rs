@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_is_told_with_the_fix() {
+    fn what_is_no_device_is_reported_with_the_fix() {
         let said = |text: &str| text.parse::<DpdkDevice>().unwrap_err().to_string();
         assert_eq!(
             said("0000:03:00.0"),

@@ -75,7 +75,7 @@ pub struct Limits {
     pub batch: usize,
     /// Largest payload, bytes.
     pub max_payload_bytes: usize,
-    /// Receive buffer the kernel granted per port, payload bytes it was asked to hold (the kernel doubles this for its
+    /// Receive buffer the kernel granted per port, payload bytes it was requested to hold (the kernel doubles this for its
     /// own bookkeeping; the doubling is taken off again here).
     pub recv_buffer_bytes: usize,
     /// Send buffer the kernel granted per port, likewise.
@@ -96,7 +96,7 @@ pub struct Limits {
 pub enum FramePath {
     /// Through the kernel's protocol layers and sockets, which copy both ways.
     Sockets,
-    /// The same through an io_uring: what is received is copied, what is sent is as said here.
+    /// The same through an io_uring: what is received is copied, what is sent is as stated here.
     Ring(Sending),
     /// AF_XDP behind a program in the driver; the kernel copies frames.
     NativeXdp,
@@ -177,7 +177,7 @@ pub struct Counters {
     pub zero_copy_messages: u64,
     /// Datagrams the kernel would not take in the time allowed (full send buffer), given back to the caller.
     pub unsent_datagrams: u64,
-    /// Times a queue below the socket was full and the kernel threw the datagram away and said so (`ENOBUFS`). It was
+    /// Times a queue below the socket was full and the kernel threw the datagram away and reported it (`ENOBUFS`). It was
     /// offered again, or is among the unsent; a queue's own drop counter knows it too.
     pub congested_sends: u64,
     /// Datagrams the kernel refused for their destination's sake (no route, forbidden by a firewall, port 0).

@@ -126,7 +126,7 @@ impl Inbox {
         }
     }
 
-    /// Hands out in order until `out` holds `most`, for which it must have room. `done` is told of each message that is
+    /// Hands out in order until `out` holds `most`, for which it must have room. `done` gets each message that is
     /// out with its last byte, by its offset.
     pub(crate) fn take(&mut self, out: &mut Vec<RxEntry>, most: usize, mut done: impl FnMut(usize)) {
         let most = most.min(out.capacity());

@@ -46,7 +46,7 @@ pub struct Arrived<'a> {
     pub at: Option<MonoNs>,
 }
 
-/// A frame in somebody's memory: where its note begins, and the bytes of note and frame.
+/// A frame in memory of another: where its note begins, and the bytes of note and frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First byte of the note.

@@ -12,7 +12,7 @@ use crate::xdp;
 use crate::{Config, Engine, EngineError, EngineKind};
 
 /// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
-/// what its peer sends before this returns is lost. Where stamps are asked for, waits until the kernel makes them, some
+/// what its peer sends before this returns is lost. Where stamps are requested, waits until the kernel makes them, some
 /// 50 ms at most.
 ///
 /// # Errors

@@ -90,7 +90,7 @@ impl Port {
 }
 
 /// Asks for a buffer and says what was granted: at most `net.core.rmem_max`, or, with `force`, what privilege gives. The
-/// kernel doubles what it is asked for, to pay for its bookkeeping; that is taken off again.
+/// kernel doubles what is requested, to pay for its bookkeeping; that is taken off again.
 fn grant_recv(socket: &UdpSocket, bytes: usize, force: bool) -> Result<usize, rustix::io::Errno> {
     sockopt::set_socket_recv_buffer_size(socket, bytes)?;
     if force && sockopt::socket_recv_buffer_size(socket)? / 2 < bytes {

@@ -154,12 +154,12 @@ impl Shared {
         if let Some(ready) = ready.get_mut(index) {
             *ready = fd[0].revents();
         }
-        self.heed_errors(&ready)?;
+        self.handle_errors(&ready)?;
         Ok(true)
     }
 
     /// An error makes a poll return at once until it is read.
-    pub(crate) fn heed_errors(&mut self, ready: &[PollFlags; MAX_PORTS]) -> Result<(), EngineError> {
+    pub(crate) fn handle_errors(&mut self, ready: &[PollFlags; MAX_PORTS]) -> Result<(), EngineError> {
         for (index, ready) in ready.iter().enumerate() {
             if ready.contains(PollFlags::NVAL) {
                 return Err(self.gone("ppoll", index, Errno::BADF));
@@ -209,7 +209,7 @@ impl Shared {
 /// A message as the inbox keeps it.
 pub(crate) fn message_of(got: &Got, port: &Port, stamps: &StampClock) -> Message {
     Message {
-        // A UDP socket always says who sent; an address we can't read is nobody's.
+        // A UDP socket always reports the sender; an address we can't read is nobody's.
         source: got.from.or(port.peer).unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0))),
         arrived: got.ancillary.arrived_real_ns.map(|real| stamps.monotonic(real)),
         len: got.len,

@@ -70,7 +70,7 @@ mod tests {
 
     use crate::{Config, EngineKind, PortIndex, PortSpec, Wait, open};
 
-    /// Where nothing beside a datagram is asked for: of a connected port without stamps.
+    /// Where nothing beside a datagram is requested: of a connected port without stamps.
     #[test]
     fn a_datagram_alone_is_whole_cut_or_empty() {
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();

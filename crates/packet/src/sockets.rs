@@ -87,7 +87,7 @@ impl<C: Calls> Core for Sockets<C> {
         for (fd, ready) in fds.iter().zip(&mut ready) {
             *ready = fd.revents();
         }
-        self.shared.heed_errors(&ready)?;
+        self.shared.handle_errors(&ready)?;
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! Arrival stamps: the kernel stamps datagrams with its real-time clock; the engine's clock is the monotonic one.
 //!
-//! The two run at the same rate (both are slewed alike) and differ by an offset that changes only when somebody sets
+//! The two run at the same rate (both are slewed alike) and differ by an offset that changes only when a program sets
 //! the time of day. A reading of one between two readings of the other bounds that offset; the intersection of all
 //! bounds soon pins it to some ten nanoseconds **and keeps it there**, so that differences between stamps, which is
 //! what jitter is made of, are the kernel's own. A bound that does not meet the others means that the clock was set.
@@ -61,10 +61,10 @@ fn real_now_ns() -> i128 {
 }
 
 /// Waits, some 50 ms at most, until the kernel stamps what arrives. It switches its stamps on in a work queue, some time
-/// after the first socket of the machine has asked for them (`net_enable_timestamp`, net/core/dev.c). Until then a
+/// after the first socket of the machine has requested them (`net_enable_timestamp`, net/core/dev.c). Until then a
 /// datagram is stamped when it is read, and would be handed out after datagrams that came later.
 ///
-/// The caller's socket has asked already, so that the stamps stay on. Where loopback is down nothing can be tried, and
+/// The caller's socket has requested them already, so that the stamps stay on. Where loopback is down nothing can be tried, and
 /// nothing is waited for.
 pub(crate) fn await_stamps() {
     let _loopback_is_down = stamped_on_arrival();

@@ -19,7 +19,7 @@ use crate::port::Port;
 use crate::shared::{MAX_PORTS, Sends, Shared, left, message_of};
 use crate::sys::memory::Memory;
 use crate::sys::received::Layout;
-use crate::sys::ring::{Arrival, Lend, Ring, Shape};
+use crate::sys::ring::{Arrival, Ring, Shape, ZeroCopySend};
 use crate::zero_copy::{Rule, refuses_zero_copy};
 use crate::{
     Config, Counters, Engine, EngineError, FramePath, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch,
@@ -29,7 +29,7 @@ use crate::{
 /// Blocks of frames that may be read by the kernel: as many batches can be on their way by zero copy.
 const BLOCKS: usize = 4;
 /// Bytes of them all, or one block if that is more.
-const LENT_BYTES: usize = 32 << 20;
+const ZERO_COPY_BYTES: usize = 32 << 20;
 /// The block whose frames are always copied.
 const COPIED: usize = 0;
 
@@ -60,7 +60,7 @@ struct Receiver {
     /// Ports whose receive goes on.
     armed: [bool; MAX_PORTS],
     /// Buffers whose bytes the caller has; they are the kernel's again at the next receive.
-    lent: Vec<usize>,
+    borrowed: Vec<usize>,
     buffers: usize,
 }
 
@@ -75,10 +75,13 @@ impl Uring {
         let mut receiver = Receiver::open(&ports, config, joins).map_err(uring_missing)?;
         let rule = Rule::new(config, receiver.ring.has_zero_copy());
         let block_bytes = config.batch * config.max_payload_bytes;
-        let lent = rule.least_bytes().map_or(0, |_| (LENT_BYTES / block_bytes).clamp(1, BLOCKS));
+        let zero_copy_blocks = rule.least_bytes().map_or(0, |_| (ZERO_COPY_BYTES / block_bytes).clamp(1, BLOCKS));
         let no_memory = |errno: Errno| EngineError::Kernel { call: "mmap", source: errno.into() };
-        let blocks = (0..=lent).map(|_| Memory::new(block_bytes)).collect::<Result<Vec<_>, _>>().map_err(no_memory)?;
-        if lent > 0 {
+        let blocks = (0..=zero_copy_blocks)
+            .map(|_| Memory::new(block_bytes))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(no_memory)?;
+        if zero_copy_blocks > 0 {
             receiver.ring.register(&blocks);
         }
         let shared = Shared::new(ports);
@@ -160,7 +163,7 @@ impl Engine for Uring {
 
     fn counters(&self) -> Counters {
         let counters = self.core.shared.counters(self.limits.aggregates_receives);
-        Counters { zero_copy_messages: self.core.receiver.ring.usage().lent, ..counters }
+        Counters { zero_copy_messages: self.core.receiver.ring.usage().zero_copy, ..counters }
     }
 }
 
@@ -196,19 +199,21 @@ impl Sender<'_> {
     fn submit(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno> {
         let Sender { receiver: Receiver { ring, .. }, out, rule, block } = self;
         rule.judge(ring.usage());
-        let mut lend =
-            rule.least_bytes().filter(|_| *block != COPIED).map(|least_bytes| Lend { block: *block, least_bytes });
+        let mut zero_copy = rule
+            .least_bytes()
+            .filter(|_| *block != COPIED)
+            .map(|least_bytes| ZeroCopySend { block: *block, least_bytes });
         let mut again = 0;
         let sent = out.send(arena, entries, calls, &mut |messages| {
-            let offers = |bytes| lend.is_some_and(|lend| bytes >= lend.least_bytes);
+            let offers = |bytes| zero_copy.is_some_and(|zero_copy| bytes >= zero_copy.least_bytes);
             let (first, any) = (messages.bytes().next().is_some_and(offers), messages.bytes().any(offers));
-            let sent = ring.send(port.fd(), &messages, lend);
+            let sent = ring.send(port.fd(), &messages, zero_copy);
             if any {
                 rule.offer();
             }
             match sent {
                 Err(errno) if first && refuses_zero_copy(errno) => {
-                    (lend, again) = (None, again + 1);
+                    (zero_copy, again) = (None, again + 1);
                     let sent = ring.send(port.fd(), &messages, None)?;
                     rule.refuse(errno);
                     Ok(sent)
@@ -236,21 +241,21 @@ impl Receiver {
             inbox: Inbox::new(ports.len(), buffers, buffer_bytes, config.max_payload_bytes),
             layouts,
             armed: [false; MAX_PORTS],
-            lent: Vec::with_capacity(ports.len() * buffers),
+            borrowed: Vec::with_capacity(ports.len() * buffers),
             buffers,
         })
     }
 
     fn give_back(&mut self) {
-        for offset in self.lent.drain(..) {
+        for offset in self.borrowed.drain(..) {
             self.ring.give_back(offset);
         }
     }
 
     fn take(&mut self, out: &mut Vec<RxEntry>, most: usize) {
-        let Receiver { inbox, lent, layouts, .. } = self;
+        let Receiver { inbox, borrowed, layouts, .. } = self;
         let before = out.len();
-        inbox.take(out, most, |offset| lent.push(offset));
+        inbox.take(out, most, |offset| borrowed.push(offset));
         // A message is handed out as its payload, which begins behind what the kernel says about it.
         for entry in out.iter_mut().skip(before) {
             entry.offset += layouts.get(usize::from(entry.port.0)).map_or(0, |layout| layout.before_payload());
@@ -343,7 +348,7 @@ impl Receiver {
                         None => ring.give_back(offset),
                     }
                 }
-                Err(errno) => heed(shared, index, errno)?,
+                Err(errno) => handle_error(shared, index, errno)?,
             }
         }
         ring.forget_arrivals();
@@ -353,14 +358,14 @@ impl Receiver {
     /// A ring for this thread.
     fn renew(&mut self) -> Result<(), Errno> {
         self.armed = [false; MAX_PORTS];
-        let Receiver { ring, inbox, lent, .. } = self;
-        ring.renew(|offset| inbox.holds(offset) || lent.contains(&offset))
+        let Receiver { ring, inbox, borrowed, .. } = self;
+        ring.renew(|offset| inbox.holds(offset) || borrowed.contains(&offset))
             .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
     }
 }
 
 /// A receive ended.
-fn heed(shared: &mut Shared, index: usize, errno: Errno) -> Result<(), EngineError> {
+fn handle_error(shared: &mut Shared, index: usize, errno: Errno) -> Result<(), EngineError> {
     match (errno, of_recv(errno)) {
         // Its ring was closed, or its thread has ended: it is armed again.
         (Errno::CANCELED, _) | (_, RecvTrouble::Nothing | RecvTrouble::Again) => {}

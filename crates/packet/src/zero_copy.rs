@@ -38,7 +38,7 @@ pub enum ZeroCopy {
 /// How the bytes of what is sent come to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// Copied, as was asked for, or since it is little beside what is received.
+    /// Copied, as was requested for, or since it is little beside what is received.
     Copied,
     /// Copied: the kernel has nothing else (before Linux 6.1, or its probe is kept from this process).
     CopiedByOldKernel,
@@ -48,7 +48,7 @@ pub enum Sending {
     CopiedByPath,
     /// Copied: the kernel refused zero copy.
     CopiedRefused,
-    /// By zero copy, of which the kernel has not yet said whether it was any.
+    /// By zero copy, of which the kernel has not yet reported whether it was any.
     Unconfirmed,
     /// By zero copy, most of it, as the kernel says.
     ZeroCopy,
@@ -57,7 +57,7 @@ pub enum Sending {
 /// The rule of this page.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    asked: ZeroCopy,
+    requested: ZeroCopy,
     /// Why all is copied, if it is.
     copies: Option<Sending>,
     /// Whether something has been offered.
@@ -68,23 +68,23 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// For an engine as it is asked for; `kernel`: whether it has such sends.
+    /// For an engine as it is requested for; `kernel`: whether it has such sends.
     pub(crate) fn new(config: &Config, kernel: bool) -> Rule {
-        let asked = config.zero_copy;
-        let copies = match (asked, kernel) {
+        let requested = config.zero_copy;
+        let copies = match (requested, kernel) {
             (ZeroCopy::Never, _) => Some(Sending::Copied),
             (ZeroCopy::Auto, _) if config.way == Way::Receive => Some(Sending::Copied),
             (_, false) => Some(Sending::CopiedByOldKernel),
             (ZeroCopy::Auto, true) if config.max_payload_bytes < LEAST_BYTES => Some(Sending::CopiedShort),
             _ => None,
         };
-        Rule { asked, copies, offered: false, trial: Usage::default(), strikes: 0 }
+        Rule { requested, copies, offered: false, trial: Usage::default(), strikes: 0 }
     }
 
     /// Bytes of the shortest datagram that is offered; `None` if none is.
     pub(crate) fn least_bytes(&self) -> Option<usize> {
         // An empty one has nothing to leave where it is.
-        let least = if self.asked == ZeroCopy::Always { 1 } else { LEAST_BYTES };
+        let least = if self.requested == ZeroCopy::Always { 1 } else { LEAST_BYTES };
         self.copies.is_none().then_some(least)
     }
 
@@ -93,15 +93,15 @@ impl Rule {
         self.offered = true;
     }
 
-    /// Judges the path by what the kernel has said so far.
+    /// Judges the path by what the kernel has reported so far.
     pub(crate) fn judge(&mut self, usage: Usage) {
-        let Usage { lent, copied } = usage;
-        let (lent, copied) = (lent - self.trial.lent, copied - self.trial.copied);
-        if self.asked != ZeroCopy::Auto || self.copies.is_some() || lent + copied < TRIAL {
+        let Usage { zero_copy, copied } = usage;
+        let (zero_copy, copied) = (zero_copy - self.trial.zero_copy, copied - self.trial.copied);
+        if self.requested != ZeroCopy::Auto || self.copies.is_some() || zero_copy + copied < TRIAL {
             return;
         }
         self.trial = usage;
-        if copied > lent {
+        if copied > zero_copy {
             self.copies = Some(Sending::CopiedByPath);
         }
     }
@@ -119,9 +119,9 @@ impl Rule {
     pub(crate) fn sending(&self, usage: Usage) -> Sending {
         match (self.copies, usage) {
             (Some(why), _) => why,
-            (None, Usage { lent: 0, copied: 0 }) if self.offered => Sending::Unconfirmed,
-            (None, Usage { lent: 0, copied: 0 }) => Sending::CopiedShort,
-            (None, Usage { lent, copied }) if copied > lent => Sending::CopiedByPath,
+            (None, Usage { zero_copy: 0, copied: 0 }) if self.offered => Sending::Unconfirmed,
+            (None, Usage { zero_copy: 0, copied: 0 }) => Sending::CopiedShort,
+            (None, Usage { zero_copy, copied }) if copied > zero_copy => Sending::CopiedByPath,
             _ => Sending::ZeroCopy,
         }
     }
@@ -156,21 +156,21 @@ mod tests {
         Rule::new(&Config { zero_copy, max_payload_bytes: 8000, ..Config::new(Vec::new()) }, kernel)
     }
 
-    fn after(rule: &mut Rule, lent: u64, copied: u64) -> Sending {
+    fn after(rule: &mut Rule, zero_copy: u64, copied: u64) -> Sending {
         rule.offer();
-        rule.judge(Usage { lent, copied });
-        rule.sending(Usage { lent, copied })
+        rule.judge(Usage { zero_copy, copied });
+        rule.sending(Usage { zero_copy, copied })
     }
 
     #[test]
-    fn a_kernel_without_it_or_one_that_is_asked_not_to_is_offered_nothing() {
-        for (asked, kernel, sending) in [
+    fn a_kernel_without_it_or_one_that_is_not_to_is_offered_nothing() {
+        for (requested, kernel, sending) in [
             (ZeroCopy::Never, true, Sending::Copied),
             (ZeroCopy::Never, false, Sending::Copied),
             (ZeroCopy::Auto, false, Sending::CopiedByOldKernel),
             (ZeroCopy::Always, false, Sending::CopiedByOldKernel),
         ] {
-            let rule = rule_of(asked, kernel);
+            let rule = rule_of(requested, kernel);
             assert_eq!((rule.least_bytes(), rule.sending(Usage::default())), (None, sending));
         }
         assert_eq!(rule_of(ZeroCopy::Auto, true).least_bytes(), Some(LEAST_BYTES));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_sends_little_or_short_datagrams_offers_none_unless_it_is_asked_to() {
+    fn an_engine_that_sends_little_or_short_datagrams_offers_none_unless_requested() {
         let short = Config::new(Vec::new());
         let receives = Config { way: Way::Receive, max_payload_bytes: 8000, ..short.clone() };
         for (config, sending) in [(short, Sending::CopiedShort), (receives, Sending::Copied)] {

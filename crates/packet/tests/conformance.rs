@@ -30,7 +30,7 @@ fn datagrams_arrive_once_in_order_with_source_and_stamp(open: Open) {
         let seen = recv_some(&mut *server, chunk.len());
         assert_eq!(seen.iter().map(|s| &s.bytes).collect::<Vec<_>>(), chunk.iter().collect::<Vec<_>>());
         assert!(seen.iter().all(|s| s.port == P0 && s.source == addr(&*client, 0) && !s.truncated));
-        let stamps: Vec<MonoNs> = seen.iter().map(|s| s.arrived.expect("stamps were asked for")).collect();
+        let stamps: Vec<MonoNs> = seen.iter().map(|s| s.arrived.expect("stamps were requested")).collect();
         assert!(stamps.is_sorted());
         // The two clocks are related to about a microsecond at worst.
         assert!(stamps[0].0 + 1000 >= before.0 && stamps[99].0 <= WallClock.now().0 + 1000, "{stamps:?}");
@@ -116,14 +116,14 @@ fn a_peer_that_is_gone_is_reported_by_its_address_and_ends_nothing(open: Open) {
         send_all(&mut *engine, Some(to), &numbered(0..1));
     }
     send_all(&mut *engine, Some(alive.local_addr().unwrap()), &numbered(7..8));
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     let wait = soon();
-    while told.len() < 2 {
+    while reported.len() < 2 {
         assert!(engine.recv(wait).unwrap().is_empty(), "nobody sent anything");
-        told.extend(std::iter::from_fn(|| engine.refused()));
-        assert!(WallClock.now() < deadline(wait), "told of {told:?} only");
+        reported.extend(std::iter::from_fn(|| engine.refused()));
+        assert!(WallClock.now() < deadline(wait), "reported {reported:?} only");
     }
-    assert_eq!(told, gone.into_iter().map(|to| Refusal { port: P0, to }).collect());
+    assert_eq!(reported, gone.into_iter().map(|to| Refusal { port: P0, to }).collect());
     assert_eq!(engine.refused(), None);
     let mut bytes = [0; 9];
     assert_eq!(alive.recv(&mut bytes).unwrap(), 4, "a refusal takes nothing from the others");
@@ -144,7 +144,7 @@ fn a_connected_peer_that_is_gone_is_reported_and_every_send_still_counts(open: O
     }
     assert_eq!(engine.refused(), Some(Refusal { port: P0, to: gone }));
     assert_eq!(engine.counters().sent_datagrams, 20);
-    // Somebody moves in.
+    // A socket takes the port.
     let late = stranger_at(gone);
     send_all(&mut *engine, None, &numbered(5..6));
     assert_eq!(late.recv(&mut [0; 9]).unwrap(), 4);
@@ -290,7 +290,7 @@ fn a_command_is_never_overtaken_by_the_samples_sent_after_it(open: Open) {
     });
 }
 
-fn a_connected_port_hears_only_its_peer_and_an_unconnected_one_answers_everybody(open: Open) {
+fn a_connected_port_receives_only_from_its_peer_and_an_unconnected_one_from_every_sender(open: Open) {
     let (mut server, mut client) = pair(open);
     stranger().send_to(b"psst", addr(&*client, 0)).unwrap();
     let others: Vec<UdpSocket> = (0..3).map(|_| stranger()).collect();
@@ -311,7 +311,7 @@ fn a_connected_port_hears_only_its_peer_and_an_unconnected_one_answers_everybody
 }
 
 fn nothing_from_before_the_connection_is_taken_for_the_peers(open: Open) {
-    // The port is known and free; somebody sends to it all the time while it is opened and connected.
+    // The port is known and free; a stranger sends to it all the time while it is opened and connected.
     let (bind, stop) = (free(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -399,7 +399,7 @@ fn without_stamps_there_are_none_and_earlier_ports_come_first(open: Open) {
     from.send_to(&[1], addr(&*server, 1)).unwrap();
     from.send_to(&[0], addr(&*server, 0)).unwrap();
     (0..2).for_each(|port| await_delivery(addr(&*server, port), 1));
-    // A datagram is in its socket a moment before those who wait there are woken, which is what io_uring hears of.
+    // A datagram is in its socket a moment before those who wait there are woken, which is what io_uring sees.
     std::thread::sleep(Duration::from_millis(10));
     let seen = recv_some(&mut *server, 2);
     assert!(seen.iter().all(|s| s.arrived.is_none()));
@@ -485,7 +485,7 @@ engines! {
     one_wait_covers_all_ports
     an_earlier_port_that_is_full_is_handed_out_before_a_later_one
     a_command_is_never_overtaken_by_the_samples_sent_after_it
-    a_connected_port_hears_only_its_peer_and_an_unconnected_one_answers_everybody
+    a_connected_port_receives_only_from_its_peer_and_an_unconnected_one_from_every_sender
     nothing_from_before_the_connection_is_taken_for_the_peers
     waits_end_with_nothing_when_nothing_comes_and_with_a_datagram_when_one_does
     counters_add_up_on_both_sides

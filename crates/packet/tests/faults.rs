@@ -43,7 +43,7 @@ fn faults(mut seed: u64, payload_bytes: usize) -> Vec<Fault> {
     (0..COUNT)
         .map(|_| match next(20) {
             0 => Fault::Lost,
-            // What names the destination stays: a frame for somebody else is none of ours.
+            // What names the destination stays: a frame for another host is none of ours.
             1 => Fault::Damaged(match next(3) {
                 0 => 18 * 8 + next(16),
                 1 => 24 * 8 + next(16),
@@ -181,7 +181,7 @@ mod by {
 }
 
 #[test]
-fn the_wire_does_what_it_is_told() {
+fn the_wire_does_what_its_faults_state() {
     let wire =
         on_the_wire(&[Fault::None, Fault::Swapped, Fault::Repeated, Fault::Lost, Fault::Damaged(9), Fault::Swapped]);
     let numbers: Vec<u32> = wire.iter().map(|(number, _)| *number).collect();

@@ -1,4 +1,4 @@
-//! Datagrams made by the kernel arrive as a receiver of any kind expects them: each once, numbered, from the address said.
+//! Datagrams made by the kernel arrive as a receiver of any kind expects them: each once, numbered, from the given address.
 //! Each test runs over a cable of its own (`support/far.rs`).
 
 mod support;
@@ -74,8 +74,8 @@ fn the_kernels_own_sockets_take_them_where_the_other_end_takes_frames_of_xdp() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
-    if !over_a_cable("what_is_missing_is_said") {
+fn what_is_missing_is_reported() {
+    if !over_a_cable("what_is_missing_is_reported") {
         return;
     }
     there(|| shell("ethtool -K far gro on"));

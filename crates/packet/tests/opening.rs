@@ -103,7 +103,7 @@ fn granted(engine: &dyn Engine) -> (usize, usize) {
 }
 
 #[test]
-fn limits_say_what_buffers_were_granted_and_not_what_was_asked() {
+fn limits_say_what_buffers_were_granted_and_not_what_was_requested() {
     let (rmem, wmem) = (sysctl("rmem_max"), sysctl("wmem_max"));
     let granted_of = |recv_buffer_bytes, send_buffer_bytes, force_buffers| {
         let config = Config { recv_buffer_bytes, send_buffer_bytes, force_buffers, ..unconnected(2) };
@@ -112,7 +112,7 @@ fn limits_say_what_buffers_were_granted_and_not_what_was_asked() {
     let asked = |recv, send| granted_of(recv, send, true);
     assert_eq!(asked(100_000, 120_000), (100_000, 120_000));
     let ordinary = granted_of(rmem + 100_000, wmem + 100_000, false);
-    assert_eq!(ordinary, (rmem, wmem), "who may do more does not, unless asked");
+    assert_eq!(ordinary, (rmem, wmem), "who may do more does not, unless requested");
     without_privileges(|| assert_eq!(asked(rmem + 100_000, wmem + 100_000), (rmem, wmem)));
     let privileged = capabilities(None).unwrap().effective.contains(CapabilitySet::NET_ADMIN);
     if privileged {
@@ -145,7 +145,7 @@ fn what_a_failed_opening_had_taken_is_free_again() {
     assert_ne!(free, any());
 }
 
-/// The kernel begins to stamp some time after it is asked, in a work queue of this CPU; what came before is stamped when it
+/// The kernel begins to stamp some time after the request, in a work queue of this CPU; what came before is stamped when it
 /// is read. A real-time thread, where it is permitted, keeps that work queue waiting until it sleeps.
 #[test]
 fn the_first_datagram_after_opening_is_stamped_before_it_is_read() {

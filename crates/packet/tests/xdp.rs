@@ -76,8 +76,8 @@ fn a_process_that_is_killed_leaves_no_program() {
 }
 
 #[test]
-fn what_is_missing_is_said_with_the_fix() {
-    if !over_a_cable("what_is_missing_is_said_with_the_fix") {
+fn what_is_missing_is_reported_with_the_fix() {
+    if !over_a_cable("what_is_missing_is_reported_with_the_fix") {
         return;
     }
     let spec = |bind: &str| Config::new(vec![PortSpec { bind: bind.parse().unwrap(), peer: None }]);

@@ -133,7 +133,7 @@ impl Router {
         self.0.emit(MOVE, SECOND, STACK, 0, 0);
         self.0.emit(ADD_CONSTANT, SECOND, 0, 0, -4);
         self.0.emit(CALL, 0, 0, 0, HELPER_LOOK_UP);
-        // It is there for every port; the verifier wants to see it asked.
+        // It is there for every port; the verifier wants to see the check.
         self.0.pass_if(IF_CONSTANT, RESULT, 0, 0);
     }
 

@@ -104,7 +104,7 @@ fn a_burst_leaves_at_the_cables_rate_and_what_does_not_fit_is_counted() {
 }
 
 #[test]
-fn a_delay_is_never_shorter_than_asked_for() {
+fn a_delay_is_never_shorter_than_requested() {
     between_two_cables(|| {
         let (mut a, mut b) = (port("a0"), port("b0"));
         let impairments = Impairments { delay_ns: 30_000_000, ..Impairments::default() };

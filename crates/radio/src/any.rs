@@ -14,7 +14,7 @@ use crate::ports::Patience;
 use crate::x310::{self, MasterClock, X310};
 use crate::{Model, Net, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, foreign};
 
-/// How long an answer to each model's hello is waited for, and how often both are asked.
+/// How long an answer to each model's hello is waited for, and how often both are sent.
 const HELLO: Patience = Patience { tries: 1, each: Duration::from_millis(100) };
 const TURNS: u32 = 3;
 

@@ -1,4 +1,4 @@
-//! A claim on a radio: that this host lives is said again and again, and noticed is when the radio is gone or somebody else's.
+//! A claim on a radio: this host signals again and again that it lives, and notices when the radio is gone or another host's.
 //!
 //! The sign must come while the application computes, sleeps, or holds the driver in another thread: on a real host a thread of
 //! its own gives it, sharing nothing with the application but one atomic word. A world on a virtual clock has one thread; there
@@ -140,7 +140,7 @@ struct Signer {
 }
 
 impl Signer {
-    /// The thread: a sign every period, until told to stop; then the radio is given back at once.
+    /// The thread: a sign every period, until it is stopped; then the radio is given back at once.
     fn keep(&mut self, period: Duration, inbox: &mpsc::Receiver<Order>) {
         while matches!(inbox.recv_timeout(period), Ok(Order::SignNow) | Err(RecvTimeoutError::Timeout)) {
             self.give_sign();
@@ -148,7 +148,7 @@ impl Signer {
         self.holder.release();
     }
 
-    /// A radio that does not answer is noted, and asked again next time.
+    /// A radio that does not answer is noted, and gets the next sign all the same.
     fn give_sign(&mut self) {
         let state = match self.holder.give_sign() {
             Ok(Standing::Ours) => FINE,

@@ -11,7 +11,7 @@ use takt_wire::WireError;
 use crate::board::OutOfRange;
 use crate::n200::{ALLOW_TRANSMIT, Emission};
 
-/// Why a radio could not do what it was asked.
+/// Why a radio could not do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RadioError {
@@ -65,7 +65,7 @@ pub enum RadioError {
         addr: IpAddr,
         /// What the owner calls itself.
         owner: u32,
-        /// Since the owner's last sign of life; `None`: it has given some since it was asked.
+        /// Since the owner's last sign of life; `None`: it has given some since the request.
         age: Option<Duration>,
     },
     #[error("{addr} was taken over by another host (owner {owner:#010x})")]
@@ -158,7 +158,7 @@ pub enum RadioError {
         waited: Duration,
     },
     /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
-    #[error("the radio was to begin at a time that had passed by {by:?} when it was asked")]
+    #[error("the radio was to begin at a time that had passed by {by:?} when the command reached it")]
     StartedLate { by: Duration },
     /// No PPS edge came.
     #[error("no PPS edge within {waited:?}")]

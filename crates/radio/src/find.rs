@@ -1,7 +1,7 @@
 //! Who is there: radios at an address, or on every network of this host.
 //!
-//! Bounded in time: a broadcast is answered within 100 ms or not at all, and each radio that answered is asked what it is
-//! with short patience. Asking does not disturb a radio that somebody uses; unlike UHD's search it leaves the lock alone.
+//! Bounded in time: a broadcast is answered within 100 ms or not at all, and each radio that answered gets a request for what it is
+//! with short patience. That does not disturb a radio that another host uses; unlike UHD's search it leaves the lock alone.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use crate::{AnyIdentity, Net, RadioError, Role, foreign, x310};
 const QUIET: Duration = Duration::from_millis(100);
 /// And in all.
 const MOST: Duration = Duration::from_secs(1);
-/// A radio that was found is asked so often, and waited for so long.
+/// How often a radio that was found gets that request, and how long its answer is waited for.
 const PATIENCE: Patience = Patience { tries: 3, each: Duration::from_millis(100) };
 
 /// A radio that answered.

@@ -21,7 +21,7 @@ pub(crate) fn write_hello(frame: &mut [u8]) -> usize {
     }
 }
 
-/// Whether somebody answers it.
+/// Whether a host answers it.
 pub(crate) fn is_answer(bytes: &[u8]) -> bool {
     bytes.starts_with(&X300_HELLO)
 }

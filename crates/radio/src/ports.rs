@@ -50,7 +50,7 @@ pub(crate) fn send_bytes(engine: &mut dyn Engine, bytes: &[u8]) -> Result<(), Ra
 
 /// Any port of this host towards `peer`.
 pub(crate) fn any(peer: IpAddr) -> SocketAddr {
-    // A socket bound to every address hears what is sent to any of them; connecting narrows it down.
+    // A socket bound to every address receives what is sent to any of them; connecting narrows it down.
     match peer {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (std::net::Ipv6Addr::UNSPECIFIED, 0).into(),

@@ -68,7 +68,7 @@ pub trait RxStream {
     /// clock shows `until`.
     ///
     /// # Errors
-    /// The stream is over: the radio is gone or belongs to somebody else, the port is lost; or `out` has another number
+    /// The stream is over: the radio is gone or belongs to another host, the port is lost; or `out` has another number
     /// of channels than the stream.
     fn recv(&mut self, out: &mut [&mut [Complex32]], until: MonoNs) -> Result<Received, RadioError>;
 

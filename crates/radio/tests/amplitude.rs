@@ -34,7 +34,7 @@ fn close(got: Complex32, format: Format) -> bool {
 }
 
 #[test]
-fn what_is_heard_has_its_amplitude_at_every_rate() {
+fn what_is_received_has_its_amplitude_at_every_rate() {
     let signals = Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(Recorder::default()) };
     let net = world_with(Options::default(), signals);
     let mut radio = net.radio();

@@ -23,7 +23,7 @@ fn with(options: Options) -> Arc<SimNet> {
 }
 
 #[test]
-fn a_radio_tells_what_it_is() {
+fn a_radio_reports_what_it_is() {
     let net = with(Options { serial: "F5A1B2".into(), name: "roof".into(), ..Options::default() });
     let radio = open(&net).unwrap();
     let id = radio.identity();
@@ -232,7 +232,7 @@ fn tuning_lands_on_the_target() {
         radio.flush().unwrap();
         assert!((tuned.actual_hz - target_hz).abs() < 0.02, "{tuned:?}");
         let device_hz = net.report().tuning.rx_hz[0];
-        assert!((device_hz - target_hz).abs() < 1.0, "the radio hears {device_hz}, not {target_hz}");
+        assert!((device_hz - target_hz).abs() < 1.0, "the radio receives {device_hz}, not {target_hz}");
         let tuned = radio.tune_tx(TuneRequest::new(target_hz)).unwrap();
         radio.flush().unwrap();
         let device_hz = net.report().tuning.tx_hz;

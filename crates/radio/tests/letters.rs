@@ -249,7 +249,7 @@ fn u_silent_flow_control_is_one_underflow() {
     assert!(net.report().tx.samples > 1_000_000, "{:?}", net.report().tx);
 }
 
-#[test] // a window that waited to hear of a datagram that is lost would never open again
+#[test] // a window that waited for a report of a datagram that is lost would never open again
 fn u_and_s_all_that_was_on_its_way_is_lost_and_sending_goes_on() {
     let net = faulty(&["stall:tx,at=300ms,for=500ms"]);
     let (mut radio, mut tx) = net.transmitter(RATE);

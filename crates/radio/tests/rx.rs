@@ -29,7 +29,7 @@ fn lose(net: &SimNet, which: impl Fn(u64) -> bool + Send + 'static) {
 }
 
 #[test]
-fn a_stream_starts_at_its_tick_and_carries_what_the_radio_hears() {
+fn a_stream_starts_at_its_tick_and_carries_what_the_radio_receives() {
     let net = world();
     let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     let events = receive_ramp(&mut rx, start, 10_000, 100_000, net.after(ms(500)));

@@ -1,4 +1,4 @@
-//! Who may be sent samples: a radio that is not takt's own, only if somebody has said so. And what a driver does not take on
+//! Who may be sent samples: a radio that is not takt's own, only if the user has stated so. And what a driver does not take on
 //! trust: boards it has no model of, oscillators and references that do not lock.
 
 mod common;
@@ -155,7 +155,7 @@ fn an_oscillator_that_does_not_lock_is_an_error_with_its_frequency() {
 }
 
 #[test]
-fn a_reference_that_was_asked_for_and_is_not_there_is_refused() {
+fn a_reference_that_was_requested_and_is_not_there_is_refused() {
     let net = world();
     lacks(&net, readback::STATUS, 1 << 11);
     for reference in [ClockSource::External, ClockSource::Mimo] {
@@ -164,7 +164,7 @@ fn a_reference_that_was_asked_for_and_is_not_there_is_refused() {
         assert!(said.contains(&format!("does not lock to its {} reference", reference.name())), "{said}");
         assert!(refused.fix().is_some_and(|fix| fix.contains("--reference internal")), "{:?}", refused.fix());
     }
-    let mut radio = open(&net, OpenOptions::default()).expect("its own oscillator is asked for no lock");
+    let mut radio = open(&net, OpenOptions::default()).expect("its own oscillator needs no lock");
     assert!(!radio.reference_locked().unwrap());
     net.stop_tampering();
     drop(radio);

@@ -105,7 +105,7 @@ fn a_stream_that_is_started_again_counts_from_its_own_start() {
     }
 }
 
-#[test] // a radio that is asked too late sends nothing: without a word the run would wait for its first slot for ever
+#[test] // a radio whose command comes too late sends nothing: without a word the run would wait for its first slot for ever
 fn a_start_that_comes_too_late_ends_the_stream_with_an_error() {
     let net = faulty(&["delay:requests,every=1,by=40ms"]); // of the three that start it, which is 20 ms ahead
     let mut radio = net.radio();
@@ -167,7 +167,7 @@ fn waveform(channels: &[i64]) -> (Graph, Registry) {
 }
 
 #[test]
-fn components_hear_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
+fn components_receive_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
     let net = faulty(&["lose:rx0,at=79,run=22"]); // of 250 samples: 19 500 to 25 000, slots 3 and 4
     let (graph, mut registry) = waveform(&[0, 1]);
     assert!(wants_a_radio(&graph));

@@ -22,7 +22,7 @@ const START: MonoNs = MonoNs(1_234_567_000);
 const RATE_SPS: f64 = 100e6;
 const STEP: u64 = 2;
 
-/// A world with one X310 that hears a ramp on both channels, and what it is played.
+/// A world with one X310 that receives a ramp on both channels, and what it is played.
 fn world(faults: &[&str]) -> (Arc<SimNet>, [Recorder; 2]) {
     let world = World::starting_at(START, LATENCY);
     let played = [Recorder::default(), Recorder::default()];

@@ -1,6 +1,6 @@
 //! Figures and reports as data, and what makes them readable: a page, a terminal, files.
 //!
-//! What is said is decided in values ([`Report`], [`Figure`]); what it looks like is decided in back ends, each a pure
+//! What is shown is decided in values ([`Report`], [`Figure`]); what it looks like is decided in back ends, each a pure
 //! function of those values. So the page, the terminal and the JSON can never say different things.
 //!
 //! ```text

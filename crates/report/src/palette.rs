@@ -14,7 +14,7 @@ struct Paper {
     soft: &'static str,
     rule: &'static str,
     link: &'static str,
-    /// Answers: holds, fails, not to be told.
+    /// Answers: holds, fails, unknown.
     answers: [&'static str; 3],
     series: [&'static str; SLOTS],
 }

@@ -68,7 +68,7 @@ fn draw(topology: &Topology, style: &str, namespace: &str) -> String {
     svg
 }
 
-/// For a reader who hears the page.
+/// For a screen reader.
 fn description(topology: &Topology) -> String {
     let names: Vec<&str> = topology.nodes.iter().map(|node| node.name.as_str()).collect();
     format!("Path {}: {}.", topology.name, names.join(" to "))

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_machine_lacks_is_said_once_with_the_points_it_cost() {
+    fn what_this_machine_lacks_is_reported_once_with_the_points_it_cost() {
         let mut rounds = vec![skipped_at(7, "this kernel has no SCHED_DEADLINE")];
         let vm = "vm can't be had here: no kernel (fix: get one)";
         rounds.extend([skipped_at(1, vm), skipped_at(2, vm), skipped_at(2, vm)]);

@@ -165,7 +165,7 @@ fn jitter(outcome: &Outcome) -> Judged {
     Judged::by(&comparisons, "router-hw", measured)
 }
 
-/// On the switch, where nothing but the ends is asked for: at a stated rate of bits, small datagrams are more datagrams.
+/// On the switch, where nothing but the ends is requested: at a stated rate of bits, small datagrams are more datagrams.
 fn small_cost_more(outcome: &Outcome) -> Judged {
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for end in ["sender", "receiver"] {

@@ -1,7 +1,7 @@
 //! What an emulated radio says of its own lateness in a round.
 //!
 //! On this machine it ends with each round and leaves its whole summary; of that only these keys set time aside. On another
-//! machine it runs on and is asked for them. Both stand in a record in the same place and the same shape.
+//! machine it runs on and sends them on request. Both stand in a record in the same place and the same shape.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct OwnLag {
     pub limit_us: u64,
     /// Datagrams that left later than the limit, or never.
     pub over_limit: u64,
-    /// Largest lag, microseconds. Of a radio that was asked over the network: at most.
+    /// Largest lag, microseconds. Of a radio that answers over the network: at most.
     pub max_us: u64,
     /// When it was later than the limit, in order.
     #[serde(default)] // records older than this key
@@ -91,7 +91,7 @@ impl Lateness {
         SpansBy::of(&self.lag.late_spans)
     }
 
-    /// Of a record's `emulator`; `None`: the radio of that round has said nothing.
+    /// Of a record's `emulator`; `None`: the radio of that round has reported nothing.
     #[must_use]
     pub fn of(emulator: &Value) -> Option<Lateness> {
         Lateness::deserialize(emulator).ok()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Service};
 use takt_testbed::serve;
 
-/// An agent on a thread; joining it gives what `serve` said when its input ended.
+/// An agent on a thread; joining it gives what `serve` returned when its input ended.
 fn agent() -> (Agent, JoinHandle<bool>) {
     let (requests, to) = pipe().unwrap();
     let (from, replies) = pipe().unwrap();
@@ -25,7 +25,7 @@ fn it_says_who_it_is_and_ends_with_its_input() {
 }
 
 #[test]
-fn an_emulator_runs_from_start_to_finish_and_tells_what_it_counted() {
+fn an_emulator_runs_from_start_to_finish_and_reports_what_it_counted() {
     let (mut agent, _serving) = agent();
     let addr = takt_testing::loopback(1).to_string();
     let options = json!({ "addrs": [addr] });
@@ -43,7 +43,7 @@ fn an_address_that_is_not_ours_is_a_failure_with_its_cause() {
     let (mut agent, _serving) = agent();
     let error = agent.start(Service::Emulator, json!({ "addrs": ["192.0.2.1"] })).unwrap_err();
     let AgentError::Failed(failure) = &error else { panic!("{error}") };
-    assert!(failure.chain.len() >= 2, "the error and what the kernel said: {failure:?}");
+    assert!(failure.chain.len() >= 2, "the error and what the kernel answered: {failure:?}");
     assert!(error.to_string().contains("192.0.2.1"), "{error}");
 }
 
@@ -67,7 +67,7 @@ fn raw(lines: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_no_request_gets_a_failure_and_the_next_is_heard() {
+fn what_is_no_request_gets_a_failure_and_the_next_an_answer() {
     let replies = raw("rubbish\n{\"do\":\"dance\"}\n{\"do\":\"hello\"}\n{\"do\":\"finish\"}\n");
     let kinds: Vec<&str> = replies.iter().map(|reply| reply["reply"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["failed", "failed", "hello", "failed"]);

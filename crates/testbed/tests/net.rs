@@ -154,7 +154,7 @@ fn what_a_killed_process_made_is_found_and_removed() {
 
 /// The pieces that containers, machines and paths are put together from: judged by what the kernel then shows.
 #[test]
-fn a_bridge_a_tap_a_route_and_a_rate_are_as_they_were_asked_for() {
+fn a_bridge_a_tap_a_route_and_a_rate_are_as_they_were_requested() {
     let (_turn, _dir, run) = run();
     let Some(here) = allowed(Namespace::create(&run, "here")) else { return };
     let there = Namespace::create(&run, "there").unwrap();

@@ -64,7 +64,7 @@ impl Ptp4l {
         Ptp4l { child, namespace: namespace.to_owned(), socket, log }
     }
 
-    /// Where it is asked.
+    /// Where it takes requests.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
@@ -85,8 +85,8 @@ impl Ptp4l {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace, "pmc", "-u", "-b", "0", "-s"]).arg(&self.socket);
         command.arg(format!("GET {data_set}")).env("PATH", path());
-        let said = command.output().expect("iproute2");
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let output = command.output().expect("iproute2");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let field = |line: &str| {
             let (key, value) = line.trim().split_once(char::is_whitespace)?;
             Some((key.to_owned(), value.trim().to_owned()))

@@ -24,7 +24,7 @@ pub struct Relation {
     /// The shortest round trip between the ends before the round, ns, without the time the server took to answer.
     #[serde(default)]
     pub round_trip_ns: u64,
-    /// How much further the server's clock was ahead after the round, ns, to twice the uncertainty. `None`: not asked, or
+    /// How much further the server's clock was ahead after the round, ns, to twice the uncertainty. `None`: not requested, or
     /// one clock.
     #[serde(default)]
     pub drift_ns: Option<i64>,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_moved_meanwhile_is_said_to_have() {
+    fn a_clock_that_moved_meanwhile_is_reported() {
         let (before, after) = (two(78_000, 22_000), two(70_000, 40_000));
         let expected = Relation { uncertainty_ns: 20_000, drift_ns: Some(-8000), ..before };
         assert_eq!(before.confirmed_by(&after), expected);

@@ -20,7 +20,7 @@ pub(super) const GONE: Duration = Duration::from_secs(10);
 pub(super) const PORT: PortIndex = PortIndex(0);
 /// How often each end says that it is alive.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_millis(100);
-/// How long an answer is waited for before the question is asked again.
+/// How long an answer is waited for before the request is repeated.
 pub(super) const ASK_EVERY: Duration = Duration::from_millis(200);
 /// Traffic has stopped when nothing came for so long.
 pub(super) const QUIET: Duration = Duration::from_millis(200);

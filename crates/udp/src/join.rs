@@ -139,7 +139,7 @@ fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Recei
 fn lost_at_sender(sender: &EndEvidence) -> u64 {
     let udp = sender.net.udp.unwrap_or_default();
     let device = sender.net.device.as_ref().map_or(0, |d| d.counts.tx_dropped + d.counts.tx_errors);
-    // What a queue dropped and said so was offered again.
+    // What a queue dropped and reported was offered again.
     let queue = sender.net.queue_drops.unwrap_or(0).saturating_sub(sender.congested);
     sender.undeliverable + udp.sndbuf_errors + udp.ip_out_discards + udp.ip_out_no_routes + device + queue
 }

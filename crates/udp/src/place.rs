@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_loss_is_placed_or_said_not_to_be(
+        fn every_loss_is_placed_or_reported_as_not_placed(
             lost in 0..1000_u64, counts in prop::array::uniform5(0..500_u64), visible: [bool; 2],
         ) {
             let [sender, between, receiver_device, buffer, application] = counts;

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_skipped_long_ago_is_said_to_be_forgotten() {
+    fn what_skipped_long_ago_is_reported_as_forgotten() {
         let skips = (0..2000).map(|n| (2 * n + 1, n));
         let extents = measured(&skips.chain([(0, 5000)]).collect::<Vec<_>>());
         assert_eq!((extents.beyond_memory, extents.extent_max), (1, 1024));

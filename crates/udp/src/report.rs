@@ -18,7 +18,7 @@ pub const SCHEMA: u32 = 1;
 pub struct UdpReport {
     pub schema: u32,
     pub options: Options,
-    /// The way that was asked for; with `--bidir` the way to the server.
+    /// The way that was requested; with `--bidir` the way to the server.
     #[serde(flatten)]
     pub way: Way,
     pub from_server: Option<Way>,

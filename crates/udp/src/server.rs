@@ -1,6 +1,6 @@
 //! The end that serves: one thread, one engine, one session at a time.
 //!
-//! It consents to load by running; it sends load only to an address that has answered with a cookie, has asked for it,
+//! It consents to load by running; it sends load only to an address that has answered with a cookie, has requested it,
 //! and has sent something within the last three seconds. A datagram from anywhere else costs it a look at the first bytes.
 
 use std::net::SocketAddr;
@@ -140,7 +140,7 @@ impl<'a> Server<'a> {
         if gone { self.end_session() } else { Ok(()) }
     }
 
-    /// Ends the session. What the client said last, perhaps good-bye, may still lie in the socket, and is read first.
+    /// Ends the session. What the client sent last, perhaps good-bye, may still lie in the socket, and is read first.
     fn end_session(&mut self) -> Result<(), UdpError> {
         for _ in 0..LAST_BATCHES {
             if self.session.is_none() || self.serve(Wait::Poll)? == 0 {

@@ -33,7 +33,7 @@ pub(super) struct Round {
     sender: Option<Sender>,
     measure: Option<Measure>,
     next_alive: MonoNs,
-    /// When the client said that it has sent all.
+    /// When the client reported that it has sent all.
     finished: Option<MonoNs>,
     last_load: MonoNs,
     /// The server's half, as JSON; empty until it is known.
@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// Begins a round; asked again for the same one, does nothing.
+    /// Begins a round; does nothing when the same one is requested again.
     pub(super) fn start(&mut self, engine: &dyn Engine, number: u8, plan: &[u8], now: MonoNs) -> Result<(), UdpError> {
         if self.round.as_ref().is_some_and(|round| round.number == number) {
             return Ok(());

@@ -108,7 +108,7 @@ fn load_flows_the_other_way_and_both_ways() {
     adds_up(&back);
     adds_up(&both);
     assert_eq!((back.way.direction, back.way.sent.datagrams + back.way.unsent), (WayName::FromServer, 1500));
-    let from_server = both.from_server.expect("both ways were asked for");
+    let from_server = both.from_server.expect("both ways were requested");
     assert_eq!((both.way.direction, from_server.direction), (WayName::ToServer, WayName::FromServer));
     assert_eq!(from_server.sent.datagrams + from_server.unsent, 1500);
     assert_eq!(summary.sessions, 2);
@@ -239,7 +239,7 @@ const REVERSE: &[u8] = br#"{"direction":"from_server","payload_bytes":9000,"data
     "duration_ns":3600000000000,"interval_ns":1000000000,"flows":1,"server_ahead_ns":0}"#;
 
 #[test]
-fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_said_the_cookie() {
+fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_sent_the_cookie() {
     let ((), summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let stranger = Stranger::to(at);
         let cookie = stranger.cookie(7);
@@ -263,7 +263,7 @@ fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_said_the_cookie
 }
 
 #[test]
-fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_who_asked() {
+fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_the_client() {
     let ((), summary, notices) = inside::beside(None, ServeOptions::at(loopback()), |at, notices| {
         let stranger = Stranger::opened(at);
         let asked = Instant::now();
@@ -278,7 +278,7 @@ fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_who_asked() {
         while let Ok(len) = stranger.0.recv(&mut bytes) {
             load += u64::from(Data::parse(&bytes[..len]).is_some());
         }
-        assert!(load > 0, "an hour of it was asked for");
+        assert!(load > 0, "an hour of it was requested");
         // Nothing follows but answers.
         stranger.0.set_nonblocking(false).unwrap();
         for session in 9..12 {

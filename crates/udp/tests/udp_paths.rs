@@ -48,7 +48,7 @@ fn what_the_senders_own_queue_drops_was_lost_at_the_sender() {
     let lost = report.way.lost;
     assert!(lost.total > 0, "{lost:?}");
     assert_eq!((lost.by_place.sender, lost.unplaced), (lost.total, 0), "{:#?}", report.evidence);
-    // Single datagrams are told about and offered again: nothing is lost.
+    // Single datagrams are reported and offered again: nothing is lost.
     let report = load(Some("server"), "10.2.0.2:0", |o| o);
     assert_eq!(report.way.lost.total, 0, "{:#?}", report.evidence);
     assert!(report.evidence.client.congested > 0);

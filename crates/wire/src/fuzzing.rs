@@ -156,7 +156,7 @@ pub fn x310(bytes: &[u8]) {
     }
 }
 
-/// How late an emulator was, both ways: whatever is asked, the reply is not longer.
+/// How late an emulator was, both ways: whatever is requested, the reply is not longer.
 pub fn lag(bytes: &[u8]) {
     round_trip!(LagRequest, bytes);
     round_trip!(LagReply, bytes);

@@ -62,7 +62,7 @@ pub struct LagReply {
     pub id: u32,
     /// Above this a host could have noticed, microseconds.
     pub limit_us: u32,
-    /// When it said so, nanoseconds.
+    /// When it reported so, nanoseconds.
     pub now_ns: u64,
     /// Ticks of the radio's clock in a second.
     pub clock_hz: NonZeroU32,
@@ -76,7 +76,7 @@ pub struct LagReply {
     pub max_us: u64,
     /// Datagrams from hosts that found a receive buffer full; `None`: the kernel does not say.
     pub receive_buffer_drops: Option<u64>,
-    /// Later spans than these were asked for too: ask for those that ended after the last of these.
+    /// Later spans than these were requested too: request those that ended after the last of these.
     pub more: bool,
     /// When it was later than the limit, in order.
     pub spans: LagSpans,

@@ -9,8 +9,8 @@
 //! | --- | --- |
 //! | [`bridge`] | packets of a waveform between two nodes: VITA-49, a slot as a sample frame |
 //! | [`chdr`] | CHDR of RFNoC radios: management, control, credits, samples |
-//! | [`clock`] | the time of another machine, asked over the network |
-//! | [`lag`] | how late an emulated radio was itself, asked over the network |
+//! | [`clock`] | the time of another machine, requested over the network |
+//! | [`lag`] | how late an emulated radio was itself, requested over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
 //! | [`ptp`] | questions to a PTP service on this machine: management messages of IEEE 1588 |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |

@@ -1,7 +1,7 @@
 //! Questions to a PTP service on its own machine, and its answers: management messages of IEEE 1588-2008, clause 15, as linuxptp's
 //! `ptp4l` takes them on a UNIX socket.
 //!
-//! Only what is asked here is read: GET and RESPONSE of four data sets, and the error status. Two of the sets are linuxptp's own
+//! Only what is requested here is read: GET and RESPONSE of four data sets, and the error status. Two of the sets are linuxptp's own
 //! (`TIME_STATUS_NP`, `PORT_PROPERTIES_NP`). Big-endian; what follows the stated end is ignored.
 
 use crate::WireError;
@@ -28,7 +28,7 @@ pub struct PtpDomain {
     pub transport_specific: u8,
 }
 
-/// What can be asked.
+/// What can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PtpDataSet {
     /// `CURRENT_DATA_SET`.
@@ -70,7 +70,7 @@ impl PtpDataSet {
 
     fn of(id: u16) -> Result<PtpDataSet, WireError> {
         let known = PtpDataSet::ALL.into_iter().find(|set| set.id() == id);
-        known.ok_or(WireError::field("PTP managementId", id, "one of those that are asked"))
+        known.ok_or(WireError::field("PTP managementId", id, "one of those that are requested"))
     }
 }
 

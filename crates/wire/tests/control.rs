@@ -95,7 +95,7 @@ fn a_serial_transfer() {
 }
 
 #[test]
-fn an_echo_is_as_long_as_was_asked() {
+fn an_echo_is_as_long_as_requested() {
     let ask = ControlRequest::new(7, ControlAsk::Echo { reply_bytes: 756 });
     same!(ControlRequest, packet("0000000c 0000006c 00000007 000002f4"), ask);
     let answer = ControlReply::new(7, ControlAnswer::Echo { request_bytes: 36 });

@@ -90,7 +90,7 @@ fn boards_have_the_names_that_uhd_gives_them() {
 
 proptest! {
     #[test]
-    fn any_image_means_something_that_can_be_said_again(image in prop::collection::vec(any::<u8>(), 256)) {
+    fn any_image_means_something_that_can_be_written_again(image in prop::collection::vec(any::<u8>(), 256)) {
         let parsed = Motherboard::parse(&image).unwrap();
         prop_assert_eq!(Motherboard::parse(&parsed.image()), Ok(parsed));
         prop_assert!(parsed.serial.as_str().len() <= 9);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use takt_wire::WireError;
 use takt_wire::lag::{LagReply, LagRequest, LagSpans};
 
-/// Said at 5 s by a radio whose clock is 2 ticks behind its machine's: of 9 datagrams 3 late, the latest by 2500 us.
+/// Reported at 5 s by a radio whose clock is 2 ticks behind its machine's: of 9 datagrams 3 late, the latest by 2500 us.
 const REPLY: LagReply = LagReply {
     id: 7,
     limit_us: 1000,

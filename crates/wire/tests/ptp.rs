@@ -65,7 +65,7 @@ fn what_is_no_answer_is_refused_by_name() {
     assert_eq!(says(1, 1), "PTP version is 0x1, expected 2");
     assert_eq!(says(46, 0), "PTP actionField is 0x0, expected 2, RESPONSE");
     assert_eq!(says(49, 3), "PTP tlvType is 0x3, expected 1 or 2, of management");
-    assert_eq!(says(52, 0x21), "PTP managementId is 0x2103, expected one of those that are asked");
+    assert_eq!(says(52, 0x21), "PTP managementId is 0x2103, expected one of those that are requested");
     assert_eq!(says(51, 1), "PTP TLV is 0x1, expected 2 or more");
     assert_eq!(says(51, 7), "PTP messageLength is 0x3a, expected that of the TLV and its head");
     assert_eq!(says(51, 5), "TIME_PROPERTIES_DATA_SET needs 4 bytes, 3 are there");

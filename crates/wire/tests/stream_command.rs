@@ -31,7 +31,7 @@ fn more_samples_than_28_bits_hold_are_refused() {
 
 proptest! {
     #[test]
-    fn any_words_mean_a_command_that_can_be_said_again(words: [u32; 3]) {
+    fn any_words_mean_a_command_that_can_be_written_again(words: [u32; 3]) {
         let command = StreamCommand::from_words(words);
         prop_assert_eq!(StreamCommand::from_words(command.words().unwrap()), command);
     }

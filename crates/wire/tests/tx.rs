@@ -1,4 +1,4 @@
-//! What a transmit port hears and says: sample packets, address packets, reports.
+//! What a transmit port receives and sends: sample packets, address packets, reports.
 
 mod common;
 

@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn any_image_means_something_that_can_be_said_again(image in prop::collection::vec(any::<u8>(), 108)) {
+    fn any_image_means_something_that_can_be_written_again(image in prop::collection::vec(any::<u8>(), 108)) {
         let parsed = Motherboard::parse(&image).unwrap();
         prop_assert_eq!(Motherboard::parse(&parsed.image()), Ok(parsed));
     }

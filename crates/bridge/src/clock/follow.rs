@@ -14,7 +14,7 @@ use super::offset::{Estimate, Exchange};
 const FIRST: u32 = 8;
 /// Between those.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// How often a clock that follows another is asked what time it is.
+/// How often the time is requested from the clock that is followed.
 pub const QUESTIONS_EVERY: Duration = Duration::from_millis(100);
 /// An answer that takes longer says nothing.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -90,17 +90,17 @@ impl Questions {
 fn ask(socket: &UdpSocket, id: u32) -> std::io::Result<Exchange> {
     let mut room = [0; ClockRequest::BYTES];
     let len = ClockRequest { id }.write(&mut room).map_err(std::io::Error::other)?;
-    let asked_ns = WallClock.now().0;
+    let requested_ns = WallClock.now().0;
     socket.send(&room[..len])?;
     loop {
         let len = socket.recv(&mut room)?;
         let answered_ns = WallClock.now().0;
         match ClockReply::parse(room.get(..len).unwrap_or_default()) {
             Ok(ClockReply { id: answered, received_ns, sent_ns }) if answered == id => {
-                return Ok(Exchange { asked_ns, received_ns, sent_ns, answered_ns });
+                return Ok(Exchange { requested_ns, received_ns, sent_ns, answered_ns });
             }
             // Of an earlier question, or of nobody.
-            _ if answered_ns.saturating_sub(asked_ns) > PATIENCE.as_nanos() as u64 => {
+            _ if answered_ns.saturating_sub(requested_ns) > PATIENCE.as_nanos() as u64 => {
                 return Err(std::io::ErrorKind::TimedOut.into());
             }
             _ => {}

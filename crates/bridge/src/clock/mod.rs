@@ -37,7 +37,8 @@ struct Shared {
 }
 
 impl SlotTime {
-    /// Slots of this length. They begin when [`SlotTime::begin`] says so, and may be executed while [`SlotTime::lend`] does.
+    /// Slots of this length. They begin at the instant of [`SlotTime::begin`], and may be executed until that of
+    /// [`SlotTime::extend_lease`].
     #[must_use]
     pub fn new(slot_ns: u64) -> SlotTime {
         let (begin_ns, lease_ns, cut_off) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
@@ -63,20 +64,20 @@ impl SlotTime {
     }
 
     /// Slots may be executed until this instant of this machine's clock.
-    pub fn lend(&self, until_ns: u64) {
+    pub fn extend_lease(&self, until_ns: u64) {
         self.shared.lease_ns.store(until_ns, Ordering::Relaxed);
     }
 
     /// Until which instant of this machine's clock slots may be executed.
     #[must_use]
-    pub fn lent_until(&self) -> MonoNs {
+    pub fn leased_until(&self) -> MonoNs {
         MonoNs(self.shared.lease_ns.load(Ordering::Relaxed))
     }
 
     /// Whether slots may still be executed at this instant.
     #[must_use]
     pub fn may_execute(&self, now: MonoNs) -> bool {
-        now <= self.lent_until()
+        now <= self.leased_until()
     }
 
     /// Whether a worker has ended because the lease was over.
@@ -125,13 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_begin_where_it_is_said_and_end_with_the_lease() {
+    fn slots_begin_where_stated_and_end_with_the_lease() {
         let time = SlotTime::new(100);
         assert_eq!((time.due(0), time.begins()), (MonoNs::NEVER, None));
         time.begin(1000);
         assert_eq!((time.due(2), time.slot_at(MonoNs(1250))), (MonoNs(1200), 2));
         assert!(!time.may_execute(MonoNs(1)));
-        time.lend(1300);
+        time.extend_lease(1300);
         assert_eq!([1300, 1301].map(|now| time.may_execute(MonoNs(now))), [true, false]);
         let mut sleeper = Sleeper::new(std::time::Duration::ZERO);
         let stop = Stop::new();

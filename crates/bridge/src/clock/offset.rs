@@ -33,7 +33,7 @@ impl Offset {
 /// One question and its answer. Times are of either machine's own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
-    pub(super) asked_ns: u64,
+    pub(super) requested_ns: u64,
     pub(super) received_ns: u64,
     pub(super) sent_ns: u64,
     pub(super) answered_ns: u64,
@@ -43,13 +43,14 @@ impl Exchange {
     /// The other's clock less ours (RFC 5905, section 8).
     fn offset_ns(self) -> i64 {
         let difference = |theirs: u64, ours: u64| theirs.wrapping_sub(ours) as i64;
-        let (there, back) = (difference(self.received_ns, self.asked_ns), difference(self.sent_ns, self.answered_ns));
+        let (there, back) =
+            (difference(self.received_ns, self.requested_ns), difference(self.sent_ns, self.answered_ns));
         there / 2 + back / 2
     }
 
     /// What both ways took.
     fn way_ns(self) -> u64 {
-        let there_and_back = self.answered_ns.saturating_sub(self.asked_ns);
+        let there_and_back = self.answered_ns.saturating_sub(self.requested_ns);
         there_and_back.saturating_sub(self.sent_ns.saturating_sub(self.received_ns))
     }
 }
@@ -91,7 +92,7 @@ mod tests {
     fn exchange(at: u64, offset: i64, there: u64, back: u64) -> Exchange {
         let received_ns = (at + there).wrapping_add_signed(offset);
         let sent_ns = received_ns.wrapping_add(1_000);
-        Exchange { asked_ns: at, received_ns, sent_ns, answered_ns: at + there + 1_000 + back }
+        Exchange { requested_ns: at, received_ns, sent_ns, answered_ns: at + there + 1_000 + back }
     }
 
     proptest! {

@@ -33,7 +33,7 @@ impl Responder {
         Ok(Responder { stop, at, thread: Some(thread) })
     }
 
-    /// Where it is asked.
+    /// Where it takes requests.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at

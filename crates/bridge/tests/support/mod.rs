@@ -61,7 +61,7 @@ impl Double {
 }
 
 fn send(socket: &UnixDatagram, bytes: &[u8], to: &SocketAddr) {
-    // Who asked may have gone.
+    // The caller may have gone.
     let _ = socket.send_to_addr(bytes, to);
 }
 

@@ -37,8 +37,8 @@ pub fn run(args: Args, _output: &Output) -> Result<Answer> {
         takt_testbed::environment::serve_guest(file).into_diagnostic()?;
         return Ok(Answer::Yes);
     }
-    // The end of the input is told as well, but a thread that spins at real-time priority could keep that from being
-    // heard. A parent that has died before this line has closed the input.
+    // The end of the input ends it as well, but a thread that spins at real-time priority could keep that from being
+    // noticed. A parent that has died before this line has closed the input.
     if !args.outlive_parent {
         set_parent_process_death_signal(Some(Signal::KILL)).into_diagnostic()?;
     }

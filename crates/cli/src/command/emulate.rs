@@ -38,7 +38,7 @@ pub struct Args {
     /// Which radio.
     #[arg(required_unless_present = "config")]
     model: Option<Radio>,
-    /// Radios of both models that hear each other, as this file says; see docs/reference/air.md.
+    /// Radios of both models that receive each other, as this file says; see docs/reference/air.md.
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -50,9 +50,9 @@ pub struct Args {
 /// The models, as users write them.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Radio {
-    /// USRP N200, with an SBX unless told otherwise.
+    /// USRP N200, with an SBX unless stated otherwise.
     N200,
-    /// USRP X310, with two UBX-160 unless told otherwise.
+    /// USRP X310, with two UBX-160 unless stated otherwise.
     X310,
 }
 

@@ -12,7 +12,7 @@ use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  takt find\n  takt find --addr 192.168.10.2\n\n\
-    Without --addr every network of this host is asked, loopback excepted; a radio on loopback is found by its address.\n\
+    Without --addr every network of this host is searched, loopback excepted; a radio on loopback is found by its address.\n\
     Exit status: 0 something was found, 1 nothing was.")]
 pub struct Args {
     /// Ask at this address only.

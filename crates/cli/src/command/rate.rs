@@ -47,7 +47,7 @@ fn problem(error: RateError, options: &Options) -> Problem {
             radio_problem::problem("stream", error, flag)
         }
         RateError::Buffer { requested_bytes, granted_bytes } => Problem::new(
-            "the receive buffer asked for is not to be had",
+            "the requested receive buffer is not to be had",
         )
         .why(RateError::Buffer { requested_bytes, granted_bytes })
         .fix(format!(

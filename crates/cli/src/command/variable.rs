@@ -35,7 +35,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 /// Asks the waveform of a process, or the only one that runs.
 pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
-    let what = || Problem::new("no waveform can be asked");
+    let what = || Problem::new("no waveform can be reached");
     let process = match (process, &control::running()[..]) {
         (Some(process), _) => process,
         (None, [only]) => *only,
@@ -50,7 +50,7 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
         }
     };
     let unanswered = |error: std::io::Error| {
-        Problem::new(format!("process {process} can't be asked")).why(error).fix("a process that runs `takt run`")
+        Problem::new(format!("process {process} can't be reached")).why(error).fix("a process that runs `takt run`")
     };
     match control::ask(process, request).map_err(unanswered)? {
         Reply::Good(answer) => Ok(answer),

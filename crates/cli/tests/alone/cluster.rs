@@ -44,7 +44,7 @@ impl Run {
         has(&line, words);
     }
 
-    /// Dies at once: nodes are told nothing.
+    /// Dies at once, without a message to the nodes.
     fn kill(mut self) {
         self.0.kill().expect("it is ours");
         self.0.wait().expect("it ends");

@@ -54,7 +54,7 @@ pub(super) fn typed(held: &RunningEnvironment, script: &str) -> String {
     let Shell::Socket { path } = &held.shell else { panic!("{:?}", held.shell) };
     let mut shell = UnixStream::connect(path).expect("a shell");
     shell.set_read_timeout(Some(LONG)).expect("a limit");
-    // Said by `echo`, so that what the terminal repeats is not taken for it.
+    // Printed by `echo`, so that what the terminal repeats is not taken for it.
     writeln!(shell, "{{ {script}; }} 2>&1; echo END'OF'SCRIPT; exit").expect("it listens");
     let (mut said, mut part) = (String::new(), [0; 4096]);
     while !said.contains("ENDOFSCRIPT") {
@@ -68,7 +68,7 @@ pub(super) fn typed(held: &RunningEnvironment, script: &str) -> String {
     said
 }
 
-/// What a guest's kernel and first process said, and what QEMU did.
+/// What a guest's kernel and first process printed, and what QEMU did.
 fn console(shell: &Path) -> String {
     ["console", "stderr"].map(|file| std::fs::read_to_string(shell.with_file_name(file)).unwrap_or_default()).concat()
 }
@@ -111,7 +111,7 @@ struct Beat {
     booting_held_up: Option<f64>,
 }
 
-/// Beats of 4.3 ms, which meet the ticks of 250 Hz at every part of them, in one guest told these parameters: of threads that
+/// Beats of 4.3 ms, which meet the ticks of 250 Hz at every part of them, in one guest with these parameters: of threads that
 /// imitate ticks of so many Hz, or none.
 fn beats<const N: usize>(parameters: &str, ticks_hz: [Option<u32>; N]) -> Option<[Beat; N]> {
     let run = Registry::system().begin("test").expect("a record");
@@ -240,7 +240,7 @@ fn share_of_a_cpu(process: &Counting, throttled: impl Fn() -> u64) -> f64 {
     (process.used() - used) as f64 / UNITS_PER_S / begun.elapsed().as_secs_f64()
 }
 
-/// What can be asked of one guest, one after the other; the read-only control groups come last.
+/// What can be tested in one guest, one after the other; the read-only control groups come last.
 const INSIDE: [&str; 3] = ["inside_a_cap_holds", "inside_cpus_are_set_apart", "inside_control_groups_are_read_only"];
 
 #[test]

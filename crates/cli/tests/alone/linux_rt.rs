@@ -10,17 +10,6 @@ use takt_testing::{skip, wait_for};
 
 use crate::support::{Place, json, page_of, report, status_of};
 
-/// Every round counts, whatever else runs on the machine.
-const HEAD: &str = r#"
-question = "Does the study work?"
-[study]
-name = "linux-rt"
-[rounds]
-count = { full = 2, quick = 2 }
-order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }
-"#;
-
 const PARTS: &str = r#"
 [[part]]
 name = "cases"
@@ -44,7 +33,7 @@ fixed = { policy = "deadline", disturbance = "busy:1", workload = { kind = "dead
 
 #[test]
 fn the_study_measures_and_its_status_is_its_answer() {
-    let place = Place::with("small.toml", &format!("{HEAD}{PARTS}"));
+    let place = Place::with_study("linux-rt", 2, PARTS);
     let output = place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
     assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{outcome:#}");
@@ -70,7 +59,7 @@ fn the_study_measures_and_its_status_is_its_answer() {
 
 #[test]
 fn what_a_host_lacks_is_left_out_with_its_reason_and_never_measured_as_something_else() {
-    let place = Place::with("small.toml", &format!("{HEAD}{DEMANDING}"));
+    let place = Place::with_study("linux-rt", 2, DEMANDING);
     let output = place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
     let cases = outcome["cases"].as_array().expect("cases");
@@ -96,7 +85,7 @@ fn what_a_host_lacks_is_left_out_with_its_reason_and_never_measured_as_something
 fn a_study_killed_under_load_leaves_nothing_that_clean_does_not_find() {
     let long = "[[part]]\nname = \"cases\"\nfixed = { disturbance = \"busy:2\", cap = 50, workload = { kind = \"deadline\", \
                 duration = \"60s\" } }\n";
-    let place = Place::with("small.toml", &format!("{HEAD}{long}"));
+    let place = Place::with_study("linux-rt", 2, long);
     let mut lab = place.command(&["paper", "linux-rt", "--quick", "--file", "small.toml"]);
     let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("takt");
     let name = format!("takt-{}-disturbance", lab.id());

@@ -1,6 +1,6 @@
 //! A receiving thread that lacks some tenth of the CPU time that 25 MS/s need: the check says no, and names it.
 //!
-//! Threads of real-time priority take the host side's cores but for a share, as somebody else's would: less and less is left,
+//! Threads of real-time priority take the host side's cores but for a share, as another program's would: less and less is left,
 //! until the reader no longer reads all. What it reads of the stream is then about what it has of the CPU time that it needs.
 //! The driver makes one system call a datagram here, which needs more.
 

@@ -26,18 +26,18 @@ const LATE_NS: u64 = 150_000_000;
 
 #[test]
 fn stops_of_a_whole_guest_are_the_machines() {
-    let Some(said) = said_by_a_stopped_guest() else { return };
+    let Some(said) = output_of_a_stopped_guest() else { return };
     if said.contains("1 passed") {
         return;
     }
     // An emulated guest's clocks stop with it now and then, so that a stop looks like its own; not twice in a row.
-    let Some(again) = said_by_a_stopped_guest() else { return };
+    let Some(again) = output_of_a_stopped_guest() else { return };
     assert!(again.contains("1 passed"), "{said}\n{again}");
     repeated("the second guest that was stopped");
 }
 
 /// What the test inside says of a guest that is stopped again and again; `None`, on record, where there can be no guest.
-fn said_by_a_stopped_guest() -> Option<String> {
+fn output_of_a_stopped_guest() -> Option<String> {
     let (guest, name) = with_this_binary(2)?;
     let process = Pid::from_raw(i32::try_from(guest.agent.pid()).expect("a process")).expect("not 0");
     let over = Stop::new();

@@ -99,14 +99,7 @@ fn the_longest_packet_is_what_the_cable_carries() {
 }
 
 /// The parts of the study that two nodes take part in.
-const SMALL: &str = r#"
-question = "Does the third curve work?"
-[study]
-name = "aloe"
-[rounds]
-count = { full = 1, quick = 1 }
-order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
+const PARTS: &str = r#"
 [[part]]
 name = "longest-two-nodes"
 factors = { slot = ["4ms"] }
@@ -119,7 +112,7 @@ fixed = { path = "direct", path_rate = "100M", slots = 10, latency = "fixed", wo
 
 #[test]
 fn the_study_has_its_third_curve_and_its_split_chain() {
-    let place = Place::with("small.toml", SMALL);
+    let place = Place::with_study("aloe", 1, PARTS);
     let output = place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]);
     let outcome = document(&output);
     let nodes = &outcome["two_nodes"];
@@ -146,7 +139,7 @@ fn the_study_has_its_third_curve_and_its_split_chain() {
 
 #[test]
 fn without_namespaces_the_curve_is_left_out_with_its_reason_and_its_claims_are_not_covered() {
-    let place = Place::with("small.toml", SMALL);
+    let place = Place::with_study("aloe", 1, PARTS);
     let outcome = document(
         &place
             .command_of_a_user(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"])

@@ -142,7 +142,7 @@ fn nothing_is_changed_without_an_answer() {
 }
 
 #[test]
-fn what_somebody_changed_since_is_left_to_him() {
+fn what_a_person_changed_since_is_left_to_him() {
     let host = Host::new();
     host.doctor(&["--fix", "--yes", "--only", "socket-buffer-small"]);
     host.put(RMEM, "7777777\n");
@@ -181,7 +181,7 @@ fn every_rule_is_explained_and_a_slip_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn an_ordinary_user_may_look_and_is_told_what_changing_needs() {
+fn an_ordinary_user_may_look_and_learns_what_changing_needs() {
     let host = Host::new();
     let ours = fs::Permissions::from_mode;
     fs::set_permissions(host.path(RMEM), ours(0o444)).expect("our own file");

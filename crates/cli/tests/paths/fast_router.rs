@@ -60,7 +60,7 @@ fn the_fast_router_translates_in_the_driver_and_the_kernel_forwards_nothing() {
 }
 
 #[test]
-fn the_fast_router_lets_nobody_in_who_was_not_asked() {
+fn the_fast_router_lets_only_replies_in() {
     let ground = ground("unasked");
     let Some(path) = build(&ground, &spec("xdp-router", &[])) else { return };
     let radio = socket(&path.radio.namespace, (path.radio.address, 49152));

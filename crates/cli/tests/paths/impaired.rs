@@ -1,4 +1,4 @@
-//! Frames lost, doubled, held back and delayed as asked for.
+//! Frames lost, doubled, held back and delayed as requested.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -112,7 +112,7 @@ fn numbered(path: &mut Path, ground: &Ground, count: u32) -> (Vec<u32>, Counted)
 
 /// The dice are seeded, so the counts are what they are; the bounds are four standard deviations of a fair one.
 #[test]
-fn impairments_are_as_they_were_asked_for() {
+fn impairments_are_as_they_were_requested() {
     let ground = ground("impaired");
     let count = 3000;
     let options = [("loss", "10%"), ("duplicate", "5%"), ("reorder", "3%"), ("hold", "5ms"), ("delay", "20ms")];
@@ -124,7 +124,7 @@ fn impairments_are_as_they_were_asked_for() {
     assert_eq!(seen.len() as u64, u64::from(count) - flow.dropped_by_chance + flow.doubled);
     let near = |got: u64, of: u64, share: f64| {
         let (mean, deviation) = (of as f64 * share, (of as f64 * share * (1.0 - share)).sqrt());
-        assert!((got as f64 - mean).abs() < 4.0 * deviation, "{got} of {of}, asked for {share}");
+        assert!((got as f64 - mean).abs() < 4.0 * deviation, "{got} of {of}, requested {share}");
     };
     near(flow.dropped_by_chance, count.into(), 0.10);
     near(flow.doubled, u64::from(count) - flow.dropped_by_chance, 0.05);
@@ -135,7 +135,7 @@ fn impairments_are_as_they_were_asked_for() {
     let radio = socket(&path.radio.namespace, (path.radio.address, 49153));
     let mut attempt = 0_u32;
     // A busy machine is late now and then, a path that delays by more is late always.
-    wait_for("a datagram that is delayed by what was asked for and little more", || {
+    wait_for("a datagram that is delayed by what was requested and little more", || {
         attempt += 1;
         let begun = Instant::now();
         // Ten of them: one may be lost, or held back.

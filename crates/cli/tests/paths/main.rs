@@ -40,7 +40,7 @@ fn spec(name: &str, options: &[(&str, &str)]) -> PathSpec {
     spec
 }
 
-/// As it is unless said otherwise, with no more of a CPU than tests that run side by side have to share.
+/// As it is by default, with no more of a CPU than tests that run side by side have to share.
 fn usual(name: &str) -> PathSpec {
     spec(name, if name == "router-small" { &[("cpu", "0.05")] } else { &[] })
 }
@@ -111,7 +111,7 @@ fn every_path_carries_datagrams_both_ways_and_leaves_nothing() {
     }
 }
 
-/// The judge: three answers, with the life that one router leaves them. Each is asked for by itself: once one has come,
+/// The judge: three answers, with the life that one router leaves them. Each is requested by itself: once one has come,
 /// ping(8) waits for another no longer than twice as long as for the first.
 fn ping(path: &Path, ttl: u32) {
     let to = path.radio.address.to_string();

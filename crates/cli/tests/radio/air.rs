@@ -1,4 +1,4 @@
-//! Radios of a file that hear each other, with takt as their hosts.
+//! Radios of a file that receive each other, with takt as their hosts.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ use takt_testing::loopback;
 use crate::software::{TAKT, has, interrupt, json, number, refusal, text};
 use crate::support::{Ended, Place, report};
 
-/// Two N200 and an X310; what the first sends, the others hear.
+/// Two N200 and an X310; what the first sends, the others receive.
 fn air(first: u8, more: &str) -> String {
     let radio = |n: u8, name: &str, model: &str| {
         format!("[[radio]]\nname = \"{name}\"\nmodel = \"{model}\"\naddr = \"{}\"\n", loopback(first + n))

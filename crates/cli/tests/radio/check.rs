@@ -101,7 +101,7 @@ fn an_emulator_that_is_there_already_says_how_late_it_was() {
 }
 
 #[test]
-fn a_reference_of_the_radio_is_asked_for_while_it_streams() {
+fn a_reference_of_the_radio_is_requested_while_it_streams() {
     let radio = Radio::at(97, &[]);
     let check = Check::of(&radio.addr, "300ms");
     let ran = check.command().args(["--reference", "external"]).output().expect("takt runs");

@@ -1,4 +1,4 @@
-//! Nothing is sent to a radio that is not takt's own before somebody says that it transmits. The radio here is software that
+//! Nothing is sent to a radio that is not takt's own before the user states that it transmits. The radio here is software that
 //! does not say so, as a real one.
 
 use std::fs;
@@ -90,7 +90,7 @@ fn a_waveform_answers_hardware_only_with_transmit() {
     assert_eq!(json(&out)["slots"], 20);
 }
 
-/// The outcome of the small check of this radio, and what was said beside it.
+/// The outcome of the small check of this radio, and what was printed beside it.
 fn check(place: &Place, radio: &Radio, more: &[&str]) -> (Value, String) {
     let args = ["check", "--quick", "--file", "small.toml", "--json", "--addr", &radio.addr];
     let out = place.takt(&[&args[..], more].concat());

@@ -22,7 +22,7 @@ const WAVEFORM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/td-
 const BEARABLE: Duration = Duration::from_millis(20);
 
 /// A radio that waits for nobody, where the host grants it that: as the one that `takt run` starts by itself. Elsewhere it is
-/// disturbed more often, as the witness sees, and no less is asked of it.
+/// disturbed more often, as the witness sees, and no less is required of it.
 fn punctual(host: u8, faults: &[&str]) -> Radio {
     let faults = faults.iter().flat_map(|fault| ["--fault", fault]);
     let priority = if matches!(Host::this().attempt_fifo(), Some(Ok(()))) { &["--policy", "fifo:60"][..] } else { &[] };
@@ -52,7 +52,7 @@ impl Run {
         &mut self.0.0
     }
 
-    /// Slots of the receiver, as the run itself says; 0 before it can be asked.
+    /// Slots of the receiver, as the run itself says; 0 before it answers.
     fn executed(&mut self) -> u64 {
         let out = takt(&["execinfo", "--process", &self.child().id().to_string(), "--json"]);
         let seen: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
@@ -102,7 +102,7 @@ fn count(results: &Value, name: &str) -> u64 {
 }
 
 #[test]
-fn interrupted_it_stops_the_radio_and_tells_what_ran() {
+fn interrupted_it_stops_the_radio_and_reports_what_ran() {
     let radio = punctual(70, &[]);
     let mut run = Run::after(50, &radio, &["--json"]);
     interrupt(run.child());

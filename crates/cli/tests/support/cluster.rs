@@ -296,7 +296,7 @@ pub fn names(nodes: &Value) -> Vec<String> {
     nodes.as_array().expect("a list").iter().filter_map(|node| Some(node["node"].as_str()?.to_owned())).collect()
 }
 
-/// Where a node that said this gives metrics.
+/// Where a node that printed this gives metrics.
 pub fn metrics_at(said: &str) -> Option<String> {
     said.lines().find_map(|line| line.strip_prefix("metrics at ")).map(str::to_owned)
 }

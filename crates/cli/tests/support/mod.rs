@@ -24,6 +24,23 @@ impl Place {
         place
     }
 
+    /// With a study of these parts as `small.toml`, which takes seconds: so many rounds, each of which counts, whatever else
+    /// runs on the machine.
+    pub fn with_study(name: &str, rounds: u32, parts: &str) -> Place {
+        let head = format!(
+            r#"
+question = "Does the study work?"
+[study]
+name = "{name}"
+[rounds]
+count = {{ full = {rounds}, quick = {rounds} }}
+order = {{ seed = 1 }}
+valid = {{ foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }}
+"#
+        );
+        Place::with("small.toml", &(head + parts))
+    }
+
     pub fn folder(&self) -> &Path {
         self.0.path()
     }
@@ -144,7 +161,7 @@ pub fn while_running(program: &mut Child, what: &str, mut happened: impl FnMut()
     });
 }
 
-/// How a call ended and all it said, for a failure.
+/// How a call ended and all it printed, for a failure.
 pub fn report(output: &Output) -> String {
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     format!("{:?}\n--- stdout\n{out}\n--- stderr\n{err}", output.status)

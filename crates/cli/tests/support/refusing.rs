@@ -33,7 +33,7 @@ pub fn output(command: &mut Command, answer: Answer) -> Option<Output> {
         let caller = scope.spawn(move || {
             let listener = filter();
             let filtered = listener.is_ok();
-            tell.send(listener).expect("somebody listens");
+            tell.send(listener).expect("the other thread listens");
             filtered.then(|| command.output().expect("it starts"))
         });
         match told.recv().expect("the thread tells") {

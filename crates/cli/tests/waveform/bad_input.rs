@@ -2,7 +2,7 @@
 
 use crate::program::{file, has, refusal, waveform};
 
-fn said_of(from: &str, to: &str) -> String {
+fn error_of(from: &str, to: &str) -> String {
     let text = std::fs::read_to_string(waveform("bpsk.toml")).expect("there");
     assert!(text.contains(from));
     let (_folder, path) = file(text.replace(from, to).as_bytes());
@@ -19,7 +19,7 @@ fn a_wrong_waveform_is_reported_with_its_place_and_the_fix() {
         ("\"bpsk-demodulate\"", "\"bpsk-modulate\"", "gives", "takes"),
         ("\"channel\", ", "\"chanel\", ", "no component is called `chanel`", "did you mean `channel`?"),
     ] {
-        let said = said_of(from, to);
+        let said = error_of(from, to);
         assert!(said.contains(what) && said.contains(fix) && said.contains("file.toml:"), "{to}:\n{said}");
     }
 }

@@ -52,7 +52,7 @@ fn packed_bits_are_eight_a_byte_the_first_in_the_highest_place() {
 }
 
 #[test]
-fn a_file_is_one_packet_unless_told_otherwise_and_what_is_counted_is_said() {
+fn a_file_is_one_packet_by_default_and_what_is_counted_is_reported() {
     let (folder, path) = file(&[1; 10]);
     let out = folder.path().join("out");
     let out = out.to_str().expect("text");

@@ -57,11 +57,11 @@ fn execution_times_and_variables_of_a_running_waveform_are_seen_and_set() {
     has(&text(&answered(&["variable", "channel.loud=1", "--process", &pid]).stderr), &["no variable channel.loud"]);
 }
 
-/// What is said of a question to a run; asked again where the run did not get round to an answer within two seconds.
+/// What a run answers to a request; repeated where the run did not get round to an answer within two seconds.
 fn answered(args: &[&str]) -> Output {
     wait_for("an answer of the run", || {
         let out = takt(args);
-        (!text(&out.stderr).contains("can't be asked")).then_some(out)
+        (!text(&out.stderr).contains("can't be reached")).then_some(out)
     })
 }
 
@@ -91,5 +91,5 @@ fn a_running_waveform_goes_over_to_a_mapping_and_one_without_cores_of_its_own_do
 
 #[test]
 fn a_process_that_runs_nothing_is_reported() {
-    has(&refusal(&["execinfo", "--process", "1"]), &["process 1 can't be asked"]);
+    has(&refusal(&["execinfo", "--process", "1"]), &["process 1 can't be reached"]);
 }

@@ -1,4 +1,4 @@
-//! Waveforms and components through the program: what is asked of `takt run`, `takt component`, `takt execinfo` and
+//! Waveforms and components through the program: what is requested of `takt run`, `takt component`, `takt execinfo` and
 //! `takt variable`, and what they say to bad input.
 
 mod bad_input;

@@ -45,7 +45,7 @@ pub struct RemoteAgent {
 
 impl Manager {
     /// Has a node start an agent, on so many of its cores; none: on all that it grants. Where it refuses and has agents of this
-    /// tenant, they may be those of a lab that was killed: it is asked again until they have ended.
+    /// tenant, they may be those of a lab that was killed: the request is repeated until they have ended.
     ///
     /// # Errors
     /// The node does not answer, has another takt, no free core, or a quota that leaves none.

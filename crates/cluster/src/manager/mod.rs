@@ -88,7 +88,7 @@ impl Manager {
     }
 
     /// Nodes as far as this manager's tenant may have them: what its quotas leave. Where they leave nothing anywhere the nodes
-    /// are as they are: the one that is asked says what the quota is.
+    /// are as they are: the node itself answers what the quota is.
     ///
     /// # Errors
     /// None is there, or all cores have a worker.

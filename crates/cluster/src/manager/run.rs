@@ -24,14 +24,14 @@ const OPENING: Duration = Duration::from_secs(60);
 /// How long before slot 0 all nodes have to know of it: so much for each.
 pub(crate) const LEAD: Duration = Duration::from_millis(400);
 
-/// How often nodes are asked how they are, and how long one may take to say.
+/// How often the progress of nodes is requested, and how long one may take to answer.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 const WORD: Duration = Duration::from_millis(500);
 
 /// When no node answers for so long there is nothing left to watch.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// What a watcher is told while a waveform runs.
+/// What a watcher gets while a waveform runs.
 pub struct Watch<'a> {
     /// The slot of the node that is behind all others.
     pub slot: u64,
@@ -43,7 +43,7 @@ pub struct Watch<'a> {
 
 /// How a run is watched.
 pub struct RunOptions<'a> {
-    /// Asked to stop: the nodes end at their next slot edge.
+    /// The run is to stop: the nodes end at their next slot edge.
     pub stop: &'a Stop,
     /// Called a few times a second.
     pub watch: &'a mut dyn FnMut(Watch<'_>),
@@ -88,7 +88,7 @@ pub struct Ended {
 /// What became of a run on one node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeEnd {
-    /// The reference's clock less the node's when it was last asked, and how far off that is at most.
+    /// The reference's clock less the node's at the last request, and how far off that is at most.
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
@@ -239,7 +239,7 @@ impl Manager {
             if !gone.is_empty() {
                 self.take_over(watched, &gone, "no heartbeat comes from it, or it was started anew", placer, None)?;
             } else if let Some(placer) = placer.filter(|_| !stops) {
-                self.relieve(watched, placer)?;
+                self.take_over_from_slow(watched, placer)?;
             }
             (options.watch)(Watch { slot: watched.slot(), nodes: &watched.last, losses: &watched.losses });
             if watched.names.iter().all(|name| watched.has_ended(name)) {
@@ -345,7 +345,7 @@ impl<'a> Watched<'a> {
         })
     }
 
-    /// The node whose clock sets the beat, and where it is asked; `keep` where that node is still there.
+    /// The node whose clock sets the beat, and where it takes requests; `keep` where that node is still there.
     pub(super) fn clock(&self, keep: Option<&String>) -> Result<(String, SocketAddr), ClusterError> {
         let name = keep.filter(|name| self.names.contains(name)).or(self.names.first());
         let silent = || ClusterError::Silent { node: name.cloned().unwrap_or_default() };

@@ -34,13 +34,17 @@ pub struct Loss {
     pub resumed_in_slot: u64,
     /// Components that begin afresh there: what they knew was on the lost node.
     pub state_lost: Vec<String>,
-    /// How long the manager took from knowing to having said so to all.
+    /// How long the manager took from knowing to having sent it to all.
     pub took_ns: u64,
 }
 
 impl Manager {
     /// Has the others do what a node does that is too slow, where they have the time for it.
-    pub(super) fn relieve(&self, watched: &mut Watched<'_>, placer: &Placer<'_>) -> Result<(), ClusterError> {
+    pub(super) fn take_over_from_slow(
+        &self,
+        watched: &mut Watched<'_>,
+        placer: &Placer<'_>,
+    ) -> Result<(), ClusterError> {
         let seen = watched.slowness.look(&watched.last, &watched.unanswered, Instant::now());
         let Some(slow) = seen else { return Ok(()) };
         // One that is about to be found lost explains what others lack; and who takes over must answer.

@@ -34,7 +34,7 @@ pub struct AgentStarted {
 pub struct WriteAgent {
     /// Which.
     pub agent: u64,
-    /// Bytes for it, base64, [`MOST_AGENT_BYTES`] at most; they may be none: then it is a sign of life, and a wish to hear.
+    /// Bytes for it, base64, [`MOST_AGENT_BYTES`] at most; they may be none: then it is a sign of life, and a wish for output.
     pub input: String,
     /// That was all: the agent is to end.
     pub end: bool,

@@ -35,7 +35,7 @@ pub struct NodeFacts {
     pub busy: Vec<u32>,
     /// What the interface of its samples can carry, bytes a second.
     pub bytes_per_s: f64,
-    /// Where it is asked what time it is.
+    /// Where the time is requested from it.
     pub clock: SocketAddr,
     /// Waveforms that run on it.
     pub runs: Vec<RunFacts>,

@@ -117,11 +117,11 @@ pub struct Opened {
 pub struct Start {
     /// Which.
     pub run: String,
-    /// The node whose clock sets the beat, and where it is asked.
+    /// The node whose clock sets the beat, and where it takes requests.
     pub reference: String,
     /// The same.
     pub clock: SocketAddr,
-    /// How long from now, on the reference's clock, slot 0 begins; asked for by the reference itself.
+    /// How long from now, on the reference's clock, slot 0 begins; requested by the reference itself.
     pub in_ns: u64,
     /// Begin of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
@@ -140,7 +140,7 @@ pub struct Change {
     pub run: String,
     /// First logical slot of the new placing.
     pub at: u64,
-    /// The node whose clock sets the beat from now on, and where it is asked.
+    /// The node whose clock sets the beat from now on, and where it takes requests.
     pub reference: String,
     /// The same.
     pub clock: SocketAddr,

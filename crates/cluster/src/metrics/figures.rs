@@ -135,8 +135,7 @@ impl Figures<'_> {
     }
 
     fn messages(&self, page: &mut Page) {
-        page.counter("takt_questions_total", "Questions that the node was asked.")
-            .count(&[], self.messages.questions());
+        page.counter("takt_questions_total", "Requests that the node got.").count(&[], self.messages.questions());
         let mut orders = page.counter("takt_orders_total", "Orders that the node carried out.");
         self.messages.orders().for_each(|(name, count)| orders.count(&[("order", name)], count));
         let mut refused = page.counter("takt_messages_refused_total", "Messages to the node that changed nothing.");

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Prometheus ── GET /metrics ──> server        figures <── counts, totals <── node
-//!             <── the page ─────  threads ────>  (made when somebody asks)
+//!             <── the page ─────  threads ────>  (made on request)
 //! ```
 //!
 //! Workers count in words of their own, which anybody may read at any time: nothing here makes one wait.

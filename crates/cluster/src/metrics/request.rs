@@ -6,7 +6,7 @@ pub(super) const MOST_BYTES: usize = 8 << 10;
 /// Fields of a head.
 const MOST_FIELDS: usize = 64;
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The page of metrics; without the text itself, if only its head is wanted.

@@ -32,7 +32,7 @@ const STACK_BYTES: usize = 256 << 10;
 pub struct Server {
     at: SocketAddr,
     listener: Arc<TcpListener>,
-    asked: Option<Receiver<Scrape>>,
+    scrapes: Option<Receiver<Scrape>>,
     stop: Stop,
     threads: Vec<JoinHandle<()>>,
 }
@@ -51,9 +51,9 @@ impl Server {
 
     fn patient(at: SocketAddr, patience: Duration) -> io::Result<Server> {
         let listener = Arc::new(TcpListener::bind(at)?);
-        let (ask, asked) = sync_channel(AT_A_TIME);
+        let (ask, scrapes) = sync_channel(AT_A_TIME);
         let at = listener.local_addr()?;
-        let mut server = Server { at, listener, asked: Some(asked), stop: Stop::new(), threads: Vec::new() };
+        let mut server = Server { at, listener, scrapes: Some(scrapes), stop: Stop::new(), threads: Vec::new() };
         for _ in 0..AT_A_TIME {
             let (listener, ask, stop) = (Arc::clone(&server.listener), ask.clone(), server.stop.clone());
             let thread = std::thread::Builder::new().name("takt-metrics".to_owned()).stack_size(STACK_BYTES);
@@ -68,9 +68,9 @@ impl Server {
         self.at
     }
 
-    /// Gives a page to all who wait for one now; made only if somebody does.
+    /// Gives a page to all who wait for one now; made only if one waits.
     pub fn answer(&self, page: impl FnOnce() -> String) {
-        let mut waiting = self.asked.iter().flat_map(Receiver::try_iter).peekable();
+        let mut waiting = self.scrapes.iter().flat_map(Receiver::try_iter).peekable();
         if waiting.peek().is_none() {
             return;
         }
@@ -83,7 +83,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.request();
-        self.asked = None;
+        self.scrapes = None;
         // A listener that is shut down accepts nothing more: whoever waits in it returns.
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
         for thread in self.threads.drain(..) {
@@ -143,8 +143,8 @@ impl Connection<'_> {
             let room = head.get_mut(have..).unwrap_or_default();
             let came = self.patiently(|stream| stream.read(room))?;
             have += came;
-            if let Some(asked) = read(head.get(..have).unwrap_or_default()) {
-                return Ok(asked);
+            if let Some(request) = read(head.get(..have).unwrap_or_default()) {
+                return Ok(request);
             }
             if came == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());

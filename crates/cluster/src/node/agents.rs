@@ -1,7 +1,7 @@
 //! Agents of the lab on this node: takt itself, as children of it, on cores that an order was granted.
 //!
 //! What the lab writes to one, and what it writes to the lab, passes in chunks of bounded size; what waits on either side is
-//! bounded too. An agent whose lab sends nothing for a lease ends: first its input, and if it does not heed that, by force.
+//! bounded too. An agent whose lab sends nothing for a lease ends: first its input, and if it goes on, by force.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;

@@ -21,7 +21,7 @@ pub(super) struct Epoch<'a> {
 pub(super) enum Beat {
     /// The node is the reference, and no other clock counts; or nothing has begun.
     Alone,
-    /// The reference is asked.
+    /// A request to the reference is under way.
     Own { _follower: Follower },
     /// PTP.
     Ptp(Disciplined),

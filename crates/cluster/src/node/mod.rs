@@ -146,7 +146,7 @@ impl Node {
         self.metrics = Some(Metrics { server, refused_peers });
     }
 
-    /// Answers questions and executes what it is given, until asked to stop. `ready` is called once others see the node; `note`
+    /// Answers questions and executes what it is given, until it is stopped. `ready` is called once others see the node; `note`
     /// takes a line for people about each message that was refused, up to a rate.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use crate::tenant::Tenant;
 /// A run that is not started for so long is forgotten: its manager is gone.
 pub(crate) const UNSTARTED: Duration = Duration::from_secs(30);
 
-/// A run that has ended is forgotten so much later, if nobody has asked for it to be.
+/// A run that has ended is forgotten so much later, if no request to forget it came.
 const ENDED: Duration = Duration::from_secs(120);
 
 /// After a change of placing the bridges of the one before are kept so long: what is under way arrives.
@@ -437,7 +437,7 @@ impl Run {
             slot_ns: self.time.slot_ns(),
             offset_ns: offset.ns(),
             offset_bound_ns: offset.bound_ns(),
-            lease_ns: self.time.lent_until().0.saturating_sub(WallClock.now().0),
+            lease_ns: self.time.leased_until().0.saturating_sub(WallClock.now().0),
         }
     }
 

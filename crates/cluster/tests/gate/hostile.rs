@@ -109,7 +109,7 @@ fn values_that_can_t_be_are_named() {
     }
 }
 
-/// What somebody on the way does to an order: the number of a byte, and what it becomes.
+/// What an attacker on the way does to an order: the number of a byte, and what it becomes.
 fn mutations() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
 }

@@ -30,7 +30,7 @@ fn write(agent: u64) -> Request {
 }
 
 #[test]
-fn what_is_said_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
+fn what_is_written_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
     let (mut gate, blue) = world();
     let life = gate.moment(0).life;
     let message = |agent: u64, life: u64, number: u64| {

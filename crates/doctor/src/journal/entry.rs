@@ -37,7 +37,7 @@ pub struct Entry {
 #[serde(rename_all = "snake_case")]
 pub enum How {
     Restored,
-    /// The old value was found: the change was never made, or somebody else took it back.
+    /// The old value was found: the change was never made, or another program took it back.
     AlreadyAsBefore,
     NotMade,
     /// The machine was started anew, and with it went the change.

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_somebody_else_or_of_a_newer_takt_is_refused() {
+    fn a_file_of_another_user_or_of_a_newer_takt_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = journal_path(dir.path());
         for foreign in ["hello", "hello\n", "{\"changes\":1}\n", "\n", "{}\n"] {

@@ -56,7 +56,7 @@ pub struct Claim<'a> {
     pub state: &'a Path,
     pub rule: &'static Rule,
     pub options: Options,
-    /// Starts the guard, which is told the number of the first entry of the journal that is the proof's own.
+    /// Starts the guard, which gets the number of the first entry of the journal that is the proof's own.
     pub guard: &'a dyn Fn(u64) -> std::io::Result<Guard>,
 }
 

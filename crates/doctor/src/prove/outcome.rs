@@ -20,7 +20,7 @@ pub struct Outcome {
     /// What each pair of rounds brought, in their order; of odd pairs (the first is 1) the round without came first.
     pub pairs: Vec<Pair>,
     pub gain: Gain,
-    /// Somebody stopped it before all pairs were measured.
+    /// It was stopped before all pairs were measured.
     pub stopped: bool,
     /// The change stays; else everything is as it was.
     pub kept: bool,

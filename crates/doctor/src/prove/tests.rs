@@ -89,7 +89,7 @@ fn rounds_alternate_so_that_drift_hits_both_alike_and_nothing_stays() {
 fn the_setting_is_changed_in_rounds_with_it_only() {
     let world = World::new();
     let mut wrong = Vec::new();
-    // Told before a round: the source is then the one of the round before.
+    // Read before a round: the source is then the one of the round before.
     let mut before = String::from("hpet");
     let mut observed = |progress: Progress| {
         if world.source() != before {
@@ -116,7 +116,7 @@ fn datagrams_are_counted_in_every_round_with_the_change_and_without() {
     };
     let mut observed = |_| limits.push(limit());
     let outcome = world.prove_by(&mut probe, "frequency-limit", 2, &mut observed, false, &Stop::new()).unwrap();
-    // Told before a round, so each is the limit of the round before.
+    // Read before a round, so each is the limit of the round before.
     assert_eq!(limits, ["2000000", "2000000", "3000000", "3000000"]);
     assert_eq!((outcome.unit, outcome.measured.as_str()), ("ns", Measure::Datagram.what()));
     assert!(matches!(outcome.gain.size, Size::Ratio { .. }));
@@ -179,7 +179,7 @@ fn a_round_of_losses_lasts_until_the_reader_has_been_away() {
         Ok(rounds.len() as f64)
     };
     let proved = world.prove_by(&mut probe, "socket-buffer-small", 2, &mut |_| {}, false, &Stop::new()).unwrap();
-    assert!(proved.round_s >= 0.4, "{} s, of 1 ms asked for", proved.round_s);
+    assert!(proved.round_s >= 0.4, "{} s, of 1 ms requested", proved.round_s);
     assert_eq!(rounds, [Duration::from_secs_f64(proved.round_s); 4]);
     assert_eq!(world.standing(), 0);
 }

@@ -86,7 +86,7 @@ pub enum Finding {
 pub enum Fix {
     /// Nobody pays: `--fix` makes the changes after one question.
     Safe(fn(&Host) -> Result<Vec<Change>, SettingError>),
-    /// Somebody else pays: `--fix` makes them if the rule was named or a person says yes to it.
+    /// Another party pays: `--fix` makes them if the rule was named or a person says yes to it.
     Consent { plan: fn(&Host) -> Result<Vec<Change>, SettingError>, who_may_pay: &'static str },
     /// Firmware, hardware, files of the system's own, the owner's decision: takt says it and never does it.
     Advice(Ways),

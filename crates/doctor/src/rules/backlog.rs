@@ -55,7 +55,7 @@ mod tests {
         let (clean, lossy) = (stat("00000000"), stat("00000003"));
         let file = "/proc/net/softnet_stat";
         assert_eq!(word(&RULE, &[LENGTH, (file, &clean)]), "notice");
-        let (word_, observed) = said(&RULE, &[LENGTH, (file, &lossy)]);
+        let (word_, observed) = verdict(&RULE, &[LENGTH, (file, &lossy)]);
         assert_eq!(
             (word_, observed.as_str()),
             ("stands", "net.core.netdev_max_backlog 1000, 3 of 16 datagrams dropped there")

@@ -70,7 +70,7 @@ mod tests {
 
     /// Files can't be forbidden to root, who may run this test.
     #[test]
-    fn who_may_not_read_is_told_to_be_root_and_not_to_mount() {
+    fn the_fix_for_who_may_not_read_is_to_be_root_and_not_to_mount() {
         let why = |errno| {
             let source = io::Error::from_raw_os_error(errno);
             match judge(Err(ReadError::Io { path: NAME.to_owned(), source })) {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_the_kernel_has_ruled_out_is_not_asked_for() {
+    fn a_source_the_kernel_has_ruled_out_is_not_requested() {
         let tree = tree("hpet\n", "hpet acpi_pm \n");
         let host = tree.host();
         assert!(matches!(probe(&host).unwrap(), Finding::Stands { wanted, .. } if wanted.contains("offers none")));

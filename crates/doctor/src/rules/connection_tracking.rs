@@ -56,7 +56,7 @@ mod tests {
         let count = "/proc/sys/net/netfilter/nf_conntrack_count";
         assert_eq!(word(&RULE, &[most, (count, "0\n")]), "fine");
         assert_eq!(word(&RULE, &[most, (count, "4\n")]), "notice");
-        assert_eq!(said(&RULE, &[most, (count, "901\n")]), ("stands", "901 of 1000 entries".to_owned()));
+        assert_eq!(verdict(&RULE, &[most, (count, "901\n")]), ("stands", "901 of 1000 entries".to_owned()));
         assert_eq!(word(&RULE, &[most]), "hidden");
         assert_eq!(word(&RULE, &[("/proc/sys/net/core/rmem_max", "1\n")]), "fine");
     }

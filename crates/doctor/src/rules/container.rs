@@ -1,4 +1,4 @@
-//! `container`: a view of the host that somebody else has cut.
+//! `container`: a view of the host that a container runtime has cut.
 
 use takt_host::fingerprint::container;
 
@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn marks_are_noted() {
         assert_eq!(word(&RULE, &[("/proc/1/environ", "HOME=/\0TERM=linux\0")]), "fine");
-        assert_eq!(said(&RULE, &[("/proc/1/environ", "A=b\0container=lxc\0")]), ("notice", "lxc".to_owned()));
-        assert_eq!(said(&RULE, &[("/.dockerenv", "")]), ("notice", "docker".to_owned()));
+        assert_eq!(verdict(&RULE, &[("/proc/1/environ", "A=b\0container=lxc\0")]), ("notice", "lxc".to_owned()));
+        assert_eq!(verdict(&RULE, &[("/.dockerenv", "")]), ("notice", "docker".to_owned()));
         assert_eq!(word(&RULE, &[("/proc/1/comm", "systemd\n")]), "fine");
         assert_eq!(word(&RULE, &[("/proc/1/comm", "takt\n")]), "notice");
     }

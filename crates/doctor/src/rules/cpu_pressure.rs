@@ -49,7 +49,7 @@ mod tests {
         let of = |share: &str| format!("some avg10={share} avg60=0.34 avg300=0.20 total=6784058\n");
         let file = "/proc/pressure/cpu";
         assert_eq!(word(&RULE, &[(file, &of("3.10"))]), "fine");
-        let (word_, observed) = said(&RULE, &[(file, &of("49.99"))]);
+        let (word_, observed) = verdict(&RULE, &[(file, &of("49.99"))]);
         assert_eq!((word_, observed.as_str()), ("stands", "threads waited in 50 % of the last ten seconds"));
         assert_eq!(word(&RULE, &[(file, "some avg10=x\n")]), "hidden");
     }

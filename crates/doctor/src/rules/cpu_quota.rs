@@ -62,21 +62,21 @@ mod tests {
     #[test]
     fn a_limit_anywhere_on_the_way_up_stands() {
         let open = [("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"), ("/sys/fs/cgroup/a/cpu.max", "max 100000\n")];
-        assert_eq!(said_in(&RULE, &v2(), &open).0, "fine");
+        assert_eq!(verdict_in(&RULE, &v2(), &open).0, "fine");
         let above = [
             open[0],
             ("/sys/fs/cgroup/a/cpu.max", "50000 100000\n"),
             ("/sys/fs/cgroup/a/cpu.stat", "nr_throttled 7\n"),
         ];
         let expected = "0.50 CPUs for /sys/fs/cgroup/a, stopped 7 times";
-        assert_eq!(said_in(&RULE, &v2(), &above), ("stands", expected.to_owned()));
+        assert_eq!(verdict_in(&RULE, &v2(), &above), ("stands", expected.to_owned()));
         let old = [
             ("/sys/fs/cgroup/x/a/b/cpu.cfs_quota_us", "20000\n"),
             ("/sys/fs/cgroup/x/a/b/cpu.cfs_period_us", "10000\n"),
         ];
-        assert_eq!(said_in(&RULE, &v1("cpu"), &old), ("stands", "2.00 CPUs for /sys/fs/cgroup/x/a/b".to_owned()));
+        assert_eq!(verdict_in(&RULE, &v1("cpu"), &old), ("stands", "2.00 CPUs for /sys/fs/cgroup/x/a/b".to_owned()));
         let free = [("/sys/fs/cgroup/x/a/b/cpu.cfs_quota_us", "-1\n"), old[1]];
-        assert_eq!(said_in(&RULE, &v1("cpu"), &free).0, "fine");
-        assert_eq!(said_in(&RULE, &v2(), &[]).0, "hidden");
+        assert_eq!(verdict_in(&RULE, &v1("cpu"), &free).0, "fine");
+        assert_eq!(verdict_in(&RULE, &v2(), &[]).0, "hidden");
     }
 }

@@ -65,14 +65,14 @@ mod tests {
     fn a_nice_program_and_a_light_group_stand() {
         let usual = ("/sys/fs/cgroup/a/b/cpu.weight", "100\n");
         let file = "/proc/self/stat";
-        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
-        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
+        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
+        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
         let light = (usual.0, "10\n");
         let observed = "cpu.weight 10 of /sys/fs/cgroup/a/b".to_owned();
-        assert_eq!(said_in(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", observed));
+        assert_eq!(verdict_in(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", observed));
         let shares = ("/sys/fs/cgroup/x/a/cpu.shares", "2\n");
-        assert_eq!(said_in(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
-        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
+        assert_eq!(verdict_in(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
+        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
     }
 
     #[test]

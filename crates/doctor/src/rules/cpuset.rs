@@ -42,7 +42,7 @@ mod tests {
     fn fewer_than_three_stand_and_fewer_than_all_are_noted() {
         let of = |own: &str| {
             let status = format!("Name:\tx\nCpus_allowed_list:\t{own}\n");
-            said(&RULE, &[("/sys/devices/system/cpu/online", "0-7\n"), ("/proc/self/status", &status)])
+            verdict(&RULE, &[("/sys/devices/system/cpu/online", "0-7\n"), ("/proc/self/status", &status)])
         };
         assert_eq!(of("0-7").0, "fine");
         assert_eq!(of("0-3"), ("notice", "CPUs 0-3 of 8".to_owned()));

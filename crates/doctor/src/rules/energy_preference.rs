@@ -1,11 +1,11 @@
-//! `energy-preference`: what a processor that governs itself was told to prefer.
+//! `energy-preference`: what a processor that governs itself is set to prefer.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "energy-preference",
     topic: Topic::Power,
-    title: "Told to save energy",
+    title: "Set to save energy",
     mechanism: "Processors that choose their own frequency follow a preference; one for energy raises the clock late, after a \
                 slot's work is half done.",
     looks_at: "`energy_performance_preference` of each CPU. Stands for `power`, `balance_power` and, where the kernel shows \
@@ -43,8 +43,8 @@ fn probe(host: &Host) -> Look {
 
 fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
-    let not_said = |(_, preference): &&(usize, String)| saves(preference) || preference == "default";
-    for (cpu, _) in of_each_cpu(host, FILE).unwrap_or_default().iter().filter(not_said) {
+    let to_change = |(_, preference): &&(usize, String)| saves(preference) || preference == "default";
+    for (cpu, _) in of_each_cpu(host, FILE).unwrap_or_default().iter().filter(to_change) {
         changes.extend(becomes(host, Setting::Sysfs(format!("{CPUS}/cpu{cpu}/{FILE}")), WANTED)?);
     }
     Ok(changes)
@@ -63,7 +63,7 @@ mod tests {
         {
             assert_eq!(word(&RULE, &[online, (file, preference)]), answer, "{preference}");
         }
-        assert_eq!(said(&RULE, &[online, (file, "power\n")]), ("stands", "power on CPU 0".to_owned()));
+        assert_eq!(verdict(&RULE, &[online, (file, "power\n")]), ("stands", "power on CPU 0".to_owned()));
         assert_eq!(commands(&RULE, &[online, (file, "power\n")]), [format!("echo performance | sudo tee {file}")]);
         assert_eq!(word(&RULE, &[online]), "hidden");
     }

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
                not meet it; more than none is noted.",
     kernels: KernelRange::from(6, 12),
     probe,
-    known: "50 ms of each second, by default, on a CPU where somebody waits; nothing where nobody does. Not measured \
+    known: "50 ms of each second, by default, on a CPU where another thread waits; nothing where none does. Not measured \
             here; `--prove` does.",
     fix: Fix::Consent {
         plan,
@@ -72,7 +72,7 @@ mod tests {
             files
         };
         let usual = of("50000000\n", "0\n");
-        assert_eq!(said(&RULE, &usual), ("notice", "50000 of 1000000 µs on CPU 0".to_owned()));
+        assert_eq!(verdict(&RULE, &usual), ("notice", "50000 of 1000000 µs on CPU 0".to_owned()));
         assert_eq!(commands(&RULE, &usual), [format!("echo 0 | sudo tee {}", paths[0])]);
         assert_eq!(word(&RULE, &of("0\n", "0\n")), "fine");
         assert_eq!(word(&RULE, &of("0\n", "much\n")), "hidden");

@@ -39,12 +39,12 @@ mod tests {
     #[test]
     fn fewer_than_three_cores_stand_however_many_threads_they_have() {
         assert_eq!(word(&RULE, &[(ONLINE, "0-2\n")]), "fine");
-        assert_eq!(said(&RULE, &[(ONLINE, "0\n")]), ("stands", "1 core".to_owned()));
+        assert_eq!(verdict(&RULE, &[(ONLINE, "0\n")]), ("stands", "1 core".to_owned()));
         let pair = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         let paths = [pair(0), pair(1), pair(2), pair(3)];
         let mut files: Vec<(&str, &str)> =
             paths.iter().zip(["0-1\n", "0-1\n", "2-3\n", "2-3\n"]).map(|(path, text)| (path.as_str(), text)).collect();
         files.push((ONLINE, "0-3\n"));
-        assert_eq!(said(&RULE, &files), ("stands", "2 cores".to_owned()));
+        assert_eq!(verdict(&RULE, &files), ("stands", "2 cores".to_owned()));
     }
 }

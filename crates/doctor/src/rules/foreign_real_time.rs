@@ -72,13 +72,13 @@ mod tests {
         assert_eq!(word(&RULE, &[(file, &line("bash", 0, 0, 0))]), "fine");
         assert_eq!(word(&RULE, &[(file, &line("migration/0", KERNEL_THREAD, 99, 1))]), "fine");
         assert_eq!(
-            said(&RULE, &[(file, &line("jackd (x)", 0, 70, 1))]),
+            verdict(&RULE, &[(file, &line("jackd (x)", 0, 70, 1))]),
             ("notice", "1 of them: jackd (x) at 70".to_owned())
         );
         let second = ("/proc/42/task/43/stat", line("data-loop.0", 0, 20, 2));
         let both = [(file, line("pipewire", 0, 0, 0)), second];
         let both = both.each_ref().map(|(path, line)| (*path, line.as_str()));
-        assert_eq!(said(&RULE, &both), ("notice", "1 of them: data-loop.0 at 20".to_owned()));
+        assert_eq!(verdict(&RULE, &both), ("notice", "1 of them: data-loop.0 at 20".to_owned()));
     }
 
     #[test]

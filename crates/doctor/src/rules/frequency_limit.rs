@@ -85,7 +85,7 @@ mod tests {
     fn a_limit_and_missing_turbo_stand_and_are_lifted() {
         assert_eq!(word(&RULE, &[ONLINE, MOST, (LIMIT, "3000000\n")]), "fine");
         let low = [ONLINE, MOST, (LIMIT, "2000000\n"), ("/sys/devices/system/cpu/cpufreq/boost", "0\n")];
-        assert_eq!(said(&RULE, &low), ("stands", "CPU 0 held below the own frequency, turbo is off".to_owned()));
+        assert_eq!(verdict(&RULE, &low), ("stands", "CPU 0 held below the own frequency, turbo is off".to_owned()));
         assert_eq!(
             commands(&RULE, &low),
             [

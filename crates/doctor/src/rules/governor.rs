@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_governor_that_is_not_offered_is_not_asked_for() {
+    fn a_governor_that_is_not_offered_is_not_requested() {
         let tree = tree(&["powersave"]);
         tree.put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors", "powersave schedutil\n");
         assert_eq!(plan(&tree.host()).unwrap(), []);

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_guest_that_halts_before_its_next_slot_stands() {
         let observed = "idle CPUs look for work for 200 µs and halt".to_owned();
-        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", observed));
+        assert_eq!(verdict(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", observed));
         assert_eq!(word(&RULE, &[GUEST, (NS, "0\n")]), "stands");
         assert_eq!(word(&RULE, &[GUEST, (NS, "10000000\n")]), "fine");
         assert_eq!(word(&RULE, &[(GUEST.0, "menu\n"), (NS, "0\n")]), "fine");

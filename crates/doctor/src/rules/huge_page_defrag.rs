@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(word(&RULE, &[(ENABLED, "always [madvise] never\n"), on_request]), "fine");
         assert_eq!(word(&RULE, &[(ENABLED, "always madvise [never]\n"), (DEFRAG, "[always] never\n")]), "fine");
         let always = [(ENABLED, "[always] madvise never\n"), on_request];
-        assert_eq!(said(&RULE, &always), ("stands", "enabled always, defrag madvise".to_owned()));
+        assert_eq!(verdict(&RULE, &always), ("stands", "enabled always, defrag madvise".to_owned()));
         assert_eq!(commands(&RULE, &always), ["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"]);
         assert_eq!(word(&RULE, &[on_request]), "hidden");
     }

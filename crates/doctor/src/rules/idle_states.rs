@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_deep_state_stands_and_is_disabled() {
         assert_eq!(word(&RULE, &of("10\n", "0\n")), "fine");
-        assert_eq!(said(&RULE, &of("133\n", "0\n")), ("stands", "the deepest is C6, 133 µs to leave".to_owned()));
+        assert_eq!(verdict(&RULE, &of("133\n", "0\n")), ("stands", "the deepest is C6, 133 µs to leave".to_owned()));
         let command = "echo 1 | sudo tee /sys/devices/system/cpu/cpu0/cpuidle/state3/disable";
         assert_eq!(commands(&RULE, &of("133\n", "0\n")), [command]);
         assert_eq!(word(&RULE, &of("133\n", "1\n")), "fine");

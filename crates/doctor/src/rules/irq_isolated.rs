@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn an_interrupt_astray_stands_and_one_that_was_put_there_is_noted() {
         let astray = of("0-3\n", "2\n");
-        assert_eq!(said(&RULE, &astray), ("stands", "on CPUs 2-3: 41 (eth0-rx-0)".to_owned()));
+        assert_eq!(verdict(&RULE, &astray), ("stands", "on CPUs 2-3: 41 (eth0-rx-0)".to_owned()));
         assert_eq!(commands(&RULE, &astray), ["echo 0-1 | sudo tee /proc/irq/41/smp_affinity_list"]);
         let placed = of("2\n", "2\n");
         assert_eq!(word(&RULE, &placed), "notice");

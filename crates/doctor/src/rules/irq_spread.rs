@@ -91,7 +91,7 @@ mod tests {
         let mut files = vec![UP, ONLINE, COUNTS, ("/proc/irq/41/effective_affinity_list", "0\n")];
         files.extend(QUEUES);
         files.push(("/proc/irq/42/effective_affinity_list", second));
-        said(&RULE, &files)
+        verdict(&RULE, &files)
     }
 
     #[test]

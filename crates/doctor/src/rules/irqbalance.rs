@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn the_program_is_noted() {
         assert_eq!(word(&RULE, &[("/proc/1/comm", "init\n")]), "fine");
-        let found = said(&RULE, &[("/proc/1/comm", "init\n"), ("/proc/512/comm", "irqbalance\n")]);
+        let found = verdict(&RULE, &[("/proc/1/comm", "init\n"), ("/proc/512/comm", "irqbalance\n")]);
         assert_eq!(found, ("notice", "running, process 512".to_owned()));
     }
 }

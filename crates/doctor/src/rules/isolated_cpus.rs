@@ -67,14 +67,14 @@ mod tests {
         let isolated = |list| ("/sys/devices/system/cpu/isolated", list);
         let own = ("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
         assert_eq!(word(&RULE, &[isolated("\n")]), "fine");
-        let (word_, observed) = said(&RULE, &[isolated("2-3\n"), own]);
+        let (word_, observed) = verdict(&RULE, &[isolated("2-3\n"), own]);
         assert_eq!(word_, "notice");
         assert!(observed.starts_with("CPUs 2-3 set aside, CPUs 2-3 with the tick, CPUs 2-3 out of"), "{observed}");
         let ways = commands(&RULE, &[isolated("2-3\n")]);
         assert_eq!(ways[0], "--cores 2-3");
         assert!(ways[1].starts_with("nohz_full=2-3 "), "{ways:?}");
         let tickless = ("/sys/devices/system/cpu/nohz_full", "2-3\n");
-        assert!(!said(&RULE, &[isolated("2-3\n"), tickless, own]).1.contains("tick"));
+        assert!(!verdict(&RULE, &[isolated("2-3\n"), tickless, own]).1.contains("tick"));
         assert_eq!(commands(&RULE, &[isolated("2-3\n"), tickless]), ["--cores 2-3"]);
         assert_eq!(word(&RULE, &[isolated("1\n"), own]), "notice");
         assert_eq!(word(&RULE, &[isolated("2-3\n")]), "hidden");

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     looks_at: "Busy time of all CPUs, without this program's own, over a third of a second. Stands if fewer than 2.5 CPUs \
                are free (on smaller machines: all but half of one).",
     probe,
-    known: "A sender tied to a CPU that somebody else's thread also was tied to got 20 % of it, with the other three \
+    known: "A sender tied to a CPU that another program's thread also was tied to got 20 % of it, with the other three \
             idle; 64-byte datagrams fell from 307 to between 189 and 308 thousand a second while others compiled. \
             Not measured here.",
     fix: Fix::Advice(Ways::Always(&[

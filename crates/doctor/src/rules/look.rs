@@ -222,7 +222,7 @@ mod testing {
     }
 
     /// What a rule says of these files, in one word and what was seen.
-    pub(in crate::rules) fn said(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
+    pub(in crate::rules) fn verdict(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
         let (_tree, host) = host_of(files);
         found(rule, &host)
     }
@@ -239,7 +239,7 @@ mod testing {
     }
 
     pub(in crate::rules) fn word(rule: &Rule, files: &[(&str, &str)]) -> &'static str {
-        said(rule, files).0
+        verdict(rule, files).0
     }
 
     /// That a sysctl stands unless it is 0, and is put to 0.
@@ -268,14 +268,14 @@ mod testing {
     }
 
     /// What a rule says of a process in these groups, and of more files.
-    pub(in crate::rules) fn said_in(
+    pub(in crate::rules) fn verdict_in(
         rule: &Rule,
         groups: &[(&'static str, String)],
         more: &[(&str, &str)],
     ) -> (&'static str, String) {
         let mut files: Vec<(&str, &str)> = groups.iter().map(|(path, text)| (*path, text.as_str())).collect();
         files.extend(more);
-        said(rule, &files)
+        verdict(rule, &files)
     }
 
     /// The commands of the changes it would make.

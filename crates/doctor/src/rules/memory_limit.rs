@@ -50,15 +50,15 @@ mod tests {
     fn a_full_group_stands_and_a_limited_one_is_noted() {
         let max = "/sys/fs/cgroup/a/b/memory.max";
         let used = ("/sys/fs/cgroup/a/b/memory.current", "94371840\n");
-        assert_eq!(said_in(&RULE, &v2(), &[(max, "max\n"), used]).0, "fine");
-        assert_eq!(said_in(&RULE, &v2(), &[(max, "943718400\n"), used]).0, "notice");
-        let full = said_in(&RULE, &v2(), &[(max, "104857600\n"), used]);
+        assert_eq!(verdict_in(&RULE, &v2(), &[(max, "max\n"), used]).0, "fine");
+        assert_eq!(verdict_in(&RULE, &v2(), &[(max, "943718400\n"), used]).0, "notice");
+        let full = verdict_in(&RULE, &v2(), &[(max, "104857600\n"), used]);
         assert_eq!(full, ("stands", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned()));
         let old = [
             ("/sys/fs/cgroup/x/a/memory.limit_in_bytes", "9223372036854771712\n"),
             ("/sys/fs/cgroup/x/a/b/memory.usage_in_bytes", "1\n"),
         ];
-        assert_eq!(said_in(&RULE, &v1("memory"), &old).0, "fine");
-        assert_eq!(said_in(&RULE, &v2(), &[]).0, "hidden");
+        assert_eq!(verdict_in(&RULE, &v1("memory"), &old).0, "fine");
+        assert_eq!(verdict_in(&RULE, &v2(), &[]).0, "hidden");
     }
 }

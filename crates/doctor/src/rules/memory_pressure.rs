@@ -44,7 +44,7 @@ mod tests {
         let of = |available: u64| format!("MemTotal: 8192000 kB\nMemAvailable: {available} kB\n");
         let (much, little, path) = (of(4_096_000), of(40_960), "/proc/meminfo");
         assert_eq!(word(&RULE, &[(path, &much), PRESSURE]), "fine");
-        assert_eq!(said(&RULE, &[(path, &little)]), ("stands", "40 of 8000 MiB available".to_owned()));
+        assert_eq!(verdict(&RULE, &[(path, &little)]), ("stands", "40 of 8000 MiB available".to_owned()));
         assert_eq!(word(&RULE, &[(path, &much), (PRESSURE.0, "some avg10=5.00 total=1\n")]), "stands");
         assert_eq!(word(&RULE, &[(path, &much)]), "hidden");
     }

@@ -64,7 +64,7 @@ mod tests {
         let line = ("/proc/cmdline", "quiet mitigations=auto,nosmt\n");
         let meltdown = "/sys/devices/system/cpu/vulnerabilities/meltdown";
         assert_eq!(word(&RULE, &[line, (meltdown, "Not affected\n")]), "fine");
-        let found = said(&RULE, &[line, (meltdown, "Mitigation: PTI\n")]);
+        let found = verdict(&RULE, &[line, (meltdown, "Mitigation: PTI\n")]);
         assert_eq!(found, ("notice", "meltdown, mitigations=auto,nosmt".to_owned()));
         assert_eq!(word(&RULE, &[line]), "hidden");
         assert_eq!(word(&RULE, &[(meltdown, "Mitigation: PTI\n")]), "hidden");

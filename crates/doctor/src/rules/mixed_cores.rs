@@ -57,7 +57,7 @@ mod tests {
         let second = "/sys/devices/system/cpu/cpu1/cpu_capacity";
         assert_eq!(word(&RULE, &[ONLINE, first, (second, "1024\n")]), "fine");
         let little = [ONLINE, first, (second, "446\n")];
-        assert_eq!(said(&RULE, &little), ("notice", "smaller than the others: CPU 1".to_owned()));
+        assert_eq!(verdict(&RULE, &little), ("notice", "smaller than the others: CPU 1".to_owned()));
         assert!(commands(&RULE, &little)[0].starts_with("--cores 0 "));
         assert_eq!(word(&RULE, &[ONLINE, ("/sys/devices/cpu_atom/cpus", "1\n")]), "notice");
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");

@@ -54,7 +54,7 @@ mod tests {
         let of = |mask: &str| format!("Name:\tx\nCapEff:\t{mask}\n");
         let file = "/proc/self/status";
         assert_eq!(word(&RULE, &[(file, &of("0000000000003000"))]), "fine");
-        let (word_, observed) = said(&RULE, &[(file, &of("0000000000002000"))]);
+        let (word_, observed) = verdict(&RULE, &[(file, &of("0000000000002000"))]);
         assert_eq!((word_, observed.as_str()), ("notice", "without CAP_NET_ADMIN"));
         assert_eq!(word(&RULE, &[(file, "Name:\tx\n")]), "hidden");
     }

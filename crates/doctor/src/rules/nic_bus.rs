@@ -55,7 +55,7 @@ mod tests {
         let at = "/sys/class/net/eth0/device";
         let (rate_at, lanes_at) = (format!("{at}/current_link_speed"), format!("{at}/current_link_width"));
         let speed = ("/sys/class/net/eth0/speed", mbps);
-        said(&RULE, &[UP, DEVICE, speed, (&rate_at, rate), (&lanes_at, lanes)])
+        verdict(&RULE, &[UP, DEVICE, speed, (&rate_at, rate), (&lanes_at, lanes)])
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_or_a_card_that_tells_no_speed_is_not_fine() {
+    fn a_bus_or_a_card_that_reports_no_speed_is_not_fine() {
         assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "1000\n")]), "hidden");
         assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "-1\n")]), "hidden");
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");

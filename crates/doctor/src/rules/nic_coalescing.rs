@@ -61,7 +61,7 @@ mod tests {
     fn a_card_and_a_kernel_that_wait_long_stand() {
         assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH, (USECS, "20\n")]), "fine");
         let card = [UP, DEVICE, FLUSH, (USECS, "250\n")];
-        assert_eq!(said(&RULE, &card), ("stands", "eth0: rx-usecs 250, gro_flush_timeout 0 µs".to_owned()));
+        assert_eq!(verdict(&RULE, &card), ("stands", "eth0: rx-usecs 250, gro_flush_timeout 0 µs".to_owned()));
         assert_eq!(commands(&RULE, &card), ["sudo ethtool -C eth0 rx-usecs 20"]);
         let kernel = [UP, DEVICE, (FLUSH.0, "200000\n"), (USECS, "20\n")];
         assert_eq!(word(&RULE, &kernel), "stands");

@@ -54,7 +54,7 @@ mod tests {
             names.iter().map(String::as_str).zip([packets, missed, "0\n", "0\n"]).collect();
         files.push(("/sys/class/net/eth0/operstate", "up\n"));
         files.push(("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n"));
-        said(&RULE, &files)
+        verdict(&RULE, &files)
     }
 
     #[test]

@@ -38,7 +38,7 @@ mod tests {
     fn a_cable_that_may_sleep_is_noted() {
         let fact = "/ethtool/eth0/eee";
         let on = [UP, DEVICE, (fact, "1\n")];
-        assert_eq!(said(&RULE, &on), ("notice", "eth0: EEE on".to_owned()));
+        assert_eq!(verdict(&RULE, &on), ("notice", "eth0: EEE on".to_owned()));
         assert_eq!(commands(&RULE, &on), ["sudo ethtool --set-eee eth0 eee off"]);
         assert_eq!(word(&RULE, &[UP, DEVICE, (fact, "0\n")]), "fine");
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");

@@ -1,4 +1,4 @@
-//! `nic-flow-control`: a radio that may be asked to wait.
+//! `nic-flow-control`: a radio that may be paused.
 
 use super::look::*;
 use crate::card::CardFact;

@@ -69,7 +69,7 @@ mod tests {
     fn short_frames_stand() {
         assert_eq!(word(&RULE, &[UP, DEVICE, (MTU, "1500\n")]), "fine");
         let short = [UP, DEVICE, (MTU, "1400\n")];
-        assert_eq!(said(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
+        assert_eq!(verdict(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
         assert_eq!(commands(&RULE, &short), ["echo 1500 | sudo tee /sys/class/net/eth0/mtu"]);
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
     }

@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(word(&RULE, &[UP, DEVICE, (RING, "4096 8192\n")]), "fine");
         assert_eq!(word(&RULE, &[UP, DEVICE, (RING, "1024 1024\n")]), "fine");
         let short = [UP, DEVICE, (RING, "256 8192\n")];
-        assert_eq!(said(&RULE, &short), ("stands", "eth0: 256 descriptors, at most 8192".to_owned()));
+        assert_eq!(verdict(&RULE, &short), ("stands", "eth0: 256 descriptors, at most 8192".to_owned()));
         assert_eq!(commands(&RULE, &short), ["sudo ethtool -G eth0 rx 4096"]);
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
     }

@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_slow_or_half_link_stands_and_one_that_does_not_say_is_hidden() {
         let of = |speed: &str, duplex: &str| {
-            said(
+            verdict(
                 &RULE,
                 &[
                     ("/sys/class/net/eth0/operstate", "up\n"),

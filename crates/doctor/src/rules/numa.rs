@@ -59,9 +59,9 @@ mod tests {
     fn a_card_out_of_reach_stands() {
         let of = |cpus: &str| format!("Cpus_allowed_list:\t{cpus}\n");
         let status = "/proc/self/status";
-        assert_eq!(said(&RULE, &[NODE0]), ("fine", "one node".to_owned()));
+        assert_eq!(verdict(&RULE, &[NODE0]), ("fine", "one node".to_owned()));
         assert_eq!(word(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-3"))]), "fine");
-        let (word_, observed) = said(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-1"))]);
+        let (word_, observed) = verdict(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-1"))]);
         assert_eq!((word_, observed.as_str()), ("stands", "eth0: node 1, whose CPUs this process may not use"));
         assert_eq!(word(&RULE, &[NODE0, NODE1, UP, (CARD.0, "-1\n"), (status, &of("0-1"))]), "hidden");
         assert_eq!(word(&RULE, &[NODE0, NODE1, (status, &of("0-1"))]), "hidden");

@@ -37,7 +37,7 @@ mod tests {
     fn a_bus_that_saves_power_stands() {
         assert_eq!(word(&RULE, &[(FILE, "[default] performance powersave powersupersave\n")]), "fine");
         let saving = (FILE, "default performance [powersave] powersupersave \n");
-        assert_eq!(said(&RULE, &[saving]), ("stands", "powersave".to_owned()));
+        assert_eq!(verdict(&RULE, &[saving]), ("stands", "powersave".to_owned()));
         assert_eq!(commands(&RULE, &[saving]), [format!("echo performance | sudo tee {FILE}")]);
     }
 }

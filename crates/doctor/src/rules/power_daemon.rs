@@ -49,10 +49,10 @@ mod tests {
     #[test]
     fn a_daemon_is_noted_with_its_profile() {
         let tuned = [("/proc/7/comm", "tuned\n"), ("/etc/tuned/active_profile", "balanced\n")];
-        assert_eq!(said(&RULE, &tuned), ("notice", "tuned, profile balanced".to_owned()));
+        assert_eq!(verdict(&RULE, &tuned), ("notice", "tuned, profile balanced".to_owned()));
         assert!(commands(&RULE, &tuned)[0].starts_with("sudo tuned-adm profile latency-performance "));
         let desktop = [("/proc/7/comm", "power-profiles-\n"), tuned[1]];
-        assert_eq!(said(&RULE, &desktop), ("notice", "power-profiles-".to_owned()));
+        assert_eq!(verdict(&RULE, &desktop), ("notice", "power-profiles-".to_owned()));
         assert_eq!(word(&RULE, &[("/proc/7/comm", "bash\n")]), "fine");
     }
 }

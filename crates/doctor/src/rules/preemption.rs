@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "preemption",
     topic: Topic::Kernel,
     title: "Pre-emption of the kernel itself",
-    mechanism: "A real-time thread that becomes ready while the kernel works for somebody else waits until the kernel is \
+    mechanism: "A real-time thread that becomes ready while the kernel works for another thread waits until the kernel is \
                 done, or until a place where it may be pre-empted.",
     looks_at: "The model in force: `/sys/kernel/realtime`, the scheduler's debugfs, the command line, the configuration. Never \
                stands: an N200 is served under each; less than `full` is noted.",

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn probe(host: &Host) -> Look {
     match host.attempt_fifo() {
-        None => hidden("a recorded host cannot be asked"),
+        None => hidden("a recorded host cannot be probed"),
         Some(Ok(())) => fine("FIFO is granted"),
         Some(Err(refused)) => stands(refused.to_string(), "FIFO granted"),
     }

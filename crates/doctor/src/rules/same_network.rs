@@ -85,7 +85,7 @@ mod tests {
             format!("{name}\t{network}\t{gateway}\t0001\t0\t0\t{metric}\t{mask}\t0\t0\t0\n")
         };
         let table = rows.iter().map(row).fold(HEAD.to_owned(), |table, row| table + &row);
-        said(&RULE, &[("/proc/net/route", &table)])
+        verdict(&RULE, &[("/proc/net/route", &table)])
     }
 
     #[test]

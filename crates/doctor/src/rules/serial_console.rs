@@ -63,7 +63,7 @@ mod tests {
         let (consoles, printk) = ("/proc/consoles", "/proc/sys/kernel/printk");
         let line = (consoles, "ttyS0                -W- (EC  p a)    4:64\ntty0 -WU (E) 4:1\n");
         let chatty = [line, (printk, "7\t4\t1\t7\n")];
-        assert_eq!(said(&RULE, &chatty), ("notice", "ttyS0, messages below level 7".to_owned()));
+        assert_eq!(verdict(&RULE, &chatty), ("notice", "ttyS0, messages below level 7".to_owned()));
         assert_eq!(commands(&RULE, &chatty), ["sudo sysctl -w kernel.printk=\"4 4 1 7\""]);
         assert_eq!(word(&RULE, &[line, (printk, "4\t4\t1\t7\n")]), "fine");
         assert_eq!(word(&RULE, &[(consoles, "tty0 -WU (EC) 4:1\n")]), "fine");

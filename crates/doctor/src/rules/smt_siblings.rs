@@ -60,7 +60,7 @@ mod tests {
             .into();
         let mut files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         files.push(ONLINE);
-        assert_eq!(said(&RULE, &files), ("notice", "2 cores of several CPUs each, such as 0,2".to_owned()));
+        assert_eq!(verdict(&RULE, &files), ("notice", "2 cores of several CPUs each, such as 0,2".to_owned()));
         assert!(commands(&RULE, &files)[0].starts_with("--cores 0-1 "));
         assert_eq!(word(&RULE, &[ONLINE]), "fine");
     }

@@ -52,7 +52,7 @@ fn plan(host: &Host) -> Plan {
     Ok(changes)
 }
 
-/// Fills a socket that asked for all it may have, and counts what it held. Loopback only, some ten milliseconds.
+/// Fills a socket that requested all it may have, and counts what it held. Loopback only, some ten milliseconds.
 fn measure(host: &Host) -> Option<String> {
     let limit = usize::try_from(sysctl(host, RECEIVE.0).ok()?).ok()?;
     let count = capacity_in_datagrams(limit.min(RECEIVE.1 as usize))?;

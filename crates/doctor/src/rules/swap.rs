@@ -56,7 +56,7 @@ mod tests {
         let of = |total_kib: u64, free_kib: u64| {
             let meminfo = format!("MemTotal: 8000000 kB\nSwapTotal: {total_kib} kB\nSwapFree: {free_kib} kB\n");
             let swaps = ("/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n");
-            said(&RULE, &[("/proc/meminfo", &meminfo), swaps])
+            verdict(&RULE, &[("/proc/meminfo", &meminfo), swaps])
         };
         assert_eq!(of(0, 0).0, "fine");
         assert_eq!(of(2_000_000, 1_990_000).0, "fine");

@@ -39,7 +39,7 @@ mod tests {
         let online = ("/sys/devices/system/cpu/online", "0\n");
         let count = "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
         assert_eq!(word(&RULE, &[online, (count, "0\n")]), "fine");
-        assert_eq!(said(&RULE, &[online, (count, "3\n")]), ("stands", "3 times since the start, 1 CPUs".to_owned()));
+        assert_eq!(verdict(&RULE, &[online, (count, "3\n")]), ("stands", "3 times since the start, 1 CPUs".to_owned()));
         assert_eq!(word(&RULE, &[online, (count, "hot\n")]), "hidden");
         assert_eq!(word(&RULE, &[online]), "hidden");
     }

@@ -48,8 +48,8 @@ mod tests {
         let init = ("/proc/1/comm", "systemd\n");
         let chrony = ("/proc/7/comm", "chronyd\n");
         assert_eq!(word(&RULE, &[init]), "notice");
-        assert_eq!(said(&RULE, &[init, chrony]), ("fine", "chronyd".to_owned()));
+        assert_eq!(verdict(&RULE, &[init, chrony]), ("fine", "chronyd".to_owned()));
         let both = [init, chrony, ("/proc/9/comm", "systemd-timesyn\n")];
-        assert_eq!(said(&RULE, &both), ("stands", "chronyd and systemd-timesyn".to_owned()));
+        assert_eq!(verdict(&RULE, &both), ("stands", "chronyd and systemd-timesyn".to_owned()));
     }
 }

@@ -39,7 +39,7 @@ mod tests {
     fn what_the_timer_list_says_is_the_finding() {
         let list = |ns: u32| format!("Timer List Version: v0.10\ncpu: 0\n clock 0:\n  .resolution: {ns} nsecs\n");
         assert_eq!(
-            said(&RULE, &[("/proc/timer_list", &list(1))]),
+            verdict(&RULE, &[("/proc/timer_list", &list(1))]),
             ("fine", "high resolution, tick not known".to_owned())
         );
         assert_eq!(word(&RULE, &[("/proc/timer_list", &list(4_000_000))]), "stands");

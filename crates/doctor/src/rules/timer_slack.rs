@@ -1,4 +1,4 @@
-//! `timer-slack`: the kernel may wake a thread of normal priority a little later than it asked.
+//! `timer-slack`: the kernel may wake a thread of normal priority a little later than it requested.
 
 use super::look::*;
 

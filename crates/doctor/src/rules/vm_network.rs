@@ -55,7 +55,7 @@ mod tests {
     fn an_emulated_chip_stands() {
         let card = |driver| ("/sys/class/net/eth0/device/uevent", driver);
         assert_eq!(word(&RULE, &[GUEST, UP, card("DRIVER=virtio_net\n")]), "fine");
-        assert_eq!(said(&RULE, &[GUEST, UP, card("DRIVER=e1000\n")]), ("stands", "eth0: e1000".to_owned()));
+        assert_eq!(verdict(&RULE, &[GUEST, UP, card("DRIVER=e1000\n")]), ("stands", "eth0: e1000".to_owned()));
         assert_eq!(word(&RULE, &[("/proc/cpuinfo", "flags : fpu\n"), UP, card("DRIVER=e1000\n")]), "fine");
         assert_eq!(word(&RULE, &[GUEST, UP, card("X=\n")]), "hidden");
     }

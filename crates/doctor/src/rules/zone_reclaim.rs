@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     topic: Topic::Memory,
     title: "Reclaiming memory of the own node first",
     mechanism: "An allocation that could have been served by another node at once frees pages of its own first, while the \
-                thread that asked stands still.",
+                thread that allocates stands still.",
     looks_at: "`vm.zone_reclaim_mode`. Stands if it is not 0.",
     probe: |host| sysctl_off(host, NAME),
     known: "Milliseconds an allocation when the node is full. Not measured here.",

@@ -81,7 +81,7 @@ impl Setting {
         }
     }
 
-    /// Writes it and reads it back; what the kernel did not take as asked is put back.
+    /// Writes it and reads it back; what the kernel did not take as requested is put back.
     pub(crate) fn set(&self, host: &Host, value: &str) -> Result<(), SettingError> {
         let was = self.get(host)?;
         self.write(host, value)?;

@@ -75,7 +75,7 @@ impl Path {
         Path { more_ns: tap.delay_ns, amplitude, turns: tap.phase_deg / 360.0, ..direct }
     }
 
-    /// What is asked next is about a transmitter with the step and the clock of these samples.
+    /// The next call is about a transmitter with the step and the clock of these samples.
     pub(super) fn set_sender(&mut self, sent: &Samples) {
         if self.of == (sent.step, sent.ratio) {
             return;

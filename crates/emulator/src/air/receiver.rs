@@ -60,7 +60,7 @@ impl Incoming {
     ) {
         let Some(clocking) = self.clockwork.get() else { return };
         let end = received.first + Ticks((out.len() as u64).saturating_mul(received.step.into()));
-        // Backwards: only when something is asked again.
+        // Backwards: only when something is read again.
         let oldest = self.reader.oldest_run().max(clocking.since_run);
         self.run = if received.first < self.until { oldest } else { self.run.max(oldest) };
         self.until = end;

@@ -177,7 +177,7 @@ impl Scene {
     }
 }
 
-/// Runs the radios of an air until `stop` is requested; `ready` is told model and address of each when all listen.
+/// Runs the radios of an air until `stop` is requested; `ready` gets model and address of each when all listen.
 ///
 /// # Errors
 /// As [`InAir::start`], [`InAir::run_until`] and [`InAir::stop`].

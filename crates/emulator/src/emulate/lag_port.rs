@@ -16,7 +16,7 @@ use super::questions::Questions;
 use crate::drive::wall::LagReport;
 use crate::policy::Destinations;
 
-/// The radio's thread is asked once in this span at most.
+/// The radio's thread gets one request in this span at most.
 const PACE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a full send buffer is waited for.
@@ -52,13 +52,13 @@ impl LagPort {
                 Some((request, datagram.source))
             });
             let Some((request, host)) = received else { continue };
-            let said = radio.ask(move |device, lag, counters| {
+            let reply = radio.ask(move |device, lag, counters| {
                 let clock = (device.device().clock_hz(), device.device().clock_offset_ticks());
                 reply(request, WallClock.now(), clock, &lag, counters.receive_buffer_drops)
             });
-            let Ok(said) = said else { return Ok(()) };
+            let Ok(reply) = reply else { return Ok(()) };
             let mut batch = self.engine.reserve(1);
-            batch.push(PORT, Some(host), |frame| said.write(frame).unwrap_or(0));
+            batch.push(PORT, Some(host), |frame| reply.write(frame).unwrap_or(0));
             batch.send(Wait::Until(WallClock.now() + SEND_WAIT))?;
             std::thread::sleep(PACE);
         }
@@ -66,7 +66,7 @@ impl LagPort {
     }
 }
 
-/// What is asked, if it is a request and from somebody to whom the radio may send.
+/// The request in a datagram, if it is one and from an address to which the radio may send.
 fn accept(bytes: &[u8], host: SocketAddr, rule: &Destinations) -> Option<LagRequest> {
     LagRequest::parse(bytes).ok().filter(|_| rule.permits(host.ip()))
 }
@@ -119,7 +119,7 @@ mod tests {
                 _ => break,
             }
         }
-        // The one that ends at that instant is told, those before are not.
+        // The one that ends at that instant is reported, those before are not.
         assert_eq!(begins, (10..=70).map(|n| n * 100).collect::<Vec<u64>>());
         assert_eq!(pages, [27, 27, 7]);
     }

@@ -114,7 +114,7 @@ impl<M: Model> Drop for Radios<M> {
     fn drop(&mut self) {
         self.stop.request();
         for station in self.stations.drain(..) {
-            // How it ended has been told by `stop`, or an error on the way is being told now.
+            // How it ended has been returned by `stop`, or an error on the way is being returned now.
             let _ = station.join();
         }
     }
@@ -134,7 +134,7 @@ fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) ->
     Ok(())
 }
 
-/// Runs N200s until `stop` is requested; `ready` is told each address when all listen.
+/// Runs N200s until `stop` is requested; `ready` gets each address when all listen.
 ///
 /// # Errors
 /// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
@@ -142,7 +142,7 @@ pub fn run(options: &Options, ready: &mut dyn FnMut(Ipv4Addr), stop: &Stop) -> R
     run_model::<N200>(options, ready, stop)
 }
 
-/// Runs radios of a model until `stop` is requested; `ready` is told each address when all listen.
+/// Runs radios of a model until `stop` is requested; `ready` gets each address when all listen.
 ///
 /// # Errors
 /// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].

@@ -25,7 +25,7 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     const CLOCK: TickRate;
     /// The port on which hosts search.
     const DISCOVERY_PORT: u16;
-    /// Buffer asked of the kernel for each port: more than its transmit windows take with the kernel's bookkeeping, which
+    /// Buffer requested from the kernel for each port: more than its transmit windows take with the kernel's bookkeeping, which
     /// counts a datagram as up to twice its length.
     const BUFFER_BYTES: usize;
     /// Streams that no fault of it can strike.

@@ -1,6 +1,6 @@
 //! The longest datagram that passes an interface in one frame.
 //!
-//! A kernel splits longer ones without a word, so that a host which probes would be told what no radio could do (x310.md 5).
+//! A kernel splits longer ones without a word, so that a host which probes would find what no radio could do (x310.md 5).
 
 use std::fs;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! What `takt emulate` is told.
+//! What `takt emulate` can be given.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

@@ -25,11 +25,11 @@ impl<M> Clone for Questions<M> {
 }
 
 /// The answering end.
-pub(super) type Asked<M> = Receiver<Question<Radio<M>>>;
+pub(super) type Requests<M> = Receiver<Question<Radio<M>>>;
 
 impl<M> Questions<M> {
     /// To the radio at `addr`, which has the other end.
-    pub(super) fn to(addr: Ipv4Addr) -> (Questions<M>, Asked<M>) {
+    pub(super) fn to(addr: Ipv4Addr) -> (Questions<M>, Requests<M>) {
         let (to, requests) = mpsc::channel();
         (Questions { addr, to }, requests)
     }

@@ -107,7 +107,7 @@ impl<M: Model> Plan<M> {
         };
         let radio = spawn(addr, format!("{} {addr}", M::NAME), body)?;
         if let Err(error) = placement.recv().unwrap_or(Err(EmulateError::Ended { addr })) {
-            // The thread owns the ports: whoever is told of the error may use them at once.
+            // The thread owns the ports: whoever gets the error may use them at once.
             let _ = radio.join();
             return Err(error);
         }

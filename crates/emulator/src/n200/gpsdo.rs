@@ -1,4 +1,4 @@
-//! A GPSDO on serial line 2: it names itself when asked, and says the time after each PPS.
+//! A GPSDO on serial line 2: it names itself on request, and sends the time after each PPS.
 //!
 //! Three lines a second: `$GPGGA`, `$GPRMC`, and the servo line of the `FireFly` family. Hosts want a
 //! comma directly before the asterisk. The time is that of the PPS edge just passed.
@@ -40,7 +40,7 @@ impl Gpsdo {
         self.next
     }
 
-    /// Says the sentences that are due at `now`, if somebody listens; returns how many.
+    /// Sends the sentences that are due at `now`, if a host listens; returns how many.
     pub(super) fn act(&mut self, now: Tick, to: Option<SocketAddr>, out: &mut dyn Outbox) -> u64 {
         if self.next > now {
             return 0;

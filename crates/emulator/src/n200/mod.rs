@@ -222,7 +222,7 @@ impl N200 {
         Line::ALL.into_iter().filter(|&line| self.streams(line)).filter_map(|line| self.hosts.gone_at(line)).min()
     }
 
-    /// Whether something is sent on this line without being asked for each time.
+    /// Whether something is sent on this line without being requested each time.
     fn streams(&self, line: Line) -> bool {
         match line {
             Line::Rx(n) => !self.rx[n].idle(),

@@ -1,4 +1,4 @@
-//! What an emulated N200 is told before it is switched on.
+//! What is set of an emulated N200 before it is switched on.
 
 use std::net::Ipv4Addr;
 use std::str::FromStr;

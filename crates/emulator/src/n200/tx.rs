@@ -347,7 +347,7 @@ impl TxDsp {
         self.packets_since_update = 0;
     }
 
-    /// Tells the host, if there is one; says whether it was told.
+    /// Reports to the host, if there is one; returns whether it did.
     fn send(&mut self, event: TxEvent, at: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) -> bool {
         let Some(to) = around.to else { return false };
         let report = Report {

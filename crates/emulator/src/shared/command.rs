@@ -52,7 +52,7 @@ pub(crate) enum Action {
     SamplesAndMore(u64),
 }
 
-/// What a host may want to be told.
+/// What a host may want to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Overflow,
@@ -139,7 +139,7 @@ pub(crate) struct CommandEngine {
     queue: VecDeque<Command>,
     state: State,
     items: VecDeque<Item>,
-    /// Commands that found the queue full, or asked for no samples.
+    /// Commands that found the queue full, or requested no samples.
     pub(crate) refused: u64,
 }
 

@@ -9,7 +9,7 @@ pub struct RxReport {
     pub packets: u64,
     pub samples: u64,
     pub commands: u64,
-    /// Stream commands that found the queue full or asked for no samples.
+    /// Stream commands that found the queue full or requested no samples.
     pub refused_commands: u64,
     pub overflows: u64,
     /// Samples lost to overflows that did not stop the stream (departure from hardware).

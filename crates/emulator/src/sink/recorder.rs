@@ -98,7 +98,7 @@ impl Scribe {
         let mut block = vec![Complex32::default(); BLOCK];
         let (mut checked, mut fresh) = (Instant::now(), false);
         loop {
-            // Asked before looking: what was taken before the end is still found after it.
+            // Read before looking: what was taken before the end is still found after it.
             let last = self.reader.is_closed() || self.counts.finish.load(Relaxed);
             while self.write_some(&mut block) {
                 fresh = true;

@@ -1,6 +1,6 @@
 //! A file or a recording as a signal.
 //!
-//! The first sample asked of a radio, by either of its receivers, is the first of the file; from there on time passes in the
+//! The first sample requested of a radio, by either of its receivers, is the first of the file; from there on time passes in the
 //! file as it does outside. What a receiver misses (stopped, or after an overflow) it misses of the file as well.
 //!
 //! A file without a rate has a sample for each of the stream, and goes on with the next one when the rate changes. A
@@ -24,7 +24,7 @@ impl Origin {
         Origin(Arc::new(AtomicU64::new(u64::MAX)))
     }
 
-    /// The origin, which is `now` if nobody has asked before.
+    /// The origin, which is `now` at the first call.
     fn at(&self, now: Tick) -> Tick {
         match self.0.compare_exchange(u64::MAX, now.0, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => now,

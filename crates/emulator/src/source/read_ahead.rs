@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// The lowest sample the device asked for last.
+    /// The lowest sample the device requested last.
     wanted: AtomicU64,
     stop: AtomicBool,
     /// Samples that were not there in time.

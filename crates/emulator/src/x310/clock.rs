@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_called_at_the_tick_it_was_told_finds_it_come() {
+    fn a_driver_called_at_the_returned_tick_finds_it_come() {
         let mut clock = MasterClock::new();
         clock.set_rate(Tick(7), Rate { ticks: 91_392_000_000, seconds: 481 });
         for tick in [2, 3, 1000, 1_000_003, 10_000_000_007] {

@@ -18,7 +18,7 @@ pub(super) fn ports() -> Ports {
 }
 
 impl X310 {
-    /// A request for a port, or an acknowledgement of what a radio told, which is ignored.
+    /// A request for a port, or an acknowledgement of what a radio reported, which is ignored.
     pub(super) fn control(&mut self, now: Tick, control: Control) {
         if control.is_ack {
             return;

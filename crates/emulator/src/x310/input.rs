@@ -1,7 +1,7 @@
-//! What arrives at a stream endpoint for its transmitter: the numbers of packets, and what the host is told of the buffer
+//! What arrives at a stream endpoint for its transmitter: the numbers of packets, and what is reported to the host of the buffer
 //! (x310.md 10.3).
 //!
-//! Counts are of what the transmitter has **taken**, whose samples were due (15, trap 16): a host that was told earlier would
+//! Counts are of what the transmitter has **taken**, whose samples were due (15, trap 16): a host that got them earlier would
 //! run ahead without limit. The host's own counts come through the buffer in order with its samples, and are adopted where
 //! they come out, so that what was lost on the way does not cost credit for ever.
 
@@ -18,13 +18,13 @@ pub(super) const CAPACITY_BYTES: usize = 2 << 20;
 pub(super) struct Input {
     /// Endpoint id of the host's streamer; `None`: never set up.
     peer: Option<u16>,
-    /// How often the host wants to be told; 0 for never.
+    /// How often the host wants a report; 0 for never.
     interval_bytes: u64,
     interval_packets: u64,
     taken_bytes: u64,
     taken_packets: u64,
-    told_bytes: u64,
-    told_packets: u64,
+    reported_bytes: u64,
+    reported_packets: u64,
     /// Number of the next packet; the first after a set-up is free.
     expected: Option<u16>,
     status_sequence: u16,
@@ -57,8 +57,8 @@ impl Input {
         self.taken_bytes = self.taken_bytes.wrapping_add(counted_bytes(length));
         self.taken_packets = self.taken_packets.wrapping_add(1);
         let due = |interval: u64, since: u64| interval > 0 && since >= interval;
-        let bytes = due(self.interval_bytes, self.taken_bytes.wrapping_sub(self.told_bytes));
-        let packets = due(self.interval_packets, self.taken_packets.wrapping_sub(self.told_packets));
+        let bytes = due(self.interval_bytes, self.taken_bytes.wrapping_sub(self.reported_bytes));
+        let packets = due(self.interval_packets, self.taken_packets.wrapping_sub(self.reported_packets));
         (self.peer.is_some() && (bytes || packets)).then(|| self.status(Status::Okay, 0, source))
     }
 
@@ -68,13 +68,13 @@ impl Input {
         self.peer.map(|_| self.status(Status::Okay, 0, source))
     }
 
-    /// What the host is told if it asks.
+    /// What the host gets if it requests it.
     pub(super) fn ping(&mut self, source: u16) -> Option<StreamStatus> {
         self.peer.map(|_| self.status(Status::Okay, 0, source))
     }
 
     fn status(&mut self, status: Status, info: u64, source: u16) -> StreamStatus {
-        (self.told_bytes, self.told_packets) = (self.taken_bytes, self.taken_packets);
+        (self.reported_bytes, self.reported_packets) = (self.taken_bytes, self.taken_packets);
         let sequence = self.status_sequence;
         self.status_sequence = sequence.wrapping_add(1);
         StreamStatus {
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_number_is_free_and_a_gap_is_told_at_once() {
+    fn the_first_number_is_free_and_a_gap_is_reported_at_once() {
         let mut input = Input::default();
         input.init(&command(StreamOperation::Init, 0, 0));
         assert_eq!(input.arrived(7, PacketType::Data, 2), None);
         assert_eq!(input.arrived(8, PacketType::Data, 2), None);
         let status = input.arrived(11, PacketType::TimedData, 2).expect("a gap");
         assert_eq!((status.status, status.info), (Status::SequenceError, 7 << 32 | 9 << 16 | 11));
-        assert_eq!(input.arrived(12, PacketType::Data, 2), None, "told once");
+        assert_eq!(input.arrived(12, PacketType::Data, 2), None, "reported once");
         let mut wraps = Input { expected: Some(0xFFFF), ..input };
         assert_eq!(wraps.arrived(0xFFFF, PacketType::Data, 2), None);
         assert_eq!(wraps.arrived(0, PacketType::Data, 2), None);

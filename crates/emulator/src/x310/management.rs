@@ -43,7 +43,7 @@ impl X310 {
         let mut node = Some(Node::Transport);
         let mut hops = request.operations.hops();
         while let (Some(here), Some(hop)) = (node, hops.next()) {
-            // A crossbar leads where it is told, to nobody unless it is.
+            // A crossbar leads where it is set to, and nowhere until then.
             node = (here == Node::Transport).then_some(Node::Crossbar);
             let mut returns = false;
             for operation in hop {
@@ -113,7 +113,7 @@ fn behind(port: u16) -> Option<Node> {
     (n < ENDPOINTS).then_some(Node::Endpoint(n))
 }
 
-/// What is left of the request, with all that was said at the end of its last hop.
+/// What is left of the request, with all that was answered at the end of its last hop.
 fn returned<H>(request: &Management, rest: impl Iterator<Item = H>, responses: &Operations) -> Option<Management>
 where
     H: Iterator<Item = Operation>,

@@ -47,8 +47,8 @@ pub(super) struct Output {
     capacity_packets: u32,
     sent: Count,
     taken: Count,
-    /// Bytes sent since the receiver was last told how many there were.
-    untold_bytes: u64,
+    /// Bytes sent since the receiver last got a count.
+    unreported_bytes: u64,
     sequence: u16,
     command_sequence: u16,
 }
@@ -151,19 +151,19 @@ impl Output {
         self.sequence
     }
 
-    /// A sample packet has left; a command if the receiver is to be told now how much there was.
+    /// A sample packet has left; a command if the receiver is to get the count now.
     pub(super) fn sent(&mut self, length: usize, source: u16) -> Option<StreamCommand> {
         self.sequence = self.sequence.wrapping_add(1);
         self.sent.add(length);
-        self.untold_bytes += counted_bytes(length);
+        self.unreported_bytes += counted_bytes(length);
         let lossy = self.control & endpoint::OUTPUT_LOSSY != 0;
-        if !lossy || !self.has_flow_control() || self.untold_bytes <= self.capacity_bytes {
+        if !lossy || !self.has_flow_control() || self.unreported_bytes <= self.capacity_bytes {
             return None;
         }
         let Count { bytes, packets } = self.sent;
         let command = self.command(source, StreamOperation::Resync, packets, bytes);
         self.sent.add(StreamCommand::BYTES);
-        self.untold_bytes = 0;
+        self.unreported_bytes = 0;
         self.command_sequence = self.command_sequence.wrapping_add(1);
         Some(command)
     }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test] // x310.md 17: 525 packets of 8000 bytes are 0x401640 after 4 MiB
-    fn after_its_capacity_the_receiver_is_told_how_much_there_was() {
+    fn after_its_capacity_the_receiver_gets_the_count() {
         let mut output = open(4 << 20);
         let resync = (1..).find_map(|_| output.sent(8000, 2)).expect("a resync");
         assert_eq!((resync.operation, resync.packets, resync.bytes), (StreamOperation::Resync, 525, 0x40_1640));

@@ -1,7 +1,7 @@
 //! A receive channel: from the commands of its radio to sample packets that leave by its endpoint.
 //!
 //! What is taken waits for credit. If it waits too long it is an overrun: the stream ends with the packet that waits first,
-//! the host is told, and the radio is idle (x310.md 9 and 10.2).
+//! the host gets a report, and the radio is idle (x310.md 9 and 10.2).
 
 use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::chdr::DataHead;
@@ -239,7 +239,7 @@ impl Receiver {
         channel.messenger.tell(message::RX_OVERRUN, now, channel.radio, remote, around, out);
     }
 
-    /// Of what the engine has to say, hosts are told that a command was late (x310.md 9).
+    /// Of what the engine reports, hosts get that a command was late (x310.md 9).
     fn tell(&mut self, event: Event, at: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
         self.engine.pop();
         self.report.note(event);

@@ -87,17 +87,17 @@ fn at_one_rate_a_sample_comes_after_its_delay_with_its_gain_and_nothing_else_hap
 fn tone_over(models: [ModelName; 2], steps: [u32; 2], first: u64, tone: Tone, way: Way, delay: Delay, n: usize) -> f64 {
     let link = Link { gain_db: way.gain_db, delay, frequency_offset_hz: way.offset_hz, ..Link::new(A, B) };
     let mut radios = joined(&scene(&models, vec![link]));
-    let [sent_hz, heard_hz] = models.map(clock_hz);
+    let [sent_hz, received_hz] = models.map(clock_hz);
     radios[0].sink.tuned(Tick(0), way.sent_hz);
-    radios[1].sources[0].tuned(Tick(0), way.heard_hz);
-    let [sent_step_s, heard_step_s] = [f64::from(steps[0]) / sent_hz, f64::from(steps[1]) / heard_hz];
-    let edge_s = 40.0 * sent_step_s.max(heard_step_s) + way.delay_s;
-    let start_s = first as f64 / heard_hz;
+    radios[1].sources[0].tuned(Tick(0), way.received_hz);
+    let [sent_step_s, received_step_s] = [f64::from(steps[0]) / sent_hz, f64::from(steps[1]) / received_hz];
+    let edge_s = 40.0 * sent_step_s.max(received_step_s) + way.delay_s;
+    let start_s = first as f64 / received_hz;
     let send_first = ((start_s - edge_s) * sent_hz) as u64;
-    let count = ((n as f64 * heard_step_s + 2.0 * edge_s) / sent_step_s) as usize;
+    let count = ((n as f64 * received_step_s + 2.0 * edge_s) / sent_step_s) as usize;
     send(&mut radios[0], send_first, steps[0], &tone.samples(sent_hz, send_first, steps[0], count));
     let received = receive(&mut radios[1], first, steps[1], n);
-    off(&received, |k| tone.received(way, (first + k as u64 * u64::from(steps[1])) as f64 / heard_hz))
+    off(&received, |k| tone.received(way, (first + k as u64 * u64::from(steps[1])) as f64 / received_hz))
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_tone_is_right_in_time_and_phase_across_models_and_rates() {
                     delay_s: delay_ns * 1e-9,
                     offset_hz: offset * slower,
                     sent_hz: 900e6,
-                    heard_hz: 900e6 - 0.01 * slower,
+                    received_hz: 900e6 - 0.01 * slower,
                 };
                 // As far as both bands reach, less a tenth.
                 let seen = tone.hz + way.offset_hz + 0.01 * slower;
@@ -143,7 +143,7 @@ proptest! {
         let tone = Tone { hz: share * slower, amplitude: 0.9 };
         // To the femtosecond, as links have it.
         let delay_ns = (delay_ns * 1e6).round() / 1e6;
-        let way = Way { gain_db, delay_s: delay_ns * 1e-9, offset_hz: offset * slower, sent_hz: 2.4e9, heard_hz: 2.4e9 - apart * slower };
+        let way = Way { gain_db, delay_s: delay_ns * 1e-9, offset_hz: offset * slower, sent_hz: 2.4e9, received_hz: 2.4e9 - apart * slower };
         let off = tone_over(models, [i, d], first, tone, way, Delay::Ns(delay_ns), 120);
         let limit = 1e-3 * 0.9 * 10f64.powf(gain_db / 20.0);
         prop_assert!(off < limit, "{off:e} > {limit:e}");
@@ -197,7 +197,7 @@ fn two_transmitters_add() {
 }
 
 #[test]
-fn further_paths_are_heard_beside_the_direct_one() {
+fn further_paths_are_received_beside_the_direct_one() {
     let taps = vec![
         Tap { delay_ns: 260.4, gain_db: -6.0, phase_deg: 90.0 },
         Tap { delay_ns: 1000.0, gain_db: -12.0, phase_deg: -45.0 },
@@ -218,7 +218,7 @@ fn further_paths_are_heard_beside_the_direct_one() {
                 delay_s: (500.0 + tap.delay_ns) * 1e-9,
                 gain_db: tap.gain_db - 1.0,
                 sent_hz: 450e6,
-                heard_hz: 450e6,
+                received_hz: 450e6,
                 ..Way::PLAIN
             };
             let [re, im] = tone.received(way, at_s);
@@ -231,7 +231,7 @@ fn further_paths_are_heard_beside_the_direct_one() {
 }
 
 #[test]
-fn without_a_link_there_is_silence_and_a_radio_hears_itself_only_over_a_link() {
+fn without_a_link_there_is_silence_and_a_radio_receives_itself_only_over_a_link() {
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link::new(A, B)]));
     send(&mut radios[0], 1000, 4, &noise(1000));
     send(&mut radios[1], 1000, 4, &noise(1000));
@@ -243,7 +243,7 @@ fn without_a_link_there_is_silence_and_a_radio_hears_itself_only_over_a_link() {
 }
 
 #[test]
-fn a_receiver_tuned_elsewhere_hears_nothing() {
+fn a_receiver_tuned_elsewhere_receives_nothing() {
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link::new(A, B)]));
     radios[0].sink.tuned(Tick(0), 900e6);
     send(&mut radios[0], 1_000_000, 4, &noise(4000));
@@ -312,7 +312,7 @@ fn what_is_beyond_full_scale_is_cut_off_and_counted() {
 }
 
 #[test]
-fn what_is_sent_too_late_to_be_heard_is_counted() {
+fn what_is_sent_too_late_to_be_received_is_counted() {
     let scene = scene(&[ModelName::N200; 2], vec![Link { delay: Delay::Ns(400.0), ..Link::new(A, B) }]);
     let mut air = Air::new(&scene);
     let (mut a, counts) = join(&mut air, A);
@@ -341,7 +341,7 @@ fn a_receiver_that_comes_too_late_counts_what_it_lost() {
 }
 
 #[test]
-fn a_fast_transmitter_runs_away_and_is_heard_higher() {
+fn a_fast_transmitter_runs_away_and_is_received_higher() {
     // 2.5 ppm against -1.5 ppm: 4 ppm of pace, and 9.6 kHz at 2.4 GHz.
     let mut scene = scene(&[ModelName::N200; 2], vec![Link { delay: Delay::Ns(50.0), ..Link::new(A, B) }]);
     scene.radios[0].clock_offset_hundredths_ppm = 250;
@@ -354,11 +354,11 @@ fn a_fast_transmitter_runs_away_and_is_heard_higher() {
     for second in [5u64, 3600] {
         // The same instant on both counters.
         let sent_first = (second as f64 * 100e6 * fast) as u64 / 4 * 4;
-        let heard_first = (second as f64 * 100e6 * slow) as u64 + 4000;
+        let first_received = (second as f64 * 100e6 * slow) as u64 + 4000;
         send(&mut radios[0], sent_first, 4, &tone.samples(100e6, sent_first, 4, 6000));
-        let received = receive(&mut radios[1], heard_first, 4, 3000);
+        let received = receive(&mut radios[1], first_received, 4, 3000);
         let meant = Tone { hz: tone.hz * fast, ..tone };
-        let way = Way { delay_s: 50e-9, sent_hz: 2.4e9 * fast, heard_hz: 2.4e9 * slow, ..Way::PLAIN };
+        let way = Way { delay_s: 50e-9, sent_hz: 2.4e9 * fast, received_hz: 2.4e9 * slow, ..Way::PLAIN };
         // In f64 a phase of 10^13 turns is known to a thousandth: the first sample says the rest.
         let at_s = |n: usize| n as f64 * 4.0 / (100e6 * slow);
         let [re, im] = meant.received(way, 0.0);
@@ -374,7 +374,7 @@ fn a_fast_transmitter_runs_away_and_is_heard_higher() {
 }
 
 #[test]
-fn imbalance_of_either_side_is_heard() {
+fn imbalance_of_either_side_is_received() {
     let mut scene = scene(&[ModelName::N200; 2], vec![Link::new(A, B)]);
     scene.radios[0].transmit = Imbalance { dc_offset_i: 0.125, ..Imbalance::default() };
     scene.radios[1].receive.imbalance =

@@ -1,4 +1,4 @@
-//! What is said of files that are no air: where, what, and what would be right.
+//! What is reported of files that are no air: where, what, and what would be right.
 
 use takt_emulator::air::{Delay, Noise, Scene};
 
@@ -117,7 +117,7 @@ fn everything_is_bounded() {
 }
 
 #[test]
-fn what_is_not_said_is_as_if_nothing_were_there() {
+fn what_is_not_stated_is_as_if_nothing_were_there() {
     let scene = Scene::parse("air.toml", &format!("{RADIOS}[[link]]\nfrom = \"base\"\nto = \"phone:1\"\n")).unwrap();
     assert_eq!(scene.latency.as_micros(), 2000);
     let link = &scene.links[0];
@@ -132,7 +132,7 @@ fn what_is_not_said_is_as_if_nothing_were_there() {
 }
 
 #[test]
-fn everything_that_can_be_said_is_read() {
+fn everything_that_can_be_stated_is_read() {
     let text = r#"
         seed = 42
         latency_us = 500

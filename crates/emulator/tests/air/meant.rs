@@ -20,11 +20,11 @@ pub struct Way {
     pub offset_hz: f64,
     /// Where transmitter and receiver are tuned to.
     pub sent_hz: f64,
-    pub heard_hz: f64,
+    pub received_hz: f64,
 }
 
 impl Way {
-    pub const PLAIN: Way = Way { gain_db: 0.0, delay_s: 0.0, offset_hz: 0.0, sent_hz: 0.0, heard_hz: 0.0 };
+    pub const PLAIN: Way = Way { gain_db: 0.0, delay_s: 0.0, offset_hz: 0.0, sent_hz: 0.0, received_hz: 0.0 };
 }
 
 impl Tone {
@@ -44,7 +44,7 @@ impl Tone {
     /// `a exp(-j 2 pi f d) x(t - d) exp(j 2 pi (f - g + o) t)`.
     pub fn received(self, way: Way, at_s: f64) -> [f64; 2] {
         let turns = self.hz * (at_s - way.delay_s) - way.sent_hz * way.delay_s
-            + (way.sent_hz - way.heard_hz + way.offset_hz) * at_s;
+            + (way.sent_hz - way.received_hz + way.offset_hz) * at_s;
         let amplitude = self.amplitude * 10f64.powf(way.gain_db / 20.0);
         let (sin, cos) = ((turns - turns.floor()) * TAU).sin_cos();
         [amplitude * cos, amplitude * sin]

@@ -92,7 +92,7 @@ fn n200_sends(host: &mut n200::Host, factor: u32, at: u64, samples: &[Complex32]
 }
 
 /// Time of the first sample, and all of them, which must be contiguous.
-fn n200_heard(host: &n200::Host, factor: u32) -> (u64, Vec<Complex32>) {
+fn n200_received(host: &n200::Host, factor: u32) -> (u64, Vec<Complex32>) {
     host.contiguous(0, factor.into());
     let scale = Factor::new(factor).unwrap().scaling(Direction::Rx, Format::Sc16).host_factor as f32;
     let float = |(i, q): (i16, i16)| Complex32::new(f32::from(i), f32::from(q)) * scale;
@@ -108,7 +108,7 @@ fn x310_sends(host: &mut x310::Host, slot: usize, step: u64, at: u64, samples: &
     }
 }
 
-fn x310_heard(host: &x310::Host, channel: usize, step: u64) -> (u64, Vec<Complex32>) {
+fn x310_received(host: &x310::Host, channel: usize, step: u64) -> (u64, Vec<Complex32>) {
     let first = host.rx[channel][0].head.tick.unwrap();
     let mut all = Vec::new();
     for packet in &host.rx[channel] {
@@ -146,7 +146,7 @@ fn a_sample_of_one_n200_is_a_sample_of_another_at_its_time_and_the_delay() {
     n200_sends(&mut a, 4, at, &sent);
     b.stream(0, StreamAction::Samples(3200), Some(at + set));
     b.run(ms(40));
-    let (first, received) = n200_heard(&b, 4);
+    let (first, received) = n200_received(&b, 4);
     assert_eq!((first, received.len()), (at + set, 3200));
     // 400 ns are ten samples. Two roundings to 16 bits lie between.
     let worst = |received: &[Complex32], sent: &[Complex32]| {
@@ -170,14 +170,14 @@ fn what_breaks_off_is_silence_and_an_underflow_as_ever() {
     a.payload(&payload, Some(at), false);
     b.stream(0, StreamAction::Samples(1000), Some(at + b.time() - a.time()));
     b.run(ms(30));
-    let (_, received) = n200_heard(&b, 4);
+    let (_, received) = n200_received(&b, 4);
     assert!(received[..360].iter().all(|x| x.norm() > 0.2) && received[360..].iter().all(|x| x.norm() == 0.0));
     a.run(ms(1));
     assert_eq!(a.report().tx.underflows, 1);
 }
 
 #[test]
-fn an_n200_is_heard_by_an_x310_at_another_rate_with_its_phase() {
+fn an_n200_is_received_by_an_x310_at_another_rate_with_its_phase() {
     let link = Link { delay: Delay::Ns(333.564), gain_db: -6.0, frequency_offset_hz: 1500.0, ..Link::new(A, B) };
     let mut place = Place::new(&[ModelName::N200, ModelName::X310], vec![link]);
     let (mut a, mut b) = (place.n200(0), place.x310(1));
@@ -191,7 +191,7 @@ fn an_n200_is_heard_by_an_x310_at_another_rate_with_its_phase() {
     let start = instant + 20_000;
     b.stream(0, 1, 5000, Some(time_at(200_000_000, start)));
     b.run(ms(80));
-    let (time, received) = x310_heard(&b, 0, 10);
+    let (time, received) = x310_received(&b, 0, 10);
     assert_eq!((time, received.len()), (time_at(200_000_000, start), 5000));
     let way = Way { gain_db: -6.0, delay_s: 333.564e-9, offset_hz: 1500.0, ..Way::PLAIN };
     let off = off(&received, |n| tone.received(way, start as f64 * 1e-9 + n as f64 / 20e6));
@@ -199,7 +199,7 @@ fn an_n200_is_heard_by_an_x310_at_another_rate_with_its_phase() {
 }
 
 #[test]
-fn an_x310_is_heard_by_an_n200_tuned_beside_it() {
+fn an_x310_is_received_by_an_n200_tuned_beside_it() {
     let mut place = Place::new(&[ModelName::X310, ModelName::N200], vec![Link::new(A, B)]);
     let (mut a, mut b) = (place.x310(0), place.n200_with(1, n200_radio::Board::Sbx));
     a.prepare();
@@ -228,8 +228,8 @@ fn an_x310_is_heard_by_an_n200_tuned_beside_it() {
     let start = instant + 40_000;
     b.stream(0, StreamAction::Samples(6000), Some(time_at(100_000_000, start)));
     b.run(ms(40));
-    let (_, received) = n200_heard(&b, 10);
-    let way = Way { sent_hz: 2400e6, heard_hz: 2401e6, ..Way::PLAIN };
+    let (_, received) = n200_received(&b, 10);
+    let way = Way { sent_hz: 2400e6, received_hz: 2401e6, ..Way::PLAIN };
     let off = off(&received, |n| tone.received(way, start as f64 * 1e-9 + n as f64 / 10e6));
     assert!(received.len() == 6000 && off < 5e-4, "{off:e}");
 }
@@ -273,7 +273,7 @@ fn at_the_master_clock_of_lte_samples_of_one_x310_are_those_of_another() {
     }
     b.run(ms(60));
     for (slot, channel) in [(0, 2), (1, 0)] {
-        let (_, received) = x310_heard(&b, channel, 6);
+        let (_, received) = x310_received(&b, channel, 6);
         assert_eq!(received.len(), 4100);
         let worst = received[12..4012].iter().zip(&sent[slot]).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
         assert!(worst < 5e-5, "slot {slot}: {worst}");
@@ -304,7 +304,7 @@ fn a_clock_that_is_off_takes_samples_frequency_and_time_with_it() {
     let now = b.peek_time();
     b.stream(0, StreamAction::Samples(40_000), Some(now + 1_500_000));
     b.run(ms(100));
-    let (_, received) = n200_heard(&b, 100);
+    let (_, received) = n200_received(&b, 100);
     let found = takt_dsp::estimate_tone(&received).unwrap();
     let hz = found.frequency * 1e6;
     assert!((hz - 100_002.0).abs() < 0.2, "{hz}");
@@ -325,7 +325,7 @@ impl PeekTime for n200::Host {
 }
 
 #[test]
-fn the_same_world_is_heard_again_bit_for_bit() {
+fn the_same_world_is_received_again_bit_for_bit() {
     let run = || {
         let link = Link {
             delay: Delay::Ns(77.7),

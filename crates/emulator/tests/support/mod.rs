@@ -56,7 +56,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// An N200 with ramps, freshly switched on; the host has said where its answers go.
+    /// An N200 with ramps, freshly switched on; the host has set where its answers go.
     pub fn new() -> Host {
         Host::with(Options::default(), ramps(), &[])
     }
@@ -79,7 +79,7 @@ impl Host {
         host
     }
 
-    /// Another host in the same world; it has said nothing yet.
+    /// Another host in the same world; it has sent nothing yet.
     pub fn in_world(world: &World) -> Host {
         Host::at(world, DEVICE)
     }

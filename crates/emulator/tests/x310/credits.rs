@@ -36,7 +36,7 @@ fn a_stream_waits_for_credit_and_goes_on_without_a_gap() {
     assert!(host.messages.is_empty());
 }
 
-#[test] // 9: the stream ends, the host is told, the radio is idle
+#[test] // 9: the stream ends, the host gets a report, the radio is idle
 fn without_credit_for_too_long_it_is_an_overrun() {
     let mut host = Host::ready();
     (host.gives_credit, host.capacity_bytes) = (true, 40_000);

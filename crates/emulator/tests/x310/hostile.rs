@@ -12,7 +12,7 @@ use takt_wire::x310::registers::shared;
 
 use crate::host::{CONTROL, Host, ms};
 
-/// Datagrams a run may cause: a radio told to stream fast would otherwise fill the time.
+/// Datagrams a run may cause: a radio that is set to stream fast would otherwise fill the time.
 const ENOUGH: usize = 20_000;
 
 struct Wire {
@@ -98,7 +98,7 @@ proptest! {
                 device.refused(wire.latest, port, host);
             }
         }
-        prop_assert!(wire.to.iter().all(|to| *to == host), "only to whoever asked");
+        prop_assert!(wire.to.iter().all(|to| *to == host), "only to the one who requested it");
     }
 }
 

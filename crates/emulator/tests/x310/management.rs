@@ -33,7 +33,7 @@ fn nodes_are_found_behind_each_other() {
     }
     assert_eq!(behind(&mut host, 5), None, "nobody answers");
     assert_eq!(behind(&mut host, 0), None, "the network is no node of the device");
-    assert_eq!(info(&mut host, &[NOP, NOP, ASK, NOP]), None, "a crossbar leads to nobody unless it is told");
+    assert_eq!(info(&mut host, &[NOP, NOP, ASK, NOP]), None, "a crossbar leads nowhere until it is set");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn all_four_channels_stream_at_once_each_to_its_own_endpoint() {
 }
 
 #[test] // 9
-fn a_start_in_the_past_is_told_and_gives_no_samples() {
+fn a_start_in_the_past_is_reported_and_gives_no_samples() {
     let mut host = Host::ready();
     host.open_rx(1, 200, 100);
     let past = host.time() - MS;

@@ -99,7 +99,7 @@ fn chip(host: &mut Host, data: u32) {
 }
 
 #[test] // 8.6 and 15, trap 7
-fn trap_07_the_master_clock_is_what_the_clock_chip_was_told() {
+fn trap_07_the_master_clock_is_what_the_clock_chip_was_set_to() {
     let mut host = Host::ready();
     assert_eq!(host.report().master_clock_hz, 200e6);
     for data in [0x0014_01C0, 0x0190_0C1C, 0x0200_151E] {

@@ -1,4 +1,4 @@
-//! The transmitters (9 and 10.3): when samples leave, what hosts are told, and their credits.
+//! The transmitters (9 and 10.3): when samples leave, what hosts get reported, and their credits.
 
 use takt_base::Complex32;
 use takt_emulator::x310::Options;
@@ -65,7 +65,7 @@ fn a_burst_that_runs_dry_is_an_underrun_and_the_next_packet_begins_another() {
 }
 
 #[test]
-fn a_packet_whose_time_has_passed_is_dropped_and_told() {
+fn a_packet_whose_time_has_passed_is_dropped_and_reported() {
     let (mut host, recorder) = recording();
     host.open_tx(0, 10, 0);
     let past = host.time() - MS;
@@ -85,7 +85,7 @@ fn a_packet_whose_time_has_passed_is_dropped_and_told() {
 }
 
 #[test] // 10.3, step 7
-fn a_lost_packet_is_told_by_a_status_and_not_by_the_radio() {
+fn a_lost_packet_is_reported_by_a_status_and_not_by_the_radio() {
     let (mut host, _) = recording();
     host.open_tx(0, 10, 0);
     host.statuses.clear();

@@ -30,7 +30,7 @@ fn trap_10_messages_carry_the_radios_own_port_in_both_fields() {
 }
 
 #[test]
-fn trap_12_packets_hold_what_was_asked_and_never_more_than_blocks_pass_on() {
+fn trap_12_packets_hold_what_was_requested_and_never_more_than_blocks_pass_on() {
     let mut host = Host::ready();
     host.open_rx(0, 100, 1996);
     host.stream(0, 1, 1996, None);

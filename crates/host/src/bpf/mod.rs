@@ -37,7 +37,7 @@ pub enum BpfError {
     },
     #[error("the kernel's verifier refused the program: {log}")]
     Refused {
-        /// The end of what it said.
+        /// The end of its log.
         log: String,
         #[source]
         source: io::Error,
@@ -139,8 +139,8 @@ pub fn load_xdp(code: &[u64], fragments: bool) -> Result<OwnedFd, BpfError> {
     crate::sys::bpf::load_xdp(code, fragments, &mut log).map_err(|source| match refusal(&source) {
         Some(refusal) => refusal,
         None => {
-            let said = log.split(|&byte| byte == 0).next().unwrap_or_default();
-            let end = said.get(said.len().saturating_sub(300)..).unwrap_or_default();
+            let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
+            let end = text.get(text.len().saturating_sub(300)..).unwrap_or_default();
             BpfError::Refused { log: String::from_utf8_lossy(end).trim().replace('\n', "; "), source }
         }
     })

@@ -105,7 +105,7 @@ impl CpuSet {
         })?;
         match self.hierarchy.get(&self.group(), PARTITION).as_str() {
             "root" => Ok(()),
-            said => Err(refused(said.to_owned())),
+            other => Err(refused(other.to_owned())),
         }
     }
 

@@ -58,7 +58,7 @@ impl World {
         CpuSet::create_at(&self.tree.host(), &self.run, "set", cpus, exclusive)
     }
 
-    fn said(&self, tree: &str, file: &str) -> String {
+    fn text(&self, tree: &str, file: &str) -> String {
         let path = format!("/sys/fs/cgroup/{tree}/{file}").replace("OURS", &format!("takt-{}", std::process::id()));
         self.tree.host().read_opt(&path).unwrap_or_default()
     }
@@ -74,14 +74,14 @@ fn version_1_caps_weighs_and_gives_back_to_where_a_process_came_from() {
     let world = World::new(V1);
     let mut borrowed = world.borrowed().unwrap();
     borrowed.take(7).unwrap();
-    assert_eq!(world.said("cpu", "OURS-cap/cpu.cfs_quota_us"), "5000");
-    assert_eq!(world.said("cpu", "OURS-cap/cpu.cfs_period_us"), "10000");
-    assert_eq!(world.said("cpu", "OURS-cap/cpu.shares"), "512");
-    assert_eq!(world.said("cpu", "OURS-cap/0/cgroup.procs"), "7");
+    assert_eq!(world.text("cpu", "OURS-cap/cpu.cfs_quota_us"), "5000");
+    assert_eq!(world.text("cpu", "OURS-cap/cpu.cfs_period_us"), "10000");
+    assert_eq!(world.text("cpu", "OURS-cap/cpu.shares"), "512");
+    assert_eq!(world.text("cpu", "OURS-cap/0/cgroup.procs"), "7");
     assert!(world.recorded().contains("\"from\":\"/user.slice\""), "before it is taken: {}", world.recorded());
     world.tree.put("/sys/fs/cgroup/cpu/user.slice/cgroup.procs", "");
     drop(borrowed);
-    assert_eq!(world.said("cpu", "user.slice/cgroup.procs"), "7");
+    assert_eq!(world.text("cpu", "user.slice/cgroup.procs"), "7");
 }
 
 #[test]
@@ -89,12 +89,12 @@ fn version_2_hands_the_controller_down_and_does_the_same() {
     let world = World::unified("cpu io\n", "io\n");
     let mut borrowed = world.borrowed().unwrap();
     borrowed.take(7).unwrap();
-    assert_eq!(world.said("unified", "cgroup.subtree_control"), "+cpu");
-    assert_eq!(world.said("unified", "OURS-cap/cpu.max"), "5000 10000");
-    assert_eq!(world.said("unified", "OURS-cap/cpu.weight"), "50");
+    assert_eq!(world.text("unified", "cgroup.subtree_control"), "+cpu");
+    assert_eq!(world.text("unified", "OURS-cap/cpu.max"), "5000 10000");
+    assert_eq!(world.text("unified", "OURS-cap/cpu.weight"), "50");
     borrowed.limit(Limit::default()).unwrap();
-    assert_eq!(world.said("unified", "OURS-cap/cpu.max"), "max 10000");
-    assert_eq!(world.said("unified", "OURS-cap/cpu.weight"), "100");
+    assert_eq!(world.text("unified", "OURS-cap/cpu.max"), "max 10000");
+    assert_eq!(world.text("unified", "OURS-cap/cpu.weight"), "100");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_group_that_has_gone_meanwhile_gives_way_to_the_one_above() {
     borrowed.take(7).unwrap();
     fs::remove_dir_all(world.tree.root().join("sys/fs/cgroup/unified/user.slice/x")).unwrap();
     drop(borrowed);
-    assert_eq!(world.said("unified", "user.slice/cgroup.procs"), "7");
+    assert_eq!(world.text("unified", "user.slice/cgroup.procs"), "7");
 }
 
 #[test]
@@ -165,24 +165,24 @@ fn limits_out_of_range_are_refused() {
 fn exclusive_cpus_of_version_1_are_set_apart_and_given_back() {
     let world = World::new(V1);
     let set = world.set(&[2], true).unwrap();
-    assert_eq!(world.said("cpuset", "OURS-set/cpuset.cpus"), "2");
-    assert_eq!(world.said("cpuset", "OURS-set/cpuset.mems"), "0");
-    assert_eq!(world.said("cpuset", "OURS-set/cpuset.cpu_exclusive"), "1");
-    assert_eq!(world.said("cpuset", "OURS-set-rest/cpuset.cpus"), "0-1,3");
-    assert_eq!(world.said("cpuset", "OURS-set-rest/cgroup.procs"), "7");
-    assert_eq!(world.said("cpuset", "cpuset.sched_load_balance"), "0");
+    assert_eq!(world.text("cpuset", "OURS-set/cpuset.cpus"), "2");
+    assert_eq!(world.text("cpuset", "OURS-set/cpuset.mems"), "0");
+    assert_eq!(world.text("cpuset", "OURS-set/cpuset.cpu_exclusive"), "1");
+    assert_eq!(world.text("cpuset", "OURS-set-rest/cpuset.cpus"), "0-1,3");
+    assert_eq!(world.text("cpuset", "OURS-set-rest/cgroup.procs"), "7");
+    assert_eq!(world.text("cpuset", "cpuset.sched_load_balance"), "0");
     assert!(world.recorded().contains("load_balancer"));
     drop(set);
-    assert_eq!(world.said("cpuset", "cpuset.sched_load_balance"), "1");
-    assert_eq!(world.said("cpuset", "cgroup.procs"), "7");
+    assert_eq!(world.text("cpuset", "cpuset.sched_load_balance"), "1");
+    assert_eq!(world.text("cpuset", "cgroup.procs"), "7");
 }
 
 #[test]
 fn exclusive_cpus_of_version_2_are_a_partition() {
     let world = World::unified("cpuset\n", "cpuset\n");
     let _set = world.set(&[1, 2], true).unwrap();
-    assert_eq!(world.said("unified", "OURS-set/cpuset.cpus"), "1-2");
-    assert_eq!(world.said("unified", "OURS-set/cpuset.cpus.partition"), "root");
+    assert_eq!(world.text("unified", "OURS-set/cpuset.cpus"), "1-2");
+    assert_eq!(world.text("unified", "OURS-set/cpuset.cpus.partition"), "root");
     let _shared = World::unified("cpuset\n", "cpuset\n").set(&[1], false).unwrap();
 }
 
@@ -280,7 +280,7 @@ fn a_process_in_a_set_runs_on_its_cpus() {
     let process = Process::running("sleep 600");
     set.add(process.0.id()).unwrap();
     assert_eq!(crate::affinity::cpus(process.0.id()).unwrap(), [last]);
-    // A thread that may run on one CPU of a domain of several can't have DEADLINE, and is told why.
+    // A thread that may run on one CPU of a domain of several can't have DEADLINE, and gets the reason.
     if crate::affinity::own_cpus().len() > 1 {
         let refused = policy::set_policy(process.0.id(), DEADLINE).unwrap_err();
         assert!(matches!(refused, PolicyError::Pinned { .. } | PolicyError::NotPermitted { .. }), "{refused}");

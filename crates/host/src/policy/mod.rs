@@ -94,7 +94,7 @@ pub enum PolicyError {
         "DEADLINE {share_percent} % of a CPU is more than the kernel has left to promise (sched_rt_runtime_us bounds the sum)"
     )]
     Admission {
-        /// Runtime over period of what was asked for.
+        /// Runtime over period of what was requested.
         share_percent: u64,
     },
     #[error("DEADLINE takes periods of {min_us} to {max_us} µs on this kernel, not {period_us} µs")]
@@ -154,7 +154,7 @@ impl PolicyError {
         })
     }
 
-    /// Whether this host refuses it for good: asked again, it answers the same.
+    /// Whether this host refuses it for good: a second request gets the same answer.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         match self {

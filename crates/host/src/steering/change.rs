@@ -35,7 +35,7 @@ impl Change {
         Err(io::Error::other("the driver made something else of it"))
     }
 
-    /// `false`: there was nothing to give back. The interface is gone, the change was never made, or somebody has set
+    /// `false`: there was nothing to give back. The interface is gone, the change was never made, or another program has set
     /// something else since, which is left as it is.
     pub(crate) fn give_back(&self, driver: &dyn Driver) -> io::Result<bool> {
         match self.undo(driver) {

@@ -62,6 +62,6 @@ pub(super) fn count(driver: &dyn Driver) -> io::Result<Option<u32>> {
         || driver.ask(Command::GetRings, &mut row).map(|()| row[DATA].iter().copied().max().unwrap_or(0));
     match by_channels.or_else(|_| by_rings()) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::NODEV) => Err(error),
-        said => Ok(said.ok().filter(|&queues| queues > 0)),
+        answer => Ok(answer.ok().filter(|&queues| queues > 0)),
     }
 }

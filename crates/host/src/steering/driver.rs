@@ -1,4 +1,4 @@
-//! Whom a card's settings are asked of: its driver, in the network namespace where the card was found.
+//! What reads and changes a card's settings: its driver, in the network namespace where the card was found.
 
 use std::io;
 
@@ -22,9 +22,9 @@ pub(crate) struct Card {
 
 impl Driver for Card {
     fn ask(&self, command: Command, row: &mut [u32]) -> io::Result<()> {
-        let asked = namespace::in_network(self.namespace, || request(&self.interface, command, row));
+        let answer = namespace::in_network(self.namespace, || request(&self.interface, command, row));
         // With a namespace its interfaces end.
-        asked.map_err(io::Error::other)?.unwrap_or(Err(Errno::NODEV.into()))
+        answer.map_err(io::Error::other)?.unwrap_or(Err(Errno::NODEV.into()))
     }
 }
 

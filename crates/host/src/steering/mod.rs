@@ -13,7 +13,7 @@
 //! [`Steering`] says in words, with the reasons.
 //!
 //! Each change is recorded as a [`Leftover`] before it is made, and given back when the [`Steering`] is dropped, newest
-//! first; after `kill -9` by `takt clean`. What somebody else has set since is left as it is.
+//! first; after `kill -9` by `takt clean`. What another program has set since is left as it is.
 
 mod change;
 mod channels;
@@ -211,7 +211,7 @@ impl Place<'_> {
     }
 
     /// # Errors
-    /// Somebody has queues of this card, or had when it was killed.
+    /// A program has queues of this card, or had when it was killed.
     fn is_free(&self) -> Result<(), SteeringError> {
         let here = |leftover: &Leftover| match leftover {
             Leftover::Steering { interface, namespace, .. } => {
@@ -253,7 +253,7 @@ impl Way {
             Way::Rules => {
                 let mut changes = Vec::new();
                 for (&port, queue) in ports.iter().zip(queues.clone().cycle()) {
-                    // One that is there already is somebody else's.
+                    // One that is there already is another program's.
                     if rules::find(driver, port, queue)?.is_none() {
                         changes.push(Change::Rule { port, queue });
                     }

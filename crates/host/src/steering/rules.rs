@@ -20,7 +20,7 @@ const QUEUE: usize = 42;
 const LOCATION: usize = 44;
 /// `data`, 64 bits: of a count and of a list how many rules there could be.
 const DATA: usize = 2;
-/// In that, of a count: the driver chooses the place (`RX_CLS_LOC_SPECIAL`), where it is asked to (`RX_CLS_LOC_ANY`).
+/// In that, of a count: the driver chooses the place (`RX_CLS_LOC_SPECIAL`), where that is requested (`RX_CLS_LOC_ANY`).
 const CHOOSES: u64 = 0x8000_0000;
 const ANY: u32 = 0xffff_ffff;
 /// More rules than any card has.

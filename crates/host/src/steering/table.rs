@@ -33,8 +33,8 @@ pub(super) fn write(driver: &dyn Driver, entries: &[u32]) -> io::Result<()> {
     driver.ask(Command::SetTable, &mut row)
 }
 
-/// Writes a table that was read. The usual one, which deals entries out to all queues in turn, is asked for as such: a card
-/// whose table somebody has written keeps others from taking queues away (`ethtool -L`).
+/// Writes a table that was read. The usual one, which deals entries out to all queues in turn, is requested as such: a card
+/// whose table was written keeps others from taking queues away (`ethtool -L`).
 pub(super) fn restore(driver: &dyn Driver, entries: &[u32]) -> io::Result<()> {
     let queues = entries.iter().max().map_or(1, |&last| last as usize + 1);
     let usual = entries.iter().enumerate().all(|(n, &queue)| queue as usize == n % queues);

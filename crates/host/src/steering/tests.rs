@@ -1,4 +1,4 @@
-//! Steering on a card that is played: what its driver is asked, what it refuses, and that all is given back.
+//! Steering on a card that is played: which requests its driver gets, which it refuses, and that all is given back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -137,7 +137,7 @@ fn rules(state: &mut State, command: Command, row: &mut [u32]) -> io::Result<()>
             }
             *place = Some(taken);
         }
-        other => panic!("{other:?} was asked"),
+        other => panic!("{other:?} was requested"),
     }
     Ok(())
 }
@@ -208,7 +208,7 @@ fn a_rule_is_what_ethtool_makes_of_the_same_words_byte_for_byte() {
 }
 
 #[test]
-fn a_rule_of_somebody_elses_is_used_and_stays() {
+fn a_rule_of_another_program_is_used_and_stays() {
     let (_dir, registry) = registry();
     let card = Played::with(full_card());
     let theirs = card.steer(&registry, &[5000], "1").unwrap();
@@ -264,7 +264,7 @@ fn without_rules_and_table_the_card_has_fewer_queues_meanwhile() {
 }
 
 #[test]
-fn where_no_way_can_be_gone_all_queues_are_had_and_each_reason_is_said() {
+fn where_no_way_can_be_gone_all_queues_are_had_and_each_reason_is_reported() {
     let (dir, registry) = registry();
     let card = Played::with(State { permits_nothing: true, ..full_card() });
     let steering = card.steer(&registry, &[1], "0").unwrap();
@@ -352,7 +352,7 @@ fn a_table_that_a_card_has_forgotten_is_written_again() {
 }
 
 #[test]
-fn what_somebody_else_has_set_since_is_left_as_it_is() {
+fn what_another_program_has_set_since_is_left_as_it_is() {
     let (dir, registry) = registry();
     let card = Played::with(State { rules: None, ..full_card() });
     let steering = card.steer(&registry, &[1], "1").unwrap();

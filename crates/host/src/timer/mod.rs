@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A wait never ends before its instant, unless it is stopped, and allocates nothing. An instant that has passed is
-//! answered at once. What is late is late against the instant asked for; nothing here forgives it.
+//! answered at once. What is late is late against the requested instant; nothing here forgives it.
 //!
 //! [`Ticks`] make a sleep end at the first tick at or after its end, as on a kernel with that `CONFIG_HZ` and without
 //! high-resolution timers. They bound sleeping only: a hybrid's sleep ends at a tick, and what is left it spins, so a
@@ -47,7 +47,7 @@ pub struct Options {
     /// Ticks at which sleeps end; `None`: whenever the kernel's own timers can.
     pub ticks: Option<Ticks>,
     /// Timer slack of the thread while the timer is open, nanoseconds; `None`: as it is. A real-time thread has none,
-    /// whatever is asked for.
+    /// whatever is requested.
     pub slack_ns: Option<NonZeroU64>,
 }
 

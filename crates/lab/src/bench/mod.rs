@@ -113,7 +113,7 @@ impl LabBench<'_> {
     }
 
     /// What is to be done to the host side. What the same stream takes without a quota is measured when a quota is first
-    /// asked for.
+    /// requested.
     fn impairment(&mut self, point: &Point, stop: &Stop) -> Result<impairment::Wanted, AgentError> {
         let wanted = impair::wanted(&point.settings);
         let Some(percent) = point.settings.number("cpu_quota") else { return Ok(wanted) };
@@ -148,7 +148,7 @@ impl LabBench<'_> {
         Ok(Value::Object(options))
     }
 
-    /// The source that plays a downlink of so many codes, made when it is first asked for.
+    /// The source that plays a downlink of so many codes, made when it is first requested.
     fn downlink(&mut self, codes: usize) -> Result<Vec<String>, Failure> {
         if !self.downlinks.iter().any(|downlink| downlink.codes == codes) {
             self.downlinks.push(Downlink::write(self.run, codes)?);

@@ -28,7 +28,7 @@ impl NodesError {
     }
 }
 
-/// Whether all points on nodes can be measured there, as far as that can be said without asking them.
+/// Whether all points on nodes can be measured there, as far as that is known without requests to them.
 pub(crate) fn can_go_there(points: &[Point], addr: Option<Ipv4Addr>, has_cluster: bool) -> Result<(), NodesError> {
     for point in points {
         // What is wrong with a path is for the round to say.

@@ -61,7 +61,7 @@ pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
 /// Which radio is at `addr`; `None`: none that takt knows has answered.
 ///
 /// # Errors
-/// `Radio` if it can't be asked.
+/// `Radio` if it does not answer.
 pub(crate) fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     model_at(&net, addr.into()).map_err(|error| OnAirError::Radio(Box::new(error)))

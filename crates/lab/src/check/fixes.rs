@@ -93,7 +93,7 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
     let beside = doctor.iter().filter(|finding| finding.stands() && !fixes.iter().any(|fix| is(fix, finding)));
     let mut beside: Vec<Fix> =
         beside.filter_map(|finding| prescribed(finding, &gain_beside(finding, rounds), 0.0)).collect();
-    // What can be done at once before what can only be said; the order of the rules within.
+    // What can be done at once before what can only be advised; the order of the rules within.
     beside.sort_by_key(|fix| fix.kind == FixKind::Advice);
     let more = beside.len().saturating_sub(MOST_BESIDE);
     beside.truncate(MOST_BESIDE);

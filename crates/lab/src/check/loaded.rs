@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_said_with_its_interval_and_only_if_it_is_sure() {
+    fn a_gain_is_stated_with_its_interval_and_only_if_it_is_sure() {
         let sure = of(&[20, 22, 18], &[0, 1, 0]).unwrap();
         assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
         assert!(sure.says.contains("FIFO mends it, by 20 %"), "{}", sure.says);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_radio_that_is_not_ours_tells_nothing_of_this_machine() {
+    fn a_radio_that_is_not_ours_reports_nothing_of_this_machine() {
         assert_eq!(stops(&[point(Mode::Rx, 1e6, vec![round()])]), None);
     }
 }

@@ -143,7 +143,8 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
             let used = point.used_share.map(|used| used.point()).or_else(|| counting(point).next()?.used_share);
             let used = used.map(|used| format!("; {} of the slot is then in use in 99.9 % of slots", percent(used)));
             let used = used.unwrap_or_default();
-            let slowest = verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", taker(who, *us)));
+            let slowest =
+                verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", slowest_part(who, *us)));
             format!(
                 "{what}: slots of {} and longer are held (no slot missed in the {rounds}; 95 % sure: at most {sure} of \
                  rounds miss one){used}{}",
@@ -168,7 +169,7 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
     }
 }
 
-fn taker(who: &str, us: f64) -> String {
+fn slowest_part(who: &str, us: f64) -> String {
     let figure = format!("{} in 99.9 % of slots", time(us));
     if who == HOST {
         format!("the host, which lets workers begin late ({figure})")

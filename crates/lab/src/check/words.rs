@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_smaller_than_in_a_full_run_is_said_in_words() {
+    fn what_is_smaller_than_in_a_full_run_is_stated_in_words() {
         let slots = less("overhead", "slots", "20000", "100000");
         assert_eq!(sentence(&slots), "Overhead: 20000 slots a round, where a full run has 100000.");
         assert_eq!(less("udp", "duration", "1s", "10s"), "udp: 1s a round, where a full run has 10s");

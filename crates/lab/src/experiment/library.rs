@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// What is said before the parts holds for all of them, so the files of one study say the same.
+    /// What is written before the parts holds for all of them, so the files of one study say the same.
     #[test]
     fn files_that_are_joined_agree_on_rounds() {
         let parse = |name: &str| Experiment::parse(name, &named(name).unwrap()).unwrap();

@@ -75,7 +75,7 @@ impl fmt::Display for Need {
 }
 
 impl Need {
-    /// What a check asks for if nothing is said: both ways at what a busy cable of the model carries.
+    /// What a check asks for by default: both ways at what a busy cable of the model carries.
     #[must_use]
     pub fn usual(model: Model) -> Need {
         let rate_sps = match model {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_right() {
+    fn what_is_wrong_is_reported_with_what_would_be_right() {
         let why = |text: &str| text.parse::<Need>().unwrap_err().why;
         assert_eq!(why("n200"), "MODEL:RATE, such as n200:25M");
         assert!(why("n200:22M").contains("20e6 (100 MHz / 5), 25e6 (100 MHz / 4)"));

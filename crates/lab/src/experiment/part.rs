@@ -66,7 +66,7 @@ impl Factor {
 /// Which names a file may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// The present ones: somebody wrote it and can mend it.
+    /// The present ones: its author can mend it.
     Present,
     /// Those of older versions too: it is the file of a recorded run.
     Any,

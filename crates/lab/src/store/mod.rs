@@ -6,7 +6,7 @@
 //! version); a foreign, damaged or newer file is refused with the way out, never written to.
 //!
 //! Nothing derived is stored: factors, settings with their defaults, the workload's own result, raw histograms,
-//! counters before and after, the host's fingerprint, the versions. Means and verdicts are computed when asked for.
+//! counters before and after, the host's fingerprint, the versions. Means and verdicts are computed when requested.
 //!
 //! ```
 //! use takt_lab::store::{NewRun, Store};

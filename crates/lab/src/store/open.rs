@@ -91,7 +91,7 @@ impl Store {
             return Ok(());
         }
         self.in_transaction(|t| {
-            // Asked again inside: another process may have migrated while this one waited for the lock.
+            // Read again inside: another process may have migrated while this one waited for the lock.
             let done: i32 = t.pragma_query_value(None, "user_version", |row| row.get(0))?;
             for step in MIGRATIONS.iter().skip(usize::try_from(done).unwrap_or(0)) {
                 t.execute_batch(step)?;

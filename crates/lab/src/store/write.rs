@@ -38,7 +38,7 @@ impl Store {
         })
     }
 
-    /// Whether the disk can take another round; asked before one is begun, so that none is measured in vain.
+    /// Whether the disk can take another round; checked before one is begun, so that none is measured in vain.
     ///
     /// # Errors
     /// [`StoreError::Full`] if not.

@@ -1,4 +1,4 @@
-//! What the radio hears: a downlink as a file that an emulated radio plays over and over.
+//! What the radio receives: a downlink as a file that an emulated radio plays over and over.
 
 use std::fs;
 use std::io;

@@ -115,7 +115,7 @@ enum What {
     /// An interrupt or a soft interrupt begins.
     Enter,
     Leave,
-    /// The thread that has the core has executed for so long since this was last said.
+    /// The thread that has the core has executed for so long since this was last reported.
     Ran(u64),
     Switch(u32),
 }

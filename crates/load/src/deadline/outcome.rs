@@ -44,7 +44,7 @@ pub struct Outcome {
     pub segments: Segments,
     /// The answers that took longest, the worst first, but for those that are excluded.
     pub worst: Vec<Answered>,
-    /// Who ran while the worst of them waited, if that was asked for.
+    /// Who ran while the worst of them waited, if that was requested.
     pub trace: Option<Traced>,
     pub lost_samples: u64,
     pub overflows: u64,
@@ -71,7 +71,7 @@ pub struct Radio {
     /// Came after the time at which they were to leave (`L`).
     pub late: u64,
     pub on_time: u64,
-    /// It said nothing, or something else.
+    /// It reported nothing, or something else.
     pub unknown: u64,
     pub late_by_both: u64,
     pub late_by_host_alone: u64,

@@ -69,7 +69,7 @@ pub struct Outcome {
     pub cores: Vec<usize>,
     /// Whether all threads had real-time priority, as workers do where it is permitted.
     pub fifo: bool,
-    /// It measured as many packets as asked for.
+    /// It measured as many packets as requested.
     pub complete: bool,
 }
 

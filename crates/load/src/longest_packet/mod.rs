@@ -18,7 +18,7 @@ use crate::waveform::{
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Longest {
-    /// What was asked for; `duration` is that of a confirmation, a trial takes a quarter.
+    /// What was requested; `duration` is that of a confirmation, a trial takes a quarter.
     pub options: Options,
     pub items: u32,
     pub bits: u64,

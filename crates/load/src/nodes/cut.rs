@@ -17,7 +17,7 @@ pub struct Cut {
     /// Components of either node, in order.
     pub first: Vec<String>,
     pub second: Vec<String>,
-    /// What the mapper said of it, where it decided.
+    /// What the mapper found, where it decided.
     pub mapped: Option<Mapped>,
 }
 

@@ -26,8 +26,8 @@ pub enum NodesError {
     Connect { at: SocketAddr, source: io::Error },
     #[error("speaking with the other node")]
     Line(#[source] io::Error),
-    #[error("the other node said {said}, where {expected} was due")]
-    Unexpected { said: String, expected: &'static str },
+    #[error("the other node sent {received}, where {expected} was due")]
+    Unexpected { received: String, expected: &'static str },
     #[error("the second node: {0}")]
     Refused(Failure),
     #[error("{at} is not at {other}, which asks: nothing is sent there")]

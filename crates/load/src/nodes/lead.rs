@@ -150,7 +150,7 @@ impl Pair {
     }
 }
 
-/// Until its last slot; `true`: it was asked to stop before.
+/// Until its last slot; `true`: it was to stop before.
 fn wait(part: &Part, stop: &Stop) -> bool {
     while !part.ended() {
         if stop.requested() {
@@ -163,14 +163,14 @@ fn wait(part: &Part, stop: &Stop) -> bool {
 }
 
 fn reply(lines: &mut Lines, patience: Duration, expected: &'static str) -> Result<Reply, NodesError> {
-    let asked = Instant::now();
-    match lines.read(REPLY_BYTES, &|| asked.elapsed() > patience)? {
+    let began = Instant::now();
+    match lines.read(REPLY_BYTES, &|| began.elapsed() > patience)? {
         Some(Reply::Failed(failure)) => Err(NodesError::Refused(failure)),
         Some(reply) => Ok(reply),
-        None => Err(NodesError::Unexpected { said: "nothing".to_owned(), expected }),
+        None => Err(NodesError::Unexpected { received: "nothing".to_owned(), expected }),
     }
 }
 
 fn odd(expected: &'static str) -> NodesError {
-    NodesError::Unexpected { said: "something else".to_owned(), expected }
+    NodesError::Unexpected { received: "something else".to_owned(), expected }
 }

@@ -70,7 +70,7 @@ pub(super) struct Ended {
 pub struct NodeFacts {
     /// Class of its core.
     pub class: String,
-    /// What that core can do, where the mapper was asked.
+    /// What that core can do, where the mapper decided.
     pub spec: ClassSpec,
     /// The core that its worker is on.
     pub core: usize,

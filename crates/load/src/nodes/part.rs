@@ -87,7 +87,7 @@ impl Waiting {
         bridges.give(&mut opened.registry);
         let time = SlotTime::new(opened.slot_ns());
         // Nobody takes over from a node of a measurement, so it executes as long as it lives.
-        time.lend(u64::MAX);
+        time.extend_lease(u64::MAX);
         let (fifo_priority, priority) = match options.policy {
             Policy::Other => (None, Wish::No),
             Policy::Fifo => (Some(PRIORITY), Wish::Require),

@@ -19,7 +19,7 @@ use super::part::{Part, Waiting};
 use super::{NodesError, PORT};
 use crate::waveform::{self, Floors, floors};
 
-/// How often it looks for somebody.
+/// How often it looks for a peer.
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Serve {
         let thread = std::thread::Builder::new().name("takt-node".to_owned()).spawn(move || {
             while !until.requested() {
                 match listener.accept() {
-                    // What went wrong was said to the one it concerns.
+                    // What went wrong was reported to the one it concerns.
                     Ok((stream, _)) => drop(Lines::over(stream).map(|lines| serve(lines, options.address, &until))),
                     Err(_) => std::thread::sleep(LOOK),
                 }
@@ -131,8 +131,8 @@ impl Node {
                 Ok(Reply::Ended(Box::new(Ended { outcome, offset_ns: offset.0, offset_bound_ns: offset.1 })))
             }
             (request, _) => {
-                let said = format!("{request:?}").chars().take(40).collect();
-                Err(NodesError::Unexpected { said, expected: "facts, open, start, end, in this order" })
+                let received = format!("{request:?}").chars().take(40).collect();
+                Err(NodesError::Unexpected { received, expected: "facts, open, start, end, in this order" })
             }
         }
     }

@@ -62,7 +62,7 @@ pub enum RateError {
     NoRate,
     #[error("a duration of nothing")]
     NoTime,
-    #[error("a receive buffer of {requested_bytes} bytes was asked for, and {granted_bytes} were granted")]
+    #[error("a receive buffer of {requested_bytes} bytes was requested, and {granted_bytes} were granted")]
     Buffer { requested_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,

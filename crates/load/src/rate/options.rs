@@ -182,7 +182,7 @@ pub(crate) fn check_rate(model: Option<Model>, rate_sps: f64) -> Result<(), Rate
 }
 
 impl Options {
-    /// Whether a buffer that was asked for by size is there.
+    /// Whether a buffer that was requested by size is there.
     pub(super) fn check_buffer(&self, granted_bytes: usize) -> Result<(), RateError> {
         match self.recv_buffer_bytes {
             Some(requested_bytes) if granted_bytes < requested_bytes => {

@@ -170,7 +170,7 @@ mod tests {
         let mut running = start(Duration::from_micros(500), &registry, run, &stop).expect("it starts");
         for value in [1.0, 2.5, -3.0] {
             running.set(&registry, "scale", "a", &takt_graph::Value::Float(value), 0).expect("room for a command");
-            // Asked before the slot in which it is set, it is as before.
+            // Read before the slot in which it is set, it is as before.
             takt_testing::wait_for("the value that was set", || {
                 running.ask(&registry, "scale", "a").expect("room for a command");
                 let (component, _, read) = running.readings().pop()?;

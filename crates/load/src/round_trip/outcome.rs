@@ -15,7 +15,7 @@ pub struct Outcome {
     pub serial: String,
     pub answers: u64,
     pub late: u64,
-    /// Answers of which the radio said nothing, or something else.
+    /// Answers of which the radio reported nothing, or something else.
     pub unknown: u64,
     /// Answers that were due and could not be given: what they would have answered was lost.
     #[serde(default)] // records older than this key
@@ -51,7 +51,7 @@ impl Outcome {
         self.answers + self.unanswered
     }
 
-    /// Answers due of which the radio never said that they were in time: lost on the way, broken, or not given.
+    /// Answers due of which the radio never reported that they were in time: lost on the way, broken, or not given.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.unknown + self.unanswered

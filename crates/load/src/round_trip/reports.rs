@@ -29,7 +29,7 @@ impl RxLosses {
     }
 }
 
-/// What the radio said of an answer.
+/// What the radio reported of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Verdict {
     #[default]

@@ -102,7 +102,7 @@ impl Options {
         u64::try_from(beats).unwrap_or(u64::MAX)
     }
 
-    /// The clock to whose ticks wake-ups are compared: the one asked for, else the kernel's own; `None`: it does not tell.
+    /// The clock to whose ticks wake-ups are compared: the one requested, else the kernel's own; `None`: it does not report one.
     pub(super) fn clock(&self) -> Option<Ticks> {
         self.tick_hz.or_else(|| kernel::tick_hz(&Host::this())).and_then(Ticks::of)
     }

@@ -20,7 +20,7 @@ pub struct Outcome {
     /// From a tick's intended time until the thread was awake, all ticks.
     pub lateness: Quantiles,
     pub lateness_ns: Histogram<Ns>,
-    /// Ticks a second of the clock that wake-ups are compared with: the one asked for, else the kernel's (`CONFIG_HZ`);
+    /// Ticks a second of the clock that wake-ups are compared with: the one requested, else the kernel's (`CONFIG_HZ`);
     /// `None`: it does not say.
     #[serde(default)]
     pub clock_hz: Option<u32>,

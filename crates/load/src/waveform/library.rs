@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_has_as_many_components_as_asked_for_and_two_at_least() {
+    fn a_chain_has_as_many_components_as_requested_and_two_at_least() {
         let of = |components| named("chain", components).expect("a name").expect("right");
         for (requested, has) in [(2, 2), (3, 3), (64, 64), (0, 2)] {
             let waveform = of(requested);

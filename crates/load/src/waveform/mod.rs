@@ -1,6 +1,6 @@
 //! Does this host hold a waveform's slot, and what does the runtime take for it?
 //!
-//! A waveform (one that comes with the program, a file, a generated chain) runs on as many cores as asked for. What counts
+//! A waveform (one that comes with the program, a file, a generated chain) runs on as many cores as requested. What counts
 //! is what the runtime itself says: slots missed with who is to blame, execution times and release lateness with their raw
 //! histograms, the time that is neither waiting nor execution. The warm-up is a run of its own before the one that is
 //! measured. Floors are measured in the same process just before: times of one machine mean little without them.

@@ -46,7 +46,7 @@ pub struct Outcome {
     pub source_bits_per_slot: u64,
     /// Bits a second that came through: those of slots that no component missed, over the time that was measured.
     pub throughput_bps: f64,
-    /// What the sinks received, folded, where asked for.
+    /// What the sinks received, folded, where requested.
     pub output_hash: Option<String>,
     pub memory: MemoryUse,
     pub floors: Floors,

@@ -49,7 +49,7 @@ fn two_nodes_compute_what_one_computes_with_a_slot_more_on_the_way() {
 fn the_mapper_cuts_where_fewest_bytes_cross() {
     let _second = serve(2);
     let ran = run(&options(2, None), &Stop::new()).expect("two nodes");
-    let mapped = ran.nodes.cut.mapped.expect("the mapper was asked");
+    let mapped = ran.nodes.cut.mapped.expect("the mapper decided");
     assert_eq!(ran.nodes.cut.first[0], "source");
     assert_eq!(ran.nodes.cut.second.last().map(String::as_str), Some("sink"));
     // 3840 bits, a byte each, at 100 Mb/s; nothing shorter lies between any two components.

@@ -113,7 +113,7 @@ impl Kernels {
         u64::from(a[0].to_bits())
     }
 
-    /// Two walks through a table at once, each step where the last one said.
+    /// Two walks through a table at once, each step where the last one leads.
     fn look_up(&mut self, iterations: u64) -> u64 {
         let table = self.table.as_slice();
         let (mut a, mut b) = (self.at % TABLE, (self.at + 7) % TABLE);

@@ -60,7 +60,7 @@ works!(
     IntegerVector = integer_vector,
     /// The same operation on many floats.
     FloatVector = float_vector,
-    /// Look-ups in tables of a few KiB, each where the last one said.
+    /// Look-ups in tables of a few KiB, each where the last one leads.
     Table = table,
     /// Copies too long for any cache.
     Memory = memory,

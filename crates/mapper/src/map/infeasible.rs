@@ -196,7 +196,7 @@ fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
 }
 
 /// Cores of the one kind that is there on which first fit, dearest first, finds room. Links and open cycles are left out
-/// of it, so with those nothing is said.
+/// of it, so with those nothing is reported.
 fn enough(found: &Found<'_>) -> Option<usize> {
     let problem = found.problem;
     if problem.kinds.len() != 1 || !problem.channels.is_empty() || problem.hops.any_cycle() {

@@ -12,7 +12,7 @@ use crate::place::solve::{Algorithm, Solution};
 use crate::place::state::State;
 use crate::platform::Platform;
 
-/// A plan that fits the slot. Times are predicted from the costs at the quantile asked for.
+/// A plan that fits the slot. Times are predicted from the costs at the requested quantile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mapping {
     pub plan: Plan,
@@ -32,7 +32,7 @@ pub struct Mapping {
     pub bounds: Bounds,
     /// Whether no placement has a shorter period than this one: it meets the bound, or everything else was ruled out.
     pub optimal: bool,
-    /// Slots from a source to the last that hears of it, hops between machines at their own delay.
+    /// Slots from a source to the last that it reaches, hops between machines at their own delay.
     pub latency_slots: u32,
     /// One a worker; behind those, cores that have nothing but processes of isolated components.
     pub core_loads: Vec<CoreLoad>,
@@ -87,7 +87,7 @@ impl Mapping {
     }
 }
 
-/// What was asked and what is known about it.
+/// The request and what is known about it.
 pub(super) struct Found<'a> {
     pub graph: &'a Graph,
     pub platform: &'a Platform,

@@ -46,7 +46,7 @@ pub fn predicted(
     Ok(all)
 }
 
-/// ns of each component by class, `[class][component]`; of classes no core has, nothing is asked.
+/// ns of each component by class, `[class][component]`; of classes no core has, nothing is required.
 pub(super) fn times(
     graph: &Graph,
     costs: &Costs,

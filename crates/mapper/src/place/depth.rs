@@ -74,7 +74,7 @@ impl Hops {
         self.cyclic.is_empty() || self.settle(cyclic, &core_of, Latency::Compact).is_some()
     }
 
-    /// Slots from a source to the last that hears of it; `None` if a cycle can't be run.
+    /// Slots from a source to the last that it reaches; `None` if a cycle can't be run.
     pub fn latency(&self, core_of: impl Fn(usize) -> usize, latency: Latency) -> Option<u32> {
         let depth = self.settle(self.hops.iter(), &core_of, latency)?;
         let known = depth.into_iter().zip(&self.lags).map(|(depth, lag)| depth + lag);

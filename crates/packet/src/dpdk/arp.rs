@@ -1,5 +1,5 @@
 //! Neighbours on a device that the kernel has no part in: ARP (RFC 826) for IPv4 over Ethernet, and of ICMP (RFC 792) the one
-//! answer that an engine reports, "destination unreachable". Pure; what arrives is hostile until parsed.
+//! message that an engine reports, "destination unreachable". Pure; what arrives is hostile until parsed.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
@@ -11,15 +11,15 @@ use crate::network::frame::{Mac, is_sound};
 use crate::network::hops::Hop;
 
 /// Neighbours that are remembered.
-const KEPT: usize = 64;
-/// How long one is taken to be where it was, and when it is asked again.
-const TRUE_FOR: Duration = Duration::from_secs(60);
-const ASKED_AFTER: Duration = Duration::from_secs(30);
-/// How often, and at which distance, one that does not answer is asked.
-const QUESTIONS: u8 = 3;
-const PATIENCE: Duration = Duration::from_millis(300);
+const CAPACITY: usize = 64;
+/// How long an entry is valid, and when its neighbour is sent another request.
+const VALID_FOR: Duration = Duration::from_secs(60);
+const REFRESHED_AFTER: Duration = Duration::from_secs(30);
+/// How many requests, and at which distance, one that does not answer is sent.
+const REQUESTS: u8 = 3;
+const REQUEST_INTERVAL: Duration = Duration::from_millis(300);
 
-const EVERYBODY: Mac = [0xff; 6];
+const BROADCAST: Mac = [0xff; 6];
 const ETHERNET_BYTES: usize = 14;
 /// With what Ethernet pads it to.
 const FRAME_BYTES: usize = 60;
@@ -28,46 +28,46 @@ const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: u8 = 1;
 const REPLY: u8 = 2;
 
-/// Who is where.
+/// The table of neighbours, and what is due to be sent about it.
 pub(super) struct Neighbours {
     own: OwnAddress,
     mac: Mac,
     known: Vec<Known>,
     sought: Option<Sought>,
-    question: Option<Ipv4Addr>,
-    answer: Option<(Mac, Ipv4Addr)>,
+    request: Option<Ipv4Addr>,
+    reply: Option<(Mac, Ipv4Addr)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     address: Ipv4Addr,
     mac: Mac,
-    ask: MonoNs,
+    refresh: MonoNs,
     until: MonoNs,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Sought {
     address: Ipv4Addr,
-    questions: u8,
+    requests: u8,
     again: MonoNs,
 }
 
-/// An answer to a datagram that was sent from one to the other and did not arrive.
+/// An ICMP message about a datagram that was sent from one to the other and did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unreachable {
     pub(super) from: SocketAddrV4,
     pub(super) to: SocketAddrV4,
-    /// Nobody has the port. Otherwise it found no way, or was not wanted.
+    /// No socket has the port. Otherwise it found no way, or was not wanted.
     pub(super) no_port: bool,
 }
 
 impl Neighbours {
     pub(super) fn new(own: OwnAddress, mac: Mac) -> Neighbours {
-        Neighbours { own, mac, known: Vec::with_capacity(KEPT), sought: None, question: None, answer: None }
+        Neighbours { own, mac, known: Vec::with_capacity(CAPACITY), sought: None, request: None, reply: None }
     }
 
-    /// Where a datagram goes. A question may have come up, which [`Neighbours::write`] writes.
+    /// Where a datagram goes. A request may have become due, which [`Neighbours::write`] writes.
     pub(super) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
         let [_, b, c, d] = to.octets();
         if to.is_multicast() {
@@ -75,16 +75,16 @@ impl Neighbours {
             return Hop::To([0x01, 0x00, 0x5e, b & 0x7f, c, d]);
         }
         if to.is_broadcast() || to == self.own.broadcast() {
-            return Hop::To(EVERYBODY);
+            return Hop::To(BROADCAST);
         }
         if !self.own.reaches(to) || to == self.own.address {
             return Hop::Nowhere;
         }
         match self.known.iter_mut().find(|known| known.address == to && now < known.until) {
             Some(known) => {
-                if now >= known.ask {
-                    known.ask = now + PATIENCE;
-                    self.question = Some(to);
+                if now >= known.refresh {
+                    known.refresh = now + REQUEST_INTERVAL;
+                    self.request = Some(to);
                 }
                 Hop::To(known.mac)
             }
@@ -93,18 +93,18 @@ impl Neighbours {
     }
 
     fn seek(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
-        let questions = match self.sought {
+        let requests = match self.sought {
             Some(sought) if sought.address == to && now < sought.again => return Hop::Soon,
-            Some(sought) if sought.address == to && sought.questions == QUESTIONS => {
-                // The next datagram asks again.
+            Some(sought) if sought.address == to && sought.requests == REQUESTS => {
+                // The next datagram starts anew.
                 self.sought = None;
                 return Hop::Nowhere;
             }
-            Some(sought) if sought.address == to => sought.questions,
+            Some(sought) if sought.address == to => sought.requests,
             _ => 0,
         };
-        self.sought = Some(Sought { address: to, questions: questions + 1, again: now + PATIENCE });
-        self.question = Some(to);
+        self.sought = Some(Sought { address: to, requests: requests + 1, again: now + REQUEST_INTERVAL });
+        self.request = Some(to);
         Hop::Soon
     }
 
@@ -136,33 +136,33 @@ impl Neighbours {
         if let Some(at) = known {
             self.known.remove(at);
         }
-        // RFC 826: who is known is updated, who asks for us is added.
+        // RFC 826: a known neighbour is updated, one that requests our address is added.
         if known.is_some() || for_us || sought {
-            if self.known.len() == KEPT {
+            if self.known.len() == CAPACITY {
                 self.known.remove(0);
             }
-            self.known.push(Known { address: sender, mac, ask: now + ASKED_AFTER, until: now + TRUE_FOR });
+            self.known.push(Known { address: sender, mac, refresh: now + REFRESHED_AFTER, until: now + VALID_FOR });
         }
         if sought {
             self.sought = None;
         }
         if op == REQUEST && for_us {
-            self.answer = Some((mac, sender));
+            self.reply = Some((mac, sender));
         }
     }
 
-    /// Whether there is a question or an answer to be written.
+    /// Whether there is a request or a reply to be written.
     pub(super) fn wants_to_write(&self) -> bool {
-        self.question.is_some() || self.answer.is_some()
+        self.request.is_some() || self.reply.is_some()
     }
 
-    /// Writes an answer that is due, or else a question; how long the frame is.
+    /// Writes a reply that is due, or else a request; how long the frame is.
     pub(super) fn write(&mut self, frame: &mut [u8]) -> Option<usize> {
-        let (op, mac, address) = match (self.answer.take(), self.question) {
+        let (op, mac, address) = match (self.reply.take(), self.request) {
             (Some((mac, address)), _) => (REPLY, mac, address),
             (None, Some(address)) => {
-                self.question = None;
-                (REQUEST, EVERYBODY, address)
+                self.request = None;
+                (REQUEST, BROADCAST, address)
             }
             (None, None) => return None,
         };
@@ -186,7 +186,7 @@ pub(super) fn is_arp(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&[0x08, 0x06])
 }
 
-/// An ICMP answer to a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
+/// An ICMP message about a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
 pub(super) fn unreachable(frame: &[u8], own: Ipv4Addr) -> Option<Unreachable> {
     let (ethernet, packet) = frame.split_first_chunk::<ETHERNET_BYTES>()?;
     let (ip, rest) = packet.split_first_chunk::<20>()?;
@@ -232,38 +232,42 @@ mod tests {
     }
 
     #[test]
-    fn two_find_each_other_by_one_question_and_one_answer() {
+    fn two_find_each_other_by_one_request_and_one_reply() {
         let (mut us, mut them) = (neighbours("10.0.0.1/24", US), neighbours("10.0.0.2/24", THEM));
         let there = Ipv4Addr::new(10, 0, 0, 2);
         assert_eq!(us.hop(there, MonoNs(1)), Hop::Soon);
-        let question = written(&mut us);
+        let request = written(&mut us);
         // RFC 826, and what Ethernet pads it to.
         let begin = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1];
-        assert_eq!((&question[..22], question.len()), (&begin[..], 60));
+        assert_eq!((&request[..22], request.len()), (&begin[..], 60));
         assert_eq!(us.hop(there, MonoNs(2)), Hop::Soon);
         assert!(!us.wants_to_write(), "once is enough for a while");
-        them.receive(&question, MonoNs(3));
-        let answer = written(&mut them);
-        us.receive(&answer, MonoNs(4));
+        them.receive(&request, MonoNs(3));
+        let reply = written(&mut them);
+        us.receive(&reply, MonoNs(4));
         assert_eq!(us.hop(there, MonoNs(5)), Hop::To(THEM));
-        assert_eq!(them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(5)), Hop::To(US), "who asks is known by that");
+        assert_eq!(
+            them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(5)),
+            Hop::To(US),
+            "who sends a request is known by that"
+        );
     }
 
     #[test]
-    fn who_does_not_answer_is_nowhere_after_three_questions_and_asked_again_then() {
+    fn who_does_not_answer_is_nowhere_after_three_requests_and_sent_more_then() {
         let mut us = neighbours("10.0.0.1/24", US);
-        let (there, mut questions) = (Ipv4Addr::new(10, 0, 0, 9), 0);
+        let (there, mut requests) = (Ipv4Addr::new(10, 0, 0, 9), 0);
         let mut now = MonoNs(0);
         while us.hop(there, now) == Hop::Soon {
-            questions += u8::from(us.question.take().is_some());
+            requests += u8::from(us.request.take().is_some());
             now += Duration::from_millis(50);
         }
-        assert_eq!((questions, now.0), (QUESTIONS, 900_000_000));
+        assert_eq!((requests, now.0), (REQUESTS, 900_000_000));
         assert_eq!(us.hop(there, now), Hop::Soon);
     }
 
     #[test]
-    fn one_that_is_known_is_asked_again_while_it_is_in_use_and_forgotten_when_silent() {
+    fn one_that_is_known_is_sent_a_request_while_it_is_in_use_and_forgotten_when_silent() {
         let (mut us, mut them) = (neighbours("10.0.0.1/24", US), neighbours("10.0.0.2/24", THEM));
         let there = Ipv4Addr::new(10, 0, 0, 2);
         us.hop(there, MonoNs(0));
@@ -275,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_network_is_reached_and_groups_need_no_question() {
+    fn only_its_own_network_is_reached_and_groups_need_no_request() {
         let mut us = neighbours("10.0.0.1/24", US);
         let mut hop = |to: [u8; 4]| us.hop(to.into(), MonoNs(0));
         assert_eq!(hop([10, 0, 1, 1]), Hop::Nowhere);
         assert_eq!(hop([10, 0, 0, 1]), Hop::Nowhere);
-        assert_eq!(hop([10, 0, 0, 255]), Hop::To(EVERYBODY));
-        assert_eq!(hop([255; 4]), Hop::To(EVERYBODY));
+        assert_eq!(hop([10, 0, 0, 255]), Hop::To(BROADCAST));
+        assert_eq!(hop([255; 4]), Hop::To(BROADCAST));
         assert_eq!(hop([239, 129, 2, 3]), Hop::To([0x01, 0, 0x5e, 1, 2, 3]));
     }
 
@@ -292,14 +296,14 @@ mod tests {
             [("10.0.0.1/24", THEM), ("10.0.1.2/16", THEM), ("10.0.0.2/24", [0xff; 6]), ("10.0.0.2/24", US)]
         {
             let mut them = neighbours(claims, mac);
-            them.question = Some(Ipv4Addr::new(10, 0, 0, 1));
+            them.request = Some(Ipv4Addr::new(10, 0, 0, 1));
             us.receive(&written(&mut them), MonoNs(0));
-            assert!(us.known.is_empty() && us.answer.is_none(), "{claims} {mac:?}");
+            assert!(us.known.is_empty() && us.reply.is_none(), "{claims} {mac:?}");
         }
     }
 
     #[test]
-    fn an_answer_about_a_port_names_both_ends() {
+    fn a_message_about_a_port_names_both_ends() {
         // From 10.0.0.2 about a datagram of 10.0.0.1:4096 to 10.0.0.2:9; checksums computed by another program from RFC 1071.
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         frame.extend([0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0x66, 0xc3, 10, 0, 0, 2, 10, 0, 0, 1]);

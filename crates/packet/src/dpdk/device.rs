@@ -2,21 +2,22 @@
 //!
 //! ```text
 //!            receiving                    sending
-//!   driver --> who gets it --> lanes       who gets it --> driver
+//!   driver --> who gets it --> queues      who gets it --> driver
 //!                         \--> ARP ----------^
 //! ```
 //!
-//! **Nobody waits for anybody.** Each queue of the driver is behind a lock that is only tried. Who gets the receiving one takes a
-//! burst and gives each frame to the engine whose port it is for; who does not, looks into its own lane, since whoever has it will
-//! put there what comes. Who does not get the sending one tries again a moment later. Only opening and closing wait for them.
+//! **No engine waits for another.** Each queue of the driver is behind a lock that is only tried. Who gets the receiving one takes
+//! a burst and puts each frame into the queue of the engine whose port it is for; who does not, looks into its own queue, since
+//! whoever has it will put there what comes. Who does not get the sending one tries again a moment later. Only opening and closing
+//! wait for the locks.
 //!
-//! **Who sleeps on the driver's socket.** One engine at a time: a frame would wake them all, and one of them would find it. The
-//! others sleep on their bells (`lane.rs`), and look every [`ASIDE`] whether somebody still watches: who has left the watch works
-//! on what it got, and looks again when it is done. Whom the watch has woken for others only is such a one, too: else a transmitter
-//! that waits for a report would wake for each datagram that comes to a receiver.
+//! **Who sleeps on the driver's socket.** One engine at a time, the poller: a frame would wake them all, and one of them would find
+//! it. The others sleep on their eventfds (`queue.rs`), and look every [`STANDBY`] whether there still is a poller: one that has
+//! stopped works on what it got, and looks again when it is done. A poller that was woken for others only stops, too: else a
+//! transmitter that waits for a report would wake for each datagram that comes to a receiver.
 //!
-//! **ARP** is the device's, whoever meets it: such frames have a ring to the sending side, which knows the neighbours. An ICMP
-//! answer goes to the engine whose datagram it is about.
+//! **ARP** is the device's, whichever engine takes it from the driver: such frames have a queue to the sending side, which knows
+//! the neighbours. An ICMP message goes to the engine whose datagram it is about.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +28,8 @@ use rustix::io::Errno;
 use takt_base::MonoNs;
 
 use super::arp::{Neighbours, is_arp, unreachable};
-use super::lane::{Giver, Inbox, InboxName, Lane, Taker, lane, way};
 use super::plugged::{Plugged, Receiver, Sender};
+use super::queue::{Consumer, EngineConsumer, EngineProducer, Producer, QueueId, engine_queue, queue};
 use super::socket::Socket;
 use crate::device::{OwnAddress, PciAddress};
 use crate::network::Wanted;
@@ -36,11 +37,11 @@ use crate::network::frame::{Mac, destination};
 use crate::sys::table;
 use crate::{Counters, DpdkDevice};
 
-/// How long an engine sleeps that leaves the watch to another.
-pub(super) const ASIDE: Duration = Duration::from_millis(1);
+/// How long an engine sleeps while another is the poller.
+pub(super) const STANDBY: Duration = Duration::from_millis(1);
 /// Frames that may be on their way below the driver's socket: more than its send buffer holds of the smallest.
 const BELOW: usize = 512;
-/// Frames of ARP that may wait: what a neighbour asks it asks again.
+/// Frames of ARP that may wait: a neighbour repeats its request.
 const ARP_FRAMES: usize = 64;
 
 /// What is known of a device when it runs.
@@ -53,9 +54,9 @@ pub(super) struct Facts {
     pub(super) mtu: usize,
     /// The longest payload that its buffers hold.
     pub(super) most: usize,
-    /// Frames that wait where nobody has looked yet, and those that wait for one engine at most.
+    /// Frames that the driver holds at most before an engine takes them, and those that wait for one engine at most.
     pub(super) frames: usize,
-    pub(super) lane_frames: usize,
+    pub(super) queue_frames: usize,
     pub(super) huge_pages: bool,
 }
 
@@ -66,15 +67,15 @@ pub(super) struct Device {
     pub(super) socket: Option<Socket>,
     receiving: Mutex<Receiving>,
     sending: Mutex<Sending>,
-    watched: AtomicBool,
+    has_poller: AtomicBool,
     /// ARP has come that the sending side has not seen yet.
     arp_came: AtomicBool,
     plugged: Arc<Plugged>,
 }
 
 struct Receiving {
-    lanes: Vec<Lane>,
-    arp: Giver,
+    queues: Vec<EngineProducer>,
+    arp: Producer,
     receiver: Receiver,
 }
 
@@ -83,115 +84,115 @@ pub(super) struct Sending {
     /// Of a packet socket.
     pub(super) ring: Option<Ring>,
     pub(super) neighbours: Option<Neighbours>,
-    arp: Taker,
+    arp: Consumer,
     pub(super) sender: Sender,
 }
 
-/// What looking at the driver came to.
+/// What taking a burst from the driver came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// Frames came, for whomever.
     Some,
     None,
-    /// Another engine looks just now.
-    Taken,
+    /// Another engine has the receiving side just now.
+    Busy,
 }
 
 impl Device {
     pub(super) fn new(facts: Facts, parts: (Arc<Plugged>, Receiver, Sender), socket: Option<Socket>) -> Arc<Device> {
         let (plugged, receiver, sender) = parts;
-        let (giver, taker) = way(ARP_FRAMES, &plugged);
+        let (producer, consumer) = queue(ARP_FRAMES, &plugged);
         let ring = (facts.kind == DpdkDevice::AfPacket).then(|| Ring::new(facts.frames));
         let neighbours = facts.own.map(|own| Neighbours::new(own, facts.mac));
         Arc::new(Device {
             facts,
             socket,
-            receiving: Mutex::new(Receiving { lanes: Vec::new(), arp: giver, receiver }),
-            sending: Mutex::new(Sending { ring, neighbours, arp: taker, sender }),
-            watched: AtomicBool::new(false),
+            receiving: Mutex::new(Receiving { queues: Vec::new(), arp: producer, receiver }),
+            sending: Mutex::new(Sending { ring, neighbours, arp: consumer, sender }),
+            has_poller: AtomicBool::new(false),
             arp_came: AtomicBool::new(false),
             plugged,
         })
     }
 
     /// One engine more, with these ports, that wants room for so many frames, a power of two.
-    pub(super) fn join(&self, ports: &[Wanted], frames: usize) -> Result<Inbox, Errno> {
-        let (lane, inbox) = lane(ports, frames.min(self.facts.lane_frames), &self.plugged)?;
+    pub(super) fn join(&self, ports: &[Wanted], frames: usize) -> Result<EngineConsumer, Errno> {
+        let (producer, consumer) = engine_queue(ports, frames.min(self.facts.queue_frames), &self.plugged)?;
         let mut receiving = self.receiving.lock().unwrap_or_else(PoisonError::into_inner);
-        receiving.lanes.push(lane);
-        if let Err(errno) = self.filter(&receiving.lanes) {
-            receiving.lanes.pop();
+        receiving.queues.push(producer);
+        if let Err(errno) = self.filter(&receiving.queues) {
+            receiving.queues.pop();
             return Err(errno);
         }
-        if receiving.lanes.len() > 1 {
-            receiving.lanes.iter().for_each(Lane::has_company);
+        if receiving.queues.len() > 1 {
+            receiving.queues.iter().for_each(EngineProducer::mark_shared);
         }
-        Ok(inbox)
+        Ok(consumer)
     }
 
-    fn leave(&self, name: &InboxName) {
+    fn leave(&self, id: &QueueId) {
         let mut receiving = self.receiving.lock().unwrap_or_else(PoisonError::into_inner);
-        receiving.lanes.retain(|lane| !lane.is_of(name));
+        receiving.queues.retain(|queue| !queue.is(id));
         // One that lets through too much costs time, and nothing else.
-        let _wider = self.filter(&receiving.lanes);
+        let _wider = self.filter(&receiving.queues);
     }
 
     /// Has the driver's packet socket take what is for the engines, and nothing else.
-    fn filter(&self, lanes: &[Lane]) -> Result<(), Errno> {
+    fn filter(&self, queues: &[EngineProducer]) -> Result<(), Errno> {
         let Some(socket) = self.socket.as_ref().filter(|_| self.facts.kind == DpdkDevice::AfPacket) else {
             return Ok(());
         };
-        socket.only(lanes.iter().flat_map(|lane| &lane.ports))
+        socket.filter_ports(queues.iter().flat_map(|queue| &queue.ports))
     }
 
     /// Whether an engine has this port.
     pub(super) fn has(&self, port: SocketAddrV4) -> bool {
         let receiving = self.receiving.lock().unwrap_or_else(PoisonError::into_inner);
-        receiving.lanes.iter().any(|lane| is_for(lane, port))
+        receiving.queues.iter().any(|queue| is_for(queue, port))
     }
 
-    /// Takes a burst from the driver, unless another engine does just now, and gives the frames to the engines.
+    /// Takes a burst from the driver, unless another engine does just now, and puts the frames into the queues of their engines.
     pub(super) fn look(&self, now: MonoNs) -> Look {
-        let Some(mut receiving) = attempt(&self.receiving) else { return Look::Taken };
-        let Receiving { lanes, arp, receiver } = &mut *receiving;
+        let Some(mut receiving) = try_lock(&self.receiving) else { return Look::Busy };
+        let Receiving { queues, arp, receiver } = &mut *receiving;
         let own = self.facts.own.map(|own| own.address);
         let came = receiver.take(now, |frame| match port_of(frame.bytes(), own) {
             Some(port) => {
-                if let Some(lane) = lanes.iter_mut().find(|lane| is_for(lane, port)) {
-                    lane.give(frame);
+                if let Some(queue) = queues.iter_mut().find(|queue| is_for(queue, port)) {
+                    queue.push(frame);
                 }
             }
             None => {
-                if own.is_some() && is_arp(frame.bytes()) && arp.give(frame) {
+                if own.is_some() && is_arp(frame.bytes()) && arp.push(frame) {
                     self.arp_came.store(true, Ordering::Release);
                 }
             }
         });
-        lanes.iter_mut().for_each(Lane::ring);
+        queues.iter_mut().for_each(EngineProducer::wake);
         if came { Look::Some } else { Look::None }
     }
 
     /// The sending side, unless another engine has it just now.
     pub(super) fn sending(&self, now: MonoNs) -> Option<MutexGuard<'_, Sending>> {
-        let mut sending = attempt(&self.sending)?;
+        let mut sending = try_lock(&self.sending)?;
         if self.arp_came.swap(false, Ordering::Acquire) {
             sending.read_arp(now);
         }
         Some(sending)
     }
 
-    /// Whether somebody has asked by ARP, or answered, and nobody has read it.
+    /// Whether a request or a reply of ARP has come that no engine has read.
     pub(super) fn has_arp(&self) -> bool {
         self.arp_came.load(Ordering::Relaxed)
     }
 
-    /// The watch over the driver, unless another engine has it.
-    pub(super) fn watch(&self) -> Option<Watching<'_>> {
-        let free = self.watched.compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        free.then_some(Watching(&self.watched))
+    /// Makes the caller the poller, who sleeps on the driver's socket, unless another engine is.
+    pub(super) fn poller(&self) -> Option<Poller<'_>> {
+        let free = self.has_poller.compare_exchange(false, true, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        free.then_some(Poller(&self.has_poller))
     }
 
-    /// Frames that came and found no room before anybody looked.
+    /// Frames that came and found no room before an engine looked.
     pub(super) fn missed(&self) -> Option<u64> {
         match (self.facts.kind, &self.socket) {
             (DpdkDevice::AfPacket, Some(socket)) => socket.drops(),
@@ -201,7 +202,7 @@ impl Device {
 }
 
 /// A lock that is only tried. A panic of another engine's thread is no reason to stop: each step leaves it whole.
-fn attempt<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+fn try_lock<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match lock.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -209,19 +210,19 @@ fn attempt<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-fn is_for(lane: &Lane, port: SocketAddrV4) -> bool {
-    lane.ports.iter().any(|wanted| wanted.local == port)
+fn is_for(queue: &EngineProducer, port: SocketAddrV4) -> bool {
+    queue.ports.iter().any(|wanted| wanted.local == port)
 }
 
-/// The port that a frame is for or, if it is an answer to something sent earlier, about.
+/// The port that a frame is for or, if it is an ICMP message about something sent earlier, about.
 fn port_of(frame: &[u8], own: Option<Ipv4Addr>) -> Option<SocketAddrV4> {
-    destination(frame).or_else(|| unreachable(frame, own?).map(|answer| answer.from))
+    destination(frame).or_else(|| unreachable(frame, own?).map(|message| message.from))
 }
 
-/// Over the driver, until it is dropped.
-pub(super) struct Watching<'a>(&'a AtomicBool);
+/// The one who sleeps on the driver's socket, until it is dropped.
+pub(super) struct Poller<'a>(&'a AtomicBool);
 
-impl Drop for Watching<'_> {
+impl Drop for Poller<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -229,7 +230,7 @@ impl Drop for Watching<'_> {
 
 impl Sending {
     fn read_arp(&mut self, now: MonoNs) {
-        while let Some(frame) = self.arp.take() {
+        while let Some(frame) = self.arp.pop() {
             if let Some(neighbours) = &mut self.neighbours {
                 neighbours.receive(frame.bytes(), now);
             }
@@ -237,7 +238,7 @@ impl Sending {
     }
 
     /// Sends what is due of ARP; what is written and not sent would leave with it.
-    pub(super) fn speak(&mut self) {
+    pub(super) fn send_arp(&mut self) {
         let Some(neighbours) = &mut self.neighbours else { return };
         while neighbours.wants_to_write() && self.sender.write(|frame| neighbours.write(frame)) {
             self.sender.send();
@@ -328,7 +329,7 @@ impl Devices {
         }
     }
 
-    /// Somebody has no use for it any more. It ends here if nobody else has.
+    /// An engine has no use for it any more. It ends here if no other has.
     pub(super) fn close(&mut self, device: Arc<Device>) {
         let (place, socket) = (device.facts.place, device.socket.as_ref().map(Socket::drivers));
         drop(device);
@@ -343,12 +344,12 @@ impl Devices {
 /// Leaves the device when it is dropped. What else refers to the device goes first.
 pub(super) struct Leave {
     device: Option<Arc<Device>>,
-    inbox: InboxName,
+    queue: QueueId,
 }
 
 impl Leave {
-    pub(super) fn of(device: &Arc<Device>, inbox: &Inbox) -> Leave {
-        Leave { device: Some(Arc::clone(device)), inbox: inbox.name() }
+    pub(super) fn of(device: &Arc<Device>, queue: &EngineConsumer) -> Leave {
+        Leave { device: Some(Arc::clone(device)), queue: queue.id() }
     }
 }
 
@@ -356,7 +357,7 @@ impl Drop for Leave {
     fn drop(&mut self) {
         let mut devices = devices();
         if let Some(device) = self.device.take() {
-            device.leave(&self.inbox);
+            device.leave(&self.queue);
             devices.close(device);
         }
     }

@@ -18,7 +18,7 @@ const ORDINARY_MIB: u32 = 128;
 
 unsafe extern "C" {
     fn takt_dpdk_start(count: c_int, arguments: *mut *mut c_char) -> c_int;
-    fn takt_dpdk_said(into: *mut c_char, room: usize);
+    fn takt_dpdk_log(into: *mut c_char, room: usize);
 }
 
 /// How it was started.
@@ -35,7 +35,7 @@ pub(super) fn start(pci: bool) -> Result<Started, Missing> {
     let begin = || {
         let how = Started { huge_pages: free_huge_bytes() >= HUGE_BYTES, pci };
         let run = move || {
-            // What DPDK keeps open must not keep the caller's network namespace, which somebody may want to remove.
+            // What DPDK keeps open must not keep the caller's network namespace, whose owner may want to remove it.
             let _same_one = takt_host::namespace::enter_network("/proc/self/ns/net");
             init(arguments(how))
         };
@@ -60,7 +60,7 @@ fn arguments(how: Started) -> Vec<String> {
     arguments.push(format!("--file-prefix=takt-{}", std::process::id()));
     arguments.push(format!("--lcores=0@{core}"));
     if how.pci {
-        // A device that no driver takes: all others wait until they are asked for.
+        // A device that no driver takes: all others wait until they are plugged in.
         arguments.push("--allow=0000:00:00.0".to_owned());
     } else {
         arguments.extend(["--no-pci", "--iova-mode=va"].map(str::to_owned));
@@ -84,16 +84,16 @@ fn init(arguments: Vec<String>) -> Result<(), String> {
     // SAFETY: `count` strings that end with zero and a null pointer, as for a program's `main`; nobody else has the array
     // or the strings, and DPDK is started once (`STARTED`).
     let errno = unsafe { takt_dpdk_start(count, pointers.leak().as_mut_ptr()) };
-    if errno == 0 { Ok(()) } else { Err(said(&std::io::Error::from_raw_os_error(errno).to_string())) }
+    if errno == 0 { Ok(()) } else { Err(last_log(&std::io::Error::from_raw_os_error(errno).to_string())) }
 }
 
-/// What DPDK last logged, or `else_say` if nothing.
-pub(super) fn said(else_say: &str) -> String {
+/// What DPDK last logged, or `otherwise` if nothing.
+pub(super) fn last_log(otherwise: &str) -> String {
     let mut text = [0_u8; 240];
     // SAFETY: pointer and length describe an array that outlives the call.
-    unsafe { takt_dpdk_said(text.as_mut_ptr().cast(), text.len()) };
+    unsafe { takt_dpdk_log(text.as_mut_ptr().cast(), text.len()) };
     let text = String::from_utf8_lossy(text.split(|&byte| byte == 0).next().unwrap_or_default()).trim().to_owned();
-    if text.is_empty() { else_say.to_owned() } else { text }
+    if text.is_empty() { otherwise.to_owned() } else { text }
 }
 
 fn free_huge_bytes() -> u64 {

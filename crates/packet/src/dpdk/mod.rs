@@ -4,13 +4,13 @@
 //!   gives each card a thread that spins. On two cores that is half of the host, spent also while nothing comes; and each
 //!   datagram would change hands between threads. A caller who polls all the time has the same here, on its own core, and its
 //!   time counts as its own.
-//! * **Several engines** of the process share a device (`device.rs`): who polls hands over what is for the others.
+//! * **Several engines** of the process share a device (`device.rs`): who polls puts what is for the others into their queues.
 //! * **Waiting** is polling first, then sleeping: on the driver's own socket where it has one (`af_packet`, `af_xdp`), else in
-//!   naps of 50 µs; and on a bell that another engine rings.
+//!   naps of 50 µs; and on an eventfd, by which another engine wakes it.
 //! * **`af_packet`**: the kernel keeps the interface, with ARP, ICMP and routing, and sees all traffic too. Ports are held by
 //!   kernel sockets that take no datagrams. The driver's socket gets what is for the engines' ports only.
-//! * **The other devices** are the engines' alone. They ask and answer ARP themselves, hear "port unreachable", and reach the
-//!   network of their own address only.
+//! * **The other devices** are the engines' alone. They send and answer requests of ARP themselves, receive "port
+//!   unreachable", and reach the network of their own address only.
 //! * **Stamps** are of the moment at which the frame was taken from the driver.
 //!
 //! A frame on arrival is copied from its buffer into the batch, where it is the caller's as with every engine; so is one that
@@ -19,9 +19,9 @@
 mod arp;
 mod device;
 mod eal;
-mod lane;
 mod opening;
 mod plugged;
+mod queue;
 mod socket;
 mod watch;
 
@@ -35,12 +35,12 @@ use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 
 use self::arp::unreachable;
-use self::device::{ASIDE, Device, Leave, Look, Sending};
-use self::lane::Inbox;
+use self::device::{Device, Leave, Look, STANDBY, Sending};
 pub(crate) use self::opening::open;
 use self::plugged::BURST;
+use self::queue::EngineConsumer;
 use self::socket::Socket;
-use self::watch::Watch;
+use self::watch::InterfaceWatch;
 use crate::framed::Core;
 use crate::network::frame::{self, Ends, Mac};
 use crate::network::hops::{Hop, Hops};
@@ -56,18 +56,18 @@ const PATIENCE: Duration = Duration::from_micros(500);
 /// One engine over a device.
 pub(crate) struct Dpdk {
     device: Arc<Device>,
-    inbox: Inbox,
+    queue: EngineConsumer,
     /// The kernel's, where it knows the neighbours.
     hops: Option<Hops>,
-    watch: Option<Watch>,
+    watch: Option<InterfaceWatch>,
     shared: Shared,
     wanted: Vec<Wanted>,
     mtu: usize,
     max_payload: usize,
     /// What the device had missed when this engine began.
     missed_before: Option<u64>,
-    /// Another engine had the device when it was looked at last.
-    elsewhere: bool,
+    /// Another engine had the receiving side when this one looked last.
+    busy: bool,
     /// What came then was all for others.
     for_others: bool,
     /// The kernel may have left frames of this engine in the driver's ring.
@@ -89,11 +89,11 @@ impl Core for Dpdk {
         self.wanted.get(usize::from(port.0)).map(|port| port.local.into())
     }
 
-    /// What the device missed is the engine's own if no other had it meanwhile; else nobody knows whose it was.
+    /// What the device missed is the engine's own if no other had it meanwhile; else no engine knows whose it was.
     fn counters(&self, _: &Limits) -> Counters {
         let missed = self.device.missed().zip(self.missed_before).map(|(now, before)| now.saturating_sub(before));
-        let own = missed.filter(|&missed| missed == 0 || self.inbox.was_alone());
-        Counters { receive_buffer_drops: own.map(|own| own + self.inbox.dropped()), ..self.shared.counters }
+        let own = missed.filter(|&missed| missed == 0 || self.queue.was_alone());
+        Counters { receive_buffer_drops: own.map(|own| own + self.queue.dropped()), ..self.shared.counters }
     }
 
     /// Takes frames until a batch is full or none are left.
@@ -104,11 +104,11 @@ impl Core for Dpdk {
         // As often as a batch takes, however many frames come that are not for the engine.
         let mut bursts = limits.batch.div_ceil(BURST) + 1;
         let mut came = false;
-        self.elsewhere = false;
+        self.busy = false;
         while entries.len() < limits.batch {
-            let Some(frame) = self.inbox.take() else {
+            let Some(frame) = self.queue.pop() else {
                 let found = if bursts > 0 { self.device.look(now) } else { Look::None };
-                self.elsewhere = found == Look::Taken;
+                self.busy = found == Look::Busy;
                 if found != Look::Some {
                     break;
                 }
@@ -123,14 +123,14 @@ impl Core for Dpdk {
                 let arrived = Some(frame.at).filter(|_| limits.stamps);
                 entries.extend(take(&mut self.shared.counters, &self.wanted, arrived, bytes, place, offset));
             } else {
-                self.heed(bytes);
+                self.handle_icmp(bytes);
             }
         }
-        self.for_others = came && entries.is_empty() && !self.inbox.was_alone();
+        self.for_others = came && entries.is_empty() && !self.queue.was_alone();
         if self.device.has_arp()
             && let Some(mut sending) = self.device.sending(now)
         {
-            sending.speak();
+            sending.send_arp();
         }
         Ok(())
     }
@@ -139,34 +139,34 @@ impl Core for Dpdk {
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         self.kick();
         let left = left(wait);
-        // Who has the device just now will soon have done, and ARP waits for somebody who gets to it.
-        let soon = self.elsewhere || self.device.has_arp();
-        // Whom the traffic of others wakes leaves the watch to them, who may let it wait so that one wake-up fetches much of it.
-        let watches = left.is_some() && !soon && !self.for_others;
-        let watching = if watches { self.device.watch() } else { None };
-        let socket = self.device.socket.as_ref().filter(|_| watching.is_some());
-        let most = match (&watching, socket) {
+        // Who has the device just now will soon have done, and ARP waits for an engine that gets to it.
+        let soon = self.busy || self.device.has_arp();
+        // One that the traffic of others wakes leaves polling to them, who may let it wait so that one wake-up fetches much of it.
+        let polls = left.is_some() && !soon && !self.for_others;
+        let poller = if polls { self.device.poller() } else { None };
+        let socket = self.device.socket.as_ref().filter(|_| poller.is_some());
+        let most = match (&poller, socket) {
             (Some(_), Some(_)) => Duration::MAX,
             (Some(_), None) => NAP,
             (None, _) if soon => NAP,
-            (None, _) => ASIDE,
+            (None, _) => STANDBY,
         };
-        self.inbox.sleep();
-        let timeout = if self.inbox.is_empty() { shorter(still_there(left), most) } else { Timespec::default() };
+        self.queue.begin_sleep();
+        let timeout = if self.queue.is_empty() { shorter(still_there(left), most) } else { Timespec::default() };
         let polled = self.poll(socket, &timeout);
-        self.inbox.wake(polled.is_ok_and(|polled| polled.rang));
-        drop(watching);
+        self.queue.end_sleep(polled.is_ok_and(|polled| polled.woken));
+        drop(poller);
         let polled = match polled {
             Ok(polled) => polled,
             Err(Errno::INTR | Errno::NOMEM) => return Ok(left.is_some()),
             Err(errno) => return Err(self.shared.gone("ppoll", 0, errno)),
         };
-        if let (true, Some(socket), Some(watch)) = (polled.wrong, &self.device.socket, &mut self.watch) {
+        if let (true, Some(socket), Some(watch)) = (polled.error, &self.device.socket, &mut self.watch) {
             // Down, from which it may come up, or gone: reading it makes the next wait a wait again.
             let _down = socket.error();
-            watch.hurry();
+            watch.recheck();
         }
-        self.shared.heed_errors(&polled.ports)?;
+        self.shared.handle_errors(&polled.ports)?;
         Ok(self.shared.refused_since_recv || left.is_some())
     }
 }
@@ -174,10 +174,10 @@ impl Core for Dpdk {
 /// What a poll found.
 #[derive(Clone, Copy)]
 struct Polled {
-    /// Another engine has handed something over.
-    rang: bool,
-    /// The driver's socket is in trouble.
-    wrong: bool,
+    /// Another engine has put something into the queue.
+    woken: bool,
+    /// The driver's socket has an error.
+    error: bool,
     ports: [PollFlags; MAX_PORTS],
 }
 
@@ -188,22 +188,24 @@ impl Dpdk {
         self.watch.as_mut().map_or(Ok(()), |watch| watch.look(now))
     }
 
-    /// Waits for the bell, for the driver's socket if it is given, and for errors of the ports.
+    /// Waits for the eventfd of the queue, for the driver's socket if it is given, and for errors of the ports.
     fn poll(&self, socket: Option<&Socket>, timeout: &Timespec) -> Result<Polled, Errno> {
-        let bell = self.inbox.as_fd();
+        let wake_fd = self.queue.as_fd();
         let of_driver = if socket.is_some() { PollFlags::IN } else { PollFlags::empty() };
         let mut fds: [PollFd<'_>; MAX_PORTS + 2] = std::array::from_fn(|n| match n {
-            0 => PollFd::from_borrowed_fd(bell, PollFlags::IN),
-            1 => PollFd::from_borrowed_fd(socket.map_or(bell, AsFd::as_fd), of_driver),
+            0 => PollFd::from_borrowed_fd(wake_fd, PollFlags::IN),
+            1 => PollFd::from_borrowed_fd(socket.map_or(wake_fd, AsFd::as_fd), of_driver),
             // Only its errors: what comes is not for it.
-            _ => PollFd::from_borrowed_fd(self.shared.ports.get(n - 2).map_or(bell, AsFd::as_fd), PollFlags::empty()),
+            _ => {
+                PollFd::from_borrowed_fd(self.shared.ports.get(n - 2).map_or(wake_fd, AsFd::as_fd), PollFlags::empty())
+            }
         });
         let fds = fds.get_mut(..2 + self.shared.ports.len()).unwrap_or(&mut []);
         poll(fds, Some(timeout))?;
-        let mut polled = Polled { rang: false, wrong: false, ports: [PollFlags::empty(); MAX_PORTS] };
-        if let [bell, driver, ports @ ..] = fds {
-            polled.rang = bell.revents().contains(PollFlags::IN);
-            polled.wrong = driver.revents().contains(PollFlags::ERR);
+        let mut polled = Polled { woken: false, error: false, ports: [PollFlags::empty(); MAX_PORTS] };
+        if let [wake_fd, driver, ports @ ..] = fds {
+            polled.woken = wake_fd.revents().contains(PollFlags::IN);
+            polled.error = driver.revents().contains(PollFlags::ERR);
             for (fd, ready) in ports.iter().zip(&mut polled.ports) {
                 *ready = fd.revents();
             }
@@ -222,35 +224,35 @@ impl Dpdk {
         }
     }
 
-    /// An answer to something sent earlier means something for its port.
-    fn heed(&mut self, bytes: &[u8]) {
+    /// An ICMP message about something sent earlier concerns its port.
+    fn handle_icmp(&mut self, bytes: &[u8]) {
         let own = self.device.facts.own.map(|own| own.address);
-        let Some(answer) = own.and_then(|own| unreachable(bytes, own)) else { return };
-        let index = self.wanted.iter().position(|port| port.local == answer.from);
+        let Some(message) = own.and_then(|own| unreachable(bytes, own)) else { return };
+        let index = self.wanted.iter().position(|port| port.local == message.from);
         match index.and_then(|index| u8::try_from(index).ok()) {
-            Some(index) if answer.no_port => self.shared.note_refusal(PortIndex(index), answer.to.into()),
+            Some(index) if message.no_port => self.shared.note_refusal(PortIndex(index), message.to.into()),
             _ => self.shared.counters.other_icmp += 1,
         }
     }
 
-    /// Has the hardware address of a neighbour found.
-    fn find(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
+    /// The hardware address of a neighbour, or a request for it.
+    fn resolve(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
         let hop = {
             let Some(mut sending) = self.device.sending(now) else { return Hop::Soon };
             let hop = next(&mut self.hops, &mut sending, to, now);
-            sending.speak();
+            sending.send_arp();
             hop
         };
         if hop == Hop::Soon {
-            self.listen();
+            self.look_for_reply();
         }
         hop
     }
 
-    /// Reads the answer of a neighbour while a sender waits for it. Datagrams of this engine that come meanwhile wait in its
-    /// lane, and are left to the driver where many do.
-    fn listen(&self) {
-        if self.hops.is_none() && !self.inbox.is_half_full() {
+    /// Reads the reply of a neighbour while a sender waits for it. Datagrams of this engine that come meanwhile wait in its
+    /// queue, and are left to the driver where many do.
+    fn look_for_reply(&self) {
+        if self.hops.is_none() && !self.queue.is_half_full() {
             self.device.look(WallClock.now());
         }
     }
@@ -258,7 +260,7 @@ impl Dpdk {
     /// Writes a burst from the front and offers it to the driver; how many frames it took, and why it took no more.
     fn burst(&mut self, arena: &[u8], entries: &[TxEntry]) -> (usize, Option<Stop>) {
         let now = WallClock.now();
-        let Some(mut sending) = self.device.sending(now) else { return (0, Some(Stop::Elsewhere)) };
+        let Some(mut sending) = self.device.sending(now) else { return (0, Some(Stop::Busy)) };
         let sending = &mut *sending;
         let entries = entries.get(..BURST.min(entries.len())).unwrap_or(&[]);
         if let (Some(ring), Some(socket)) = (&mut sending.ring, &self.device.socket)
@@ -289,7 +291,7 @@ impl Dpdk {
                 self.unsent = true;
             }
         }
-        sending.speak();
+        sending.send_arp();
         (taken, if taken < written { Some(Stop::Full) } else { stop })
     }
 }
@@ -305,7 +307,7 @@ fn next(hops: &mut Option<Hops>, sending: &mut Sending, to: Ipv4Addr, now: MonoN
 
 fn shorter(timeout: Timespec, most: Duration) -> Timespec {
     match (Duration::try_from(timeout), Timespec::try_from(most)) {
-        (Ok(asked), Ok(most_spec)) if asked > most => most_spec,
+        (Ok(timeout), Ok(most_spec)) if timeout > most => most_spec,
         _ => timeout,
     }
 }
@@ -313,14 +315,14 @@ fn shorter(timeout: Timespec, most: Duration) -> Timespec {
 /// Why a burst stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// The next datagram reaches nobody.
+    /// The next datagram has no way to its destination.
     Nowhere,
     /// Its neighbour is being sought.
     Soon,
     /// The driver's queue, or all of its buffers are on their way.
     Full,
     /// Another engine sends just now.
-    Elsewhere,
+    Busy,
 }
 
 impl Transmit for Dpdk {
@@ -342,12 +344,12 @@ impl Transmit for Dpdk {
                     done += 1;
                     continue;
                 }
-                Some(Stop::Soon) => self.listen(),
-                Some(Stop::Full | Stop::Elsewhere) => counters.congested_sends += 1,
+                Some(Stop::Soon) => self.look_for_reply(),
+                Some(Stop::Full | Stop::Busy) => counters.congested_sends += 1,
             }
             self.look(WallClock.now())?;
             let wait = match (stop, wait) {
-                (Some(Stop::Elsewhere), Wait::Poll) => Wait::Until(now + PATIENCE),
+                (Some(Stop::Busy), Wait::Poll) => Wait::Until(now + PATIENCE),
                 _ => wait,
             };
             if !nap(wait) {

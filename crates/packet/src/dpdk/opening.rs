@@ -12,10 +12,10 @@ use rustix::thread::{CapabilitySet, capabilities};
 use takt_host::namespace::own_network;
 
 use super::device::{Device, Devices, Facts, Leave, Place, devices};
-use super::lane::Inbox;
 use super::plugged::{BURST, Plan, Plugged};
-use super::socket::{Socket, nothing_for};
-use super::watch::Watch;
+use super::queue::EngineConsumer;
+use super::socket::{Socket, drop_datagrams};
+use super::watch::InterfaceWatch;
 use super::{Dpdk, eal};
 use crate::device::OwnAddress;
 use crate::framed::Framed;
@@ -37,18 +37,18 @@ const RING_BYTES: usize = 32 << 20;
 const FRAME_BYTES: std::ops::RangeInclusive<usize> = 2048..=32_768;
 /// What the kernel puts before a frame in that ring, at most (`TPACKET2_HDRLEN` and what aligns the packet).
 const RING_HEADER_BYTES: usize = 96;
-/// The longest packet that is received whole where the MTU allows longer ones and nobody asked for them (loopback).
+/// The longest packet that is received whole where the MTU allows longer ones and the configuration does not (loopback).
 const PACKET_BYTES: usize = 9000;
 /// Bytes before a frame in a buffer (`RTE_PKTMBUF_HEADROOM`).
 const HEADROOM_BYTES: usize = 128;
 /// Frames of a card's queue, and buffers that `net_af_xdp` keeps for its rings.
 const DESCRIPTORS: u16 = 1024;
 const XDP_BUFFERS: u32 = 3 * 4096;
-/// Received frames that may wait for one engine, as far as those of [`FULL_LANES`] take no more than 20 MiB. Where more lanes
+/// Received frames that may wait for one engine, as far as those of [`FULL_QUEUES`] take no more than 20 MiB. Where more queues
 /// than these are full, what comes waits for a buffer below the driver.
-const LANE_FRAMES: std::ops::RangeInclusive<usize> = 64..=4096;
-const LANES_BYTES: usize = 20 << 20;
-const FULL_LANES: usize = 2;
+const QUEUE_FRAMES: std::ops::RangeInclusive<usize> = 64..=4096;
+const QUEUES_BYTES: usize = 20 << 20;
+const FULL_QUEUES: usize = 2;
 /// What a buffer takes beside a frame, about (`struct rte_mbuf`, the header of the pool's element).
 const BUFFER_BYTES: usize = HEADROOM_BYTES + 192;
 /// A tap's, as `net_tap` makes it.
@@ -91,7 +91,7 @@ impl Prepared {
         }
     }
 
-    /// What the interface can't carry is refused, or less is granted to who asks for no more.
+    /// What the interface can't carry is refused, or less is granted to a configuration that allows it.
     fn fits(&mut self, mtu: usize, most: usize, name: &str) -> Result<(), EngineError> {
         let carried = mtu.saturating_sub(PACKET_HEADERS_BYTES).min(most);
         let config = &mut self.config;
@@ -139,7 +139,7 @@ fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
         DpdkDevice::AfPacket => None,
         _ => Some(own_of(&mut routing, &interface, &prepared.wanted).map_err(netlink)?),
     };
-    let watch = Watch::new(&interface).map_err(netlink)?;
+    let watch = InterfaceWatch::new(&interface).map_err(netlink)?;
     let place = Place::Interface(own_network(), interface.index);
     let mut devices = devices();
     let device = match prepared.running(&devices, place, own, &interface.name)? {
@@ -221,10 +221,10 @@ fn plug_alone(prepared: &Prepared, place: Place, own: OwnAddress) -> Result<Arc<
 /// An engine's part in a device.
 struct Joined {
     device: Arc<Device>,
-    inbox: Inbox,
+    queue: EngineConsumer,
 }
 
-/// Joins a device, or has it closed if nobody else has it.
+/// Joins a device, or has it closed if no other engine has it.
 fn join(
     devices: &mut Devices,
     device: Arc<Device>,
@@ -235,13 +235,13 @@ fn join(
     let kernel = |errno: Errno| EngineError::Kernel { call: "setsockopt SO_ATTACH_FILTER", source: errno.into() };
     let joined = prepared.fits(mtu, device.facts.most, name).and_then(|()| {
         if prepared.device == DpdkDevice::AfPacket {
-            prepared.ports.iter().try_for_each(|port| nothing_for(port.as_fd())).map_err(kernel)?;
+            prepared.ports.iter().try_for_each(|port| drop_datagrams(port.as_fd())).map_err(kernel)?;
         }
-        let frames = frames_of(&prepared.config).max(*LANE_FRAMES.start());
+        let frames = frames_of(&prepared.config).max(*QUEUE_FRAMES.start());
         device.join(&prepared.wanted, frames).map_err(kernel)
     });
     match joined {
-        Ok(inbox) => Ok(Joined { device, inbox }),
+        Ok(queue) => Ok(Joined { device, queue }),
         Err(error) => {
             devices.close(device);
             Err(error)
@@ -250,9 +250,15 @@ fn join(
 }
 
 /// The engine, and its peers' hardware addresses found.
-fn finish(prepared: Prepared, joined: Joined, hops: Option<Hops>, watch: Option<Watch>, mtu: usize) -> Framed<Dpdk> {
+fn finish(
+    prepared: Prepared,
+    joined: Joined,
+    hops: Option<Hops>,
+    watch: Option<InterfaceWatch>,
+    mtu: usize,
+) -> Framed<Dpdk> {
     let Prepared { device: kind, config, ports, wanted, .. } = prepared;
-    let Joined { device, inbox } = joined;
+    let Joined { device, queue } = joined;
     let facts = &device.facts;
     let limits = Limits {
         recv_buffer_bytes: facts.frames * config.max_payload_bytes,
@@ -262,31 +268,31 @@ fn finish(prepared: Prepared, joined: Joined, hops: Option<Hops>, watch: Option<
         ..Shared::new(Vec::new()).limits(&config, (false, false))
     };
     let mut dpdk = Dpdk {
-        _leave: Leave::of(&device, &inbox),
+        _leave: Leave::of(&device, &queue),
         missed_before: device.missed(),
         device,
-        inbox,
+        queue,
         hops,
         watch,
         shared: Shared::new(ports),
         wanted,
         mtu,
         max_payload: config.max_payload_bytes,
-        elsewhere: false,
+        busy: false,
         for_others: false,
         unsent: false,
     };
     let ports = dpdk.wanted.clone();
-    find_peers(&ports, |to, now| dpdk.find(to, now));
+    find_peers(&ports, |to, now| dpdk.resolve(to, now));
     Framed::new(dpdk, config.batch * config.max_payload_bytes, &config, limits)
 }
 
-/// A plan, how many frames wait where no engine has looked yet, and how many for one engine.
+/// A plan, how many frames the driver holds before an engine takes them, and how many wait for one engine.
 struct Sized {
     plan: Plan,
     ring: usize,
     frame: usize,
-    lane: usize,
+    queue: usize,
 }
 
 impl Sized {
@@ -298,8 +304,8 @@ impl Sized {
         (mac, mtu): (Mac, usize),
         huge_pages: bool,
     ) -> Facts {
-        let (most, frames, lane_frames) = (payload_in(self.frame), self.ring, self.lane);
-        Facts { kind, place, own, mac, mtu, most, frames, lane_frames, huge_pages }
+        let (most, frames, queue_frames) = (payload_in(self.frame), self.ring, self.queue);
+        Facts { kind, place, own, mac, mtu, most, frames, queue_frames, huge_pages }
     }
 }
 
@@ -322,8 +328,8 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
     let frames =
         frames_of(config).clamp(*FRAMES.start(), *FRAMES.end()).min(RING_BYTES.min(lockable_bytes() / 4) / frame);
     let frames = if frames.is_power_of_two() { frames } else { frames.next_power_of_two() / 2 };
-    let lane = (LANES_BYTES / FULL_LANES / (frame + BUFFER_BYTES)).clamp(*LANE_FRAMES.start(), *LANE_FRAMES.end());
-    let lane = if lane.is_power_of_two() { lane } else { lane.next_power_of_two() / 2 };
+    let queue = (QUEUES_BYTES / FULL_QUEUES / (frame + BUFFER_BYTES)).clamp(*QUEUE_FRAMES.start(), *QUEUE_FRAMES.end());
+    let queue = if queue.is_power_of_two() { queue } else { queue.next_power_of_two() / 2 };
     let plan = Plan {
         bus: "vdev",
         name: String::new(),
@@ -331,7 +337,7 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
         descriptors: DESCRIPTORS,
         frame_bytes: (frame + HEADROOM_BYTES) as u16,
         kept: 0,
-        waiting: (FULL_LANES * lane) as u32,
+        waiting: (FULL_QUEUES * queue) as u32,
         sending: 2 * BURST as u32,
         mtu: 0,
         promiscuous: interface.promiscuous,
@@ -356,7 +362,7 @@ fn plan(device: DpdkDevice, interface: &Interface, config: &Config) -> Result<Si
             (card(Plan { bus: "pci", name: address.to_string(), mtu, ..plan }), DESCRIPTORS.into())
         }
     };
-    Ok(Sized { plan, ring, frame, lane })
+    Ok(Sized { plan, ring, frame, queue })
 }
 
 /// Memory that this process may lock, as the rings of a packet socket are, both ways.
@@ -366,7 +372,7 @@ fn lockable_bytes() -> usize {
     limit.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// What the process may not do is told before DPDK fails at it.
+/// What the process may not do is reported before DPDK fails at it.
 fn permitted(device: DpdkDevice) -> Result<(), Missing> {
     let sockets = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
     let has = |all| capabilities(None).is_ok_and(|sets| sets.effective.contains(all));

@@ -1,11 +1,11 @@
 //! A device of DPDK's, plugged in and running, with one queue each way and buffers of its own.
 //!
 //! ```text
-//!   pool --> driver --> Frame --> pool            free --> written --> driver --> flying --> free
+//!   pool --> driver --> Frame --> pool            free --> written --> driver --> in_flight --> free
 //! ```
 //!
 //! **Whose a buffer is.** What the driver has received is a [`Frame`]'s until that is dropped; only then may the driver take it
-//! again. Buffers for sending are taken from the pool once. One is ours in `free` and `written`; the driver's in `flying`, until
+//! again. Buffers for sending are taken from the pool once. One is ours in `free` and `written`; the driver's in `in_flight`, until
 //! it has let go of its reference (`shim.c`).
 //!
 //! **Who does what when.** DPDK lets one thread at a time use a queue: there is one [`Receiver`] and one [`Sender`], and they work
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use takt_base::MonoNs;
 
-use super::eal::said;
+use super::eal::last_log;
 use crate::network::frame::Mac;
 
 /// Frames a call.
@@ -83,7 +83,7 @@ pub(super) struct Plugged {
 
 // SAFETY: port and pool belong to the process; nothing about them belongs to a thread.
 unsafe impl Send for Plugged {}
-// SAFETY: through a shared reference the device is asked for counts, which DPDK allows at any time; its queues are used
+// SAFETY: through a shared reference the device is read for counts, which DPDK allows at any time; its queues are used
 // through `Receiver` and `Sender`, and the pool's operations may run at once.
 unsafe impl Sync for Plugged {}
 
@@ -94,7 +94,7 @@ pub(super) struct Receiver(Arc<Plugged>);
 pub(super) struct Sender {
     free: Vec<*mut Buffer>,
     written: Vec<*mut Buffer>,
-    flying: VecDeque<*mut Buffer>,
+    in_flight: VecDeque<*mut Buffer>,
     plugged: Arc<Plugged>,
 }
 
@@ -123,7 +123,7 @@ impl Plugged {
         let (bus, name, arguments) = (text(plan.bus)?, text(&plan.name)?, text(&plan.arguments)?);
         let mut plugged = Plugged { bus, name, port: None, pool: None };
         let mut port = u16::MAX;
-        let _forgotten = said("");
+        let _forgotten = last_log("");
         // SAFETY: three strings and a number that outlive the call; DPDK runs (`eal::start`), and devices change one at a time.
         let answer =
             unsafe { takt_dpdk_plug(plugged.bus.as_ptr(), plugged.name.as_ptr(), arguments.as_ptr(), &raw mut port) };
@@ -133,7 +133,7 @@ impl Plugged {
         let for_card = (plan.bus == "pci").into();
         // SAFETY: a string that outlives the call, and numbers.
         let pool = unsafe { takt_dpdk_pool(plugged.name.as_ptr(), count, plan.frame_bytes, for_card) };
-        let pool = NonNull::new(pool).ok_or_else(|| said("no memory for buffers"))?;
+        let pool = NonNull::new(pool).ok_or_else(|| last_log("no memory for buffers"))?;
         plugged.pool = Some(pool);
         let mut free = vec![std::ptr::null_mut(); plan.sending as usize];
         // SAFETY: the pool is alive, and the array has room for `sending` pointers.
@@ -142,8 +142,8 @@ impl Plugged {
         // SAFETY: the port is the one just plugged in, the pool lives until `drop` has ended the port.
         refuse(unsafe { takt_dpdk_begin(port, rings, rings, plan.mtu, plan.promiscuous.into(), pool.as_ptr()) })?;
         let plugged = Arc::new(plugged);
-        let flying = VecDeque::with_capacity(free.len());
-        let sender = Sender { free, written: Vec::with_capacity(BURST), flying, plugged: Arc::clone(&plugged) };
+        let in_flight = VecDeque::with_capacity(free.len());
+        let sender = Sender { free, written: Vec::with_capacity(BURST), in_flight, plugged: Arc::clone(&plugged) };
         Ok((Arc::clone(&plugged), Receiver(plugged), sender))
     }
 
@@ -172,7 +172,7 @@ impl Receiver {
     /// Takes a burst from the driver, as having come `now`; whether there was any.
     pub(super) fn take(&mut self, now: MonoNs, mut each: impl FnMut(Frame)) -> bool {
         let mut burst = [std::ptr::null_mut(); BURST];
-        // SAFETY: the port runs as long as `Plugged` lives, the array has room for as many as are asked for, and nobody else
+        // SAFETY: the port runs as long as `Plugged` lives, the array has room for as many as are requested, and nobody else
         // uses the queue: there is one `Receiver`, borrowed exclusively.
         let got = unsafe { takt_dpdk_receive(self.0.port(), burst.as_mut_ptr(), BURST as u16) };
         let buffers = burst.iter().take(got.into()).filter_map(|&buffer| NonNull::new(buffer));
@@ -245,7 +245,7 @@ impl Sender {
             if is_back(buffer) {
                 self.free.push(buffer);
             } else {
-                self.flying.push_back(buffer);
+                self.in_flight.push_back(buffer);
             }
         }
         self.free.append(&mut self.written);
@@ -256,11 +256,11 @@ impl Sender {
     fn reap(&mut self) {
         // SAFETY: the port runs.
         unsafe { takt_dpdk_clean(self.plugged.port()) };
-        while let Some(&buffer) = self.flying.front() {
+        while let Some(&buffer) = self.in_flight.front() {
             if !is_back(buffer) {
                 break;
             }
-            self.flying.pop_front();
+            self.in_flight.pop_front();
             self.free.push(buffer);
         }
     }
@@ -274,7 +274,7 @@ fn is_back(buffer: *const Buffer) -> bool {
 fn refuse(answer: c_int) -> Result<(), String> {
     match answer {
         0 => Ok(()),
-        errno => Err(said(&std::io::Error::from_raw_os_error(errno.saturating_abs()).to_string())),
+        errno => Err(last_log(&std::io::Error::from_raw_os_error(errno.saturating_abs()).to_string())),
     }
 }
 

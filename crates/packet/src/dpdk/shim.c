@@ -37,7 +37,7 @@ static ssize_t note(void *cookie, const char *text, size_t bytes)
 }
 
 /* Copies that line and forgets it. */
-void takt_dpdk_said(char *into, size_t room)
+void takt_dpdk_log(char *into, size_t room)
 {
     pthread_mutex_lock(&writing);
     snprintf(into, room, "%s", line);
@@ -106,7 +106,7 @@ void takt_dpdk_free_pool(struct rte_mempool *pool)
     rte_mempool_free(pool);
 }
 
-/* Starts a port with a queue each way; 0 leaves the MTU as it is, and no more is asked for than the device can. Starting sets whether all of a network's frames are taken:
+/* Starts a port with a queue each way; 0 leaves the MTU as it is, and no more is requested than the device can. Starting sets whether all of a network's frames are taken:
  * on the kernel's interface, too, which is to stay as it is. */
 int takt_dpdk_begin(uint16_t port, uint16_t receive, uint16_t send, uint16_t mtu, int promiscuous, struct rte_mempool *pool)
 {
@@ -215,7 +215,7 @@ int takt_dpdk_is_back(const struct rte_mbuf *buffer)
     return rte_mbuf_refcnt_read(buffer) == 1;
 }
 
-/* Asks the driver to be done with what has left; many can't be asked. */
+/* Has the driver release what has left; many can't. */
 void takt_dpdk_clean(uint16_t port)
 {
     (void)rte_eth_tx_done_cleanup(port, 0, 0);

@@ -1,7 +1,7 @@
 //! The packet socket that DPDK's driver `net_af_packet` has opened, by a descriptor of our own: to wait on, to count what it
 //! drops, and to keep from it what is not for the engine.
 //!
-//! The driver has no way to say which it is. It is the one that was not there before, is bound to the interface, and has a ring
+//! The driver does not report which it is. It is the one that was not there before, is bound to the interface, and has a ring
 //! of the driver's version.
 
 use std::collections::HashSet;
@@ -72,7 +72,7 @@ impl Socket {
     }
 
     /// Lets through what comes to these ports, and nothing that this host sends.
-    pub(super) fn only<'a>(&self, ports: impl Iterator<Item = &'a Wanted>) -> Result<(), Errno> {
+    pub(super) fn filter_ports<'a>(&self, ports: impl Iterator<Item = &'a Wanted>) -> Result<(), Errno> {
         // Best effort: an older kernel has the filter alone.
         let _older = option::set(self.fd.as_fd(), libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
         sockopt::set_socket_send_buffer_size(&self.fd, SEND_BYTES)?;
@@ -84,12 +84,12 @@ impl Socket {
         send(&self.fd, &[], SendFlags::DONTWAIT).is_ok()
     }
 
-    /// Why a poll says that something is wrong with it.
+    /// The error that a poll has reported.
     pub(super) fn error(&self) -> Option<Errno> {
         sockopt::socket_error(&self.fd).ok().and_then(Result::err)
     }
 
-    /// Frames that passed the filter and found the ring full. The kernel tells each once, to whoever asks.
+    /// Frames that passed the filter and found the ring full. The kernel reports each once, to the first caller.
     pub(super) fn drops(&self) -> Option<u64> {
         let (_, dropped) = link::statistics(self.fd.as_fd())?;
         let dropped = u64::from(dropped);
@@ -104,7 +104,7 @@ impl AsFd for Socket {
 }
 
 /// Keeps a socket from being given anything but errors.
-pub(super) fn nothing_for(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(super) fn drop_datagrams(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     filter::attach(socket, &[step(RETURN, 0, 0, 0)])
 }
 

@@ -1,4 +1,4 @@
-//! Whether the interface below a device is still there: DPDK does not say.
+//! Whether the interface below a device is still there: DPDK does not report it.
 
 use rustix::io::Errno;
 use takt_base::MonoNs;
@@ -8,7 +8,7 @@ use crate::network::netlink::{Interface, Routing};
 use crate::network::{STILL_THERE, gone};
 
 /// Looks at an interface now and then.
-pub(super) struct Watch {
+pub(super) struct InterfaceWatch {
     routing: Routing,
     index: u32,
     name: String,
@@ -16,10 +16,10 @@ pub(super) struct Watch {
     gone: bool,
 }
 
-impl Watch {
-    pub(super) fn new(interface: &Interface) -> Result<Watch, Errno> {
+impl InterfaceWatch {
+    pub(super) fn new(interface: &Interface) -> Result<InterfaceWatch, Errno> {
         let (index, name) = (interface.index, interface.name.clone());
-        Ok(Watch { routing: Routing::open()?, index, name, again: MonoNs(0), gone: false })
+        Ok(InterfaceWatch { routing: Routing::open()?, index, name, again: MonoNs(0), gone: false })
     }
 
     /// # Errors
@@ -32,8 +32,8 @@ impl Watch {
         if self.gone { Err(gone(&self.name, Errno::NODEV)) } else { Ok(()) }
     }
 
-    /// The next look asks.
-    pub(super) fn hurry(&mut self) {
+    /// The next look asks the kernel.
+    pub(super) fn recheck(&mut self) {
         self.again = MonoNs(0);
     }
 }

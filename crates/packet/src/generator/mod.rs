@@ -6,7 +6,7 @@
 //!   clock, ns, both big-endian. They have no UDP checksum (RFC 768), as those of the kernel's pktgen.
 //! * They **pass by** the kernel's own way out: its routing, firewall and queueing discipline. The route is followed here, the
 //!   neighbour found as engine `xdp` finds it.
-//! * The calling thread works for as long as a call lasts. It hears of a frame that the driver had no room for by the
+//! * The calling thread works for as long as a call lasts. It learns of a frame that the driver had no room for by the
 //!   interface's own counters only.
 
 mod program;
@@ -134,7 +134,7 @@ impl Generator {
         }
     }
 
-    /// Writes the neighbour's address into the frame. What is being asked again stays what it was.
+    /// Writes the neighbour's address into the frame. What is being sought again stays what it was.
     fn aim(&mut self) -> Result<(), GeneratorError> {
         let unknown = self.frame[..6] == Mac::default();
         match self.hops.hop(*self.to.ip(), WallClock.now()) {

@@ -29,7 +29,7 @@ pub(crate) fn xdp_features(interface: u32) -> Result<u64, Errno> {
     let mut kernel = Routing::towards(netlink::GENERIC)?;
     let mut family = None;
     let all = Body::of(&[CTRL_CMD_GETFAMILY, 1, 0, 0]);
-    kernel.ask(CTRL, REQUEST | DUMP, &all, &mut |_, body| {
+    kernel.request(CTRL, REQUEST | DUMP, &all, &mut |_, body| {
         let attributes = body.get(HEADER_BYTES..).unwrap_or_default();
         if attribute(attributes, CTRL_ATTR_FAMILY_NAME) == Some(b"netdev\0") {
             let id = attribute(attributes, CTRL_ATTR_FAMILY_ID).and_then(|id| id.first_chunk());
@@ -39,7 +39,7 @@ pub(crate) fn xdp_features(interface: u32) -> Result<u64, Errno> {
     let mut of_one = Body::of(&[NETDEV_CMD_DEV_GET, 1, 0, 0]);
     of_one.attribute(NETDEV_A_DEV_IFINDEX, &interface.to_ne_bytes());
     let mut features = None;
-    kernel.ask(family.ok_or(Errno::NOENT)?, REQUEST, &of_one, &mut |_, body| {
+    kernel.request(family.ok_or(Errno::NOENT)?, REQUEST, &of_one, &mut |_, body| {
         let value = attribute(body.get(HEADER_BYTES..).unwrap_or_default(), NETDEV_A_DEV_XDP_FEATURES);
         features = value.and_then(|value| value.first_chunk()).map(|&bits| u64::from_ne_bytes(bits));
     })?;

@@ -1,7 +1,7 @@
 //! Where a datagram goes next: the hardware address of its next hop, as the kernel knows it or finds it out.
 //!
-//! The kernel routes and asks by ARP; it is asked here once a second for each destination in use, and told that the
-//! neighbour is being used, so that it checks the address as for traffic of its own.
+//! The kernel routes and sends the requests of ARP. An engine requests the neighbour from it once a second for each destination
+//! in use, and reports that the neighbour is being used, so that the kernel checks the address as for traffic of its own.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::frame::Mac;
 use super::netlink::{Interface, Neighbour, Routing};
 
 /// Destinations that are remembered.
-const KEPT: usize = 64;
-/// How long what the kernel said is taken for true.
-const TRUE_FOR: Duration = Duration::from_secs(1);
+const CAPACITY: usize = 64;
+/// How long an answer of the kernel is valid.
+const VALID_FOR: Duration = Duration::from_secs(1);
 
 /// How long opening waits for peers' hardware addresses.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
@@ -51,31 +51,31 @@ pub(crate) struct Hops {
     interface: u32,
     loopback: bool,
     known: Vec<Known>,
-    /// Whom the kernel was asked to find.
+    /// The neighbour that the kernel was requested to find.
     sought: Option<Ipv4Addr>,
 }
 
 impl Hops {
     pub(crate) fn new(routing: Routing, interface: &Interface) -> Hops {
         let (index, loopback) = (interface.index, interface.loopback);
-        Hops { routing, interface: index, loopback, known: Vec::with_capacity(KEPT), sought: None }
+        Hops { routing, interface: index, loopback, known: Vec::with_capacity(CAPACITY), sought: None }
     }
 
     pub(crate) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
         match self.known.iter().find(|known| known.to == to) {
             Some(known) if now < known.until => Hop::To(known.mac),
-            _ => self.ask(to),
+            _ => self.renew(to),
         }
     }
 
-    fn ask(&mut self, to: Ipv4Addr) -> Hop {
+    fn renew(&mut self, to: Ipv4Addr) -> Hop {
         let hop = self.find(to).unwrap_or(Hop::Nowhere);
         self.known.retain(|known| known.to != to);
         if let Hop::To(mac) = hop {
-            if self.known.len() == KEPT {
+            if self.known.len() == CAPACITY {
                 self.known.remove(0);
             }
-            self.known.push(Known { to, mac, until: WallClock.now() + TRUE_FOR });
+            self.known.push(Known { to, mac, until: WallClock.now() + VALID_FOR });
         }
         hop
     }
@@ -100,7 +100,7 @@ impl Hops {
         if let Neighbour::Silent = found
             && sought
         {
-            // The next datagram has it asked again.
+            // The next datagram has it sought again.
             self.sought = None;
             return Ok(Hop::Nowhere);
         }

@@ -1,5 +1,5 @@
 //! What engines that carry whole frames share: the frames, whose they are, where a datagram goes next, and what the kernel
-//! says of its interfaces.
+//! reports of its interfaces.
 
 pub(crate) mod features;
 pub mod frame;
@@ -34,7 +34,7 @@ pub(crate) fn quiet(config: &Config) -> Config {
     Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() }
 }
 
-/// Kernel sockets that keep the ports from others and hear ICMP answers, and whose the datagrams are.
+/// Kernel sockets that keep the ports from others and receive ICMP messages, and whose the datagrams are.
 pub(crate) fn hold(kind: EngineKind, config: &Config) -> Result<(Vec<Port>, Vec<Wanted>), EngineError> {
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     if config.ports.iter().any(|spec| spec.bind.is_ipv6()) {

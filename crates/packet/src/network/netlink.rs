@@ -1,4 +1,4 @@
-//! Questions to the kernel's routing (rtnetlink(7)), asked and read as bytes in fixed buffers: an engine asks while it runs,
+//! Requests to the kernel's routing (rtnetlink(7)), written and read as bytes in fixed buffers: an engine sends them while it runs,
 //! and must not allocate. Lengths are claims until compared.
 
 use std::net::Ipv4Addr;
@@ -56,7 +56,7 @@ pub(crate) struct Interface {
     pub(crate) mac: Mac,
     pub(crate) loopback: bool,
     pub(crate) up: bool,
-    /// Whether somebody has told it to take all frames.
+    /// Whether it is set to take all frames.
     #[cfg(feature = "dpdk")]
     pub(crate) promiscuous: bool,
 }
@@ -117,7 +117,7 @@ impl Routing {
     pub(crate) fn addresses(&mut self, each: &mut dyn FnMut(Local)) -> Result<(), Errno> {
         // `struct ifaddrmsg`: family, prefix, flags, scope, interface.
         let body = Body::of(&[libc::AF_INET as u8, 0, 0, 0, 0, 0, 0, 0]);
-        self.ask(RTM_GETADDR, REQUEST | DUMP, &body, &mut |kind, body| {
+        self.request(RTM_GETADDR, REQUEST | DUMP, &body, &mut |kind, body| {
             if let (RTM_NEWADDR, Some((fixed, attributes))) = (kind, body.split_first_chunk::<8>())
                 && let Some(address) = address(attributes, IFA_LOCAL)
             {
@@ -140,7 +140,7 @@ impl Routing {
         let mut body = Body::of(&[0; 16]);
         body.bytes[4..8].copy_from_slice(&index.to_ne_bytes());
         let mut found = None;
-        self.ask(RTM_GETLINK, REQUEST, &body, &mut |kind, body| {
+        self.request(RTM_GETLINK, REQUEST, &body, &mut |kind, body| {
             if let (RTM_NEWLINK, Some((fixed, attributes))) = (kind, body.split_first_chunk::<16>()) {
                 let flags = word(fixed, 8).unwrap_or(0);
                 let name = attribute(attributes, IFLA_IFNAME).unwrap_or_default();
@@ -168,7 +168,7 @@ impl Routing {
         let mut body = Body::of(&[0; 16]);
         body.bytes[4..8].copy_from_slice(&index.to_ne_bytes());
         let mut found = None;
-        self.ask(RTM_GETLINK, REQUEST, &body, &mut |kind, body| {
+        self.request(RTM_GETLINK, REQUEST, &body, &mut |kind, body| {
             if kind == RTM_NEWLINK {
                 found = word(body, 8).map(|flags| flags & libc::IFF_UP.cast_unsigned() != 0);
             }
@@ -183,7 +183,7 @@ impl Routing {
         let mut body = Body::of(&[libc::AF_INET as u8, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         body.attribute(RTA_DST, &to.octets());
         let mut found = None;
-        self.ask(RTM_GETROUTE, REQUEST, &body, &mut |kind, body| {
+        self.request(RTM_GETROUTE, REQUEST, &body, &mut |kind, body| {
             if let (RTM_NEWROUTE, Some((fixed, attributes))) = (kind, body.split_first_chunk::<12>()) {
                 let interface = attribute(attributes, RTA_OIF).and_then(|index| word(index, 0)).unwrap_or(0);
                 found = Some(Route { interface, gateway: address(attributes, RTA_GATEWAY), kind: fixed[7] });
@@ -195,7 +195,7 @@ impl Routing {
     /// What the kernel knows of a neighbour on an interface.
     pub(crate) fn neighbour(&mut self, interface: u32, address: Ipv4Addr) -> Result<Neighbour, Errno> {
         let mut found = Neighbour::Unknown;
-        let asked = self.ask(RTM_GETNEIGH, REQUEST, &neighbour(interface, address, 0), &mut |kind, body| {
+        let answered = self.request(RTM_GETNEIGH, REQUEST, &neighbour(interface, address, 0), &mut |kind, body| {
             if let (RTM_NEWNEIGH, Some((fixed, attributes))) = (kind, body.split_first_chunk::<12>()) {
                 let state = u16::from_ne_bytes([fixed[8], fixed[9]]);
                 found = match mac(attributes, NDA_LLADDR) {
@@ -205,7 +205,7 @@ impl Routing {
                 };
             }
         });
-        match asked {
+        match answered {
             Err(Errno::NOENT) => Ok(Neighbour::Unknown),
             other => other.map(|()| found),
         }
@@ -214,11 +214,11 @@ impl Routing {
     /// Has the kernel find out a neighbour's hardware address, by its own ARP; returns at once.
     pub(crate) fn look_for(&mut self, interface: u32, address: Ipv4Addr) -> Result<(), Errno> {
         let body = neighbour(interface, address, NEIGHBOUR_USE);
-        self.ask(RTM_NEWNEIGH, REQUEST | ACKNOWLEDGE | CREATE, &body, &mut |_, _| ())
+        self.request(RTM_NEWNEIGH, REQUEST | ACKNOWLEDGE | CREATE, &body, &mut |_, _| ())
     }
 
-    /// Sends a request and hands out what is answered, until all is said.
-    pub(super) fn ask(
+    /// Sends a request and hands out what is answered, until the answer is complete.
+    pub(super) fn request(
         &mut self,
         kind: u16,
         flags: u16,

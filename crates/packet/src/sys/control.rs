@@ -3,7 +3,7 @@
 
 use super::option::{SO_TIMESTAMPNS_NEW, UDP_GRO, UDP_SEGMENT};
 
-/// Room for all that is asked for: a time stamp and a segment size, or an ICMP error with its sender.
+/// Room for all that is requested: a time stamp and a segment size, or an ICMP error with its sender.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control(pub(crate) [u8; 128]);
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> Ancillary {
     found
 }
 
-/// What the kernel said beside a datagram.
+/// What the kernel wrote beside a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancillary {
     /// Arrival, ns of the real-time clock since 1970.
@@ -50,7 +50,7 @@ pub(crate) struct Ancillary {
     pub(crate) error: Option<SentError>,
 }
 
-/// `struct sock_extended_err`: why, and who said so.
+/// `struct sock_extended_err`: why, and who reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SentError {
     pub(crate) errno: i32,

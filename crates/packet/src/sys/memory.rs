@@ -22,14 +22,14 @@ impl Memory {
     pub(crate) fn new(bytes: usize) -> Result<Memory, Errno> {
         let bytes = bytes.max(1).next_multiple_of(rustix::param::page_size());
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::POPULATE);
-        // SAFETY: no address is asked for, so that nothing mapped before is replaced.
+        // SAFETY: no address is requested, so that nothing mapped before is replaced.
         #[allow(unsafe_code)]
         let at = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, access, kind) }?;
         let at = NonNull::new(at.cast()).ok_or(Errno::NOMEM)?;
         Ok(Memory { at, bytes })
     }
 
-    /// In two, the first of them as long as said, in whole pages. Each is unmapped by its own owner.
+    /// In two, the first of them of the given length, in whole pages. Each is unmapped by its own owner.
     pub(crate) fn split(self, bytes: usize) -> (Memory, Memory) {
         let first = bytes.next_multiple_of(rustix::param::page_size()).min(self.bytes);
         let whole = ManuallyDrop::new(self);

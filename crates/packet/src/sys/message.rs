@@ -43,7 +43,7 @@ struct ManyHeader {
     bytes: u32,
 }
 
-/// What the kernel is asked to write beside a datagram. Each costs some ten nanoseconds a datagram.
+/// What the kernel is requested to write beside a datagram. Each costs some ten nanoseconds a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wants {
     pub(crate) source: bool,
@@ -68,7 +68,7 @@ impl Wants {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Got {
     pub(crate) len: usize,
-    /// `None` if it was not asked for.
+    /// `None` if it was not requested.
     pub(crate) from: Option<SocketAddr>,
     pub(crate) ancillary: Ancillary,
     /// Whether it was longer than the frame.
@@ -207,7 +207,7 @@ impl Many {
             *many = ManyHeader { header, bytes: u32::try_from(longest).unwrap_or(u32::MAX) };
             (rest, spans, count) = (later, others, count + 1);
         }
-        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), spans: &self.spans, _lent: PhantomData }
+        Prepared { headers: self.headers.get_mut(..count).unwrap_or(&mut []), spans: &self.spans, _borrow: PhantomData }
     }
 }
 
@@ -215,7 +215,7 @@ impl Many {
 pub(crate) struct Prepared<'a> {
     headers: &'a mut [ManyHeader],
     spans: &'a [Span],
-    _lent: PhantomData<&'a [u8]>,
+    _borrow: PhantomData<&'a [u8]>,
 }
 
 impl Prepared<'_> {
@@ -256,7 +256,7 @@ pub(crate) struct Message {
     pub(crate) header: *const libc::msghdr,
     /// Bytes of its datagram, or of the longest of several.
     pub(crate) bytes: u32,
-    /// Where they lie, if in one piece with nothing said beside them.
+    /// Where they lie, if in one piece with nothing written beside them.
     pub(crate) single: Option<usize>,
     /// The destination's address, and its length.
     pub(crate) name: usize,

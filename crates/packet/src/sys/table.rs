@@ -25,7 +25,7 @@ pub(crate) fn duplicate(number: RawFd) -> Option<OwnedFd> {
     (answer >= 0).then(|| unsafe { OwnedFd::from_raw_fd(answer) })
 }
 
-/// Has a number end with this program, as every descriptor of Rust's does: a library may not have asked for that.
+/// Has a number end with this program, as every descriptor of Rust's does: a library may not have requested that.
 pub(crate) fn close_on_exec(number: RawFd) {
     // SAFETY: numbers go in, and nothing is read or written; a number that nobody has is answered with an error.
     #[allow(unsafe_code)]

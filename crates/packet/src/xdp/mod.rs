@@ -120,7 +120,7 @@ impl Core for Xdp {
             Ok(_) | Err(Errno::INTR | Errno::NOMEM) => {}
             Err(errno) => return Err(self.shared.gone("ppoll", 0, errno)),
         }
-        self.shared.heed_errors(&ready)?;
+        self.shared.handle_errors(&ready)?;
         Ok(came || self.shared.refused_since_recv || left.is_some())
     }
 

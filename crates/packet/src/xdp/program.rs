@@ -76,7 +76,7 @@ fn stamp(code: &mut Code) {
     code.emit(LOAD_WORD, END, KEPT, CONTEXT_DATA, 0);
     code.emit(MOVE, SECOND, FRONT, 0, 0);
     code.emit(ADD_CONSTANT, SECOND, 0, 0, bytes);
-    // It is there; the verifier wants to see it asked.
+    // It is there; the verifier wants to see the check.
     let not_there = code.jump(IF_GREATER, SECOND, END, 0);
     code.emit(CALL, 0, 0, 0, HELPER_TIME);
     code.emit(STORE_LONG, FRONT, RESULT, 0, 0);

@@ -41,10 +41,10 @@ pub fn mtu() -> Option<usize> {
 /// Runs `job` at the other end, if there is one, and returns what it does. A socket stays where it was opened.
 pub fn there<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
     let Some(thread) = THERE.get() else { return job() };
-    let (tell, told) = channel();
-    let job = Box::new(move || drop(tell.send(job())));
+    let (sender, receiver) = channel();
+    let job = Box::new(move || drop(sender.send(job())));
     thread.lock().expect("no panic").send(job).expect("it listens");
-    told.recv().expect("the job at the other end did not panic")
+    receiver.recv().expect("the job at the other end did not panic")
 }
 
 /// Runs `test` of this binary again as root in a network namespace of its own, one end of a cable; `true` inside it.
@@ -99,9 +99,9 @@ pub fn shell(command: &str) {
 }
 
 fn lay(mtu: usize, [near, far]: [&str; 2]) {
-    let (tell, told) = channel();
-    std::thread::Builder::new().name("far".to_owned()).spawn(move || far_end(&tell)).expect("a thread");
-    let (thread, jobs) = told.recv().expect("it says who it is");
+    let (sender, receiver) = channel();
+    std::thread::Builder::new().name("far".to_owned()).spawn(move || far_end(&sender)).expect("a thread");
+    let (thread, jobs) = receiver.recv().expect("it reports its number");
     // Sums made by a device that is none would stay unfinished.
     shell(&format!(
         "ip link set lo up; ip link add near address 02:00:00:00:98:01 {near} type veth peer name far address 02:00:00:00:98:02 {far}; ip link set near mtu {mtu}; ip link set far mtu {mtu} netns {thread}; \
@@ -116,12 +116,12 @@ fn lay(mtu: usize, [near, far]: [&str; 2]) {
     });
 }
 
-/// Does what it is told in a namespace of its own, until nobody can tell it anything.
-fn far_end(tell: &Sender<(u32, Sender<Job>)>) {
+/// Runs jobs in a namespace of its own, until no sender of jobs is left.
+fn far_end(sender: &Sender<(u32, Sender<Job>)>) {
     takt_host::namespace::unshare_network().expect("permitted a moment ago");
     let (jobs, todo): (_, Receiver<Job>) = channel();
     let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
-    tell.send((thread, jobs)).expect("it waits");
+    sender.send((thread, jobs)).expect("it waits");
     for job in todo {
         job();
     }

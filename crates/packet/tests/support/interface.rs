@@ -75,7 +75,7 @@ pub fn unfinished_checksums(server: &mut dyn Engine) {
     assert_eq!((counters.unfinished_checksums, counters.damaged_datagrams), (10, 0));
 }
 
-/// Sends to somebody who is there, and between to somebody who is not.
+/// Sends to a neighbour that is there, and between to one that is not.
 pub fn silent_neighbour(engine: &mut dyn Engine, alive: &UdpSocket, silent: SocketAddr) {
     let there = alive.local_addr().unwrap();
     let mut batch = engine.reserve(4);

@@ -24,7 +24,7 @@ pub fn any_far() -> SocketAddr {
     (far::far().unwrap_or(loopback(1).into()), 0).into()
 }
 
-/// A port of the other end that nobody has, and that no test moves into unless it is told to: the kernel gives out none of
+/// A port of the other end that nobody has, and that no test takes unless it wants that one: the kernel gives out none of
 /// this address.
 pub fn nobody() -> SocketAddr {
     (far::far().unwrap_or(loopback(2).into()), unused()).into()

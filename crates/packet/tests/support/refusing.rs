@@ -10,7 +10,7 @@ pub fn io_uring_answers<T: Send>(errno: i32, job: impl FnOnce() -> T + Send) -> 
     under(Refused { call: libc::SYS_io_uring_setup, second: None, errno }, job)
 }
 
-/// The same for a thread that is not told which requests an io_uring has, as before Linux 5.6.
+/// The same for a thread that gets no list of the requests an io_uring has, as before Linux 5.6.
 pub fn without_a_probe<T: Send>(job: impl FnOnce() -> T + Send) -> Option<T> {
     under(Refused { call: libc::SYS_io_uring_register, second: Some(PROBE), errno: libc::EINVAL }, job)
 }

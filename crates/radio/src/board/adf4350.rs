@@ -6,7 +6,7 @@
 //!
 //! With feedback from behind the output divider, `output = (INT + FRAC / MOD) × PFD` whatever the divider is.
 
-/// What the synthesiser is asked to make impossible.
+/// Why the synthesiser cannot make a frequency.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{requested_hz} Hz is outside what an ADF4350 makes ({low_hz} to {high_hz} Hz)")]
 #[allow(missing_docs, reason = "the names say it")]

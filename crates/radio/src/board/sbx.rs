@@ -48,7 +48,7 @@ fn common(side: &SideState) -> u32 {
 }
 
 fn rx_half(rx: &SideState, receiving: bool, transmitting: bool) -> u32 {
-    // While it transmits, the shared connector belongs to the transmitter and the receiver hears RX2.
+    // While it transmits, the shared connector belongs to the transmitter and the receiver receives at RX2.
     let rx2 = match rx.antenna {
         RX2 => true,
         CAL => !(receiving || transmitting),

@@ -1,7 +1,7 @@
 //! Whose radio it is: claiming it, saying so every 1.5 s, and noticing when it is gone.
 //!
 //! A device keeps two cells for this: who owns it, and the device time (low word, bit 0 set) of the owner's last sign. A
-//! host that has said nothing for 3 s is taken for dead, and a software radio then stops its streams.
+//! host that has sent nothing for 3 s is taken for dead, and a software radio then stops its streams.
 //!
 //! Whoever finds the radio owned waits for the owner's next sign. If it comes, the radio is in use; if it does not, the
 //! owner was killed, and the radio is free 3 s after the last one: a program started again needs no force.
@@ -64,7 +64,7 @@ impl Holder for LockCells {
     }
 
     fn release(&mut self) {
-        // A radio that is gone, or somebody else's, keeps what it has.
+        // A radio that is gone, or another host's, keeps what it has.
         self.control.set_patience(Patience { tries: 2, each: Duration::from_millis(100) });
         if self.control.firmware_peek(firmware::LOCK_OWNER).is_ok_and(|owner| owner == self.owner) {
             let _ = self.control.firmware_poke(firmware::LOCK_TIME, 0);

@@ -1,6 +1,6 @@
 //! What leaves a radio's connector when it is sent samples, and whether it may.
 //!
-//! A software radio of takt's own may be sent anything. Every other is sent nothing before somebody has said so
+//! A software radio of takt's own may be sent anything. Every other is sent nothing before the user has stated so
 //! ([`OpenOptions::transmit`](super::OpenOptions)): [`N200::tx_streamer`] refuses, so that no program can forget to ask.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use super::{Identity, N200};
 use crate::RadioError;
 use crate::board::{BoardKind, Side};
 
-/// How somebody says that a radio may transmit, and what to do before.
+/// How a user states that a radio may transmit, and what to do before.
 pub const ALLOW_TRANSMIT: &str =
     "--transmit allows it: put an attenuator or a dummy load on the connector, unless you may use the frequency";
 

@@ -190,7 +190,7 @@ impl Fifo {
         }
         for _ in 0..self.journal.len() {
             let Some(lost) = self.journal.pop_front() else { break };
-            // Reading twice changes nothing, and whoever asked has asked again.
+            // Reading twice changes nothing, and the caller has repeated its request.
             if matches!(lost.command.action, FifoAction::Peek { .. }) {
                 continue;
             }

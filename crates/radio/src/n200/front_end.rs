@@ -44,7 +44,7 @@ impl N200 {
         };
         let rate_sps = self.rx_rate_sps[usize::from(channel)];
         let lo_hz = self.tune_oscillator(Side::Rx, request, rate_sps)?;
-        // The DSP turns what it hears by the word; what is at the target must come to rest at 0 Hz.
+        // The DSP turns what it receives by the word; what is at the target must come to rest at 0 Hz.
         let word = frequency::word_of(lo_hz - request.target_hz);
         self.fifo.poke(block + dsp::FREQUENCY, word as u32)?;
         self.expect_lock(Side::Rx)?;

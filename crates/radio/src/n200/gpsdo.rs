@@ -1,6 +1,6 @@
 //! The GPSDO behind the radio's third serial line: is it there, and what does it say?
 //!
-//! A GPSDO says its name when asked, and then a few sentences a second: NMEA (`$GPGGA`, `$GPRMC`) and the state of its
+//! A GPSDO sends its name on request, and then a few sentences a second: NMEA (`$GPGGA`, `$GPRMC`) and the state of its
 //! servo, a line that starts with a date.
 
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +17,7 @@ use crate::{Net, RadioError};
 
 /// How long it may take to say its name.
 const NAME_PATIENCE: Duration = Duration::from_millis(650);
-/// After this much silence it is asked again.
+/// After this much silence the request is repeated.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 /// Names that are known.
 const NAMES: [&str; 3] = ["FireFly", "GPSTCXO", "LC_XO"];
@@ -32,7 +32,7 @@ const LINE_BYTES: usize = 256;
 pub struct GpsReport {
     /// Its answer to "who are you".
     pub name: String,
-    /// Whether it follows satellites; `None`: it has not said.
+    /// Whether it follows satellites; `None`: it has not reported.
     pub locked: Option<bool>,
     /// Date and time of day it last gave, UTC, `2026-11-21T10:04:05Z`.
     pub utc: Option<String>,

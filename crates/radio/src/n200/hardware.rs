@@ -120,7 +120,7 @@ impl N200 {
     /// Chooses the reference that the master clock follows.
     ///
     /// # Errors
-    /// The radio does not answer. Whether the clock locks is told by [`N200::reference_locked`].
+    /// The radio does not answer. Whether the clock locks is reported by [`N200::reference_locked`].
     pub fn set_clock_source(&mut self, source: ClockSource) -> Result<(), RadioError> {
         let word = match source {
             ClockSource::Internal => clock_control::INTERNAL,
@@ -132,7 +132,7 @@ impl N200 {
         self.spi_words(spi::CLOCK | CLOCK_WORD, &CLOCK_REFERENCE)
     }
 
-    /// Returns when the master clock follows the reference that was asked for. Its own oscillator needs no waiting for: what
+    /// Returns when the master clock follows the reference that was requested. Its own oscillator needs no waiting for: what
     /// the lock then says is for [`N200::reference_locked`].
     pub(super) fn expect_reference(&mut self, reference: ClockSource) -> Result<(), RadioError> {
         if reference == ClockSource::Internal {

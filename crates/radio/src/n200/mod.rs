@@ -73,7 +73,7 @@ pub struct N200 {
     tx_side: SideState,
     /// Radio frequency of 0 Hz of what it is sent.
     tx_hz: f64,
-    /// Somebody has said that it may transmit.
+    /// The user has stated that it may transmit.
     transmit: bool,
 }
 

@@ -21,7 +21,7 @@ use crate::{Net, RadioError};
 pub struct OpenOptions {
     /// Take it even from a host that has shown life within 3 s.
     pub force: bool,
-    /// It may be sent samples even if it is no software radio of takt's own: somebody knows that it transmits.
+    /// It may be sent samples even if it is no software radio of takt's own: the user knows that it transmits.
     pub transmit: bool,
     /// What its master clock follows; another than its own oscillator must lock.
     pub reference: ClockSource,
@@ -117,7 +117,7 @@ impl N200 {
 }
 
 impl Drop for N200 {
-    /// Switches the front end off. A radio that is gone, or somebody else's, is left alone; nobody is left to hear of other
+    /// Switches the front end off. A radio that is gone, or another host's, is left alone; no caller is left to hear of other
     /// failures.
     fn drop(&mut self) {
         if self.claim.check().is_ok() {

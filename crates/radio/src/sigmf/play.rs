@@ -51,7 +51,7 @@ pub struct PlayPlan {
     pub times: u64,
 }
 
-/// Plays a recording; its gaps stay gaps. `progress` is told how many samples were sent.
+/// Plays a recording; its gaps stay gaps. `progress` gets how many samples were sent.
 ///
 /// # Errors
 /// The stream is over, or the file can't be read.

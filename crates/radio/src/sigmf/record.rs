@@ -54,7 +54,7 @@ pub struct Recorded {
     pub clipped: u64,
     /// Tick of the first sample.
     pub first_tick: Option<u64>,
-    /// All that was asked for was recorded or lost; not stopped before.
+    /// All that was requested was recorded or lost; not stopped before.
     pub complete: bool,
 }
 
@@ -67,7 +67,7 @@ enum Item {
 }
 
 /// Records `rx`, channel 0, until the plan is fulfilled, the stream ends, or `stop`. The stream must have been started.
-/// `progress` is told how many samples have come or been lost.
+/// `progress` gets how many samples have come or been lost.
 ///
 /// # Errors
 /// The stream is over, or the file can't be written; what was recorded until then is readable.

@@ -97,7 +97,7 @@ impl Session {
         Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: recorded })
     }
 
-    /// Plays the recording `times` times, at the rate it names or at another. `on_air` is told what a radio that is not takt's
+    /// Plays the recording `times` times, at the rate it names or at another. `on_air` gets what a radio that is not takt's
     /// own transmits with, before it does.
     ///
     /// # Errors

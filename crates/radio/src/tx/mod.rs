@@ -9,7 +9,7 @@
 //! A call sends until all is sent or its deadline comes. It waits only when the radio has no room, and looks at what it
 //! reports when it must, or when it has not for 10 ms. It allocates nothing, takes no lock and makes no log.
 //!
-//! A call that carries a time puts it on each of its datagrams, counted on from the first. The radio heeds it where a
+//! A call that carries a time puts it on each of its datagrams, counted on from the first. The radio follows it where a
 //! burst starts and ignores it inside one; so after an underflow, samples whose time has passed are dropped (`L`) and the
 //! rest leaves at its time. Without a time, what follows an underflow leaves at once, that much too late.
 //!
@@ -35,7 +35,7 @@ use crate::{Burst, Net, RadioError, TxEvent, TxEventKind, TxStream};
 /// How long reports may lie in the socket while the window is open.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// What a transmit stream is asked to be. Start from [`TxOptions::new`] and change what matters.
+/// What a transmit stream is to be. Start from [`TxOptions::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TxOptions {
     /// Samples per second; only what the radio takes exactly.
@@ -46,7 +46,7 @@ pub struct TxOptions {
     pub samples_per_datagram: Option<usize>,
     /// Hand the kernel several datagrams as one and let it split them (UDP GSO), where it can.
     pub aggregate: bool,
-    /// Send buffer asked of the kernel, bytes; it may grant less.
+    /// Send buffer requested from the kernel, bytes; it may grant less.
     pub send_buffer_bytes: usize,
 }
 

@@ -45,7 +45,7 @@ pub(crate) trait Sink: Send {
     fn touch(&self, now: MonoNs);
 
     /// # Errors
-    /// The radio is gone, or somebody else's.
+    /// The radio is gone, or another host's.
     fn check(&self) -> Result<(), RadioError>;
 }
 

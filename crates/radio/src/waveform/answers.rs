@@ -11,8 +11,8 @@ use crate::{Burst, RadioError, TxEvent, TxEventKind, TxStream};
 /// Bursts remembered until the radio has had its say: more than can be on their way.
 const REMEMBERED: usize = 256;
 
-/// Late slots told one by one.
-const TOLD: usize = 16;
+/// Late slots reported one by one.
+const LISTED: usize = 16;
 
 /// A burst that was sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +41,7 @@ impl Answers {
     #[must_use]
     pub fn new(tx: TxStreamer) -> Answers {
         let sent = Box::new([Sent::default(); REMEMBERED]);
-        Answers { tx, sent, bursts: 0, unsent: 0, late: 0, late_slots: Vec::with_capacity(TOLD), cut: false }
+        Answers { tx, sent, bursts: 0, unsent: 0, late: 0, late_slots: Vec::with_capacity(LISTED), cut: false }
     }
 
     /// Sends the burst of a slot, whose first sample shall leave at `at`. `false`: the radio takes no more before `until`.
@@ -81,7 +81,7 @@ impl Answers {
         if let Some(sent) = self.sent.iter_mut().find(of).filter(|sent| !sent.late) {
             sent.late = true;
             self.late += 1;
-            if self.late_slots.len() < TOLD {
+            if self.late_slots.len() < LISTED {
                 self.late_slots.push(sent.slot);
             }
         }

@@ -49,7 +49,7 @@ impl Timeline {
         &self.0[slot as usize % SLOTS]
     }
 
-    /// Its last datagram is in this host. Told before the slot is released.
+    /// Its last datagram is in this host. Reported before the slot is released.
     pub(super) fn arrived(&self, slot: u64, at: MonoNs) {
         let stamp = self.stamp(slot);
         stamp.arrived.store(at.0, Ordering::Relaxed);

@@ -228,7 +228,7 @@ impl RadioClock {
         let ended = self.thread.take().map(JoinHandle::join);
         match ended {
             Some(Ok((pump, came))) => came.map(|()| pump.stats()),
-            // A panic of the thread was told when it happened.
+            // A panic of the thread was printed when it happened.
             Some(Err(_)) => Ok(RxStats::default()),
             None => self.pump.take().map_or(Ok(RxStats::default()), |mut pump| pump.finish().map(|()| pump.stats())),
         }

@@ -53,7 +53,7 @@ pub struct Wanted {
     pub receive: FrontEnd,
     /// What it transmits with, if it does.
     pub transmit: Option<FrontEnd>,
-    /// What a software radio in its place hears.
+    /// What a software radio in its place receives.
     pub source: String,
 }
 
@@ -93,7 +93,7 @@ impl WantedError {
         match self {
             WantedError::NoReceiver => "a component of type radio-receive, or --clock wall".to_owned(),
             WantedError::Different { what, .. } => format!("the same {what} in all of them"),
-            WantedError::Taken { .. } => "another `channel`, or one component whose output several hear".to_owned(),
+            WantedError::Taken { .. } => "another `channel`, or one component whose output several receive".to_owned(),
             WantedError::Address { .. } => "addr = \"192.168.10.2\"".to_owned(),
             WantedError::Rate { source, slot_ns, .. } => match &**source {
                 RadioError::Rate { nearest_sps: [below, above], .. } => {

@@ -157,7 +157,7 @@ impl Pump {
         add(&self.tally.crowded_slots, crowded.into());
     }
 
-    /// Receives until `halt`; then ends the stream in good order. When the stream breaks, `run` is asked to stop.
+    /// Receives until `halt`; then ends the stream in good order. When the stream breaks, `run` is stopped.
     pub(super) fn run(mut self, halt: &Stop, run: &Stop) -> (Pump, Result<(), RadioError>) {
         let mut came = Ok(());
         while came.is_ok() && !halt.requested() && !self.slicer.has_ended() {

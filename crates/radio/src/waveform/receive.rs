@@ -20,7 +20,7 @@ pub(super) struct Receive {
     ends: Ends,
     /// The how manieth of the waveform's receivers.
     index: usize,
-    /// Of a later slot than the last one asked for.
+    /// Of a later slot than the last one requested.
     pending: Option<Cell>,
     net: Arc<dyn Net>,
     timeline: Arc<Timeline>,
@@ -107,7 +107,7 @@ fn kind() -> Kind {
         ParamSpec::new(
             "source",
             Domain::Text,
-            "What a software radio hears, where takt starts one: as takt emulate's \
+            "What a software radio receives, where takt starts one: as takt emulate's \
                 --source, or a waveform file whose file-sink writes it.",
         )
         .default("noise"),

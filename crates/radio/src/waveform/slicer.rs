@@ -63,11 +63,11 @@ impl Slicer {
     }
 
     /// Receives into `cells`, a buffer of a slot for each channel, until the slot in hand is over, something happened to the
-    /// stream, or the clock shows `until`. A slot that is over is told, and the next call begins the next one: at the start of
+    /// stream, or the clock shows `until`. A slot that is over is returned, and the next call begins the next one: at the start of
     /// `cells`.
     ///
     /// # Errors
-    /// The stream is over, did not begin since the radio was asked too late, or has another number of channels.
+    /// The stream is over, did not begin since the command came too late, or has another number of channels.
     ///
     /// # Panics
     /// If a buffer is not of a slot's length.

@@ -1,6 +1,6 @@
 //! A software radio on loopback, for a waveform that has no other.
 //!
-//! What it hears may be another waveform's: its components are run beforehand, each slot following the last, and its
+//! What it receives may be another waveform's: its components are run beforehand, each slot following the last, and its
 //! file-sink writes to memory that the radio then plays over and over. Nothing is left behind, whatever ends the program.
 
 use std::io::{self, Read};
@@ -52,7 +52,7 @@ pub(super) struct Software {
 }
 
 impl Software {
-    /// Starts one that hears `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
+    /// Starts one that receives `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
     /// grants it, as a radio waits for nobody.
     pub(super) fn start(
         source: &str,
@@ -88,7 +88,7 @@ fn own_loopback() -> Ipv4Addr {
     Ipv4Addr::new(127, 85, high, low.clamp(1, 254))
 }
 
-/// Runs a waveform whose file-sink writes to memory; answers that memory, and how a radio is told to play it.
+/// Runs a waveform whose file-sink writes to memory; answers that memory, and the option by which a radio plays it.
 fn played(file: &Path, registry: &Registry) -> Result<(String, OwnedFd), SoftwareError> {
     let samples =
         memfd_create("takt-samples", MemfdFlags::CLOEXEC).map_err(|error| SoftwareError::Memory(error.into()))?;

@@ -45,7 +45,7 @@ pub(super) struct Transmit {
     grid: Arc<OnceLock<SlotGrid>>,
     beat: Arc<Beat>,
     timeline: Arc<Timeline>,
-    /// The last reports are fetched when results are asked for.
+    /// The last reports are fetched when results are requested.
     answers: RefCell<Answers>,
     budget: Budget,
     late: u64,

@@ -41,7 +41,7 @@ pub enum Notice<'a> {
     Software {
         /// Where.
         addr: IpAddr,
-        /// What it hears, as the waveform says it.
+        /// What it receives, as the waveform states it.
         source: &'a str,
     },
     /// The radio transmits.

@@ -78,7 +78,7 @@ impl Holder for Mark {
     }
 
     fn release(&mut self) {
-        // A radio that is gone, or somebody else's, keeps what it has.
+        // A radio that is gone, or another host's, keeps what it has.
         self.firmware.set_patience(Patience { tries: 2, each: Duration::from_millis(100) });
         if self.firmware.shared(shared::CLAIM_SOURCE).is_ok_and(|mark| mark == self.mark) {
             let _ = self.firmware.set_shared(shared::CLAIM_TIME, 0);

@@ -53,8 +53,8 @@ pub(super) fn discover(line: &mut Line<'_>) -> Result<Network, RadioError> {
     line.advertise(entry_port)?;
     let mut endpoints = Vec::new();
     for crossbar_port in transports..ports.min(MAX_PORTS) {
-        let said = line.manage(Node::Behind(crossbar_port), &[Operation::InfoRequest])?;
-        let node = said.iter().find_map(info_of);
+        let answers = line.manage(Node::Behind(crossbar_port), &[Operation::InfoRequest])?;
+        let node = answers.iter().find_map(info_of);
         if let Some(node) = node.filter(|node| node.kind == NodeKind::StreamEndpoint) {
             endpoints.push(Endpoint { instance: node.instance, crossbar_port, has_control: node.extended & 1 == 1 });
         }
@@ -92,8 +92,8 @@ fn info_of(operation: &Operation) -> Option<NodeInfo> {
     }
 }
 
-fn info(said: &[Operation], line: &Line<'_>, kind: NodeKind) -> Result<NodeInfo, RadioError> {
-    let info = said.iter().find_map(info_of).filter(|info| info.kind == kind);
+fn info(answers: &[Operation], line: &Line<'_>, kind: NodeKind) -> Result<NodeInfo, RadioError> {
+    let info = answers.iter().find_map(info_of).filter(|info| info.kind == kind);
     info.ok_or(RadioError::Answer { addr: line.peer, what: "what node it is" })
 }
 

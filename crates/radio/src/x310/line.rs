@@ -71,8 +71,8 @@ impl Line<'_> {
                 (answer.destination == id && answer.sequence == sequence).then_some(answer)
             })?;
             if let Some(answer) = answer {
-                let said = answer.operations.hops().flatten().filter(|operation| *operation != Operation::Nop);
-                return Ok(said.collect());
+                let operations = answer.operations.hops().flatten().filter(|operation| *operation != Operation::Nop);
+                return Ok(operations.collect());
             }
         }
         Err(RadioError::Silent { addr: self.peer, what: "a management packet", tries: MANAGEMENT.tries })

@@ -46,7 +46,7 @@ use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::{Net, RadioError};
 
-/// The master clock, unless another one is asked for.
+/// The master clock, unless another one is requested.
 pub const CLOCK: TickRate = MasterClock::Mhz200.rate();
 
 /// Endpoint ids: of this host's control, of the radio's, and the first of a stream.

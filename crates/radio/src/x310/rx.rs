@@ -144,9 +144,9 @@ impl X310 {
             })?;
             let status = credit.status();
             line.send(|frame| status.write(frame))?;
-            let said =
+            let answers =
                 line.manage(Node::Behind(from.crossbar_port), &[Operation::Read { address: endpoint::OUTPUT }])?;
-            let word = said.iter().find_map(|operation| match operation {
+            let word = answers.iter().find_map(|operation| match operation {
                 Operation::ReadResponse { data, .. } => Some(*data),
                 _ => None,
             });
@@ -262,7 +262,7 @@ impl Credit {
 struct Lane {
     channel: Channel,
     credit: Credit,
-    /// What was asked for and has not ended, oldest first: ticks of the first sample, if known, and samples, if there is an end.
+    /// What was requested and has not ended, oldest first: ticks of the first sample, if known, and samples, if there is an end.
     runs: VecDeque<Run>,
     stopping: bool,
     /// A message that the radio wants acknowledged.

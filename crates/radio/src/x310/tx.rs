@@ -89,7 +89,7 @@ impl X310 {
         Ok(())
     }
 
-    /// Has an endpoint receive from port `n` of `engine`: the radio is asked for its capacity, then told how often to report.
+    /// Has an endpoint receive from port `n` of `engine`: its capacity is read from the radio, then how often it reports is set.
     fn open_input(&mut self, engine: &mut dyn Engine, n: usize, instance: u16, id: u16) -> Result<Lane, RadioError> {
         let to = self.endpoint(instance)?;
         let radio_id = self.endpoint_id(instance)?;
@@ -245,7 +245,7 @@ impl Sink for Radios {
         }
     }
 
-    /// What was lost on the way must not count for ever: the radio is told how much there was.
+    /// What was lost on the way must not count for ever: the radio gets the count of what was sent.
     fn about_to_read(&mut self, engine: &mut dyn Engine) -> Result<(), RadioError> {
         for (n, lane) in self.lanes.iter_mut().enumerate() {
             if lane.sent_bytes - lane.reported_bytes < lane.capacity_bytes {

@@ -71,7 +71,7 @@ fn streams_allocate_nothing(addr: Ipv4Addr, engine: EngineKind) -> Result<(), Ra
     Ok(())
 }
 
-/// What a waveform on a radio's clock does in a slot: receive it, answer it, hear what the radio says of the answers.
+/// What a waveform on a radio's clock does in a slot: receive it, answer it, read what the radio reports of the answers.
 fn slots_and_answers_allocate_nothing(addr: Ipv4Addr) -> Result<(), RadioError> {
     let net = Arc::new(WallNet::new(EngineKind::Mmsg));
     let mut radio = opened(&net, addr);

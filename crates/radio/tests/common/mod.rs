@@ -1,4 +1,4 @@
-//! A host in a world on a virtual clock, and a network between the two that does as it is told.
+//! A host in a world on a virtual clock, and a network between the two that a test controls.
 #![allow(dead_code)] // each test file uses a part
 
 mod tampered;
@@ -64,7 +64,7 @@ pub fn is_samples(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0x14)
 }
 
-/// A world with one N200 that hears `source`.
+/// A world with one N200 that receives `source`.
 pub fn world_with(options: Options, signals: Signals) -> Arc<SimNet> {
     world_faulty(options, signals, &[])
 }
@@ -77,12 +77,12 @@ pub fn world_faulty(options: Options, signals: Signals, faults: &[&str]) -> Arc<
     Arc::new(net)
 }
 
-/// Hears a ramp on both DSPs and plays to nobody.
+/// Receives a ramp on both DSPs and plays to nobody.
 pub fn ramps() -> Signals {
     Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) }
 }
 
-/// A world with one N200 that hears a ramp, and faults.
+/// A world with one N200 that receives a ramp, and faults.
 pub fn faulty(faults: &[&str]) -> Arc<SimNet> {
     world_faulty(Options::default(), ramps(), faults)
 }

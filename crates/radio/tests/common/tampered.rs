@@ -32,7 +32,7 @@ pub enum Action {
 
 type Rule = Box<dyn FnMut(Way, u16, &[u8]) -> Action + Send>;
 
-/// Asked for every datagram: which way, the radio's port, the bytes.
+/// Called for every datagram: which way, the radio's port, the bytes.
 #[derive(Default)]
 pub struct Script {
     pub rule: Option<Rule>,

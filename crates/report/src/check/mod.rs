@@ -1,6 +1,6 @@
 //! The report of `takt check`: from its outcome to a document.
 //!
-//! The sentences that judge (what limits, what to change, what is not said) are part of the outcome, so that page,
+//! The sentences that judge (what limits, what to change, what is left open) are part of the outcome, so that page,
 //! terminal and JSON share them; here they get their place, beside the figures and tables that show why.
 
 mod answer;
@@ -16,7 +16,7 @@ mod waveforms;
 pub(crate) mod words;
 
 pub use self_test::self_test;
-pub(crate) use waveforms::taker;
+pub(crate) use waveforms::component_or_host;
 
 use takt_lab::About;
 use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};

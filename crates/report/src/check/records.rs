@@ -152,8 +152,9 @@ fn waveform_round(r: &WaveformRound) -> Vec<Cell> {
     let mut cells = Vec::from([r.slots, r.misses].map(number));
     let used_percent = r.used_share.map(|share| share * 100.0);
     cells.extend([used_percent, r.busy_p99_9_us, r.lateness_p99_9_us, r.lateness_max_us].map(optional));
-    cells.push(Cell::text(r.slowest.as_deref().map(waveforms::taker).unwrap_or_default()));
-    let blamed = r.blamed.iter().map(|(who, misses)| format!("{} {}", waveforms::taker(who), count(*misses)));
+    cells.push(Cell::text(r.slowest.as_deref().map(waveforms::component_or_host).unwrap_or_default()));
+    let blamed =
+        r.blamed.iter().map(|(who, misses)| format!("{} {}", waveforms::component_or_host(who), count(*misses)));
     cells.push(Cell::text(blamed.collect::<Vec<_>>().join(", ")));
     cells
 }

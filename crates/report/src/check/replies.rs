@@ -40,7 +40,7 @@ fn table(outcome: &Outcome) -> Table {
         Row::Cells { id: Some(id), cells }
     };
     let heads = ["late", "late share", "50 %", "99 %", "99.9 %", "slowest"];
-    let columns = Column::row("delay asked for", &heads, &[]);
+    let columns = Column::row("requested delay", &heads, &[]);
     let rounds = outcome.round_trips.iter().flat_map(|point| &point.rounds);
     let shares = rounds.filter(|round| round.state == RoundState::Valid).map(|round| round.excluded_share);
     let late = radio_late(shares);

@@ -85,7 +85,7 @@ fn confusion_table(rows: &[TableRow]) -> Table {
 }
 
 fn confusion(table: Table) -> Section {
-    Section { id: "confusion".into(), title: "What the verdict said".into(), tables: vec![table], ..Section::default() }
+    Section { id: "confusion".into(), title: "Verdict against truth".into(), tables: vec![table], ..Section::default() }
 }
 
 fn confusion_row(row: &TableRow) -> Row {

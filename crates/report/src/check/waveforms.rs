@@ -39,7 +39,7 @@ pub(super) fn finding(outcome: &Outcome) -> Option<Finding> {
 }
 
 /// A component, or the host.
-pub(crate) fn taker(who: &str) -> &str {
+pub(crate) fn component_or_host(who: &str) -> &str {
     if who == HOST { "late release" } else { who }
 }
 
@@ -69,7 +69,9 @@ fn table(outcome: &Outcome) -> Table {
         cells.push(mean(Unit::SECONDS, &|r| Some(r.lateness_p99_9_us? * 1e-6)));
         let most = counted.iter().filter_map(|r| Some((r.slowest.as_deref()?, r.slowest_us?)));
         let most = most.max_by(|a, b| a.1.total_cmp(&b.1));
-        cells.push(most.map_or_else(Cell::default, |(who, us)| Cell::text(format!("{} {}", taker(who), time(us)))));
+        cells.push(
+            most.map_or_else(Cell::default, |(who, us)| Cell::text(format!("{} {}", component_or_host(who), time(us)))),
+        );
         Row::Cells { id: Some(id), cells }
     };
     let columns = Column::row("slot", &["missed", "of the slot in use", "work", "late release"], &["takes most"]);

@@ -106,7 +106,7 @@ fn show(figure: &Figure, reading: &Reading) -> String {
     }
 }
 
-/// Every round, folded away until asked for; a link to one unfolds it.
+/// Every round, folded away until requested; a link to one unfolds it.
 pub(super) fn records(page: &mut String, report: &Report) {
     if report.records.is_empty() {
         return;

@@ -53,7 +53,7 @@ fn step(next: &Next) -> String {
     format!("{change}: period {}, latency {}", time_ns(next.period_ns), plural(next.latency_slots, "slot"))
 }
 
-/// What the components take on other classes of cores than they were measured on; no row where none is asked for.
+/// What the components take on other classes of cores than they were measured on; no row where none is requested.
 pub fn predicted(costs: &Costs, predicted: &[Predicted]) -> Table {
     let elsewhere = elsewhere(costs, predicted);
     let rows = elsewhere.iter().map(|one| {

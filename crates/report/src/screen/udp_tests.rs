@@ -127,7 +127,7 @@ fn a_load_reads_like_this() {
 }
 
 #[test]
-fn the_queues_of_a_card_are_said_of_each_end_that_has_some() {
+fn the_queues_of_a_card_are_reported_of_each_end_that_has_some() {
     let mut report = report();
     report.evidence.server.engine = "xdp".to_owned();
     report.evidence.server.engine_queues = Some("queue 0 of eth0 by its rules".to_owned());

@@ -91,7 +91,7 @@ Memory is not locked.
 }
 
 #[test]
-fn the_first_line_answers_only_what_was_asked() {
+fn the_first_line_answers_only_what_was_requested() {
     let first = |outcome: &Outcome| text(outcome, false, Depth::Full).lines().next().unwrap().to_owned();
     let none = outcome(None);
     assert_eq!(first(&none), "Half of 2000 ticks were at most 13.3 µs late, 99.9 % at most 1.2 ms, the latest 3.2 ms.");

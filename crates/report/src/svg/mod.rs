@@ -51,7 +51,7 @@ fn draw(figure: &Figure, style: &str, namespace: &str) -> String {
     svg
 }
 
-/// For a reader who hears the page: what is plotted, and each series in a sentence.
+/// For a screen reader: what is plotted, and each series in a sentence.
 fn description(figure: &Figure) -> String {
     let mut text = format!("{} {} against {}.", figure.how_to_read, figure.y.label, figure.x.label);
     for series in figure.all_series() {

@@ -1,5 +1,5 @@
 //! What a command prints: the answer in the first line, what it is about, a table, at most three sentences; the rest where
-//! it is asked for.
+//! it is requested.
 
 use super::table;
 use super::table::answer_tone;

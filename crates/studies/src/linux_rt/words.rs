@@ -37,7 +37,7 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     says.iter().map(|words| sentence(words)).collect()
 }
 
-/// Whether the bound asked for was reached, or why there is none: the first thing to know, after "yes" or "no".
+/// Whether the requested bound was reached, or why there is none: the first thing to know, after "yes" or "no".
 pub(super) fn goal(outcome: &Outcome) -> String {
     let limit = outcome.paper.number("best");
     let Some(best) = Best::of(outcome) else {
@@ -71,7 +71,7 @@ fn failed(case: &Case) -> String {
     value(Measure::Share, &case.failure)
 }
 
-/// Two cases beside each other; where no decimals tell their shares apart, that is what is said.
+/// Two cases beside each other; where no decimals tell their shares apart, that is what is stated.
 fn against(a: &Case, b: &Case, words: impl Fn(&str, &str) -> String) -> String {
     match apart(Measure::Share, &a.failure, &b.failure) {
         Some([a, b]) => words(&a, &b),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_the_papers_figure_is_reached_is_said_with_the_bound_or_that_there_is_none() {
+    fn whether_the_papers_figure_is_reached_is_stated_with_the_bound_or_that_there_is_none() {
         let reached = goal_of(Answer::Holds, 10, 600, 0);
         assert!(
             reached.starts_with("the paper's 0.00056 is reached here: with the best measures, under no load, at most")

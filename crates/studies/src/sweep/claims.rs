@@ -9,7 +9,7 @@ use crate::claim::every;
 pub(crate) struct Judged {
     pub(crate) answer: Answer,
     pub(crate) measured: String,
-    /// Why these rounds could not have said otherwise, if they could not.
+    /// Why these rounds could not have shown otherwise, if they could not.
     pub(crate) by_construction: Option<String>,
 }
 

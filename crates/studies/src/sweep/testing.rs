@@ -1,4 +1,4 @@
-//! Outcomes that were not measured, for the tests of what is said of them.
+//! Outcomes that were not measured, for the tests of what is stated about them.
 
 use serde_json::{Value, json};
 

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn less_uneven_is_said_only_where_the_intervals_leave_nothing_else() {
+    fn less_uneven_is_stated_only_where_the_intervals_leave_nothing_else() {
         let answer =
             |sockets: &[f64], bypass: &[f64]| judge(1, &with("jitter", Measure::Seconds, sockets, bypass)).answer;
         assert_eq!(answer(&[10e-6, 11e-6, 10e-6], &[5e-6, 5e-6, 6e-6]), Answer::Holds);

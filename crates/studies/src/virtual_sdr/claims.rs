@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_as_native_is_said_only_where_the_interval_leaves_nothing_else() {
+    fn as_much_as_native_is_stated_only_where_the_interval_leaves_nothing_else() {
         let same = [25.0e6, 25.01e6, 24.99e6];
         let fails = duplex_of(&same, STEADY[1]);
         assert_eq!(fails.answer, Answer::Fails);
@@ -265,7 +265,7 @@ mod tests {
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
         measured.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];
-        assert_eq!(container(&measured).answer, Answer::Fails, "the smallest is not asked about");
+        assert_eq!(container(&measured).answer, Answer::Fails, "the smallest is not judged");
         measured.charts.push(of("wire-relative", &[0.99, 1.0, 1.01]));
         let judged = container(&measured);
         assert_eq!(judged.answer, Answer::Holds);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagrams_cost_is_said_and_whether_the_processor_was_full() {
+    fn a_datagrams_cost_is_stated_and_whether_the_processor_was_full() {
         let mut measured = outcome(&facts());
         let of = |id: &str, measure, native: f64, container: f64| {
             let curves: [Points<'_>; 2] =

@@ -146,7 +146,7 @@ fn network() -> io::Result<Step> {
     }))
 }
 
-/// A process that ends at once: this program, asked for its version.
+/// A process that ends at once: this program, with `--version`.
 fn fork() -> io::Result<()> {
     let mut child = Command::new("/proc/self/exe");
     child.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -100,15 +100,15 @@ impl Emulator {
         let unusable =
             |why: String| EnvironmentError::Unusable { program: self.program.clone(), why, fix: fix_takt(own) };
         let mut command = caller.command(&self.program);
-        let said = command.args(&self.arguments).arg("--version").output();
-        let said = said.map_err(|error| unusable(error.to_string()))?;
-        if !said.status.success() {
-            let why = last_lines(&String::from_utf8_lossy(&said.stderr));
+        let output = command.args(&self.arguments).arg("--version").output();
+        let output = output.map_err(|error| unusable(error.to_string()))?;
+        if !output.status.success() {
+            let why = last_lines(&String::from_utf8_lossy(&output.stderr));
             let fix = Family::of(&Host::this()).install("libc6-arm64-cross", "glibc-aarch64-linux-gnu");
             let fix = if why.contains("ld-linux-aarch64") { fix } else { fix_takt(own) };
             return Err(EnvironmentError::Unusable { program: self.program.clone(), why, fix });
         }
-        let (there, here) = (String::from_utf8_lossy(&said.stdout), env!("CARGO_PKG_VERSION"));
+        let (there, here) = (String::from_utf8_lossy(&output.stdout), env!("CARGO_PKG_VERSION"));
         match version(&there) {
             Some(version) if version == here => Ok(()),
             _ => Err(unusable(format!("the takt for aarch64 is {}, this one {here}", there.trim()))),
@@ -127,8 +127,8 @@ fn qemu(caller: &Caller) -> Result<(PathBuf, String), EnvironmentError> {
             fix: fix(),
         });
     };
-    let said = caller.says(&program, &["--version"]).unwrap_or_default();
-    match version(&said) {
+    let output = caller.says(&program, &["--version"]).unwrap_or_default();
+    match version(&output) {
         Some(version) => Ok((program, version.to_owned())),
         None => Err(EnvironmentError::Unusable { program, why: "it does not say its version".into(), fix: fix() }),
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_start_or_is_another_takt_is_refused_with_what_it_said() {
+    fn what_does_not_start_or_is_another_takt_is_refused_with_its_output() {
         let dir = tempfile::tempdir().unwrap();
         let own = Path::new("target/release/takt");
         let emulator = |script: &str| {

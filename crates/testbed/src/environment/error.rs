@@ -50,8 +50,8 @@ pub enum EnvironmentError {
     /// The agent in `native`.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    #[error("{program} brought up no agent; it said last:\n{said}")]
-    Inside { program: PathBuf, said: String, source: AgentError },
+    #[error("{program} brought up no agent; its last output:\n{output}")]
+    Inside { program: PathBuf, output: String, source: AgentError },
 }
 
 impl EnvironmentError {

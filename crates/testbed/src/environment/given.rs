@@ -1,4 +1,4 @@
-//! A radio that is there already. It is asked how late it was itself, which only takt's emulator answers.
+//! A radio that is there already. How late it was itself is requested from it, which only takt's emulator answers.
 //!
 //! Before a round and after it, never during one. No answer is no error: a real radio has none to give.
 
@@ -12,7 +12,7 @@ use takt_wire::lag::{self, LagReply, LagRequest};
 
 use crate::lateness::{Lateness, OwnLag, RadioLateness, Unread};
 
-/// How often an unanswered question is asked, and how long each time is waited.
+/// How often an unanswered request is sent, and how long each time is waited.
 const TRIES: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Replies that a radio's spans fill at most; an emulator keeps 4096.
@@ -36,7 +36,7 @@ impl GivenRadio {
         GivenRadio { addr, is_emulator: false, before: None, next_id: 0 }
     }
 
-    /// Before a round; whether it is takt's emulator, as far as it has said so yet.
+    /// Before a round; whether it is takt's emulator, as far as it has answered yet.
     pub(super) fn begin(&mut self) -> bool {
         // No spans are requested: none ends so late.
         self.before = self.open().ok().and_then(|mut engine| self.ask(&mut *engine, u64::MAX));
@@ -44,7 +44,7 @@ impl GivenRadio {
         self.is_emulator
     }
 
-    /// After it: how late it was since [`GivenRadio::begin`]; `None`: it has not said so.
+    /// After it: how late it was since [`GivenRadio::begin`]; `None`: it has not answered.
     pub(super) fn end(&mut self) -> Option<Lateness> {
         let before = self.before.take()?;
         let mut engine = self.open().ok()?;
@@ -65,7 +65,7 @@ impl GivenRadio {
         None
     }
 
-    /// What a reader must know of a round in which it said nothing, though it can.
+    /// What a reader must know of a round in which it reported nothing, though it can.
     pub(super) fn silence(&self) -> String {
         format!(
             "the emulator at {} did not say after a round how late it was itself: nothing of it is set aside",
@@ -156,7 +156,7 @@ mod tests {
         spans: LagSpans::NONE,
     };
 
-    /// Answers one request after the other with what `answers` say of it, then no more; gives back since when it was asked.
+    /// Answers one request after the other with what `answers` say of it, then no more; gives back since when it was requested.
     fn answering(addr: Ipv4Addr, answers: Vec<LagReply>) -> JoinHandle<Vec<u64>> {
         let socket = UdpSocket::bind((addr, lag::PORT)).unwrap();
         socket.set_read_timeout(Some(HANG)).unwrap();
@@ -187,7 +187,7 @@ mod tests {
         assert!(!radio.begin());
         silent.set_read_timeout(Some(HANG)).unwrap();
         for _ in 0..TRIES {
-            assert_eq!(silent.recv(&mut [0; 1000]).unwrap(), LagRequest::BYTES, "it was asked");
+            assert_eq!(silent.recv(&mut [0; 1000]).unwrap(), LagRequest::BYTES, "the request came");
         }
     }
 

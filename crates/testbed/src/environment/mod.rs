@@ -32,6 +32,7 @@ mod programs;
 mod running;
 mod scratch;
 mod shell;
+mod sides;
 mod site;
 mod spec;
 mod vm;

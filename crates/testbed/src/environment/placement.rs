@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_core_is_shared_and_said_so() {
+    fn one_core_is_shared_and_reported_so() {
         let one = Placement::of(&machine(&[&[0, 1]]), &[0, 1], true);
         assert_eq!((&one.host, &one.radio), (&vec![0, 1], &vec![0, 1]));
         assert!(one.how.contains("shared") && one.shared());

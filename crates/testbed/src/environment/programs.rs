@@ -22,7 +22,7 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Calls programs for a run. Each is recorded and carries its mark, even one that is only asked for its version: if the run is
+/// Calls programs for a run. Each is recorded and carries its mark, even one that only prints its version: if the run is
 /// killed meanwhile, `takt clean` ends it.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
@@ -81,7 +81,7 @@ pub(super) fn version(text: &str) -> Option<&str> {
     found.get(..end).map(|version| version.trim_end_matches('.'))
 }
 
-/// The last lines of what something said, for an error.
+/// The last lines of what a program printed, for an error.
 pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(8);

@@ -1,7 +1,6 @@
 //! Everything that stands while rounds are run: the path, an agent on each side, and what is in force.
 
 use std::net::Ipv4Addr;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,10 +13,9 @@ use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
 use super::given::GivenRadio;
+use super::sides::{Between, Sides};
 use super::{Environment, EnvironmentError, EnvironmentFacts, Placement, RunningEnvironment, Shell, drawing};
-use crate::net::{
-    Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
-};
+use crate::net::{Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathSpec, RadioPair, topology};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteOptions {
@@ -61,7 +59,7 @@ pub struct InForce {
     /// What its router may use of a CPU, where that is limited.
     #[serde(default)]
     pub path_limit: Option<Limit>,
-    /// What it carried flat out, each way, before the first round, beside what it is said to carry.
+    /// What it carried flat out, each way, before the first round, beside what it is specified to carry.
     #[serde(default)]
     pub ceilings: Vec<Ceiling>,
     pub radio_addr: Ipv4Addr,
@@ -146,51 +144,40 @@ impl Site {
         run: &Run,
         label: &str,
     ) -> Result<Site, SiteError> {
-        let failed = |source| SiteError::Environment { name: environment.name().to_owned(), source: Box::new(source) };
         let emulated = options.addr.is_none() && !options.alone;
         if environment.is_elsewhere() {
-            return Site::elsewhere(options, environment, emulated);
+            let sides = Sides::start_elsewhere(options, environment, emulated)?;
+            return Ok(Site::of(options, environment, sides, Between::default()));
         }
         let topology = Topology::read(&Host::this())?;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
-        let mut notes = Vec::new();
         let program = &environment.outside().program;
         let with = Build { run, label, program, cpus: &[] };
-        let between = if !emulated || options.loopback { None } else { build(options, &with, &mut notes)? };
-        let ceilings = between.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
-        notes.extend(between.iter().flat_map(|path| path.notes.iter().cloned()));
-        let (path, radio_addr) = match (options.addr, &between) {
+        let between = if !emulated || options.loopback { Between::default() } else { Between::build(options, &with)? };
+        let sides = Sides::start(options, environment, emulated, placement, between.path.as_deref())?;
+        Ok(Site::of(options, environment, sides, between))
+    }
+
+    /// Both sides run, and what lies between them is there.
+    fn of(options: &SiteOptions, environment: &dyn Environment, sides: Sides, between: Between) -> Site {
+        let Sides { running: RunningEnvironment { agent: host, holder, shell }, radio, placement } = sides;
+        let Between { path: built, ceilings, notes } = between;
+        let (path, radio_addr) = match (options.addr, &built) {
             _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
             (Some(addr), _) => ("network", addr),
             (None, None) => ("loopback", own_loopback()),
             (None, Some(path)) if options.path.is_none() => ("veth", path.radio.address),
             (None, Some(path)) => (path.spec.name.as_str(), path.radio.address),
         };
-        let running = match between.is_none() && emulated && environment.own_network() {
-            // There is no way from the loopback interface of this machine into another namespace.
-            true => {
-                Err(EnvironmentError::NoPathEnd { environment: environment.name().into(), requested: options.loopback })
-            }
-            false => environment.start(between.as_ref().map(|path| &path.host), &placement.host),
-        };
-        let RunningEnvironment { agent: host, holder, shell } = running.map_err(failed)?;
-        let radio = match emulated {
-            false => None,
-            true => {
-                let namespace = between.as_ref().map(|path| path.radio.namespace.path());
-                let radio = environment.start_radio(namespace.as_deref(), &placement.radio);
-                Some(radio.map_err(SiteError::Radio)?)
-            }
-        };
         let in_force = InForce {
             environment: environment.name().into(),
             path: path.into(),
-            path_spec: between.as_ref().map(|path| path.spec.clone()),
-            topology: between.as_ref().map(|path| drawing::inside(path.topology.clone(), &holder)),
-            path_limit: between.as_ref().and_then(|path| path.limit),
+            path_spec: built.as_ref().map(|path| path.spec.clone()),
+            topology: built.as_ref().map(|path| drawing::inside(path.topology.clone(), &holder)),
+            path_limit: built.as_ref().and_then(|path| path.limit),
             ceilings,
             radio_addr,
-            emulated,
+            emulated: radio.is_some(),
             given_emulator: false,
             transmit: false,
             placement,
@@ -200,54 +187,10 @@ impl Site {
             holder,
         };
         let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
-        let mut site = Site { host, shell, radio, given, in_force, path: between, is_elsewhere: false };
+        let is_elsewhere = environment.is_elsewhere();
+        let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
         site.find_emulator_priority();
-        Ok(site)
-    }
-
-    /// The same on another machine: the host side there, and an emulated radio beside it on its loopback interface. A radio
-    /// that is there already is where it is.
-    fn elsewhere(options: &SiteOptions, environment: &dyn Environment, emulated: bool) -> Result<Site, SiteError> {
-        let name = environment.name().to_owned();
-        let failed = |source| SiteError::Environment { name: name.clone(), source: Box::new(source) };
-        if emulated && !options.loopback {
-            return Err(failed(EnvironmentError::Elsewhere { environment: name.clone() }));
-        }
-        // First: the host side takes all cores that are left.
-        let radio = emulated.then(|| environment.start_radio(None, &[])).transpose().map_err(SiteError::Radio)?;
-        let RunningEnvironment { agent: host, holder, shell } = environment.start(None, &[]).map_err(failed)?;
-        let cpus = |agent: &Agent| agent.hello().cpus.clone();
-        let placement = Placement {
-            host: cpus(&host),
-            radio: radio.as_ref().map(cpus).unwrap_or_default(),
-            how: format!("cores that {name} has granted"),
-        };
-        let (path, radio_addr) = match options.addr {
-            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
-            Some(addr) => ("network", addr),
-            None => ("loopback", own_loopback()),
-        };
-        let in_force = InForce {
-            environment: name.clone(),
-            path: path.into(),
-            path_spec: None,
-            topology: None,
-            path_limit: None,
-            ceilings: Vec::new(),
-            radio_addr,
-            emulated,
-            given_emulator: false,
-            transmit: false,
-            placement,
-            emulator_priority: None,
-            notes: Vec::new(),
-            accelerator: None,
-            holder,
-        };
-        let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
-        let mut site = Site { host, shell, radio, given, in_force, path: None, is_elsewhere: true };
-        site.find_emulator_priority();
-        Ok(site)
+        site
     }
 
     /// Whether both sides are on another machine than this one.
@@ -256,7 +199,7 @@ impl Site {
         self.is_elsewhere
     }
 
-    /// What both sides and their machine have used since this was asked last, where that is another machine; else `None`. The
+    /// What both sides and their machine have used since the last call, where that is another machine; else `None`. The
     /// first time there is nothing to compare with.
     ///
     /// # Errors
@@ -308,8 +251,8 @@ impl Site {
         self.path.as_ref()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
-    /// Starts a fresh emulator, so that its lag and its counters are those of one round; a radio that is there already is
-    /// asked whether it is one. `more`: more of its options.
+    /// Starts a fresh emulator, so that its lag and its counters are those of one round; a radio that is there already gets
+    /// a request that only an emulator answers. `more`: more of its options.
     pub fn start_emulator(&mut self, more: Value) -> Result<(), AgentError> {
         let mut options = self.emulator_options(self.in_force.emulator_priority);
         if let (Value::Object(more), Some(options)) = (more, options.as_object_mut()) {
@@ -331,13 +274,13 @@ impl Site {
             return radio.finish();
         }
         let Some(given) = &mut self.given else { return Ok(Value::Null) };
-        let said = given.end();
+        let lateness = given.end();
         let silence = given.silence();
         self.in_force.notes.retain(|note| *note != silence);
-        if said.is_none() && self.in_force.given_emulator {
+        if lateness.is_none() && self.in_force.given_emulator {
             self.in_force.notes.push(silence);
         }
-        Ok(json!(said))
+        Ok(json!(lateness))
     }
 
     fn emulator_options(&self, priority: Option<u8>) -> Value {
@@ -371,39 +314,6 @@ impl Site {
 
 /// Below everything the kernel runs as FIFO, above every normal thread.
 const PRIORITY: u8 = 10;
-
-/// Sizes at which a path is compared with its specification, and for how long each.
-const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
-const CALIBRATION: Duration = Duration::from_millis(300);
-
-/// What a limited path carries each way, before anything is measured on it: a limiter that is not in force would show here.
-fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
-    match path.spec.ceiling_datagrams_per_s(64) {
-        Some(_) => {
-            let each = CALIBRATED_BYTES.into_iter().flat_map(|bytes| Towards::BOTH.map(|towards| (towards, bytes)));
-            each.map(|(towards, bytes)| path.ceiling(towards, bytes, CALIBRATION)).collect()
-        }
-        None => Ok(Vec::new()),
-    }
-}
-
-/// A cable can be replaced by loopback; a path that was requested by name can't.
-fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Result<Option<Box<Path>>, PathError> {
-    let cable = || PathSpec { mtu_bytes: options.mtu_bytes, ..PathSpec::of(PathName::Direct) };
-    let spec = options.path.clone().unwrap_or_else(cable);
-    let built = Path::build(&spec, with).and_then(|path| match options.whole_frames {
-        true => path.finish_checksums().map(|()| path),
-        false => Ok(path),
-    });
-    match built {
-        Ok(path) => Ok(Some(Box::new(path))),
-        Err(error @ PathError::NotPermitted) if options.path.is_none() => {
-            notes.push(format!("the path was loopback instead of a veth pair: {error}"));
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
 
 /// An address of 127.0.0.0/8 that no other takt of this machine uses at the same time, nor a person.
 fn own_loopback() -> Ipv4Addr {

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn no_such_process_is_said() {
+    fn no_such_process_is_reported() {
         let mut gone = Command::new("true").spawn().unwrap();
         let pid = gone.id();
         gone.wait().unwrap();

@@ -111,8 +111,8 @@ impl<'a> ControlChannel<'a> {
 
     /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. The server is silent if it leaves
     /// so many questions in a row without an answer, each waited for: this end may have stood still meanwhile, which
-    /// says nothing of the server. A server that says that it is busy is asked again for as long as its other client may be
-    /// dead without the server knowing. It is busy for good if it says so to a question that was asked after that.
+    /// says nothing of the server. A server that reports that it is busy gets the request again for as long as its other client may be
+    /// dead without the server knowing. It is busy for good if it reports so to a request that was sent after that.
     pub(super) fn ask<T>(
         &mut self,
         flow: u8,

@@ -12,7 +12,7 @@ pub struct Progress {
     pub planned: Duration,
     pub warm_up: bool,
     pub sent: u64,
-    /// Datagrams the server has received, as it last said.
+    /// Datagrams the server has received, as it last reported.
     pub received_by_server: u64,
     pub received: u64,
 }

@@ -26,7 +26,7 @@ impl ControlChannel<'_> {
     ) -> Result<(Side, Side, bool), UdpError> {
         let server = self.options.server;
         let text = serde_json::to_vec(plan).map_err(|source| UdpError::Result { server, source })?;
-        // 0 is what was said before the first.
+        // 0 is what was reported before the first.
         self.round = self.round.checked_add(1).unwrap_or(1);
         self.received_by_server = 0;
         self.receiver = plan

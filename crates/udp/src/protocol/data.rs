@@ -80,7 +80,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_accepted_means_the_same_when_said_again(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn whatever_is_accepted_means_the_same_when_written_again(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             if let Some(data) = Data::parse(&bytes) {
                 let mut frame = [0; HEADER_BYTES];
                 data.write(&mut frame);

@@ -342,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_accepted_means_the_same_when_said_again(
+        fn whatever_is_accepted_means_the_same_when_written_again(
             kind in 0_u8..18, mut bytes in prop::collection::vec(prop_oneof![3 => Just(0_u8), 1 => any::<u8>()], 16..120),
         ) {
             bytes[..6].copy_from_slice(&[b'T', b'A', b'K', b'T', VERSION, kind]);

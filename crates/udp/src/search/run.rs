@@ -17,7 +17,7 @@ use super::report::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFoun
 /// Datagrams of the longest burst that is tried.
 const LONGEST_BURST: f64 = 1e6;
 
-/// Searches the highest rate without loss, and the longest burst where that is asked for, of each payload.
+/// Searches the highest rate without loss, and the longest burst where that is requested, of each payload.
 ///
 /// `progress` is called about five times a second. When `stop` is requested the search ends early and what was found is
 /// reported, with `complete` false.
@@ -109,7 +109,7 @@ impl Searcher<'_, '_> {
         }))
     }
 
-    /// As many searches as are asked for; those that were stopped are not among them.
+    /// As many searches as are requested; those that were stopped are not among them.
     fn repeated(
         &mut self,
         goal: Goal,

@@ -86,7 +86,7 @@ impl Relay {
             }
             self.back.set_nonblocking(true).expect("a socket");
             while let (Ok(len), Some(client)) = (self.back.recv(&mut frame), client) {
-                // An answer that is lost is asked for again.
+                // An answer that is lost is requested again.
                 let _ = self.front.send_to(&frame[..len], client);
             }
         }

@@ -10,7 +10,7 @@ const WHAT: &str = "control packet";
 const TIMED: u64 = 1 << 30;
 const ACK: u64 = 1 << 31;
 
-/// What is asked of a register.
+/// What is requested of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum ControlOperation {
@@ -64,7 +64,7 @@ pub struct Control {
     pub address: u32,
     /// One bit a byte of the word.
     pub byte_enables: u8,
-    /// What is asked.
+    /// What is requested.
     pub operation: ControlOperation,
     /// Of an acknowledgement.
     pub status: ControlStatus,

@@ -195,7 +195,7 @@ pub struct Management {
     pub sequence: u16,
     /// Endpoint id of whoever asks.
     pub source: u16,
-    /// What each node is to do, or what they said.
+    /// What each node is to do, or what they answered.
     pub operations: Operations,
 }
 

@@ -122,7 +122,7 @@ pub struct StreamCommand {
     pub sequence: u16,
     /// Endpoint id of the sender of samples.
     pub source: u16,
-    /// What is asked.
+    /// What is requested.
     pub operation: StreamOperation,
     /// 4 bits; means nothing yet.
     pub operation_data: u8,

@@ -32,7 +32,7 @@ use crate::WireError;
 
 /// The master clock, which an N200 cannot change.
 pub const MASTER_CLOCK_HZ: u32 = 100_000_000;
-/// Bytes of a datagram that fits an Ethernet frame: what a host asks for unless told otherwise.
+/// Bytes of a datagram that fits an Ethernet frame: what a host requests by default.
 pub const FRAME_BYTES: usize = 1472;
 /// Bytes of the device's transmit buffer; divided by the frame size it is the window of the flow control (712 packets).
 pub const TX_BUFFER_BYTES: usize = 1 << 20;

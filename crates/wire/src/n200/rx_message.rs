@@ -30,7 +30,7 @@ pub enum RxEvent {
     BrokenChain,
     /// The output was blocked; streaming has stopped.
     Overflow,
-    /// Told to stop while idle.
+    /// A stop while idle.
     StopWhileIdle,
     /// Any other code.
     Other(u32),

@@ -1,4 +1,4 @@
-//! What a receive DSP is told to do: the words of registers 32 to 34 (80 to 82).
+//! What a receive DSP is to do: the words of registers 32 to 34 (80 to 82).
 
 use super::time;
 use crate::WireError;
@@ -26,7 +26,7 @@ pub struct StreamCommand {
     pub tick: Option<u64>,
 }
 
-/// The four things a receive DSP can be told.
+/// The four commands of a receive DSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamAction {
     /// Stream until stopped.

@@ -11,7 +11,7 @@ const PEEK: u32 = 8;
 /// A request, or its reply, which has the same form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firmware {
-    /// What is asked.
+    /// What is requested.
     pub action: FirmwareAction,
     /// A reply is wanted; of a reply: it is one.
     pub ack: bool,
@@ -25,7 +25,7 @@ pub struct Firmware {
     pub data: u32,
 }
 
-/// What is asked of a register.
+/// What is requested of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirmwareAction {
     /// Nothing: "is there anybody?" Discovery is this.

@@ -18,7 +18,7 @@ const DRIFT_PPM: u64 = 500;
 /// Distances to the master that are looked back on.
 const KEPT: usize = 16;
 
-/// PTP corrects a clock by less in between, beside what it drifted while it was lost; more means that somebody has set it.
+/// PTP corrects a clock by less in between, beside what it drifted while it was lost; more means that it was set.
 const SET_NS: u64 = 1_000_000;
 
 /// What all nodes of a run go by.
@@ -380,7 +380,7 @@ mod tests {
     }
 
     proptest! {
-        /// Slots never jump, and where PTP and the own estimate are true, the truth stays within the bound and nothing is said.
+        /// Slots never jump, and where PTP and the own estimate are true, the truth stays within the bound and nothing is reported.
         #[test]
         fn the_truth_lies_within_the_bound(
             truth in -1_000_000_000_i64..1_000_000_000,

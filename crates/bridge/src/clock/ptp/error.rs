@@ -12,7 +12,7 @@ use takt_wire::WireError;
 pub enum PtpError {
     #[error("no ptp4l answers here: {} is no socket of one", list(.tried))]
     Absent { tried: Vec<PathBuf> },
-    #[error("ptp4l can't be asked at {}", .path.display())]
+    #[error("ptp4l can't be reached at {}", .path.display())]
     Socket {
         path: PathBuf,
         #[source]

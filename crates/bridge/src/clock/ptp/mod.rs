@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  grandmaster ══ PTP ══> ptp4l ── disciplines ──> CLOCK_REALTIME ── read in a bracket ──> CLOCK_MONOTONIC ──> slot 0
-//!                           └── asked ten times a second: in what state, how far off ──────────> bound
+//!                           └── read ten times a second: in what state, how far off ──────────> bound
 //!  reference ══ takt's own question ═══════════════════════════════════════════════════════════> another opinion
 //! ```
 //!

@@ -15,7 +15,7 @@ use takt_wire::ptp::{
 
 use super::PtpError;
 
-/// Where ptp4l answers if nothing else is said: first the socket on which nothing can be changed, which linuxptp 4 has.
+/// Where ptp4l answers by default: first the socket on which nothing can be changed, which linuxptp 4 has.
 const USUAL: [&str; 2] = ["/var/run/ptp4lro", "/var/run/ptp4l"];
 
 /// How long all answers together may take.

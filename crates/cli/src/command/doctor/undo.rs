@@ -33,7 +33,7 @@ fn text(undone: &[Undone]) -> String {
     let left = undone.iter().filter(|undone| matches!(undone.outcome, Outcome::ChangedSince { .. })).count();
     lines.push(match left {
         0 => "Yes: every setting is as it was.".into(),
-        _ => "No: somebody has changed settings since; they are left as they are.".into(),
+        _ => "No: settings have been changed since; they are left as they are.".into(),
     });
     lines.join("\n")
 }

@@ -18,7 +18,7 @@ pub struct OnNodes {
 /// There are no nodes here.
 ///
 /// # Errors
-/// They are asked for.
+/// The points or the flags name some.
 pub fn open(flags: &OnNodes, points: &[Point]) -> Result<Option<Arc<dyn Nodes>>> {
     if flags.folder.is_some() || points.iter().any(|point| node_of(point.settings.word("environment")).is_some()) {
         return Err(node::missing().into());

@@ -8,7 +8,7 @@ use super::{Place, manager, problem};
 use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 somebody is there, 1 nobody is, 2 it could not be asked.")]
+#[command(after_help = "Exit status: 0 a node is there, 1 none is, 2 the cluster could not be reached.")]
 pub struct Args {
     #[command(flatten)]
     place: Place,

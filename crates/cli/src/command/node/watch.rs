@@ -113,7 +113,7 @@ pub fn trace(file: Option<&Path>) -> Result<Trace> {
     Ok(Trace::create(file).map_err(unwritten)?)
 }
 
-/// Says what happens to a run while it is watched over. `opening` is said once it is.
+/// Prints what happens to a run while it is watched. `opening` is printed once it is.
 ///
 /// # Errors
 /// Those of `watched`.

@@ -53,7 +53,7 @@ pub struct OnCluster {
 pub enum SlotClock {
     /// The clock of one node, which the others ask what time it is.
     Own,
-    /// PTP's time; takt's own question is asked too, and must not contradict it.
+    /// PTP's time; takt's own request is sent too, and must not contradict it.
     Ptp,
 }
 

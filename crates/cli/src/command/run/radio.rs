@@ -1,4 +1,4 @@
-//! `takt run --clock radio`: what is said of the radio that sets the beat.
+//! `takt run --clock radio`: what is reported of the radio that sets the beat.
 
 use std::net::IpAddr;
 
@@ -59,7 +59,7 @@ fn software_problem(error: SoftwareError) -> Failure {
     }
 }
 
-/// What is said of the radio and its answers in the end; nothing without them.
+/// What is reported of the radio and its answers in the end; nothing without them.
 pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
     let lag = radio.and_then(|radio| radio.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);

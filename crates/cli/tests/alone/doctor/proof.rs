@@ -72,7 +72,7 @@ impl Patient {
 }
 
 #[test]
-fn a_change_whose_effect_is_sure_is_found_to_help_and_is_kept_as_asked_until_undone() {
+fn a_change_whose_effect_is_sure_is_found_to_help_and_is_kept_as_requested_until_undone() {
     let Some(patient) = Patient::with_small_buffers() else { return };
     let prove = ["--prove", "socket-buffer-small", "--pairs", "4", "--round", "500ms", "--json", "--keep"];
     let begun = Instant::now();
@@ -102,7 +102,7 @@ fn a_change_whose_effect_is_sure_is_found_to_help_and_is_kept_as_asked_until_und
 /// More than this and a sender does not offer what its reader is to lose.
 const HELD_UP_MAX: f64 = 0.1;
 
-/// How a program ended and what it said, and for how many seconds its threads waited for a processor.
+/// How a program ended and what it printed, and for how many seconds its threads waited for a processor.
 fn witnessed(mut program: Child) -> (Output, f64) {
     let mut waited = Duration::ZERO;
     wait_for("the end of a proof", || {

@@ -20,7 +20,7 @@ const EMPTY_POLLS: u32 = 1_000_000;
 /// time pass. A datagram is never lost between hosts and devices but to a full receive buffer, which is counted.
 ///
 /// # Panics
-/// `recv` panics when it is told to wait for ever and nothing will ever happen, and after a million polls in a row that
+/// `recv` panics when it is to wait for ever and nothing will ever happen, and after a million polls in a row that
 /// found nothing.
 pub struct SimEngine {
     wire: Wire,
@@ -124,7 +124,7 @@ impl SimEngine {
 impl Engine for SimEngine {
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
         self.wire.counters.receive_calls += 1;
-        // What is due at this very instant has happened, whether or not somebody waits for it.
+        // What is due at this very instant has happened, whether or not a caller waits for it.
         let now = self.wire.world.now();
         self.wire.world.lock().run_until(now);
         if let Wait::Until(end) = wait {

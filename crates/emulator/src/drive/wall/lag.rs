@@ -138,7 +138,7 @@ impl Lag {
         }
     }
 
-    /// The largest lag above the limit since this was last asked, nanoseconds; 0: none.
+    /// The largest lag above the limit since the last call, nanoseconds; 0: none.
     pub(super) fn take_latest_ns(&mut self) -> u64 {
         std::mem::take(&mut self.latest_ns)
     }

@@ -158,7 +158,7 @@ impl<D: Device> Driver<D> {
         self.engine.counters()
     }
 
-    /// Takes a batch of datagrams, and what ICMP told; returns how many datagrams.
+    /// Takes a batch of datagrams, and what ICMP reported; returns how many datagrams.
     fn receive(&mut self, wait: Wait) -> Result<usize, EngineError> {
         let batch = self.engine.recv(wait)?;
         let received = batch.len();

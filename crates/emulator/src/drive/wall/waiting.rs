@@ -38,7 +38,7 @@ pub struct Waiting {
     pub cpus: Vec<usize>,
     /// Its timer slack, nanoseconds; 0 of a real-time thread, which has none.
     pub timer_slack_ns: u64,
-    /// The slice that it asked the scheduler for and got, nanoseconds; `None`: a real-time thread, or Linux before 6.12.
+    /// The slice that it requested from the scheduler and got, nanoseconds; `None`: a real-time thread, or Linux before 6.12.
     pub slice_ns: Option<u64>,
     /// While samples flow it slept until the next beat, microseconds from one to the next.
     pub beat_us: u64,

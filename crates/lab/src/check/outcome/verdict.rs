@@ -103,7 +103,7 @@ pub enum Layer {
     Cpu,
     /// The radio, or the network behind the host's interface.
     Radio,
-    /// The emulator was late itself: nothing is said about the host.
+    /// The emulator was late itself: the verdict leaves the host open.
     Emulator,
     /// No counter tells.
     Unknown,

@@ -80,7 +80,7 @@ pub struct Answers {
     pub yes: usize,
     /// It does not.
     pub no: usize,
-    /// Neither was said.
+    /// It gave neither.
     pub not_known: usize,
 }
 

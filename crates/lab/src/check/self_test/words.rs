@@ -61,7 +61,7 @@ mod tests {
     use super::done;
 
     #[test]
-    fn what_is_done_to_a_host_is_said_in_words() {
+    fn what_is_done_to_a_host_is_stated_in_words() {
         for (name, level, words) in [
             ("recv_buffer", "32KiB", Some("buffer 32KiB")),
             ("cpu_quota", "80", Some("CPU quota 80 %")),

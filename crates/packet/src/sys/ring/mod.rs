@@ -46,7 +46,7 @@ pub(crate) struct Arrival {
 
 /// How bytes are offered by zero copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lend {
+pub(crate) struct ZeroCopySend {
     /// The block that they lie in.
     pub(crate) block: usize,
     /// Shorter datagrams are copied.
@@ -200,8 +200,8 @@ impl Ring {
     /// Whether the kernel has sends by zero copy (`IORING_OP_SENDMSG_ZC`, Linux 6.1).
     pub(crate) fn has_zero_copy(&self) -> bool {
         let mut probe = Probe::new();
-        let asked = self.uring.submitter().register_probe(&mut probe);
-        asked.is_ok() && probe.is_supported(opcode::SendMsgZc::CODE)
+        let probed = self.uring.submitter().register_probe(&mut probe);
+        probed.is_ok() && probe.is_supported(opcode::SendMsgZc::CODE)
     }
 
     /// Whether the bytes of a block may be written: no frame refers to them.
@@ -225,13 +225,13 @@ impl Ring {
     }
 
     /// Sends in one submission, in order, without waiting for room; returns how many from the front were taken, at least
-    /// one. Each waits for the one before it (`IOSQE_IO_LINK`), and none is tried after one has failed. With `lend` their bytes
+    /// one. Each waits for the one before it (`IOSQE_IO_LINK`), and none is tried after one has failed. With `zero_copy` their bytes
     /// must lie in that block.
     pub(crate) fn send(
         &mut self,
         socket: BorrowedFd<'_>,
         messages: &Prepared<'_>,
-        lend: Option<Lend>,
+        zero_copy: Option<ZeroCopySend>,
     ) -> Result<usize, Errno> {
         self.enable()?;
         let messages = messages.each();
@@ -239,9 +239,9 @@ impl Ring {
         self.sends.begin();
         for (number, message) in messages.take(most).enumerate() {
             let linked = if number + 1 < most { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
-            let lend = lend.filter(|lend| message.bytes as usize >= lend.least_bytes);
-            let entry = sends::entry(socket, message, lend, self.registered);
-            let mark = Sends::mark(lend.map_or(0, |lend| lend.block), number);
+            let zero_copy = zero_copy.filter(|zero_copy| message.bytes as usize >= zero_copy.least_bytes);
+            let entry = sends::entry(socket, message, zero_copy, self.registered);
+            let mark = Sends::mark(zero_copy.map_or(0, |zero_copy| zero_copy.block), number);
             if !self.push(&entry.flags(linked).user_data(mark)) {
                 break;
             }

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use io_uring::types::Fd;
 use io_uring::{cqueue, opcode, squeue};
 
-use super::Lend;
+use super::ZeroCopySend;
 use crate::sys::message::Message;
 
 /// Marks the answers to a send; block and number are below.
@@ -23,16 +23,23 @@ const COPIED: i32 = i32::MIN;
 const REPORT_USAGE: u16 = 1 << 3;
 
 /// The request for a message, by zero copy or not; one piece of `registered` memory needs no header and pins nothing.
-pub(super) fn entry(socket: BorrowedFd<'_>, message: Message, lend: Option<Lend>, registered: bool) -> squeue::Entry {
+pub(super) fn entry(
+    socket: BorrowedFd<'_>,
+    message: Message,
+    zero_copy: Option<ZeroCopySend>,
+    registered: bool,
+) -> squeue::Entry {
     let (socket, flags) = (Fd(socket.as_raw_fd()), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
-    match (lend, message.single) {
-        (Some(lend), Some(at)) => opcode::SendZc::new(socket, std::ptr::with_exposed_provenance(at), message.bytes)
-            .buf_index(u16::try_from(lend.block).ok().filter(|_| registered))
-            .dest_addr(std::ptr::with_exposed_provenance(message.name))
-            .dest_addr_len(message.name_bytes)
-            .flags(flags)
-            .zc_flags(REPORT_USAGE)
-            .build(),
+    match (zero_copy, message.single) {
+        (Some(zero_copy), Some(at)) => {
+            opcode::SendZc::new(socket, std::ptr::with_exposed_provenance(at), message.bytes)
+                .buf_index(u16::try_from(zero_copy.block).ok().filter(|_| registered))
+                .dest_addr(std::ptr::with_exposed_provenance(message.name))
+                .dest_addr_len(message.name_bytes)
+                .flags(flags)
+                .zc_flags(REPORT_USAGE)
+                .build()
+        }
         (Some(_), None) => {
             opcode::SendMsgZc::new(socket, message.header).flags(flags.cast_unsigned()).ioprio(REPORT_USAGE).build()
         }
@@ -40,11 +47,11 @@ pub(super) fn entry(socket: BorrowedFd<'_>, message: Message, lend: Option<Lend>
     }
 }
 
-/// Messages that zero copy was asked for and that are done with.
+/// Messages that zero copy was requested for and that are done with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// Left from where they lay.
-    pub(crate) lent: u64,
+    pub(crate) zero_copy: u64,
     /// Were copied all the same.
     pub(crate) copied: u64,
 }
@@ -98,7 +105,7 @@ impl Sends {
             block.reads -= 1;
             let copied = result & COPIED != 0;
             self.usage.copied += u64::from(copied);
-            self.usage.lent += u64::from(!copied);
+            self.usage.zero_copy += u64::from(!copied);
             return true;
         }
         block.reads += i64::from(cqueue::more(flags));
@@ -176,7 +183,7 @@ mod tests {
             assert!(sends.take(Sends::mark(1, number), result, NOTIF));
         }
         assert!(sends.is_free(1));
-        assert_eq!(sends.usage(), Usage { lent: 2, copied: 1 });
+        assert_eq!(sends.usage(), Usage { zero_copy: 2, copied: 1 });
         assert!(!sends.take(7, 0, 0), "a receive's");
     }
 

@@ -55,7 +55,7 @@ const GOES_ON: u32 = 1;
 pub(crate) struct Sizes {
     pub(crate) receive: u32,
     pub(crate) send: u32,
-    /// Longest frame; above [`FRAME_BYTES`] the kernel is asked to lay frames into several chunks.
+    /// Longest frame; above [`FRAME_BYTES`] the kernel is requested to lay frames into several chunks.
     pub(crate) frame_bytes: usize,
 }
 

@@ -95,7 +95,7 @@ impl Receiving {
         self.fill.publish();
     }
 
-    /// Has the driver look for frames, where it waits to be told, or where the socket polls (`SO_BUSY_POLL`).
+    /// Has the driver look for frames, where it waits for a wake-up, or where the socket polls (`SO_BUSY_POLL`).
     ///
     /// # Errors
     /// `ENETDOWN`: the interface is down. `ENXIO`: it is gone, and with it this socket's use.

@@ -37,7 +37,7 @@ impl<T: Copy> Ring<T> {
         let entries = offset(at.desc)?;
         let bytes = entries + size as usize * size_of::<T>();
         let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
-        // SAFETY: no address is asked for, so that nothing mapped before is replaced.
+        // SAFETY: no address is requested, so that nothing mapped before is replaced.
         #[allow(unsafe_code)]
         let mapped = unsafe { mmap(std::ptr::null_mut(), bytes, access, kind, socket, page) }?;
         let at_flags = at.flags.map(offset).transpose()?;

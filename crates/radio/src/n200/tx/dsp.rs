@@ -21,7 +21,7 @@ const DRY_REPORTS: u32 = 2;
 pub(super) struct Dsp {
     pub(super) claim: Arc<Claim>,
     pub(super) window: Window,
-    /// The radio ran dry after the datagram of this number, and has since said so often that it has taken no other.
+    /// The radio ran dry after the datagram of this number, and has since reported so often that it has taken no other.
     pub(super) dry: Option<(u32, u32)>,
 }
 

@@ -19,9 +19,9 @@ use crate::rx::{WireSamples, checked_size};
 use crate::tx::Setup;
 use crate::{RadioError, Role, TxOptions, TxStreamer};
 
-/// Reports a second the radio is asked for at least.
+/// Reports a second that are requested of the radio at least.
 const REPORTS_PER_S: u32 = 20;
-/// Reports the radio is asked for at least while its buffer is played once.
+/// Reports that are requested of the radio at least while its buffer is played once.
 const REPORTS_PER_BUFFER: usize = 8;
 
 impl N200 {

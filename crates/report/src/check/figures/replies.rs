@@ -7,7 +7,7 @@ use crate::Unit;
 use crate::check::words::time;
 use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
 
-/// Distribution of the time to an answer, and late answers against the delay asked for.
+/// Distribution of the time to an answer, and late answers against the requested delay.
 pub(in crate::check) fn replies(outcome: &Outcome) -> Vec<Figure> {
     let points: Vec<&RoundTripPoint> = outcome.round_trips.iter().filter(|p| !p.ecdf_us.is_empty()).collect();
     let mut figures = Vec::new();
@@ -47,7 +47,7 @@ fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
         x: Axis::log("time from the sample to its answer", Unit::SECONDS),
         y: Axis::nines("answers ready by then"),
         series: shown.map(series).collect(),
-        source: source(outcome, "all answers of the rounds that count, by delay asked for"),
+        source: source(outcome, "all answers of the rounds that count, by requested delay"),
         ..Figure::default()
     }
 }
@@ -75,7 +75,7 @@ fn late(outcome: &Outcome) -> Figure {
         id: "late".into(),
         finding,
         how_to_read: format!("{HOW_MEANS} Zero has a place of its own, below the break."),
-        x: Axis::log("delay asked for", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
+        x: Axis::log("requested delay", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
         y: Axis::log_and_zero("share of answers late", Unit::SHARE),
         series,
         source: source(outcome, "answers the radio called late over all answers, by round of the answers"),

@@ -5,7 +5,7 @@ use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, Role, SplitPoint
 
 use super::super::common::cell;
 use super::figures::platform;
-use crate::check::taker;
+use crate::check::component_or_host;
 use crate::quantity::significant;
 use crate::{Cell, Column, Row, Table, Unit, count};
 
@@ -14,7 +14,7 @@ const EMULATED: &str = "emulated aarch64";
 
 pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &LongestPoint| {
-        let ended = p.ended_by.iter().map(|(who, n)| format!("{} {n}", taker(who)));
+        let ended = p.ended_by.iter().map(|(who, n)| format!("{} {n}", component_or_host(who)));
         Row::plain([
             Cell::text(format!("{}, {}", Unit::SECONDS.show(p.slot_us * 1e-6, 3), platform((p.nodes, p.workers)))),
             cell(&p.bits, Unit::prefixed("bit"), 1.0),

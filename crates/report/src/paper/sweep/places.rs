@@ -98,7 +98,7 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
     let of = |site: &SiteFacts| -> Vec<_> {
         read::<Vec<Ceiling>>(site, "ceilings").unwrap_or_default().iter().map(|ceiling| row(site, ceiling)).collect()
     };
-    let columns = Column::row("path", &["carried flat out", "said to carry"], &["set by"]);
+    let columns = Column::row("path", &["carried flat out", "specified"], &["set by"]);
     let title = "What limited paths carry, found before the first round";
     Table::new("ceilings", title, columns, outcome.sites.iter().flat_map(of).collect())
 }

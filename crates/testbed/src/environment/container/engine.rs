@@ -1,6 +1,6 @@
 //! A container by an engine: how Podman and Docker are called for what a bundle says to an OCI runtime.
 //!
-//! No image is pulled and no registry asked. Podman runs the root that takt lays out, and keeps its state in the container's own
+//! No image is pulled and no registry contacted. Podman runs the root that takt lays out, and keeps its state in the container's own
 //! scratch folder, so that a person's containers and takt's never meet. Docker runs images only, so the root, which is a few
 //! empty folders and links, is imported as one and removed again; and it puts a container into no namespace that is there
 //! already, so the path's end is moved into the container's own once it has started.
@@ -118,8 +118,8 @@ pub(super) fn import(caller: &Caller, docker: &Path, name: &str, root: &Path) ->
 
 /// The process of a container, in this machine's numbering.
 pub(super) fn docker_pid(caller: &Caller, docker: &Path, name: &str) -> Option<u32> {
-    let said = caller.says(docker, &["inspect", "--format", "{{.State.Pid}}", name])?;
-    said.trim().parse().ok().filter(|&pid| pid > 0)
+    let output = caller.says(docker, &["inspect", "--format", "{{.State.Pid}}", name])?;
+    output.trim().parse().ok().filter(|&pid| pid > 0)
 }
 
 /// The network namespace of a process, if it is another than this one's: what is moved there must never stay here.

@@ -95,8 +95,8 @@ impl Container {
     }
 
     fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
-        let said = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
-        EnvironmentError::Inside { program: self.runtime.program.clone(), said: last_lines(&said), source }
+        let output = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
+        EnvironmentError::Inside { program: self.runtime.program.clone(), output: last_lines(&output), source }
     }
 }
 

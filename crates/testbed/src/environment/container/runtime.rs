@@ -185,13 +185,13 @@ fn examine(caller: &Caller, name: RuntimeName, program: &Path, hybrid: bool) -> 
     if name == RuntimeName::Crun && hybrid {
         return Err("it refuses control groups of both versions at once, as this machine has them".into());
     }
-    let said = match name {
+    let output = match name {
         RuntimeName::Docker => {
             caller.says(program, &["version", "--format", "{{.Server.Version}}"]).ok_or("its daemon does not answer")?
         }
         _ => caller.says(program, &["--version"]).ok_or("it does not say its version")?,
     };
-    version(&said).map(str::to_owned).ok_or_else(|| format!("its version can't be read off: {said}"))
+    version(&output).map(str::to_owned).ok_or_else(|| format!("its version can't be read off: {output}"))
 }
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
         let (caller, program) = (Caller::stranger(), Path::new("/bin/echo"));
         let examine = |name, program, hybrid| examine(&caller, name, program, hybrid);
         assert!(examine(RuntimeName::Crun, program, true).unwrap_err().contains("both versions"));
-        assert!(examine(RuntimeName::Crun, program, false).is_ok(), "its version is all that is asked for");
+        assert!(examine(RuntimeName::Crun, program, false).is_ok(), "its version is all that is requested");
         assert!(examine(RuntimeName::Runc, Path::new("/takt/none"), true).unwrap_err().contains("does not say"));
         assert!(examine(RuntimeName::Docker, Path::new("/bin/false"), true).unwrap_err().contains("daemon"));
     }

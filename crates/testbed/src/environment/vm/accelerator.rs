@@ -66,7 +66,9 @@ pub(super) fn find(
     }
     let found = match boot() {
         Ok(()) => Accelerator::Kvm,
-        Err(EnvironmentError::Inside { said, source, .. }) => Accelerator::Tcg { why: why(&said, &source.to_string()) },
+        Err(EnvironmentError::Inside { output, source, .. }) => {
+            Accelerator::Tcg { why: why(&output, &source.to_string()) }
+        }
         Err(other) => return Err(other),
     };
     let finding = Finding { qemu, kernel, found };
@@ -75,9 +77,9 @@ pub(super) fn find(
     Ok(finding.found)
 }
 
-fn why(said: &str, became: &str) -> String {
-    let last = said.lines().last().unwrap_or_default();
-    format!("{DEVICE} is there, but a guest does not boot with it ({became}; the last it said: {last})")
+fn why(output: &str, became: &str) -> String {
+    let last = output.lines().last().unwrap_or_default();
+    format!("{DEVICE} is there, but a guest does not boot with it ({became}; its last output: {last})")
 }
 
 /// In the folder of run records, which does not outlive a boot.
@@ -100,6 +102,6 @@ mod tests {
             let text = serde_json::to_vec(&finding).unwrap();
             assert_eq!(serde_json::from_slice::<Finding>(&text).unwrap(), finding);
         }
-        assert!(why("a\nb", "silent").ends_with("the last it said: b)"));
+        assert!(why("a\nb", "silent").ends_with("its last output: b)"));
     }
 }

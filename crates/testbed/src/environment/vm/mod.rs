@@ -56,7 +56,7 @@ pub struct Vm {
 }
 
 impl Vm {
-    /// What a guest has if nothing is said: enough for the buffers of every workload.
+    /// What a guest has by default: enough for the buffers of every workload.
     pub const MEMORY_BYTES: u64 = 1 << 30;
 
     /// Finds QEMU and a kernel, and finds out whether KVM boots it; that is remembered until the next boot.
@@ -157,10 +157,10 @@ impl Vm {
         cpus: &[usize],
         patience: Duration,
     ) -> Result<Agent, AgentError> {
-        let said = machine.console.with_file_name("stderr");
-        let file = |source| AgentError::Launch { program: said.clone(), source };
+        let stderr = machine.console.with_file_name("stderr");
+        let file = |source| AgentError::Launch { program: stderr.clone(), source };
         let mut command = self.qemu.command(machine);
-        command.stderr(Stdio::from(fs::File::create(&said).map_err(file)?));
+        command.stderr(Stdio::from(fs::File::create(&stderr).map_err(file)?));
         let spawn = move || {
             // CPUs that can't be had were refused when the placement was made.
             let _ = pin_self(cpus);
@@ -174,11 +174,11 @@ impl Vm {
         }
     }
 
-    /// What QEMU said, and what the guest's console showed last.
+    /// What QEMU printed, and what the guest's console showed last.
     fn explain(&self, scratch: &Path, source: AgentError) -> EnvironmentError {
         let read = |name: &str| String::from_utf8_lossy(&fs::read(scratch.join(name)).unwrap_or_default()).into_owned();
-        let said = last_lines(&format!("{}\n{}", read("console"), read("stderr")));
-        EnvironmentError::Inside { program: self.qemu.program.clone(), said, source }
+        let output = last_lines(&format!("{}\n{}", read("console"), read("stderr")));
+        EnvironmentError::Inside { program: self.qemu.program.clone(), output, source }
     }
 }
 

@@ -57,8 +57,8 @@ impl Qemu {
         let Some(program) = find(name) else {
             return Err(EnvironmentError::Missing { what: "QEMU", names: name.into(), fix: fix() });
         };
-        let said = caller.says(&program, &["--version"]).unwrap_or_default();
-        match version(&said) {
+        let output = caller.says(&program, &["--version"]).unwrap_or_default();
+        match version(&output) {
             Some(version) => Ok(Qemu { caller: caller.clone(), version: version.to_owned(), program }),
             None => Err(EnvironmentError::Unusable { program, why: "it does not say its version".into(), fix: fix() }),
         }

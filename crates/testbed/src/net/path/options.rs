@@ -62,7 +62,7 @@ impl PathSpec {
 const RATE: &str = "64k to 100G bits a second, or none";
 const SPAN: &str = "a time up to 10s";
 const SHARE: &str = "a share, 0 to 1 or 0 % to 100 %";
-/// How long a frame is held back unless said.
+/// How long a frame is held back by default.
 const HOLD_NS: u64 = 1_000_000;
 const LONGEST_NS: u64 = 10_000_000_000;
 

@@ -76,7 +76,7 @@ impl PathSpec {
 
     pub const NAMES: [&'static str; 6] = ["direct", "switch", "router", "router-small", "router-hw", "xdp-router"];
 
-    /// A path of this kind as it is unless said otherwise: the study's addressing, ports of 100 Mb/s in `router-hw`, of
+    /// A path of this kind as it is by default: the study's addressing, ports of 100 Mb/s in `router-hw`, of
     /// 1 Gb/s (as an N200 has) in switches and other routers, and no limit for `direct`.
     #[must_use]
     pub fn of(name: PathName) -> PathSpec {

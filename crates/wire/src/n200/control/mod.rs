@@ -31,7 +31,7 @@ pub struct ControlRequest {
     pub version: u32,
     /// Copied into the reply.
     pub sequence: u32,
-    /// What is asked.
+    /// What is requested.
     pub ask: ControlAsk,
 }
 

@@ -1,0 +1,152 @@
+//! What goes wrong at an interface that the kernel keeps: its ports, its state, its neighbours, its rings.
+
+use std::net::UdpSocket;
+use std::process::Command;
+use std::time::Duration;
+
+use takt_packet::{Config, DpdkDevice, EngineError, FramePath, Wait};
+
+use crate::common::huge_pages_free;
+use crate::support::far::{over_a_cable, shell, there};
+use crate::support::{
+    addr, any, dpdk, interface, numbered, numbers, queued, recv_some, send_all, stranger, unconnected,
+};
+
+#[test]
+fn the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores() {
+    if !over_a_cable("interface::the_path_is_named_with_its_pages_and_the_callers_thread_stays_on_its_cores") {
+        return;
+    }
+    shell("ip link set near promisc on");
+    let cores = takt_host::affinity::own_cpus();
+    let free = huge_pages_free();
+    let engine = dpdk(&unconnected(1));
+    let huge_pages = match engine.limits().path {
+        FramePath::Dpdk { device: DpdkDevice::AfPacket, huge_pages } => huge_pages,
+        other => panic!("{other:?}"),
+    };
+    assert!(engine.limits().path.words().starts_with("DPDK net_af_packet, "));
+    // Pages of two megabytes, of which it wants 64 MiB.
+    assert!(free > 0 || !huge_pages, "{free} free");
+    assert_eq!(takt_host::affinity::own_cpus(), cores);
+    let link = Command::new("ip").args(["link", "show", "near"]).output().expect("iproute2");
+    assert!(String::from_utf8_lossy(&link.stdout).contains("PROMISC"), "the interface stays as it was");
+    assert_eq!((engine.limits().stamps, engine.limits().max_payload_bytes), (true, 1472));
+}
+
+#[test]
+fn a_port_is_held_and_the_kernel_neither_answers_for_it_nor_keeps_its_datagrams() {
+    if !over_a_cable("interface::a_port_is_held_and_the_kernel_neither_answers_for_it_nor_keeps_its_datagrams") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(1));
+    let at = addr(&*server, 0);
+    assert_eq!(UdpSocket::bind(at).map(drop).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    let from = stranger();
+    from.connect(at).unwrap();
+    for n in 0..100_u32 {
+        from.send(&n.to_be_bytes()).expect("nobody says that the port is closed");
+    }
+    assert_eq!(numbers(&recv_some(&mut *server, 100)), (0..100).collect::<Vec<_>>());
+    assert_eq!(queued(at).0, 0, "the kernel's socket is given none");
+    // Other ports and protocols stay the kernel's.
+    let own = UdpSocket::bind(any()).unwrap();
+    own.set_read_timeout(Some(takt_testing::HANG)).unwrap();
+    stranger().send_to(b"for the kernel", own.local_addr().unwrap()).unwrap();
+    assert_eq!(own.recv(&mut [0; 99]).unwrap(), 14);
+    there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
+    assert!(server.recv(Wait::Poll).unwrap().is_empty());
+    assert_eq!((server.counters().damaged_datagrams, server.counters().receive_buffer_drops), (0, Some(0)));
+}
+
+#[test]
+fn an_interface_that_goes_down_and_up_again_goes_on() {
+    if !over_a_cable("interface::an_interface_that_goes_down_and_up_again_goes_on") {
+        return;
+    }
+    interface::goes_down_and_up_again(&mut *dpdk(&unconnected(1)));
+}
+
+#[test]
+fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
+    if !over_a_cable("interface::an_interface_that_is_removed_ends_the_engine_with_its_name") {
+        return;
+    }
+    let sent = interface::is_removed(&mut *dpdk(&unconnected(1)));
+    assert!(matches!(sent, Err(EngineError::InterfaceGone { .. })));
+}
+
+#[test]
+fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
+    if !over_a_cable("interface::a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage") {
+        return;
+    }
+    interface::unfinished_checksums(&mut *dpdk(&unconnected(1)));
+}
+
+#[test]
+fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others() {
+    if !over_a_cable("interface::a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
+        return;
+    }
+    interface::silent_neighbour(&mut *dpdk(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
+}
+
+#[test]
+fn a_ring_that_is_written_around_many_times_loses_nothing_that_was_taken() {
+    if !over_a_cable("interface::a_ring_that_is_written_around_many_times_loses_nothing_that_was_taken") {
+        return;
+    }
+    let mut server = dpdk(&Config { recv_buffer_bytes: 64 << 10, ..unconnected(1) });
+    let sink = stranger();
+    let (to, mut sent) = (sink.local_addr().unwrap(), 0_u32);
+    let mut bytes = [0; 9];
+    while sent < 20_000 {
+        send_all(&mut *server, Some(to), &numbered(sent..sent + 50));
+        for n in sent..sent + 50 {
+            assert_eq!(sink.recv(&mut bytes).expect("it comes"), 4);
+            assert_eq!(u32::from_be_bytes(bytes[..4].try_into().unwrap()), n);
+        }
+        sent += 50;
+    }
+    assert_eq!(server.counters().sent_datagrams, 20_000);
+}
+
+#[test]
+fn frames_of_nine_thousand_bytes_pass_where_the_interface_takes_them() {
+    if !over_a_cable("interface::frames_of_nine_thousand_bytes_pass_where_the_interface_takes_them") {
+        return;
+    }
+    shell("ip link set near mtu 9000");
+    there(|| shell("ip link set far mtu 9000"));
+    let mut server = dpdk(&Config { max_payload_bytes: 8972, ..unconnected(1) });
+    let peer = stranger();
+    let payload: Vec<u8> = (0..8972_u32).map(|n| (n % 251) as u8).collect();
+    for _ in 0..200 {
+        peer.send_to(&payload, addr(&*server, 0)).unwrap();
+        assert_eq!(recv_some(&mut *server, 1)[0].bytes, payload);
+        send_all(&mut *server, Some(peer.local_addr().unwrap()), std::slice::from_ref(&payload));
+        let mut bytes = vec![0; 9999];
+        assert_eq!((peer.recv(&mut bytes).unwrap(), &bytes[..8972]), (8972, &payload[..]));
+    }
+}
+
+#[test]
+fn who_polls_costs_no_call_and_who_waits_sleeps() {
+    if !over_a_cable("interface::who_polls_costs_no_call_and_who_waits_sleeps") {
+        return;
+    }
+    let mut server = dpdk(&unconnected(2));
+    let to = addr(&*server, 1);
+    let sender = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        stranger().send_to(b"now", to).unwrap();
+    });
+    let before = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    assert_eq!(server.recv(Wait::Until(takt_base::MonoNs::NEVER)).unwrap().len(), 1);
+    let after = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let spent_ns = (after.tv_sec - before.tv_sec) * 1_000_000_000 + after.tv_nsec - before.tv_nsec;
+    // A few looks at the interface; a thread that spun would have spent a hundred times as much.
+    assert!(spent_ns < 30_000_000, "{spent_ns} ns");
+    sender.join().unwrap();
+}

@@ -1,0 +1,93 @@
+//! What the engine refuses to open with, and the fix that it names: addresses, sizes, interfaces, cards, permissions.
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use takt_packet::{Config, EngineError, EngineKind, Missing, PortSpec, open};
+
+use crate::common::{KIND, huge_pages_free, missing, spec};
+use crate::support::far::{over_a_cable, shell};
+use crate::support::{addr, dpdk, interface, recv_some, stranger, unconnected};
+
+#[test]
+fn what_is_missing_is_reported_with_the_fix() {
+    if !over_a_cable("missing::what_is_missing_is_reported_with_the_fix") {
+        return;
+    }
+    assert_eq!(missing(&spec("0.0.0.0:0")), Missing::OneAddress);
+    assert_eq!(missing(&spec("[::1]:0")), Missing::Ipv6);
+    assert!(matches!(open(KIND, &spec("10.98.0.9:0")), Err(EngineError::NotLocal { .. })));
+    let jumbo = missing(&Config { max_payload_bytes: 1473, ..unconnected(1) });
+    assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
+    let giant = missing(&Config { max_payload_bytes: 40_000, ..unconnected(1) });
+    assert!(matches!(giant, Missing::ShortFrames { payload: 40_000, .. }), "{giant}");
+    let requested = Config { max_payload_bytes: 9000, shorter_payloads: true, ..unconnected(1) };
+    assert_eq!(dpdk(&requested).limits().max_payload_bytes, 1472);
+
+    let first = dpdk(&unconnected(1));
+    let other = interface::missing("dpdk:af_xdp".parse().unwrap(), &unconnected(1));
+    assert_eq!(other, Missing::DpdkInterface { interface: "near".to_owned() });
+    let long = missing(&Config { max_payload_bytes: 1473, ..unconnected(1) });
+    assert_eq!(long, jumbo, "as where it would be the first");
+    let taken = open(KIND, &Config::new(vec![PortSpec { bind: addr(&*first, 0), peer: None }]));
+    assert!(matches!(taken, Err(EngineError::PortInUse { .. })));
+    drop(first);
+    drop(dpdk(&unconnected(1)));
+
+    let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
+    assert_eq!(interface::missing(card, &spec("0.0.0.0:0")), Missing::DpdkPci);
+
+    shell("ip link set near down");
+    assert_eq!(missing(&unconnected(1)), Missing::InterfaceUp { interface: "near".to_owned() });
+}
+
+#[test]
+fn a_card_that_is_not_there_or_has_no_huge_pages_is_reported() {
+    if !over_a_cable("missing::a_card_that_is_not_there_or_has_no_huge_pages_is_reported") {
+        return;
+    }
+    let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
+    let missing = interface::missing(card, &spec("0.0.0.0:0"));
+    let is_why = match &missing {
+        Missing::HugePages => huge_pages_free() < 32,
+        Missing::DpdkDevice { device, .. } => device == "0000:ff:1f.7@10.0.0.1/24",
+        // A container may hide the bus.
+        Missing::DpdkStart { .. } => true,
+        _ => false,
+    };
+    assert!(is_why, "{missing:?}");
+}
+
+#[test]
+fn without_privileges_it_says_which() {
+    if !over_a_cable("missing::without_privileges_it_says_which") {
+        return;
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    assert_eq!(missing(&unconnected(1)), Missing::PacketSockets);
+    for name in ["dpdk:af_xdp", "dpdk:tap@10.97.0.2/24"] {
+        let text = interface::missing(name.parse().unwrap(), &unconnected_of(name)).to_string();
+        assert!(text.contains("takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{text}");
+    }
+}
+
+#[test]
+fn two_capabilities_and_an_ordinary_limit_of_locked_memory_are_enough() {
+    if !over_a_cable("missing::two_capabilities_and_an_ordinary_limit_of_locked_memory_are_enough") {
+        return;
+    }
+    let limit = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    setrlimit(Resource::Memlock, limit(8 << 20)).unwrap();
+    let (two, none) = (CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN, CapabilitySet::empty());
+    set_capabilities(None, CapabilitySets { effective: two, permitted: two, inheritable: none }).unwrap();
+    let mut server = dpdk(&unconnected(1));
+    stranger().send_to(b"takt?", addr(&*server, 0)).unwrap();
+    assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"takt?");
+    drop(server);
+    setrlimit(Resource::Memlock, limit(1 << 20)).unwrap();
+    assert_eq!(missing(&unconnected(1)), Missing::LockedMemory);
+}
+
+fn unconnected_of(name: &str) -> Config {
+    if name.contains('@') { spec("0.0.0.0:0") } else { unconnected(1) }
+}

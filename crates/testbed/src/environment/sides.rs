@@ -1,0 +1,114 @@
+//! What a site is made of before it is one: an agent on each side, and the path between them.
+
+use std::time::Duration;
+
+use takt_agent::Agent;
+
+use super::site::{SiteError, SiteOptions};
+use super::{Environment, EnvironmentError, Placement, RunningEnvironment};
+use crate::net::{Build, Ceiling, Path, PathError, PathName, PathSpec, Towards};
+
+/// What runs on either side, and on which cores.
+pub(super) struct Sides {
+    pub(super) running: RunningEnvironment,
+    /// The radio's side, if the radio is emulated.
+    pub(super) radio: Option<Agent>,
+    pub(super) placement: Placement,
+}
+
+impl Sides {
+    /// Each at its end of the path, or both on loopback.
+    pub(super) fn start(
+        options: &SiteOptions,
+        environment: &dyn Environment,
+        emulated: bool,
+        placement: Placement,
+        path: Option<&Path>,
+    ) -> Result<Sides, SiteError> {
+        let name = environment.name();
+        let failed = |source| SiteError::Environment { name: name.to_owned(), source: Box::new(source) };
+        if path.is_none() && emulated && environment.own_network() {
+            // There is no way from the loopback interface of this machine into another namespace.
+            return Err(failed(EnvironmentError::NoPathEnd { environment: name.into(), requested: options.loopback }));
+        }
+        let running = environment.start(path.map(|path| &path.host), &placement.host).map_err(failed)?;
+        let namespace = path.map(|path| path.radio.namespace.path());
+        let radio = emulated.then(|| environment.start_radio(namespace.as_deref(), &placement.radio));
+        Ok(Sides { running, radio: radio.transpose().map_err(SiteError::Radio)?, placement })
+    }
+
+    /// The same on another machine: the host side there, and an emulated radio beside it on its loopback interface. A radio
+    /// that is there already is where it is.
+    pub(super) fn start_elsewhere(
+        options: &SiteOptions,
+        environment: &dyn Environment,
+        emulated: bool,
+    ) -> Result<Sides, SiteError> {
+        let name = environment.name();
+        let failed = |source| SiteError::Environment { name: name.to_owned(), source: Box::new(source) };
+        if emulated && !options.loopback {
+            return Err(failed(EnvironmentError::Elsewhere { environment: name.to_owned() }));
+        }
+        // First: the host side takes all cores that are left.
+        let radio = emulated.then(|| environment.start_radio(None, &[])).transpose().map_err(SiteError::Radio)?;
+        let running = environment.start(None, &[]).map_err(failed)?;
+        let cpus = |agent: &Agent| agent.hello().cpus.clone();
+        let placement = Placement {
+            host: cpus(&running.agent),
+            radio: radio.as_ref().map(cpus).unwrap_or_default(),
+            how: format!("cores that {name} has granted"),
+        };
+        Ok(Sides { running, radio, placement })
+    }
+}
+
+/// What lies between the sides, by default nothing of ours.
+#[derive(Default)]
+pub(super) struct Between {
+    pub(super) path: Option<Box<Path>>,
+    pub(super) ceilings: Vec<Ceiling>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Between {
+    pub(super) fn build(options: &SiteOptions, with: &Build<'_>) -> Result<Between, SiteError> {
+        let mut notes = Vec::new();
+        let path = build(options, with, &mut notes)?;
+        let ceilings = path.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
+        notes.extend(path.iter().flat_map(|path| path.notes.iter().cloned()));
+        Ok(Between { path, ceilings, notes })
+    }
+}
+
+/// Sizes at which a path is compared with its specification, and for how long each.
+const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
+const CALIBRATION: Duration = Duration::from_millis(300);
+
+/// What a limited path carries each way, before anything is measured on it: a limiter that is not in force would show here.
+fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
+    match path.spec.ceiling_datagrams_per_s(64) {
+        Some(_) => {
+            let each = CALIBRATED_BYTES.into_iter().flat_map(|bytes| Towards::BOTH.map(|towards| (towards, bytes)));
+            each.map(|(towards, bytes)| path.ceiling(towards, bytes, CALIBRATION)).collect()
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// A cable can be replaced by loopback; a path that was requested by name can't.
+fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Result<Option<Box<Path>>, PathError> {
+    let cable = || PathSpec { mtu_bytes: options.mtu_bytes, ..PathSpec::of(PathName::Direct) };
+    let spec = options.path.clone().unwrap_or_else(cable);
+    let built = Path::build(&spec, with).and_then(|path| match options.whole_frames {
+        true => path.finish_checksums().map(|()| path),
+        false => Ok(path),
+    });
+    match built {
+        Ok(path) => Ok(Some(Box::new(path))),
+        Err(error @ PathError::NotPermitted) if options.path.is_none() => {
+            notes.push(format!("the path was loopback instead of a veth pair: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
