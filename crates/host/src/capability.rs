@@ -30,15 +30,35 @@ pub fn names(capabilities: CapabilitySet) -> Vec<String> {
 /// refuse regardless of them. `None` if not visible.
 #[must_use]
 pub fn in_user_namespace(host: &Host) -> Option<bool> {
+    // The first namespace has a fixed number. Another one's map may be as that of the first.
+    if let Ok(name) = std::fs::read_link(host.path("/proc/self/ns/user")) {
+        return Some(name.as_os_str() != FIRST_USER_NAMESPACE);
+    }
     let map = host.read_opt("/proc/self/uid_map")?;
     let words: Vec<&str> = map.split_whitespace().collect();
     Some(words != ["0", "0", "4294967295"])
 }
 
+/// `PROC_USER_INIT_INO` (linux/proc_ns.h).
+const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::Tree;
+
+    #[test]
+    fn a_user_namespace_is_one_though_it_maps_every_user_to_itself() {
+        let tree = Tree::new().with("/proc/self/uid_map", "         0          0 4294967295\n");
+        assert_eq!(in_user_namespace(&tree.host()), Some(false));
+        let ns = tree.host().path("/proc/self/ns/user");
+        std::fs::create_dir_all(ns.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("user:[4026532300]", &ns).unwrap();
+        assert_eq!(in_user_namespace(&tree.host()), Some(true));
+        std::fs::remove_file(&ns).unwrap();
+        std::os::unix::fs::symlink(FIRST_USER_NAMESPACE, &ns).unwrap();
+        assert_eq!(in_user_namespace(&tree.host()), Some(false));
+    }
 
     #[test]
     fn bits_are_the_kernels() {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::pretty_name;
+use crate::firmware;
 use crate::host::Host;
 use crate::proc::status;
 use crate::topology::Topology;
@@ -60,7 +61,8 @@ pub enum Virtualisation {
 }
 
 impl Virtualisation {
-    /// Recognises it from the processor's signature, or from the flag by which a processor admits to be virtual.
+    /// Recognises it from the processor's signature, from what the firmware says, or from the flag by which a processor admits to
+    /// be virtual.
     #[must_use]
     pub fn of(host: &Host) -> Virtualisation {
         match host.hypervisor() {
@@ -73,8 +75,8 @@ impl Virtualisation {
             Some("VMwareVMware") => Virtualisation::Vmware,
             Some("VBoxVBoxVBox") => Virtualisation::VirtualBox,
             Some(_) => Virtualisation::Other,
-            None if flagged(host) => Virtualisation::Other,
-            None => Virtualisation::None,
+            None => firmware::hypervisor(host)
+                .unwrap_or_else(|| if flagged(host) { Virtualisation::Other } else { Virtualisation::None }),
         }
     }
 
@@ -181,11 +183,13 @@ mod tests {
     use crate::testing::Tree;
 
     #[test]
-    fn hypervisors_are_recognised_by_their_signature_or_by_the_processors_flag() {
+    fn hypervisors_are_recognised_by_their_signature_firmware_or_the_processors_flag() {
         let empty = Tree::new();
         assert_eq!(Virtualisation::of(&empty.host()), Virtualisation::None);
         assert_eq!(Virtualisation::of(&empty.host().under_hypervisor("KVMKVMKVM")), Virtualisation::Kvm);
         assert_eq!(Virtualisation::of(&empty.host().under_hypervisor("TCGTCGTCGTCG")), Virtualisation::Tcg);
+        let arm = Tree::new().with("/sys/class/dmi/id/product_name", "KVM Virtual Machine\n");
+        assert_eq!(Virtualisation::of(&arm.host()), Virtualisation::Kvm);
         let flagged = Tree::new().with("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor sse\n");
         assert_eq!(Virtualisation::of(&flagged.host()), Virtualisation::Other);
     }

@@ -22,6 +22,7 @@
 //! without recording the old value first, and sends nothing anywhere but to itself.
 
 mod error;
+mod firmware;
 mod host;
 mod sys;
 #[cfg(any(test, feature = "testing"))]

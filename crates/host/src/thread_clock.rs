@@ -21,6 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 use takt_base::{Clock, MonoNs, WallClock};
 
 use crate::Host;
+use crate::fingerprint::Virtualisation;
 use crate::kernel::accounts_interrupts_apart;
 use crate::proc::task::Schedstat;
 use crate::sys::cpu_time::own_thread_usage;
@@ -128,7 +129,7 @@ pub const NO_HYPERVISOR: &str = "no hypervisor that could stop a core";
 /// Why a core that stood still says nothing about a hypervisor, if it does not.
 #[must_use]
 pub fn why_not(host: &Host) -> Option<&'static str> {
-    if host.hypervisor().is_none() {
+    if Virtualisation::of(host) == Virtualisation::None {
         return Some(NO_HYPERVISOR);
     }
     match accounts_interrupts_apart(host) {

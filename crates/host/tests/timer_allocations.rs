@@ -10,6 +10,8 @@ use takt_host::timer::{Method, Options, Ticks, Timer};
 
 #[test]
 fn a_wait_allocates_nothing() {
+    // Where the kernel has no vDSO, the first reading of the clock looks for it.
+    let _first = WallClock.now();
     let before = allocations::count();
     drop(vec![0_u8; 100]);
     assert!(allocations::count() > before, "the counter counts");

@@ -170,7 +170,7 @@ fn of_kernel(earlier: &NodeCounters, node: &NodeCounters) -> NodeFigures {
                 since(enters, |counters| counters.counts.rx_dropped)
                     + since(leaves, |counters| counters.counts.tx_dropped),
             ),
-            ("queue", since(leaves, |counters| counters.queue_dropped)),
+            ("queue", since(leaves, |counters| counters.queue_dropped.unwrap_or(0))),
         ];
         WayFigures {
             in_frames: since(enters, |counters| counters.counts.rx_frames),

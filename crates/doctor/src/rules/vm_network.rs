@@ -26,9 +26,9 @@ const EMULATED: [&str; 6] = ["e1000", "e1000e", "8139cp", "8139too", "pcnet32", 
 fn probe(host: &Host) -> Look {
     let machine = Virtualisation::of(host);
     if machine == Virtualisation::None {
-        // The processor says so in /proc/cpuinfo; without that file nobody knows.
+        // The processor says so in /proc/cpuinfo, or the firmware; without that file nobody knows.
         host.read("/proc/cpuinfo")?;
-        return fine("not a virtual machine, as far as its processor says");
+        return fine("not a virtual machine, as far as its processor and its firmware say");
     }
     each_card(host, |card| {
         let path = format!("{NET}/{card}/device/uevent");
@@ -50,6 +50,15 @@ mod tests {
     use super::*;
 
     const GUEST: (&str, &str) = ("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
+
+    #[test]
+    fn a_guest_on_arm_is_one_by_its_firmware() {
+        let arm = [("/proc/cpuinfo", "Features\t: fp asimd\n"), ("/sys/class/dmi/id/sys_vendor", "QEMU\n")];
+        assert_eq!(
+            word(&RULE, &[arm[0], arm[1], UP, ("/sys/class/net/eth0/device/uevent", "DRIVER=e1000\n")]),
+            "stands"
+        );
+    }
 
     #[test]
     fn an_emulated_chip_stands() {

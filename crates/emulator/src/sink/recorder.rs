@@ -5,7 +5,8 @@
 //! reported once, what was written stays readable, and all that follows counts as dropped.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -55,7 +56,8 @@ impl Recording {
 
     fn end(&mut self) {
         let Some(thread) = self.thread.take() else { return };
-        self.counts.finish.store(true, Relaxed);
+        // Whoever sees it finds what was taken before: on processors with weaker order than x86 that takes saying so.
+        self.counts.finish.store(true, Release);
         thread.thread().unpark();
         // A panic there has been reported by then; the counts hold in any case.
         let _ = thread.join();
@@ -99,7 +101,7 @@ impl Scribe {
         let (mut checked, mut fresh) = (Instant::now(), false);
         loop {
             // Read before looking: what was taken before the end is still found after it.
-            let last = self.reader.is_closed() || self.counts.finish.load(Relaxed);
+            let last = self.reader.is_closed() || self.counts.finish.load(Acquire);
             while self.write_some(&mut block) {
                 fresh = true;
             }

@@ -289,6 +289,10 @@ fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> Poli
     if !by_limit && !by_capability {
         return PolicyError::NotPermitted { policy, rtprio_limit };
     }
+    // The kernel asks for privileges before it looks at CPUs.
+    if !by_limit && in_user_namespace(host) == Some(true) {
+        return PolicyError::UserNamespace { policy };
+    }
     if let Policy::Deadline { .. } = policy
         && let Ok(cpus) = crate::affinity::cpus(tid)
         && host
@@ -297,9 +301,6 @@ fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> Poli
             .is_some_and(|all| all != cpus)
     {
         return PolicyError::Pinned { cpus };
-    }
-    if !by_limit && in_user_namespace(host) == Some(true) {
-        return PolicyError::UserNamespace { policy };
     }
     match cgroup::real_time_obstacle(host) {
         Some(cgroup::Obstacle::ZeroBudget { cgroup }) => return PolicyError::CgroupBudget { policy, cgroup },

@@ -25,6 +25,7 @@ use takt_host::Host;
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::pin_self;
 use takt_host::core_stop::Cause;
+use takt_host::fingerprint::Virtualisation;
 use takt_host::policy::{Policy, set_policy};
 use takt_host::thread_clock::{self, ThreadClock};
 use takt_host::timer::{Options, Timer, TimerError};
@@ -109,7 +110,7 @@ impl Watch {
             judged_by: None,
             unwatched: why_not.map(str::to_owned),
         };
-        if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
+        if watch.unwatched.is_none() && Virtualisation::of(&Host::this()) == Virtualisation::None {
             watch.unwatched = Some(thread_clock::NO_HYPERVISOR.to_owned());
         } else if watch.unwatched.is_none() {
             watch.begin(plan);

@@ -60,10 +60,10 @@ pub(super) fn children_of(parent: u32) -> Vec<(u32, String)> {
     let processes = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     let serving = |&id: &u32| {
         let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
-        let mut arguments = command.split('\0').skip(1);
-        let is_it = arguments.next()? == "--takt-isolated-component";
+        // Its first argument, or one further back where an emulator executes it.
+        let mut arguments = command.split('\0').skip_while(|argument| *argument != "--takt-isolated-component").skip(1);
         let name = arguments.next()?.to_owned();
-        (is_it && arguments.next()?.parse() == Ok(parent)).then_some((id, name))
+        (arguments.next()?.parse() == Ok(parent)).then_some((id, name))
     };
     processes.filter_map(|id| serving(&id)).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use takt_host::proc::net::{self, InterfaceCounts};
 
@@ -21,8 +22,8 @@ pub struct NodeCounters {
 pub struct InterfaceCounters {
     #[serde(flatten)]
     pub counts: InterfaceCounts,
-    /// Frames that its queue had no room for: a rate's buffer was full.
-    pub queue_dropped: u64,
+    /// Frames that its queue had no room for: a rate's buffer was full. `None`: the kernel tells nothing of queues.
+    pub queue_dropped: Option<u64>,
 }
 
 impl Path {
@@ -45,10 +46,15 @@ fn read(namespace: &Namespace) -> Result<BTreeMap<String, InterfaceCounters>, Pa
         (text, takt_udp::queue_drops())
     })?;
     let text = text.map_err(PathError::file("counters of", namespace.name()))?;
-    let drops = drops.map_err(|source| PathError::Netlink { what: "counters of queues".into(), source })?;
+    let drops = match drops {
+        Ok(drops) => Some(drops),
+        // A kernel without CONFIG_NET_SCHED, or an emulator between it and this program.
+        Err(source) if Errno::from_io_error(&source) == Some(Errno::OPNOTSUPP) => None,
+        Err(source) => return Err(PathError::Netlink { what: "counters of queues".into(), source }),
+    };
     let interfaces = net::interfaces(&text).into_iter().filter(|(name, _)| name != "lo");
     let with_queue = |(name, counts): (String, InterfaceCounts)| {
-        let queue_dropped = drops.get(&name).copied().unwrap_or(0);
+        let queue_dropped = drops.as_ref().map(|drops| drops.get(&name).copied().unwrap_or(0));
         (name, InterfaceCounters { counts, queue_dropped })
     };
     Ok(interfaces.map(with_queue).collect())
