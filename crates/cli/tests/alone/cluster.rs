@@ -10,7 +10,7 @@ use takt_testing::{loopback, wait_for};
 
 use crate::failures::seldom;
 use crate::support::cluster::{Cluster, NODES, PORT, certificates, stock, waveform};
-use crate::support::{Ended, Place, has, json, report, text};
+use crate::support::{Ended, Place, has, json, report, text, to_the_end};
 
 /// A run without end, and what it says of lost nodes.
 struct Run(Child, BufReader<ChildStderr>);
@@ -56,11 +56,9 @@ impl Run {
     }
 
     /// Ends it, as Ctrl-C does.
-    fn end(mut self) -> (Output, String) {
+    fn end(self) -> (Output, String) {
         kill_process(Pid::from_child(&self.0), Signal::INT).expect("it is ours");
-        let mut rest = String::new();
-        self.1.read_to_string(&mut rest).expect("text");
-        (self.0.wait_with_output().expect("takt runs"), rest)
+        to_the_end(self.0, self.1)
     }
 }
 
@@ -217,7 +215,7 @@ fn a_run_whose_manager_is_gone_goes_on_and_takes_another() {
 #[test]
 fn a_manager_that_was_frozen_and_replaced_leaves_the_run_alone() {
     let cluster = Cluster::start(70);
-    let mut first = Run::start(&cluster);
+    let first = Run::start(&cluster);
     let pid = Pid::from_child(&first.0);
     kill_process(pid, Signal::STOP).expect("ours");
     let mut second = Run::of(&mut watch(&cluster, &["--standby"]));
@@ -227,10 +225,9 @@ fn a_manager_that_was_frozen_and_replaced_leaves_the_run_alone() {
         line.contains("watching  utran-a-").then_some(())
     });
     kill_process(pid, Signal::CONT).expect("ours");
-    let mut said = String::new();
-    first.1.read_to_string(&mut said).expect("text");
+    let (done, said) = to_the_end(first.0, first.1);
     has(&said, &["manager-c-", "watches over run `utran-a-"]);
-    assert_eq!(first.0.wait().expect("it ends").code(), Some(2));
+    assert_eq!(done.status.code(), Some(2));
     let slot = || cluster.facts("b").expect("there")["runs"][0]["slot"].as_u64().expect("a slot");
     let before = slot();
     wait_for("the run to go on", || (slot() > before + 50).then_some(()));

@@ -5,7 +5,7 @@
 pub mod cluster;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
@@ -159,6 +159,19 @@ pub fn while_running(program: &mut Child, what: &str, mut happened: impl FnMut()
         assert!(program.try_wait().expect("a child").is_none(), "it ended by itself");
         happened().then_some(())
     });
+}
+
+/// All that a program prints to its end, whose standard error is being read already. Both are read at once: a result may be longer
+/// than a pipe holds, and its writer would wait for ever.
+pub fn to_the_end(program: Child, mut errors: impl Read + Send) -> (Output, String) {
+    std::thread::scope(|scope| {
+        let said = scope.spawn(move || {
+            let mut said = String::new();
+            errors.read_to_string(&mut said).map(|_| said)
+        });
+        let done = program.wait_with_output().expect("a child");
+        (done, said.join().expect("it reads").expect("text"))
+    })
 }
 
 /// How a call ended and all it printed, for a failure.

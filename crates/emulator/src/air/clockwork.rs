@@ -5,7 +5,7 @@
 //! a reader that sees it half made, or sees another one after it has read, has seen nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 
 use crate::timebase::Timebase;
@@ -26,7 +26,7 @@ pub(super) struct Clockwork {
     ticks: AtomicU64,
     seconds: AtomicU64,
     since_run: AtomicU64,
-    /// Up to which instant receivers have received it, ns.
+    /// Up to which instant receivers have begun to receive it, ns.
     received_ns: AtomicU64,
     /// Samples that came after they ought to have been received.
     pub(super) late: Arc<AtomicU64>,
@@ -71,13 +71,20 @@ impl Clockwork {
         self.version.load(Relaxed) == clocking.version
     }
 
-    /// A receiver has received it up to here.
-    pub(super) fn received(&self, until_ns: u64) {
-        // Relaxed: a figure to count by, nothing is published by it.
+    /// A receiver is about to read it up to here.
+    ///
+    /// **No sample is missed uncounted**: a receiver says how far it reads, then reads; a transmitter writes, then looks how far
+    /// receivers read. A fence stands between the two on either side, and fences have one order: whoever comes second sees what
+    /// the other did before its own. So the receiver finds the sample, or the transmitter counts it as late; one that both find
+    /// counts as late though it was received.
+    pub(super) fn about_to_receive(&self, until_ns: u64) {
         self.received_ns.fetch_max(until_ns, Relaxed);
+        fence(SeqCst);
     }
 
+    /// For a transmitter that has written; see [`Clockwork::about_to_receive`].
     pub(super) fn received_ns(&self) -> u64 {
+        fence(SeqCst);
         self.received_ns.load(Relaxed)
     }
 }
@@ -113,5 +120,30 @@ mod tests {
                 }
             }
         });
+    }
+
+    #[test]
+    fn a_sample_is_received_or_late() {
+        let (clockwork, written) = (Clockwork::new(Timebase::new(1, 1, 0)), AtomicU64::new(0));
+        let together = std::sync::Barrier::new(2);
+        let rounds = 1..20_000u64;
+        let found = std::thread::scope(|scope| {
+            let receiver = scope.spawn(|| {
+                let read = |n| {
+                    together.wait();
+                    clockwork.about_to_receive(n);
+                    written.load(Relaxed) == n
+                };
+                rounds.clone().map(read).collect::<Vec<bool>>()
+            });
+            let write = |n| {
+                together.wait();
+                written.store(n, Relaxed);
+                clockwork.received_ns() == n
+            };
+            let late: Vec<bool> = rounds.clone().map(write).collect();
+            late.into_iter().zip(receiver.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(found.iter().all(|(late, received)| *late || *received));
     }
 }

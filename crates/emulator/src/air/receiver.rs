@@ -60,6 +60,7 @@ impl Incoming {
     ) {
         let Some(clocking) = self.clockwork.get() else { return };
         let end = received.first + Ticks((out.len() as u64).saturating_mul(received.step.into()));
+        self.announce(end, received.ratio);
         // Backwards: only when something is read again.
         let oldest = self.reader.oldest_run().max(clocking.since_run);
         self.run = if received.first < self.until { oldest } else { self.run.max(oldest) };
@@ -94,10 +95,14 @@ impl Incoming {
                 }
             }
         }
-        let [ticks, seconds] = received.ratio.map(u128::from);
+    }
+
+    /// Has the transmitter know that what it writes from now on for instants before `end` comes too late.
+    fn announce(&self, end: Tick, ratio: [u64; 2]) {
+        let [ticks, seconds] = ratio.map(u128::from);
         let end_ns = u64::try_from(u128::from(end.0) * seconds * 1_000_000_000 / ticks).unwrap_or(u64::MAX);
         let shortest_ns = self.paths.first().map_or(0.0, Path::delay_ns);
-        self.clockwork.received(end_ns.saturating_sub(shortest_ns.ceil() as u64));
+        self.clockwork.about_to_receive(end_ns.saturating_sub(shortest_ns.ceil() as u64));
     }
 
     /// Whether a run has faded away at the first of these instants; if so, and it goes on no more, it is forgotten.

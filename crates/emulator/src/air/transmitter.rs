@@ -55,7 +55,7 @@ impl AirSink {
         self.centre_hz * (1.0 + f64::from(self.hundredths_ppm) * 1e-8)
     }
 
-    /// Counts what comes after receivers have been there.
+    /// Counts what came after receivers had been there. After it was written: [`Clockwork::about_to_receive`].
     fn note_late(&self, first: Tick, step: u32, samples: usize) {
         let [ticks, seconds] = self.base.ratio().map(u128::from);
         let first_ns = u128::from(first.0) * seconds * 1_000_000_000 / ticks;
@@ -105,8 +105,8 @@ impl Sink for AirSink {
 
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
         let index = self.base.index(first);
-        self.note_late(index, step, samples.len());
         self.push(index, step, samples);
+        self.note_late(index, step, samples.len());
         if edges.end {
             self.writer.end_at(index + Ticks(samples.len() as u64 * u64::from(step)));
         }
