@@ -6,7 +6,7 @@ mod support;
 use std::net::SocketAddr;
 
 use support::far::{over_a_cable, shell, there};
-use support::{addr, any, any_far, recv_some, stranger, unconnected_far};
+use support::{addr, any, any_far, keep_capabilities, recv_some, stranger, unconnected_far};
 use takt_base::{Clock, WallClock};
 use takt_packet::{EngineKind, Generator, GeneratorError, Missing, open};
 
@@ -88,9 +88,7 @@ fn what_is_missing_is_reported() {
     assert!(said(local(), "10.98.0.77:9".parse().unwrap(), 64).starts_with("10.98.0.77:9 is not reached by near"));
     let lo = Generator::open("127.0.0.1:4000".parse().unwrap(), "127.0.0.1:9".parse().unwrap(), 64).unwrap_err();
     assert!(matches!(&lo, GeneratorError::Driver { interface } if interface == "lo"), "{lo}");
-    let none = rustix::thread::CapabilitySet::empty();
-    let sets = rustix::thread::CapabilitySets { effective: none, permitted: none, inheritable: none };
-    rustix::thread::set_capabilities(None, sets).unwrap();
+    keep_capabilities(rustix::thread::CapabilitySet::empty());
     let unprivileged = Generator::open(local(), to, 64).unwrap_err();
     assert!(matches!(unprivileged, GeneratorError::Missing(Missing::XdpPermission)), "{unprivileged}");
 }

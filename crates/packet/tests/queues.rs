@@ -6,9 +6,9 @@ mod support;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::thread::CapabilitySet;
 use support::far::{over_a_wide_cable, shell};
-use support::{P0, addr, recv_some, stranger, unconnected};
+use support::{P0, addr, keep_capabilities, recv_some, stranger, unconnected};
 use takt_host::leftovers::Registry;
 use takt_packet::{Config, Engine, EngineError, EngineKind, Missing, PortSpec, Way, open};
 use takt_testing::wait_for;
@@ -178,8 +178,7 @@ fn without_privileges_nothing_is_changed_and_it_says_which_are_missing() {
     if !over_a_wide_cable("without_privileges_nothing_is_changed_and_it_says_which_are_missing") {
         return;
     }
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    keep_capabilities(CapabilitySet::empty());
     assert_eq!(missing("xdp:0"), Missing::XdpPermission);
     assert_eq!(queues(), 4);
 }

@@ -6,11 +6,12 @@ mod support;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::thread::CapabilitySet;
 use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
 use support::interface::{self, descriptors, memory_kib, missing};
 use support::{
-    addr, any, connected, numbered, numbers, recv_some, send_all, stranger, unconnected, unconnected_far, xdp,
+    addr, any, connected, keep_capabilities, numbered, numbers, recv_some, send_all, stranger, unconnected,
+    unconnected_far, xdp,
 };
 use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
 use takt_testing::wait_for;
@@ -113,8 +114,7 @@ fn without_privileges_it_says_which() {
     if !over_a_cable("without_privileges_it_says_which") {
         return;
     }
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    keep_capabilities(CapabilitySet::empty());
     for kind in KINDS {
         assert_eq!(missing(kind, &unconnected(1)), Missing::XdpPermission);
     }

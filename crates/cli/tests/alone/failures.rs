@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use takt_testing::wait_for;
 
 use crate::support::cluster::{Cluster, NODES};
-use crate::support::{json, report};
+use crate::support::{json, report, to_the_end};
 
 /// How a node fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +108,8 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
     });
     let known = began.elapsed();
     if !line.contains(&format!("lost      node {node} in slot")) {
+        // It says no more only when it has ended.
+        let _ended_already = child.kill();
         panic!("{failure:?} {node}: {line}{}", rest(said));
     }
     if failure == Failure::Killed {
@@ -122,7 +124,7 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
         })
     });
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is ours");
-    let done = child.wait_with_output().expect("it ends");
+    let (done, said) = to_the_end(child, said);
     let ended = json(&done);
     let loss = &ended["losses"][0];
     let at = |key: &str| loss[key].as_u64().unwrap_or_else(|| panic!("{key}: {}", report(&done)));
@@ -131,7 +133,7 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
         (&loss["node"], losses.as_array().map(Vec::len)),
         (&node.into(), Some(1)),
         "{failure:?}: {losses:#}{}",
-        rest(said) + &report(&done)
+        said + &report(&done)
     );
     let (known_in, resumed, took_slots) = (at("known_in_slot"), at("resumed_in_slot"), at("took_ns") / SLOT_NS + 1);
     assert!(resumed - known_in <= RESUMED_AFTER_SLOTS + took_slots, "{loss}");

@@ -1,12 +1,12 @@
 //! What the engine refuses to open with, and the fix that it names: addresses, sizes, interfaces, cards, permissions.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::thread::CapabilitySet;
 use takt_packet::{Config, EngineError, EngineKind, Missing, PortSpec, open};
 
 use crate::common::{KIND, huge_pages_free, missing, spec};
 use crate::support::far::{over_a_cable, shell};
-use crate::support::{addr, dpdk, interface, recv_some, stranger, unconnected};
+use crate::support::{addr, dpdk, interface, keep_capabilities, recv_some, stranger, unconnected};
 
 #[test]
 fn what_is_missing_is_reported_with_the_fix() {
@@ -62,8 +62,7 @@ fn without_privileges_it_says_which() {
     if !over_a_cable("missing::without_privileges_it_says_which") {
         return;
     }
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).unwrap();
+    keep_capabilities(CapabilitySet::empty());
     assert_eq!(missing(&unconnected(1)), Missing::PacketSockets);
     for name in ["dpdk:af_xdp", "dpdk:tap@10.97.0.2/24"] {
         let text = interface::missing(name.parse().unwrap(), &unconnected_of(name)).to_string();
@@ -78,8 +77,7 @@ fn two_capabilities_and_an_ordinary_limit_of_locked_memory_are_enough() {
     }
     let limit = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
     setrlimit(Resource::Memlock, limit(8 << 20)).unwrap();
-    let (two, none) = (CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN, CapabilitySet::empty());
-    set_capabilities(None, CapabilitySets { effective: two, permitted: two, inheritable: none }).unwrap();
+    keep_capabilities(CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN);
     let mut server = dpdk(&unconnected(1));
     stranger().send_to(b"takt?", addr(&*server, 0)).unwrap();
     assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"takt?");

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, Way, ZeroCopy, open};
 use takt_testing::{HANG, loopback, wait_for};
@@ -246,6 +247,12 @@ pub fn numbered(range: std::ops::Range<u32>) -> Vec<Vec<u8>> {
 
 pub fn numbers(seen: &[Seen]) -> Vec<u32> {
     seen.iter().map(|s| u32::from_be_bytes(s.bytes[..].try_into().expect("four bytes"))).collect()
+}
+
+/// Leaves the calling thread these capabilities and no others, for good.
+pub fn keep_capabilities(kept: CapabilitySet) {
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    set_capabilities(None, sets).expect("it has them");
 }
 
 /// Runs `test` of this binary again in a fresh network namespace, where `setup` (a shell script) has been run; `true`
