@@ -2,14 +2,14 @@
 //! the clock and the manager follow. What each of them costs is measured: `cargo bench -p takt-cluster --bench control_plane`.
 //!
 //! Rules: ten times a second every member of a run, a node or its manager, sends one heartbeat to each other member; it names each
-//! member that it receives from. Every node but one asks that one what time it is, as often. The manager asks every node of its run
-//! how it is, one after the other, then pauses. Between nodes that are in no run together only links are kept.
+//! member that it receives from. Every node but one asks that one what time it is, as often. The manager asks all nodes of its run
+//! how they are, then pauses. Between nodes that are in no run together only links are kept.
 //!
 //! A test executes these rules with real members, and compares.
 
 use std::time::Duration;
 
-use crate::manager::{LEAD, LOOK};
+use crate::manager::{LOOK, lead};
 use crate::membership::HEARTBEATS_EVERY;
 use crate::message::{Envelope, PROTOCOL, document};
 use crate::node::run::UNSTARTED;
@@ -130,22 +130,43 @@ pub fn taken(bytes: &[u8]) -> Option<Heartbeat> {
     crate::message::read(bytes).ok()
 }
 
-/// How long a manager takes from one look at its run to the next, where a node answers within `answer`.
-#[must_use]
-pub fn look(members: u64, answer: Duration) -> Duration {
-    LOOK + answer.saturating_mul(u32::try_from(members).unwrap_or(u32::MAX))
+/// How long a manager pauses between one look at its run and the next.
+pub const PAUSE: Duration = LOOK;
+
+/// How long it takes until all nodes of a run have answered, who are asked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// However many they are.
+    pub fixed: Duration,
+    /// More for each: what the manager does for it, and what nodes on one machine take from each other.
+    pub each: Duration,
 }
 
-/// How long it takes from the order to slot 0 at most, where a node takes `opening` to get ready and to be started.
-#[must_use]
-pub fn beginning(members: u64, opening: Duration) -> Duration {
-    (LEAD + opening).saturating_mul(u32::try_from(members).unwrap_or(u32::MAX))
+impl Answers {
+    /// Of so many nodes.
+    #[must_use]
+    pub fn of(&self, nodes: u64) -> Duration {
+        self.fixed + self.each.saturating_mul(u32::try_from(nodes).unwrap_or(u32::MAX))
+    }
 }
 
-/// Nodes of the largest run that begins, where a node takes `opening` to get ready: the first one forgets what is not started.
+/// How long a manager takes from one look at its run to the next.
 #[must_use]
-pub fn most_that_begin(opening: Duration) -> u64 {
-    (UNSTARTED.as_nanos() / opening.as_nanos().max(1)) as u64
+pub fn look(members: u64, answers: Answers) -> Duration {
+    PAUSE + answers.of(members)
+}
+
+/// How long it takes from the order to slot 0 at most, where `opening` is how long nodes take to get ready and to be started.
+#[must_use]
+pub fn beginning(members: u64, opening: Answers) -> Duration {
+    opening.of(members) + lead(usize::try_from(members).unwrap_or(usize::MAX))
+}
+
+/// Nodes of the largest run that begins, where `opening` is how long nodes take to get ready: they forget what is not started.
+#[must_use]
+pub fn most_that_begin(opening: Answers) -> u64 {
+    let left = UNSTARTED.saturating_sub(opening.fixed);
+    u64::try_from(left.as_nanos() / opening.each.as_nanos().max(1)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -264,10 +285,11 @@ mod tests {
 
     #[test]
     fn a_run_that_takes_longer_to_open_than_a_node_waits_does_not_begin() {
-        let opening = Duration::from_millis(30);
+        let opening = Answers { fixed: Duration::from_millis(100), each: Duration::from_millis(30) };
         let most = most_that_begin(opening);
-        assert!(opening * most as u32 <= UNSTARTED && opening * (most + 1) as u32 > UNSTARTED);
-        assert_eq!(look(10, Duration::from_millis(1)), LOOK + Duration::from_millis(10));
-        assert_eq!(beginning(3, opening), (LEAD + opening) * 3);
+        assert!(opening.of(most) <= UNSTARTED && opening.of(most + 1) > UNSTARTED);
+        let answers = Answers { fixed: Duration::from_millis(2), each: Duration::from_millis(1) };
+        assert_eq!(look(10, answers), PAUSE + Duration::from_millis(12));
+        assert_eq!(beginning(3, opening), Duration::from_millis(100 + 3 * 30) + lead(3));
     }
 }

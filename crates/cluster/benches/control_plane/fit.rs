@@ -1,11 +1,10 @@
 //! Lines through what was measured. The unit is the round: each gives its own lines, and the interval is over rounds.
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use takt_cluster::cost::{Fleet, Links as How, heartbeat, heartbeat_bytes, look, taken, written};
+use takt_cluster::cost::{Fleet, Links as How, PAUSE, heartbeat, heartbeat_bytes, taken, written};
 use takt_stats::{Estimate, mean};
 
 use super::Raw;
@@ -94,10 +93,10 @@ pub struct Constants {
     pub clock: f64,
     /// The manager: by itself, and each node of its run.
     pub manager: (f64, f64),
-    /// How long a node takes to answer the manager, s; to open its part and be started, s: medians of a round's runs, since a
-    /// machine that is busy makes some of them long.
-    pub answer: f64,
-    pub opening: f64,
+    /// How long it takes until all nodes of a run have answered the manager, s, and until all are open and started: by itself,
+    /// and each node.
+    pub answers: (f64, f64),
+    pub opening: (f64, f64),
     pub documents: Documents,
 }
 
@@ -145,14 +144,8 @@ impl Constants {
         };
         let clock = running(&|one| one.reference.map_or(f64::NAN, |parts| parts.clock));
         let manager = running(&|one| one.manager.unwrap_or(f64::NAN));
-        let median = |y: &dyn Fn(&Record) -> f64| {
-            let mut times: Vec<f64> = running(y).into_iter().map(|(members, time)| time / members).collect();
-            times.sort_by(f64::total_cmp);
-            times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-        };
-        let pause = look(0, Duration::ZERO).as_secs_f64();
-        let answer = median(&|one| 1.0 / one.looks.unwrap_or(f64::NAN) - pause);
-        let opening = median(&|one| one.begin.unwrap_or(f64::NAN));
+        let answers = running(&|one| one.looks.map_or(f64::NAN, |looks| 1.0 / looks - PAUSE.as_secs_f64()));
+        let opening = running(&|one| one.begin.unwrap_or(f64::NAN));
         Constants {
             alone,
             link,
@@ -169,8 +162,8 @@ impl Constants {
             around: wire(&|one| one.wire.0 - copies(one) * heartbeat_bytes(one.members as u64) as f64),
             clock: line(clock.into_iter()).1,
             manager: line(manager.into_iter()),
-            answer,
-            opening,
+            answers: line(answers.into_iter()),
+            opening: line(opening.into_iter()),
             documents: documents.clone(),
         }
     }

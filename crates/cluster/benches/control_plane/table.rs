@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_cluster::cost::{Fleet, Links as How, beginning, heartbeat_bytes, look, most_that_begin};
+use takt_cluster::cost::{Answers, Fleet, Links as How, PAUSE, beginning, heartbeat_bytes, look, most_that_begin};
 use takt_stats::{Estimate, mean};
 
 use super::Raw;
@@ -137,8 +137,11 @@ fn constants(rounds: &[Constants]) {
     row("a node's memory, KiB: by itself; each link", &[of(|one| one.memory.0), of(|one| one.memory.1)]);
     row("its open files: by itself; each link", &[of(|one| one.files.0), of(|one| one.files.1)]);
     row("its CPU to join, ms: by itself; each link", &[of(|one| one.joining.0 / 1e3), of(|one| one.joining.1 / 1e3)]);
-    row("it answers the manager after, ms", &[of(|one| one.answer * 1e3)]);
-    row("it is opened and started after, ms", &[of(|one| one.opening * 1e3)]);
+    row(
+        "all answer the manager after, ms: by itself; each",
+        &[of(|one| one.answers.0 * 1e3), of(|one| one.answers.1 * 1e3)],
+    );
+    row("all are started after, ms: by itself; each", &[of(|one| one.opening.0 * 1e3), of(|one| one.opening.1 * 1e3)]);
     row("the router, by itself; each heartbeat it passes on, µs", &[of(|one| one.router.0), of(|one| one.router.1)]);
     row("a heartbeat on the wire: packets; bytes around the document", &[of(|one| one.packets), of(|one| one.around)]);
     if let Some(one) = rounds.first() {
@@ -209,8 +212,8 @@ fn runs(rounds: &[Constants]) {
                 of(&|one| percent(one.documents.ns_per_s(m) / 1e3)),
                 of(&|one| percent(one.clock * (m - 1.0))),
                 number(megabits(members)),
-                of(&|one| look(members, seconds(one.answer)).as_secs_f64()),
-                of(&|one| beginning(members, seconds(one.opening)).as_secs_f64()),
+                of(&|one| look(members, at_once(one.answers)).as_secs_f64()),
+                of(&|one| beginning(members, at_once(one.opening)).as_secs_f64()),
             ],
         );
     }
@@ -221,8 +224,9 @@ fn megabits(members: u64) -> f64 {
     Fleet { nodes: members, members, links: How::Mesh }.node().bytes as f64 * 8.0 / 1e6
 }
 
-fn seconds(time: f64) -> Duration {
-    Duration::try_from_secs_f64(time).unwrap_or_default()
+fn at_once((fixed, each): (f64, f64)) -> Answers {
+    let seconds = |time| Duration::try_from_secs_f64(time).unwrap_or_default();
+    Answers { fixed: seconds(fixed), each: seconds(each) }
 }
 
 /// Where something comes to an end, or is no more what it was.
@@ -234,9 +238,12 @@ fn bends(rounds: &[Constants]) {
     row("links of a node or router that Zenoh keeps by default", &[sessions]);
     row("nodes of a mesh that 1024 open files suffice for", &[of(&|one| (1024.0 - one.files.0) / one.files.1 + 1.0)]);
     row("nodes of a mesh whose links take 10 % of a core of each", &[of(&|one| (1e5 - one.alone) / one.link + 1.0)]);
-    row("nodes of a run whose look lasts twice its pause", &[of(&|one| 0.1 / one.answer)]);
+    row(
+        "nodes of a run whose look lasts twice its pause",
+        &[of(&|one| (PAUSE.as_secs_f64() - one.answers.0) / one.answers.1)],
+    );
     row("nodes of a run whose manager takes a core", &[of(&|one| (1e6 - one.manager.0) / one.manager.1)]);
-    row("nodes of a run that do not all open in time", &[of(&|one| most_that_begin(seconds(one.opening)) as f64)]);
+    row("nodes of a run that do not all open in time", &[of(&|one| most_that_begin(at_once(one.opening)) as f64)]);
     // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
     let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
     for members in [4.0, 16.0] {

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod agent;
+mod each;
 mod placer;
 mod platform;
 mod run;
@@ -13,10 +14,11 @@ use std::time::Duration;
 
 pub use adopt::Orphan;
 pub use agent::{AgentEnd, FromAgent, RemoteAgent, ToAgent};
+use each::each;
 pub use placer::{PlaceError, Placer, Replaced};
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};
-pub(crate) use run::{LEAD, LOOK};
+pub(crate) use run::{LOOK, lead};
 pub use takeover::Loss;
 
 use crate::ClusterError;
@@ -107,8 +109,8 @@ impl Manager {
     /// What nodes say of themselves. One that was just lost is seen for a while, and says nothing: it is left out.
     fn describe(&self, names: &[String]) -> Result<Vec<NodeFacts>, ClusterError> {
         let mut all = Vec::new();
-        for name in names {
-            match self.control.ask(name, &Request::Describe, WORD) {
+        for (_, facts) in each(names, |name| self.control.ask(name, &Request::Describe, WORD)) {
+            match facts {
                 Ok(facts) => all.push(facts),
                 Err(ClusterError::Silent { .. }) => {}
                 Err(error) => return Err(error),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use takt_base::Stop;
 use takt_runtime::{SinkHash, output_hash};
 
+use super::each::{each, turns};
 use super::slow::Slowness;
 use super::takeover::Loss;
 use super::{Manager, PATIENCE, Placer};
@@ -21,8 +22,8 @@ use crate::{ClusterError, Trace};
 /// Making components may take a while.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// How long before slot 0 all nodes have to know of it: so much for each.
-pub(crate) const LEAD: Duration = Duration::from_millis(400);
+/// How long before a slot edge its nodes have to know of it: so much for the reference, and for each turn of the others.
+const LEAD: Duration = Duration::from_millis(400);
 
 /// How often the progress of nodes is requested, and how long one may take to answer.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
@@ -173,27 +174,27 @@ impl Manager {
         mut options: RunOptions<'_>,
     ) -> Result<Ended, ClusterError> {
         let done = begun.and_then(|()| self.watch(&mut watched, placer, &mut options));
+        let trace = watched.trace;
         let stop = Request::Stop { run: watched.order.run.clone(), manager: Some(watched.order.manager.clone()) };
-        let forgotten = |name: &&String| options.stop.requested() && watched.has_ended(name);
-        for name in watched.names.iter().filter(|name| !forgotten(name)) {
-            // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
-            // another manager by now refuses.
-            let _ =
-                watched.trace.leaf("takt.stop", &[("takt.node", name)], || self.ask_progress(name, &stop, PATIENCE));
-        }
+        let forgotten = |name: &String| options.stop.requested() && watched.has_ended(name);
+        let left: Vec<String> = watched.names.iter().filter(|name| !forgotten(name)).cloned().collect();
+        // Forgets it where it has ended, ends it where it has not; a node that is lost does so by itself, and one that has
+        // another manager by now refuses.
+        let _ = each(&left, |name| {
+            trace.leaf("takt.stop", &[("takt.node", name)], || self.ask_progress(name, &stop, PATIENCE))
+        });
         done.map(|()| ended(watched))
     }
 
     fn begin(&self, watched: &mut Watched<'_>) -> Result<(), ClusterError> {
         let request = Request::Open(Box::new(watched.order.clone()));
-        let open = |name: &String| {
-            let opened: Opened = watched
-                .trace
-                .leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))?;
-            Ok((name.clone(), opened.samples))
+        let trace = watched.trace;
+        let open = |name: &String| -> Result<Opened, ClusterError> {
+            trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))
         };
         // Where each node's samples go.
-        let samples = watched.names.iter().map(open).collect::<Result<_, ClusterError>>()?;
+        let samples = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.samples)));
+        let samples = samples.collect::<Result<_, ClusterError>>()?;
         let all_there = || Ok(watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE));
         // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
         let _ = watched.trace.leaf("takt.wait-for-heartbeats", &[], all_there)?;
@@ -203,14 +204,18 @@ impl Manager {
     /// Starts the reference first, which says when slot 0 begins, then the others.
     fn start(&self, watched: &mut Watched<'_>, samples: BTreeMap<String, SocketAddr>) -> Result<(), ClusterError> {
         let (reference, clock) = watched.clock(None)?;
-        let in_ns = u64::try_from(LEAD.as_nanos()).unwrap_or(u64::MAX).saturating_mul(watched.names.len() as u64);
+        let in_ns = u64::try_from(lead(watched.names.len()).as_nanos()).unwrap_or(u64::MAX);
         let run = watched.order.run.clone();
-        let mut start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, ptp: None, samples };
-        for name in &watched.names {
-            let request = Request::Start(start.clone());
-            let ask = || self.control.ask(name, &request, PATIENCE);
-            let started: Started = watched.trace.leaf("takt.start", &[("takt.node", name)], ask)?;
-            (start.epoch_ns, start.ptp) = (Some(started.epoch_ns), start.ptp.or(started.ptp));
+        let start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, ptp: None, samples };
+        let trace = watched.trace;
+        let ask = |name: &String, start: Start| -> Result<Started, ClusterError> {
+            let request = Request::Start(start);
+            trace.leaf("takt.start", &[("takt.node", name)], || self.control.ask(name, &request, PATIENCE))
+        };
+        let Started { epoch_ns, ptp, .. } = ask(&reference, start.clone())?;
+        let start = Start { epoch_ns: Some(epoch_ns), ptp, ..start };
+        for (_, started) in each(&watched.others(&reference), |name| ask(name, start.clone())) {
+            started?;
         }
         watched.reference = reference;
         Ok(())
@@ -253,14 +258,12 @@ impl Manager {
     fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
         let mut gone = watched.members.lost(&watched.order.run, watched.voters());
         gone.retain(|name| watched.names.contains(name));
-        let mut any = false;
-        for name in watched.names.clone() {
-            // What has ended stays as it is.
-            if watched.has_ended(&name) || gone.contains(&name) {
-                any = true;
-                continue;
-            }
-            match self.ask_progress(&name, request, patience(request)) {
+        // What has ended stays as it is.
+        let (known, asked): (Vec<String>, Vec<String>) =
+            watched.names.iter().cloned().partition(|name| watched.has_ended(name) || gone.contains(name));
+        let mut any = !known.is_empty();
+        for (name, progress) in each(&asked, |name| self.ask_progress(name, request, patience(request))) {
+            match progress {
                 Ok(progress) => {
                     any = true;
                     watched.silent.remove(&name);
@@ -353,6 +356,11 @@ impl<'a> Watched<'a> {
         Ok((facts.node.clone(), facts.clock))
     }
 
+    /// Its nodes but for one.
+    pub(super) fn others(&self, than: &str) -> Vec<String> {
+        self.names.iter().filter(|name| *name != than).cloned().collect()
+    }
+
     fn has_ended(&self, name: &str) -> bool {
         self.last.get(name).is_some_and(|progress| progress.end.is_some())
     }
@@ -361,6 +369,11 @@ impl<'a> Watched<'a> {
     fn slot(&self) -> u64 {
         self.last.values().map(|progress| progress.slot).min().unwrap_or(0)
     }
+}
+
+/// How long it takes at most until so many nodes know of a slot edge: the reference first, since it says when that is.
+pub(crate) fn lead(nodes: usize) -> Duration {
+    LEAD * u32::try_from(1 + turns(nodes.saturating_sub(1))).unwrap_or(u32::MAX)
 }
 
 /// How long a node may take to answer. To end a run is work, on a busy machine of more than [`WORD`]; and who asks a second time

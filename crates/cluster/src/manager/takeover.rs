@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::run::{LEAD, Watched};
+use super::each::each;
+use super::run::{Watched, lead};
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::{LEASE, RECENT};
@@ -126,13 +127,15 @@ impl Manager {
         watched.changed_at = edge.at;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
         let run = watched.order.run.clone();
-        let mut change =
+        let change =
             Change { run, at: edge.at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
-        let others = watched.names.iter().filter(|name| **name != reference);
-        for name in std::iter::once(&reference).chain(others) {
-            let request = Request::Change(change.clone());
-            let started: Started = self.ask_member(watched, name, &request, PATIENCE)?;
-            (change.epoch_ns, change.ptp) = (Some(started.epoch_ns), change.ptp.or(started.ptp));
+        let ask = |name: &String, change: Change| -> Result<Started, ClusterError> {
+            self.ask_member(watched, name, &Request::Change(change), PATIENCE)
+        };
+        let Started { epoch_ns, ptp, .. } = ask(&reference, change.clone())?;
+        let change = Change { epoch_ns: Some(epoch_ns), ptp, ..change };
+        for (_, started) in each(&watched.others(&reference), |name| ask(name, change.clone())) {
+            started?;
         }
         watched.reference = reference;
         watched.slowness.restart(edge.at);
@@ -182,19 +185,7 @@ impl Manager {
             let request = Request::Prepare { after, order: Box::new(watched.order.clone()) };
             self.ask_member(watched, name, &request, PREPARING)
         };
-        std::thread::scope(|scope| {
-            let asked: Vec<_> =
-                watched.names.iter().map(|name| (name.clone(), scope.spawn(move || ask(name)))).collect();
-            let silent = |node: &String| ClusterError::Silent { node: node.clone() };
-            // A thread that panicked has printed why, and its node is as one that did not answer.
-            asked
-                .into_iter()
-                .map(|(name, ask)| {
-                    let done = ask.join().unwrap_or_else(|_| Err(silent(&name)));
-                    (name, done)
-                })
-                .collect()
-        })
+        each(&watched.names, ask)
     }
 
     /// Asks a node as long as heartbeats of it came within a lease: no longer can it execute anything.
@@ -218,7 +209,7 @@ impl Manager {
         let first =
             watched.names.first().ok_or_else(|| ClusterError::Alone { cluster: self.control.cluster().to_owned() })?;
         let progress: Progress = self.ask_member(watched, first, &request, PATIENCE)?;
-        let wait = LEASE + LEAD * u32::try_from(watched.names.len()).unwrap_or(u32::MAX);
+        let wait = LEASE + lead(watched.names.len());
         let slot_ns = progress.slot_ns.max(1);
         let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / slot_ns;
         // A takeover that did not come to its end may have left a change behind, which goes first.
