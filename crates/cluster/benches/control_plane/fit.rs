@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use takt_cluster::cost::{Fleet, Links as How, PAUSE, heartbeat, heartbeat_bytes, taken, written};
 use takt_stats::{Estimate, mean};
 
-use super::Raw;
 use super::fleet::Links;
 use super::run::Record;
+use super::{FITTED, Raw};
 
 /// What heartbeats cost without a network: writing one that names so many others, and reading it. ns of CPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,8 +84,8 @@ pub struct Constants {
     pub routed_alone: f64,
     pub routed_run: f64,
     pub routed_other: f64,
-    /// The router: by itself, and each heartbeat that it passes on, µs.
-    pub router: (f64, f64),
+    /// The router: by itself, each link, and each heartbeat that it passes on, µs.
+    pub router: (f64, f64, f64),
     /// Of a heartbeat on the wire, mesh: packets, and bytes that are not the document's; what comes back for it included.
     pub packets: f64,
     pub around: f64,
@@ -108,7 +108,9 @@ impl Constants {
 
     fn of_round(raw: &Raw, documents: &Documents) -> Constants {
         let of = |links: Links| {
-            let here = move |record: &&Record| record.round == documents.round && record.links == links;
+            let here = move |record: &&Record| {
+                record.round == documents.round && record.links == links && record.nodes <= FITTED
+            };
             raw.records.iter().filter(here).collect::<Vec<&Record>>()
         };
         let (mesh, routed) = (of(Links::Mesh), of(Links::Router));
@@ -135,11 +137,18 @@ impl Constants {
         let running = |y: &dyn Fn(&Record) -> f64| -> Vec<(f64, f64)> {
             mesh.iter().filter(|one| one.members > 0).map(|one| (one.members as f64, y(one))).collect()
         };
-        let routing = |one: &&Record| (copies(one), one.router.unwrap_or(f64::NAN));
-        let router: Vec<(f64, f64)> = routed.iter().map(routing).collect();
+        let router_link = {
+            let waits = routed.iter().filter(|one| one.members == 0);
+            let points = waits.map(|one| (one.nodes as f64, one.router.unwrap_or(f64::NAN)));
+            line(points).1
+        };
+        let passing = |one: &&Record| {
+            (copies(one.members), one.router.unwrap_or(f64::NAN) - router_link * one.nodes as f64)
+        };
+        let (router_alone, router_heartbeat) = line(routed.iter().map(passing));
         let wire = |y: &dyn Fn(&Record) -> f64| -> f64 {
             let points: Vec<(f64, f64)> =
-                mesh.iter().filter(|one| one.members > 0).map(|one| (copies(one), y(one))).collect();
+                mesh.iter().filter(|one| one.members > 0).map(|one| (copies(one.members), y(one))).collect();
             line(points.into_iter()).1
         };
         let clock = running(&|one| one.reference.map_or(f64::NAN, |parts| parts.clock));
@@ -157,9 +166,9 @@ impl Constants {
             routed_alone: waits_routed.iter().sum::<f64>() / waits_routed.len() as f64,
             routed_run,
             routed_other,
-            router: line(router.into_iter()),
+            router: (router_alone, router_link, router_heartbeat),
             packets: wire(&|one| one.wire.1),
-            around: wire(&|one| one.wire.0 - copies(one) * heartbeat_bytes(one.members as u64) as f64),
+            around: wire(&|one| one.wire.0 - copies(one.members) * heartbeat_bytes(one.members as u64) as f64),
             clock: line(clock.into_iter()).1,
             manager: line(manager.into_iter()),
             answers: line(answers.into_iter()),
@@ -182,14 +191,20 @@ impl Constants {
     pub fn routed(&self, members: f64) -> f64 {
         self.routed_alone + self.routed_run + self.routed_other * members + self.documents.ns_per_s(members) / 1e3
     }
+
+    /// The router of so many nodes, of which one run has so many; 0: in none.
+    pub fn router(&self, nodes: f64, members: usize) -> f64 {
+        let (alone, link, heartbeat) = self.router;
+        alone + link * nodes + heartbeat * copies(members)
+    }
 }
 
 /// Heartbeats a second that reach another member of the run.
-fn copies(record: &Record) -> f64 {
-    let Record { nodes, members, .. } = *record;
-    let node = Fleet { nodes: nodes as u64, members: members as u64, links: How::Mesh }.node();
+fn copies(members: usize) -> f64 {
+    let members = members as u64;
+    let node = Fleet { nodes: members, members, links: How::Mesh }.node();
     // Its manager, too, takes them and has its own taken.
-    if members == 0 { 0.0 } else { (node.taken * (members as u64 + 1)) as f64 }
+    (node.taken * (members + 1)) as f64
 }
 
 /// Over rounds, with its 95 % interval; `None` for one round.

@@ -7,8 +7,11 @@
 //! cargo bench -p takt-cluster --bench control_plane -- --from /tmp/raw.json    # the tables of a file that was kept
 //! ```
 //!
-//! Fixed before anything was measured: the counts below, four seconds each, five rounds one after the other, each with all counts. In
+//! Fixed before anything was measured: the counts below, four seconds each, rounds one after the other, each with all counts. In
 //! a network namespace of its own the bytes over loopback are the fleet's alone. Without --bench it is a test: that it works.
+//!
+//! With --large there are fleets of up to 64 nodes, which take 16 processors. Lines are laid through the smaller ones alone, and what
+//! they say of the larger ones is set beside what was measured.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark speaks")]
 
@@ -27,9 +30,26 @@ use self::fleet::Links;
 use self::run::Record;
 
 /// Nodes of a fleet, each with runs on so many of them.
-const MESH: [(usize, &[usize]); 5] = [(2, &[2]), (4, &[4]), (8, &[2, 8]), (12, &[4, 12]), (16, &[4, 16])];
-const ROUTER: [(usize, &[usize]); 3] = [(2, &[2]), (8, &[8]), (16, &[2, 16])];
-const ROUNDS: usize = 5;
+type Fleets = &'static [(usize, &'static [usize])];
+
+struct Plan {
+    mesh: Fleets,
+    router: Fleets,
+    rounds: usize,
+}
+
+const USUAL: Plan = Plan {
+    mesh: &[(2, &[2]), (4, &[4]), (8, &[2, 8]), (12, &[4, 12]), (16, &[4, 16])],
+    router: &[(2, &[2]), (8, &[8]), (16, &[2, 16])],
+    rounds: 5,
+};
+const LARGE: Plan = Plan {
+    mesh: &[(2, &[2]), (8, &[8]), (16, &[4, 16]), (32, &[32]), (64, &[4, 64])],
+    router: &[(2, &[2]), (16, &[16]), (64, &[16, 32])],
+    rounds: 3,
+};
+/// Nodes of the largest fleet that lines are laid through. What they say of a larger one is a prediction.
+const FITTED: usize = 16;
 const TIME: Duration = Duration::from_secs(4);
 
 /// All that was measured.
@@ -54,7 +74,7 @@ fn main() {
     let kept = after("--raw").map(Path::new);
     let raw = match after("--from") {
         Some(path) => serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("raw data"),
-        None if measures => measured(kept),
+        None if measures => measured(if arguments.contains(&"--large") { &LARGE } else { &USUAL }, kept),
         None => tried(),
     };
     table::measured(&raw);
@@ -63,15 +83,15 @@ fn main() {
     }
 }
 
-fn measured(kept: Option<&Path>) -> Raw {
+fn measured(plan: &Plan, kept: Option<&Path>) -> Raw {
     let mut raw = Raw::default();
-    for round in 0..ROUNDS {
+    for round in 0..plan.rounds {
         raw.documents.push(Documents::measure(round));
-        let mesh = MESH.iter().map(|&(nodes, members)| (Links::Mesh, nodes, members));
+        let mesh = plan.mesh.iter().map(|&(nodes, members)| (Links::Mesh, nodes, members));
         for (links, nodes, members) in
-            mesh.chain(ROUTER.iter().map(|&(nodes, members)| (Links::Router, nodes, members)))
+            mesh.chain(plan.router.iter().map(|&(nodes, members)| (Links::Router, nodes, members)))
         {
-            eprintln!("round {} of {ROUNDS}: {links:?}, {nodes} nodes", round + 1);
+            eprintln!("round {} of {}: {links:?}, {nodes} nodes", round + 1, plan.rounds);
             run::measure(&mut raw, (round, links, nodes), members, TIME);
         }
         // What was measured is there even if what follows fails.

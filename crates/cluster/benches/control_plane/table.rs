@@ -5,10 +5,10 @@ use std::time::Duration;
 use takt_cluster::cost::{Answers, Fleet, Links as How, PAUSE, beginning, heartbeat_bytes, look, most_that_begin};
 use takt_stats::{Estimate, mean};
 
-use super::Raw;
 use super::fit::{Constants, over_rounds};
 use super::fleet::{Links, Parts};
 use super::run::{Record, SLOT_NS};
+use super::{FITTED, Raw};
 
 /// Slots a second.
 const SLOTS: f64 = 1e9 / SLOT_NS as f64;
@@ -116,6 +116,7 @@ fn name(links: Links) -> &'static str {
 pub fn predicted(raw: &Raw) {
     let rounds = Constants::of(raw);
     constants(&rounds);
+    larger(raw, &rounds);
     fleets(&rounds);
     runs(&rounds);
     bends(&rounds);
@@ -142,7 +143,8 @@ fn constants(rounds: &[Constants]) {
         &[of(|one| one.answers.0 * 1e3), of(|one| one.answers.1 * 1e3)],
     );
     row("all are started after, ms: by itself; each", &[of(|one| one.opening.0 * 1e3), of(|one| one.opening.1 * 1e3)]);
-    row("the router, by itself; each heartbeat it passes on, µs", &[of(|one| one.router.0), of(|one| one.router.1)]);
+    row("the router, by itself; each link", &[of(|one| one.router.0), of(|one| one.router.1)]);
+    row("each heartbeat that it passes on, µs", &[of(|one| one.router.2)]);
     row("a heartbeat on the wire: packets; bytes around the document", &[of(|one| one.packets), of(|one| one.around)]);
     if let Some(one) = rounds.first() {
         println!("\n| a heartbeat that names | bytes | written, µs | read, µs |\n| --- | --- | --- | --- |");
@@ -153,6 +155,64 @@ fn constants(rounds: &[Constants]) {
             row(&others.to_string(), &[heartbeat_bytes(*others).to_string(), us(|one| one.1), us(|one| one.2)]);
         }
     }
+}
+
+/// What the lines say of fleets that they were not laid through, beside what was measured there.
+fn larger(raw: &Raw, rounds: &[Constants]) {
+    let points: Vec<Point> = points(raw).into_iter().filter(|point| point.1 > FITTED).collect();
+    if points.is_empty() {
+        return;
+    }
+    println!(
+        "\nPredicted from fleets of {FITTED} and less, and measured: CPU, % of one core; memory of a node, MiB; times, s\n"
+    );
+    println!("| links | nodes | in the run | what | predicted | measured | measured over predicted |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for point in points {
+        let (links, nodes, members) = (point.0, point.1 as f64, point.2 as f64);
+        let node = |one: &Constants| match links {
+            Links::Mesh => one.mesh(nodes, members),
+            Links::Router if members > 0.0 => one.routed(members),
+            Links::Router => one.routed_alone,
+        };
+        let compare = |what: &str, says: &dyn Fn(&Constants) -> f64, seen: &dyn Fn(&Record) -> Option<f64>| {
+            compare(raw, rounds, point, what, says, seen);
+        };
+        compare("a node", &|one| percent(node(one)), &|one| Some(percent(one.node.control())));
+        if links == Links::Router {
+            compare("the router", &|one| percent(one.router(nodes, point.2)), &|one| one.router.map(percent));
+            continue;
+        }
+        let on = |(fixed, each): (f64, f64), count: f64| fixed + each * count;
+        compare("memory", &|one| on(one.memory, nodes - 1.0) / 1024.0, &|one| Some(one.memory? / 1024.0));
+        compare("the manager", &|one| percent(on(one.manager, members)), &|one| one.manager.map(percent));
+        compare("a look", &|one| PAUSE.as_secs_f64() + on(one.answers, members), &|one| Some(1.0 / one.looks?));
+        compare("all are started", &|one| on(one.opening, members), &|one| one.begin);
+    }
+}
+
+/// One row, of what each round's own lines say and what was measured in it. None where that was not measured.
+fn compare(
+    raw: &Raw,
+    rounds: &[Constants],
+    point: Point,
+    what: &str,
+    says: &dyn Fn(&Constants) -> f64,
+    seen: &dyn Fn(&Record) -> Option<f64>,
+) {
+    let pair = |one: &Record| {
+        let lines = rounds.iter().find(|lines| lines.documents.round == one.round)?;
+        Some((says(lines), seen(one)?))
+    };
+    let here = raw.records.iter().filter(|one| (one.links, one.nodes, one.members) == point);
+    let pairs: Vec<(f64, f64)> = here.filter_map(pair).collect();
+    if pairs.is_empty() {
+        return;
+    }
+    let each = |of: fn(&(f64, f64)) -> f64| shown(&pairs.iter().map(of).collect::<Vec<f64>>());
+    let columns = [each(|pair| pair.0), each(|pair| pair.1), each(|pair| pair.1 / pair.0)];
+    let (links, nodes, members) = point;
+    row(name(links), &[&[nodes.to_string(), members.to_string(), what.to_owned()][..], &columns].concat());
 }
 
 /// Percent of one core.
@@ -247,8 +307,11 @@ fn bends(rounds: &[Constants]) {
     // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
     let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
     for members in [4.0, 16.0] {
-        let nodes = |one: &Constants| (1e6 - one.router.0) / (one.router.1 * passed(members));
-        row(&format!("nodes, in runs of {members}, whose heartbeats take a core of the router"), &[of(&nodes)]);
+        let nodes = |one: &Constants| {
+            let (alone, link, heartbeat) = one.router;
+            (1e6 - alone) / (link + heartbeat * passed(members))
+        };
+        row(&format!("nodes, in runs of {members}, that take a core of the router"), &[of(&nodes)]);
     }
     let first = |full: &dyn Fn(u64) -> bool| {
         (2..=1024).find(|&members| full(members)).map_or("-".to_owned(), |n| n.to_string())

@@ -55,8 +55,12 @@ mod tests {
             let expected: Vec<_> = names(count).into_iter().map(|node| (node.clone(), node)).collect();
             let brought: Vec<_> = brought.into_iter().map(|(node, own)| (node, own.unwrap())).collect();
             assert_eq!(brought, expected);
-            assert_eq!(turns(count), count.div_ceil(AT_ONCE));
         }
+    }
+
+    #[test]
+    fn a_turn_is_full_before_there_is_another() {
+        assert_eq!([0, 1, AT_ONCE, AT_ONCE + 1].map(turns), [0, 1, 1, 2]);
     }
 
     #[test]
