@@ -155,6 +155,37 @@ fn o_an_overrun_is_one_event_and_the_stream_goes_on_aligned() {
 }
 
 #[test]
+fn o_a_radio_that_lost_its_credit_in_an_outage_streams_on() {
+    // 4 MB of credit are 10 ms, and what waits for it 20 ms: the report of the overrun comes through, is lost, and long since lost.
+    for outage_ms in [20, 60, 400] {
+        let (net, _) = world(&[&format!("stall:all,at=+20ms,for={outage_ms}ms")]);
+        let mut radio = open(&net);
+        let options = RxOptions { recv_buffer_bytes: 4 << 20, ..options(&[0]) };
+        let mut rx = radio.rx_streamer(&options).expect("a stream");
+        let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+        rx.start(Some(start)).expect("it starts");
+        let events = receive(&mut rx, start, 10_000, 150_000_000, net.now() + ms(5000));
+        let counted = |event: &RxEvent| matches!(event, RxEvent::Dropped { .. } | RxEvent::Overflow { .. });
+        assert!(events.iter().all(counted), "{outage_ms}: {events:?}");
+        assert!(rx.stats().overflows > 0, "{outage_ms}: {events:?}");
+        assert_eq!(rx.stats().bad_datagrams, 0, "{outage_ms}");
+    }
+}
+
+#[test]
+fn what_nobody_read_of_a_stream_that_ended_costs_the_next_no_credit() {
+    let (net, _) = world(&[]);
+    let mut radio = open(&net);
+    let mut rx = radio.rx_streamer(&options(&[0])).expect("a stream");
+    rx.start(None).expect("it starts");
+    net.world.run_until(net.now() + ms(200));
+    rx.stop().expect("it stops");
+    let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).expect("it starts again");
+    assert_eq!(receive(&mut rx, start, 10_000, 10_000_000, net.now() + ms(1000)), []);
+}
+
+#[test]
 fn a_burst_ends_with_its_last_sample_and_a_stream_when_it_is_stopped() {
     let (net, _) = world(&[]);
     let mut radio = open(&net);
@@ -250,6 +281,27 @@ fn s_datagrams_lost_on_the_way_are_reported_and_cost_no_credit() {
     let stats = tx.stats();
     let lost = stats.datagrams / 50;
     assert!(stats.sequence_errors.abs_diff(lost) <= 1, "{} of {lost}", stats.sequence_errors);
+}
+
+#[test]
+fn s_a_whole_window_lost_on_the_way_costs_no_credit() {
+    // What the radio has room for is 5 ms, and what it says and is told of it can be lost, too.
+    for lost in ["tx", "all"] {
+        let (net, _) = world(&[&format!("stall:{lost},at=+50ms,for=300ms")]);
+        let mut radio = open(&net);
+        let mut tx = radio.tx_streamer(&[0], &TxOptions::new(RATE_SPS)).expect("a stream");
+        let samples = numbered(1_000_000);
+        for n in 0..20 {
+            let taken = tx.send(&[&samples], Burst::GO_ON, net.now() + ms(2000)).expect("it is sent");
+            assert_eq!(taken, samples.len(), "{lost}: credit is gone in call {n}");
+        }
+        tx.send(&[&[]], Burst::END, net.now() + ms(1000)).expect("it ends");
+        while tx.event(net.now() + ms(100)).expect("a radio").is_some() {}
+        let stats = tx.stats();
+        // Without its words the host sends nothing that could be lost.
+        let errors = u64::from(lost == "tx");
+        assert_eq!((stats.sequence_errors, stats.foreign_reports), (errors, 0), "{lost}: {stats:?}");
+    }
 }
 
 #[test]

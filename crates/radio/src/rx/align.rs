@@ -81,6 +81,7 @@ impl RxStreamer {
                         self.source.check()?;
                         break self.tail_lost_by(now);
                     }
+                    self.see_to_silence();
                     if let Some(event) = self.see_to_restart(now, until)? {
                         break Some(event);
                     }
@@ -240,7 +241,8 @@ impl RxStreamer {
         if let Some(wake) = self.nap_until(samples_wanted).filter(|&wake| wake > now) {
             self.net.sleep_until(wake.min(until));
         }
-        self.fetch(Wait::Until(until)).map(drop)
+        let longest = self.source.read_until().unwrap_or(until);
+        self.fetch(Wait::Until(until.min(longest))).map(drop)
     }
 
     /// When enough will have come to be worth a read; `None` when a nap would not pay.
@@ -263,10 +265,10 @@ impl RxStreamer {
             }
         }
         let count = batch.len();
-        self.source.have_read(&mut *self.engine)?;
+        let now = self.net.now();
+        self.source.have_read(&mut *self.engine, now)?;
         self.batch_was_full = count == self.engine.limits().batch;
         if count > 0 {
-            let now = self.net.now();
             if let Some(last) = self.last_read {
                 self.tally.longest_pause = self.tally.longest_pause.max(now - last);
             }

@@ -263,7 +263,17 @@ impl RxStreamer {
 
     /// Empties lanes and sockets of what an earlier stream left.
     fn forget(&mut self) -> Result<(), RadioError> {
-        while !self.engine.recv(Wait::Poll)?.is_empty() {}
+        // A radio that counts its credit by what was read must be told of this, too.
+        loop {
+            let batch = self.engine.recv(Wait::Poll)?;
+            if batch.is_empty() {
+                break;
+            }
+            for datagram in batch.iter() {
+                let _ = self.source.read(usize::from(datagram.port.0), datagram.bytes);
+            }
+            self.source.have_read(&mut *self.engine, self.net.now())?;
+        }
         self.lanes.iter_mut().for_each(Lane::clear);
         self.restart = None;
         self.stopping = false;

@@ -48,6 +48,15 @@ impl RxStreamer {
         }
     }
 
+    /// A radio that stopped, and whose report of it was lost, is started again as after one that came.
+    pub(super) fn see_to_silence(&mut self) {
+        let runs = self.restart.is_none() && !self.stopping && self.plan.current().is_some();
+        if let Some(channel) = self.source.stopped().filter(|_| runs) {
+            self.tally.overflows += 1;
+            self.restart = Some(Restart::after_overflow_of(channel));
+        }
+    }
+
     /// Gives the command of a restart that has not been taken yet, or has come to nothing.
     pub(super) fn see_to_restart(&mut self, now: MonoNs, until: MonoNs) -> Result<Option<RxEvent>, RadioError> {
         match self.restart {

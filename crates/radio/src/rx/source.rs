@@ -15,12 +15,23 @@ pub(crate) trait Source: Send {
     /// this stream.
     fn read(&mut self, channel: usize, bytes: &[u8]) -> Option<Reading>;
 
-    /// All datagrams of one read of the socket have been given: the time to tell a radio that counts its credit by it.
+    /// All datagrams of one read of the socket have been given, or none came: the time to tell a radio that counts its credit by
+    /// it.
     ///
     /// # Errors
     /// The engine's own.
-    fn have_read(&mut self, _engine: &mut dyn Engine) -> Result<(), RadioError> {
+    fn have_read(&mut self, _engine: &mut dyn Engine, _now: MonoNs) -> Result<(), RadioError> {
         Ok(())
+    }
+
+    /// Until when a read of the socket may wait; `None`: as long as it likes.
+    fn read_until(&self) -> Option<MonoNs> {
+        None
+    }
+
+    /// A channel that has stopped in the middle of a run without a word that came, as its silence tells.
+    fn stopped(&self) -> Option<u8> {
+        None
     }
 
     /// The radio's time now. Fails if the radio does not answer.

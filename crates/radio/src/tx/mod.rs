@@ -367,7 +367,11 @@ impl TxStreamer {
 
     /// Takes in what the radio reports.
     fn look(&mut self, wait: Wait) -> Result<(), RadioError> {
-        self.sink.about_to_read(&mut *self.engine)?;
+        let longest = self.sink.about_to_read(&mut *self.engine, self.net.now())?;
+        let wait = match (wait, longest) {
+            (Wait::Until(until), Some(longest)) => Wait::Until(until.min(longest)),
+            (wait, _) => wait,
+        };
         for datagram in self.engine.recv(wait)?.iter() {
             let report = self.sink.read(usize::from(datagram.port.0), datagram.bytes);
             self.stats.foreign_reports += u64::from(!report.ours);

@@ -26,12 +26,13 @@ pub(crate) trait Sink: Send {
     /// What came from the radio to a channel's port.
     fn read(&mut self, channel: usize, bytes: &[u8]) -> Report;
 
-    /// The socket is about to be read, perhaps for long: the time to tell a radio that counts credit what it was sent.
+    /// The socket is about to be read, perhaps for long: the time to tell a radio that counts credit what it was sent. Until
+    /// when the read may last; `None`: as long as it likes.
     ///
     /// # Errors
     /// The engine's own.
-    fn about_to_read(&mut self, _engine: &mut dyn Engine) -> Result<(), RadioError> {
-        Ok(())
+    fn about_to_read(&mut self, _engine: &mut dyn Engine, _now: MonoNs) -> Result<Option<MonoNs>, RadioError> {
+        Ok(None)
     }
 
     /// All datagrams of one read of the socket have been given. `timed`: what was sent last carries a time, so that the radio

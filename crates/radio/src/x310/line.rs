@@ -49,6 +49,23 @@ impl Line<'_> {
     /// # Errors
     /// `Silent`: nobody there, or the answer was lost several times.
     pub(super) fn manage(&mut self, node: Node, operations: &[Operation]) -> Result<Vec<Operation>, RadioError> {
+        for _ in 0..MANAGEMENT.tries {
+            self.order(node, operations)?;
+            let (id, sequence) = (self.id, *self.sequence);
+            let answer = self.await_answer(MANAGEMENT.each, |bytes| {
+                let answer = Management::parse(bytes).ok()?;
+                (answer.destination == id && answer.sequence == sequence).then_some(answer)
+            })?;
+            if let Some(answer) = answer {
+                let operations = answer.operations.hops().flatten().filter(|operation| *operation != Operation::Nop);
+                return Ok(operations.collect());
+            }
+        }
+        Err(RadioError::Silent { addr: self.peer, what: "a management packet", tries: MANAGEMENT.tries })
+    }
+
+    /// Has a node do `operations`, and does not wait for its answer.
+    pub(super) fn order(&mut self, node: Node, operations: &[Operation]) -> Result<(), RadioError> {
         let mut all = Operations::NONE;
         match node {
             Node::Transport => {}
@@ -61,21 +78,9 @@ impl Line<'_> {
         operations.iter().try_for_each(|operation| all.push(*operation, false))?;
         all.push(Operation::Return, true)?;
         all.push_hop(&[Operation::Nop])?;
-        for _ in 0..MANAGEMENT.tries {
-            *self.sequence = self.sequence.wrapping_add(1);
-            let request = Management { destination: 0, sequence: *self.sequence, source: self.id, operations: all };
-            self.send(|frame| request.write(frame))?;
-            let (id, sequence) = (self.id, *self.sequence);
-            let answer = self.await_answer(MANAGEMENT.each, |bytes| {
-                let answer = Management::parse(bytes).ok()?;
-                (answer.destination == id && answer.sequence == sequence).then_some(answer)
-            })?;
-            if let Some(answer) = answer {
-                let operations = answer.operations.hops().flatten().filter(|operation| *operation != Operation::Nop);
-                return Ok(operations.collect());
-            }
-        }
-        Err(RadioError::Silent { addr: self.peer, what: "a management packet", tries: MANAGEMENT.tries })
+        *self.sequence = self.sequence.wrapping_add(1);
+        let request = Management { destination: 0, sequence: *self.sequence, source: self.id, operations: all };
+        self.send(|frame| request.write(frame))
     }
 
     /// Sends one packet; a full send buffer loses it, which a repetition mends.

@@ -23,6 +23,7 @@ mod line;
 mod master_clock;
 mod open;
 mod rx;
+mod silence;
 mod time;
 mod tx;
 

@@ -16,6 +16,7 @@ use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
 
 use super::graph::Channel;
 use super::line::{Line, Node, Registers};
+use super::silence::Silence;
 use super::{RADIO_CONTROL, X310};
 use crate::anchor::Anchor;
 use crate::claim::Claim;
@@ -122,6 +123,7 @@ impl X310 {
         credit.radio_id = self.endpoint_id(instance)?;
         let port = PortIndex(n as u8);
         let (net, peer) = (Arc::clone(&self.net), self.peer());
+        credit.crossbar_port = from.crossbar_port;
         let mut sequence = 0;
         let mut line = Line { engine, port, net: &*net, peer, id: credit.id, sequence: &mut sequence };
         line.advertise(self.network.entry_port)?;
@@ -151,6 +153,7 @@ impl X310 {
                 _ => None,
             });
             if word.is_some_and(|word| word & (endpoint::OUTPUT_PENDING | endpoint::OUTPUT_FAILED) == 0) {
+                credit.management_sequence = sequence;
                 return Ok(credit);
             }
         }
@@ -186,6 +189,9 @@ struct Credit {
     /// Endpoint ids of this end and the radio's.
     id: u16,
     radio_id: u16,
+    /// Where the radio's end is managed, and how many management packets went there.
+    crossbar_port: u16,
+    management_sequence: u16,
     capacity_bytes: u64,
     interval_bytes: u64,
     bytes: u64,
@@ -203,6 +209,8 @@ impl Credit {
         Credit {
             id,
             radio_id: 0,
+            crossbar_port: 0,
+            management_sequence: 0,
             capacity_bytes,
             interval_bytes,
             bytes: 0,
@@ -267,12 +275,60 @@ struct Lane {
     stopping: bool,
     /// A message that the radio wants acknowledged.
     unacknowledged: Option<Control>,
+    silence: Silence,
+    /// The radio has credit, or says that its run ends where it should not: if it is silent now, it has stopped.
+    has_no_excuse: bool,
+    /// It was silent, and had no excuse.
+    stopped: bool,
 }
 
 impl Lane {
     fn new(channel: Channel, credit: Credit) -> Lane {
         let runs = VecDeque::with_capacity(RUNS);
-        Lane { channel, credit, runs, stopping: false, unacknowledged: None }
+        Lane {
+            channel,
+            credit,
+            runs,
+            stopping: false,
+            unacknowledged: None,
+            silence: Silence::default(),
+            has_no_excuse: false,
+            stopped: false,
+        }
+    }
+
+    /// It was commanded a run that begins at `first`. A silence that lasts goes on: what is started again and again without a
+    /// sample is silent all the time.
+    fn commanded(&mut self, first: MonoNs, now: MonoNs) {
+        if self.silence.ends().is_none_or(|ends| ends < now) {
+            self.silence = Silence::from(first.max(now));
+        }
+        (self.has_no_excuse, self.stopped) = (false, false);
+    }
+
+    /// Whether the radio should be given credit anew: it has been silent in the middle of a run for long, which may be for lack
+    /// of it. What is lost on the way costs credit until the radio's next count of what it has sent, which comes once a
+    /// capacity. If more is lost at a time, and the count with it, the radio waits for credit that this host does not know it
+    /// lacks; then it overruns, and its report of that may be lost, too (x310.md 9 and 10.2).
+    fn lacks_credit(&mut self, now: MonoNs, factor: u64, anchor: &Anchor) -> bool {
+        let Some(run) = self.runs.front().copied().filter(|_| !self.stopping) else {
+            self.silence = Silence::default();
+            return false;
+        };
+        if !self.silence.is_too_long(now) {
+            return false;
+        }
+        let at = |tick: u64| anchor.host_at(Tick(tick));
+        if let Some(first) = run.first.map(at).filter(|&first| now < first) {
+            self.silence = Silence::from(first);
+            return false;
+        }
+        // Nothing is left to be sent.
+        if run.end(factor).is_some_and(|end| now >= at(end)) {
+            return false;
+        }
+        self.stopped = self.has_no_excuse;
+        !std::mem::take(&mut self.has_no_excuse)
     }
 
     fn samples(&mut self, data: &Data<'_>, datagram_bytes: usize, factor: u64) -> Option<Reading> {
@@ -283,6 +339,8 @@ impl Lane {
         }
         let end = tick.saturating_add(count * factor);
         let end_of_burst = data.head.end_of_burst && self.ends(end, factor);
+        self.silence.is_broken();
+        self.has_no_excuse = data.head.end_of_burst && !end_of_burst;
         Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at: data.head.payload_at(), count })
     }
 
@@ -341,15 +399,19 @@ impl Source for Radios {
                 lane.samples(&Data::parse(bytes).ok()?, bytes.len(), self.factor)
             }
             PacketType::StreamCommand => {
-                lane.credit.command(&StreamCommand::parse(bytes).ok()?);
+                let command = StreamCommand::parse(bytes).ok()?;
+                lane.has_no_excuse |= command.operation == StreamOperation::Init;
+                lane.credit.command(&command);
                 Some(Reading::Housekeeping)
             }
+            // It does what it was told.
+            PacketType::Management => Some(Reading::Housekeeping),
             PacketType::Control => lane.message(Control::parse(bytes).ok()?),
             _ => None,
         }
     }
 
-    fn have_read(&mut self, engine: &mut dyn Engine) -> Result<(), RadioError> {
+    fn have_read(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<(), RadioError> {
         for (n, lane) in self.lanes.iter_mut().enumerate() {
             let port = PortIndex(n as u8);
             if let Some(status) = lane.credit.due() {
@@ -359,8 +421,24 @@ impl Source for Radios {
                 let ack = message.ack(lane.credit.id, ControlStatus::Okay, message.data.first());
                 send(engine, port, |frame| ack.write(frame).unwrap_or(0))?;
             }
+            if lane.lacks_credit(now, self.factor, &self.anchor) {
+                let Credit { id, crossbar_port, management_sequence: sequence, .. } = &mut lane.credit;
+                let (id, node) = (*id, Node::Behind(*crossbar_port));
+                let (net, peer) = (&*self.net, self.registers.peer);
+                let mut line = Line { engine: &mut *engine, port, net, peer, id, sequence };
+                // It answers with the command that began the stream, and gets a status.
+                line.order(node, &[Operation::Write { address: endpoint::OUTPUT, data: OUTPUT }])?;
+            }
         }
         Ok(())
+    }
+
+    fn read_until(&self) -> Option<MonoNs> {
+        self.lanes.iter().filter_map(|lane| lane.silence.ends()).min()
+    }
+
+    fn stopped(&self) -> Option<u8> {
+        self.lanes.iter().position(|lane| lane.stopped).map(|channel| channel as u8)
     }
 
     fn now(&mut self) -> Result<Tick, RadioError> {
@@ -385,6 +463,8 @@ impl Source for Radios {
                     lane.stopping &= !idle;
                     if idle {
                         lane.runs.clear();
+                        let now = self.net.now();
+                        lane.commanded(run.first.map_or(now, |first| self.anchor.host_at(Tick(first))), now);
                     }
                     lane.runs.push_back(run);
                     return Ok(());
@@ -407,6 +487,7 @@ impl Source for Radios {
         let lane = &mut self.lanes[channel];
         lane.runs.clear();
         lane.stopping = false;
+        lane.stopped = false;
         let port = lane.channel.radio;
         self.registers.poke(port, radio::CHANNELS + radio::RX_COMMAND, 0)
     }

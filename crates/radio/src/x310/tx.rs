@@ -2,7 +2,8 @@
 //!
 //! The radio tells how many bytes it has taken, which are the samples that it has played. What is lost on the way would cost
 //! credit for ever; so after each capacity of bytes the host says how much it has sent, and the radio takes that for what it
-//! has received.
+//! has received. Where all that the radio has room for is lost, that capacity is never reached: so the host says it, too, when
+//! there is no credit and the radio is silent, again and again, since these words can be lost like samples.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use super::X310;
 use super::graph::Channel;
 use super::line::{Line, Node};
 use super::rx::{FULL_SCALE, only_sc16, send};
+use super::silence::Silence;
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
 use crate::rx::{WireSamples, checked_size};
@@ -32,6 +34,8 @@ const INPUT: u32 = 2 << 2;
 const INTERVALS: u64 = 8;
 /// Set-up of a stream must be done by then.
 const SET_UP: Patience = Patience { tries: 10, each: Duration::from_millis(50) };
+/// Room that samples leave to these words, so that there is some when all samples are lost, and many words with them.
+const RESERVE_BYTES: u64 = 16 * counted_bytes(StreamCommand::BYTES);
 /// After an error go on with the next packet (x310.md 8.3).
 const NEXT_PACKET: u32 = 1;
 
@@ -143,9 +147,31 @@ struct Lane {
     sequence: u16,
     command_sequence: u16,
     unacknowledged: Option<Control>,
+    /// Of the radio, while there is no credit.
+    silence: Silence,
 }
 
 impl Lane {
+    /// What the radio has room for.
+    fn room_bytes(&self) -> u64 {
+        self.capacity_bytes.saturating_sub(self.sent_bytes - self.taken_bytes)
+    }
+
+    /// Datagrams of so many bytes that it has room for.
+    fn credit(&self, datagram_bytes: u64) -> u64 {
+        let packets = u64::from(self.capacity_packets).saturating_sub(self.sent_packets - self.taken_packets);
+        (self.room_bytes().saturating_sub(RESERVE_BYTES) / datagram_bytes).min(packets)
+    }
+
+    /// Whether the radio has had no room for long and says nothing, and there is room to tell it what it was sent.
+    fn breaks_silence(&mut self, datagram_bytes: u64, now: MonoNs) -> bool {
+        if self.credit(datagram_bytes) > 0 {
+            self.silence = Silence::default();
+            return false;
+        }
+        self.silence.is_too_long(now) && self.room_bytes() >= counted_bytes(StreamCommand::BYTES)
+    }
+
     fn command(&mut self, operation: StreamOperation, packets: u64, bytes: u64) -> StreamCommand {
         self.command_sequence = self.command_sequence.wrapping_add(1);
         StreamCommand {
@@ -165,6 +191,7 @@ impl Lane {
         // What is on its way cannot be negative: a count beyond what was sent is of an older stream.
         self.taken_bytes = status.taken_bytes.min(self.sent_bytes);
         self.taken_packets = status.taken_packets.min(self.sent_packets);
+        self.silence.is_broken();
     }
 
     fn count(&mut self, bytes: usize) {
@@ -183,14 +210,12 @@ struct Radios {
 
 impl Sink for Radios {
     fn credit(&self, channel: usize) -> usize {
-        let Some(lane) = self.lanes.get(channel) else { return 0 };
-        let bytes = lane.capacity_bytes.saturating_sub(lane.sent_bytes - lane.taken_bytes);
-        let packets = u64::from(lane.capacity_packets).saturating_sub(lane.sent_packets - lane.taken_packets);
-        (bytes / self.datagram_bytes).min(packets) as usize
+        self.lanes.get(channel).map_or(0, |lane| lane.credit(self.datagram_bytes) as usize)
     }
 
     fn window_datagrams(&self) -> u32 {
-        let least = self.lanes.iter().map(|lane| lane.capacity_bytes / self.datagram_bytes).min();
+        let window = |lane: &Lane| lane.capacity_bytes.saturating_sub(RESERVE_BYTES) / self.datagram_bytes;
+        let least = self.lanes.iter().map(window).min();
         least.and_then(|datagrams| u32::try_from(datagrams).ok()).unwrap_or(u32::MAX)
     }
 
@@ -246,9 +271,10 @@ impl Sink for Radios {
     }
 
     /// What was lost on the way must not count for ever: the radio gets the count of what was sent.
-    fn about_to_read(&mut self, engine: &mut dyn Engine) -> Result<(), RadioError> {
+    fn about_to_read(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<Option<MonoNs>, RadioError> {
         for (n, lane) in self.lanes.iter_mut().enumerate() {
-            if lane.sent_bytes - lane.reported_bytes < lane.capacity_bytes {
+            let breaks_silence = lane.breaks_silence(self.datagram_bytes, now);
+            if lane.sent_bytes - lane.reported_bytes < lane.capacity_bytes && !breaks_silence {
                 continue;
             }
             let resync = lane.command(StreamOperation::Resync, lane.sent_packets, lane.sent_bytes);
@@ -256,7 +282,7 @@ impl Sink for Radios {
             lane.reported_bytes = lane.sent_bytes;
             lane.count(StreamCommand::BYTES);
         }
-        Ok(())
+        Ok(self.lanes.iter().filter_map(|lane| lane.silence.ends()).min())
     }
 
     fn have_read(&mut self, engine: &mut dyn Engine, _timed: bool) -> Result<u32, RadioError> {
