@@ -138,6 +138,9 @@ fn the_choice_is_the_first_that_opens() {
     assert!(choice.starts_with("mmsg; not xdp: the driver of lo runs no XDP program"), "{choice}");
     assert_eq!(on_loopback.limits().path, FramePath::Sockets);
     assert!(open(EngineKind::Mmsg, &lo).unwrap().choice().is_none());
+    let long = open(EngineKind::Auto, &Config { max_payload_bytes: 8000, ..unconnected(1) }).unwrap();
+    let choice = long.choice().expect("it was chosen").to_string();
+    assert_eq!(choice, "mmsg; not xdp: datagrams of 8000 bytes take several of its chunks");
     // What is wrong with a port is wrong for all.
     let taken = addr(&*on_loopback, 0);
     let again = open(EngineKind::Auto, &Config::new(vec![PortSpec { bind: taken, peer: None }]));

@@ -6,16 +6,16 @@ pub(super) static RULE: Rule = Rule {
     id: "huge-pages",
     topic: Topic::Memory,
     title: "No huge pages set aside",
-    mechanism: "A driver that bypasses the kernel (DPDK) keeps its packets in huge pages and does not start without; takt's \
-                own engines need none.",
-    looks_at: "`HugePages_Free`. Never stands; none free is noted for UHD with DPDK.",
+    mechanism: "A driver that bypasses the kernel (DPDK) keeps its packets in huge pages. UHD with DPDK does not start without, nor \
+                does takt's engine `dpdk` on a card; the other engines have no use for them.",
+    looks_at: "`HugePages_Free`. Never stands; none free is noted for DPDK.",
     probe,
     known: "The driver starts or it does not; nothing else.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "128 MiB of memory, or a page if pages are larger, that nobody else can use.",
     },
-    proof: Proof::Not("takt's own engines use none"),
+    proof: Proof::Not("only DPDK on a card takes them"),
     ..Rule::COMMON
 };
 

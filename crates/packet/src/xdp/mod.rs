@@ -31,7 +31,7 @@ use takt_host::steering::Steering;
 
 use self::frames::{Fate, Frames};
 use self::held::Lease;
-pub(crate) use self::opening::open;
+pub(crate) use self::opening::{fits, open};
 use crate::framed::Core;
 use crate::network::{Wanted, ends, gone, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left};

@@ -182,7 +182,7 @@ fn check(kind: EngineKind, interface: &Interface, config: &Config) -> Result<(),
 }
 
 /// Whether the longest datagram lies in one chunk.
-fn fits(config: &Config) -> bool {
+pub(crate) fn fits(config: &Config) -> bool {
     config.max_payload_bytes + HEADERS_BYTES <= FRAME_BYTES
 }
 
