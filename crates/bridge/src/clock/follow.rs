@@ -8,7 +8,7 @@ use takt_base::{Clock, Stop, WallClock};
 use takt_wire::clock::{ClockReply, ClockRequest};
 
 use super::SlotTime;
-use super::offset::{Estimate, Exchange};
+use super::offset::{Estimate, Exchange, Known};
 
 /// Questions before the first estimate is used.
 const FIRST: u32 = 8;
@@ -38,8 +38,9 @@ impl Follower {
         let until = stop.clone();
         let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {
             while !until.requested() {
-                if let Ok(offset) = questions.ask() {
-                    keep(offset, epoch_ns, &time);
+                // Without an answer all stays as it is, and the bound grows.
+                if let Ok(known) = questions.learn() {
+                    keep(known, epoch_ns, &time);
                 }
                 std::thread::sleep(QUESTIONS_EVERY);
             }
@@ -48,9 +49,9 @@ impl Follower {
     }
 }
 
-fn keep((ns, bound_ns): (i64, u64), epoch_ns: u64, time: &SlotTime) {
-    time.offset().set(ns, bound_ns);
-    time.begin(epoch_ns.saturating_sub_signed(ns));
+fn keep(known: Known, epoch_ns: u64, time: &SlotTime) {
+    time.offset().know(known);
+    time.begin(epoch_ns.saturating_sub_signed(known.ns));
 }
 
 /// Questions to the node whose clock sets the beat, and what its answers say of the offset.
@@ -69,18 +70,24 @@ impl Questions {
         Ok(Questions { socket, next: 0, estimate: Estimate::default() })
     }
 
-    /// The first estimate of the reference's clock less ours, and how far off it is at most: of several answers.
-    pub(super) fn first(&mut self) -> std::io::Result<(i64, u64)> {
+    /// What is first known of the reference's clock less ours: of several answers.
+    pub(super) fn first(&mut self) -> std::io::Result<Known> {
         let mut last = Err(std::io::ErrorKind::TimedOut.into());
         for _ in 0..FIRST {
-            last = self.ask().or(last);
+            last = self.learn().or(last);
             std::thread::sleep(FIRST_PAUSE);
         }
         last
     }
 
-    /// The estimate after one more answer.
+    /// The estimate after one more answer, and how far off it is at most now.
     pub(super) fn ask(&mut self) -> std::io::Result<(i64, u64)> {
+        let known = self.learn()?;
+        Ok((known.ns, known.bound_at(WallClock.now().0)))
+    }
+
+    /// What is known after one more answer.
+    fn learn(&mut self) -> std::io::Result<Known> {
         let id = self.next;
         self.next = id.wrapping_add(1);
         Ok(self.estimate.after(ask(&self.socket, id)?))
@@ -115,5 +122,22 @@ impl Drop for Follower {
             // A panic there was printed there.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::{MonoNs, VirtualClock};
+
+    use super::*;
+
+    #[test]
+    fn slot_0_is_where_an_answer_has_it_and_the_bound_grows_until_the_next() {
+        let time = SlotTime::new(1_000);
+        keep(Known { ns: -300, bound_ns: 40, at_ns: 1_000_000 }, 5_000, &time);
+        let clock = VirtualClock::starting_at(MonoNs(1_000_000));
+        assert_eq!((time.begins(), time.offset().ns(), time.offset().bound_by(&clock)), (Some(5_300), -300, 40));
+        clock.advance_to(MonoNs(2_000_000));
+        assert_eq!(time.offset().bound_by(&clock), 40 + 200, "200 ppm of 1 ms");
     }
 }

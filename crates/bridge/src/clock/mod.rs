@@ -24,7 +24,7 @@ pub struct SlotTime {
     slot_ns: u64,
 }
 
-/// Words that stand for themselves: nothing else is published with them.
+/// Words that stand for themselves: nothing else is published with them. [`Offset`] has a rule of its own.
 #[derive(Debug)]
 struct Shared {
     /// Begin of slot 0 on this machine's clock; `u64::MAX` while that is not known.

@@ -113,6 +113,9 @@ impl Beat {
     /// The run has ended: what is known of it stays.
     pub(super) fn end(&mut self, time: &SlotTime) {
         *self = Beat::Over(self.facts(time));
+        // The bound of the run's last moment, which nobody's silence makes larger.
+        let offset = time.offset();
+        offset.set(offset.ns(), offset.bound_ns());
     }
 }
 
