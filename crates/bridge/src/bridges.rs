@@ -12,7 +12,7 @@ use takt_runtime::{Component, MakeError, Registry};
 use crate::assemble::{Assembler, Layout};
 use crate::clock::SlotTime;
 use crate::ends::{Receive, Send, Tally};
-use crate::lane::lane;
+use crate::lane::{lane, lane_bytes};
 use crate::links::LinkReader;
 use crate::thread::{Incoming, Outgoing, Pass, Running};
 
@@ -29,6 +29,13 @@ pub struct Bridges {
 type Parts = Arc<Mutex<BTreeMap<i64, Box<dyn Component>>>>;
 
 impl Bridges {
+    /// What the streams of a share take, bytes: known before they are opened.
+    #[must_use]
+    pub fn memory_bytes(share: &Share) -> u64 {
+        let of = |bridge: &Bridge| lane_bytes(Layout::new(bridge.item, bridge.lengths.max, PAYLOAD_BYTES).most_bytes);
+        share.bridges.iter().map(of).fold(0, u64::saturating_add)
+    }
+
     /// Binds a port on `address` for all streams of a share.
     ///
     /// # Errors

@@ -29,6 +29,11 @@ pub(super) struct End {
     pub(super) to: Producer<Parcel>,
 }
 
+/// Memory of a lane for packets of at most `bytes`.
+pub(super) fn lane_bytes(bytes: usize) -> u64 {
+    (PARCELS as u64).saturating_mul(bytes as u64)
+}
+
 /// A lane for packets of at most `bytes`: the end that fills parcels, and the end that empties them.
 pub(super) fn lane(bytes: usize) -> (End, End) {
     let (full_in, full_out) = RingBuffer::new(PARCELS);
@@ -38,4 +43,16 @@ pub(super) fn lane(bytes: usize) -> (End, End) {
         let _ = empty_in.push(Parcel { slot: 0, len: 0, valid: false, bytes: vec![0; bytes].into_boxed_slice() });
     }
     (End { from: empty_out, to: full_in }, End { from: full_out, to: empty_in })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_takes_as_much_as_is_said_before_it_is_made() {
+        let (mut fill, _empty) = lane(1000);
+        let parcels = std::iter::from_fn(|| fill.from.pop().ok());
+        assert_eq!(parcels.map(|parcel| parcel.bytes.len() as u64).sum::<u64>(), lane_bytes(1000));
+    }
 }

@@ -83,7 +83,7 @@ fn every_option_that_the_files_name_is_one_of_takt() {
 }
 
 #[test]
-fn systemd_takes_the_unit_with_each_engine() {
+fn systemd_takes_the_unit_with_each_addition() {
     let Ok(found) = Command::new("systemd-analyze").arg("--version").output() else {
         return skip("systemd-analyze is not installed   (apt-get install systemd)");
     };
@@ -95,14 +95,29 @@ fn systemd_takes_the_unit_with_each_engine() {
     let verify = || {
         let mut command = place.call("systemd-analyze");
         let verified = command.arg("verify").arg(place.path("takt-node.service")).output().expect("it runs");
-        let of_ours = text(&verified.stderr).lines().any(|line| line.contains("takt-node") || line.contains("engine-"));
+        let ours = ["takt-node", "engine-", "ptp-"];
+        let of_ours = text(&verified.stderr).lines().any(|line| ours.iter().any(|name| line.contains(name)));
         assert!(verified.status.success() && !of_ours, "{}", report(&verified));
     };
     verify();
     fs::create_dir(place.path("takt-node.service.d")).expect("ours");
-    let (from, to) = (file("packaging/systemd/engine-xdp.conf"), place.path("takt-node.service.d/engine-xdp.conf"));
-    fs::copy(from, to).expect("ours");
-    verify();
+    for name in ["engine-xdp.conf", "ptp-hardware.conf"] {
+        let (from, to) = (file("packaging/systemd").join(name), place.path("takt-node.service.d").join(name));
+        fs::copy(from, to).expect("ours");
+        verify();
+    }
+}
+
+#[test]
+fn the_clock_of_a_card_is_let_through_to_be_read_and_no_other_device() {
+    assert!(read(UNIT).lines().any(|line| line == "PrivateDevices=yes"), "the usual unit sees none");
+    let addition = read("packaging/systemd/ptp-hardware.conf");
+    let of_devices = |line: &&str| line.contains("Device") && !line.starts_with('#');
+    let settings: Vec<&str> = addition.lines().filter(of_devices).collect();
+    assert_eq!(settings, ["PrivateDevices=no", "DevicePolicy=closed", "DeviceAllow=char-ptp r"]);
+    // The group that it names is the one that the guide makes.
+    let guide = read("docs/how-to/run-a-fleet.md");
+    assert!(addition.contains("SupplementaryGroups=ptp\n") && guide.contains("groupadd --system ptp\n"));
 }
 
 #[test]

@@ -1,13 +1,18 @@
-//! Values of orders, before anything is computed with them: an order of a tenant is as hostile as any.
+//! Values of orders, before anything is computed with them: an order of a tenant is as hostile as any. And what a waveform
+//! takes of a node, before anything of it is made.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use takt_bridge::Bridges;
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
+use takt_graph::{Catalogue, Graph, Kind, Length, PortId, Share};
+use takt_runtime::Options;
 
 use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
 use crate::quorum::Ballot;
+use crate::tenant::Tenant;
 
 /// Characters of the name of a run, or a manager: a waveform's or a node's, and what tells one from others.
 const LONG_NAME: usize = 192;
@@ -175,4 +180,131 @@ fn bad(what: &'static str, value: String, must: String) -> OutOfRange {
 
 fn short(text: &str) -> String {
     takt_graph::limits::shortened(text)
+}
+
+/// Why a node does not make a waveform that passes the checks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unmade {
+    #[error("component `{component}` is a `{kind}`, which may open files of the node, and `{tenant}` is a tenant")]
+    Files { component: String, kind: String, tenant: Tenant },
+    #[error("links, bridges and buffers take {needed_mib} MiB here, and {allowed_mib} are allowed")]
+    Memory { needed_mib: u64, allowed_mib: u64 },
+}
+
+impl Unmade {
+    /// What would be right.
+    pub(crate) fn fix(&self) -> String {
+        match self {
+            Unmade::Files { component, .. } => {
+                format!("the waveform without `{component}`, or a folder of the operator's, who may open files")
+            }
+            Unmade::Memory { .. } => "shorter packets, smaller delays, or smaller buffers".to_owned(),
+        }
+    }
+}
+
+/// MiB that a share of a waveform of `owner` takes, if it may be made. The whole waveform of a tenant opens no file: a share of
+/// another node may come here when that one is lost.
+pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &impl Catalogue) -> Result<u32, Unmade> {
+    if *owner != Tenant::operator() {
+        // The node's key is one of the files that the node may read.
+        let opens = |kind: &str| kinds.kind(kind).is_none_or(Kind::may_open_files);
+        if let Some(component) = graph.components().iter().find(|component| opens(&component.kind)) {
+            let (component, kind) = (component.name.clone(), component.kind.clone());
+            return Err(Unmade::Files { component, kind, tenant: owner.clone() });
+        }
+    }
+    let (needed, allowed) = (memory_bytes(share, kinds), Options::default().memory_max_bytes);
+    let (needed_mib, allowed_mib) = (needed.div_ceil(1 << 20), allowed >> 20);
+    if needed > allowed {
+        return Err(Unmade::Memory { needed_mib, allowed_mib });
+    }
+    Ok(u32::try_from(needed_mib).unwrap_or(u32::MAX))
+}
+
+/// Memory of a share, bytes: its links, the packet that each output keeps, its bridges, and what components say they take.
+fn memory_bytes(share: &Share, kinds: &impl Catalogue) -> u64 {
+    let (graph, plan) = (&share.graph, &share.plan);
+    let mut all = vec![Bridges::memory_bytes(share)];
+    for (index, link) in graph.links().iter().enumerate() {
+        let history = graph.components()[link.to.component].shape.inputs[link.to.port].history;
+        let packet = (link.lengths.max + u64::from(history)) * link.item.bytes() as u64;
+        // As the runtime's rings: a packet that is written, those under way, and between workers one that is read.
+        let packets = u64::from(plan.delay(index)) + 1 + u64::from(plan.crosses(link));
+        all.push(packets.next_power_of_two().saturating_mul(packet));
+    }
+    let inputs: BTreeMap<PortId, u64> = graph.links().iter().map(|link| (link.to, link.lengths.max)).collect();
+    for (component, node) in graph.components().iter().enumerate() {
+        for output in &node.shape.outputs {
+            let items = match output.length {
+                Length::Fixed(items) | Length::UpTo(items) => u64::from(items),
+                Length::Ratio { num, den, of } => {
+                    let input = inputs.get(&PortId { component, port: of }).copied().unwrap_or(0);
+                    input.saturating_mul(u64::from(num)) / u64::from(den.max(1))
+                }
+            };
+            all.push(items.saturating_mul(output.item.bytes() as u64));
+        }
+        all.extend(kinds.kind(&node.kind).map(|kind| kind.memory_bytes(&node.params)));
+    }
+    all.into_iter().fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use takt_graph::{ComponentSpec, Latency, Plan, Waveform};
+    use takt_runtime::Registry;
+
+    use super::*;
+
+    /// What the node of `a` says to a waveform of two components; `z` is on another node where they are `apart`.
+    fn asked(owner: &Tenant, [a, z]: [&ComponentSpec; 2], apart: bool) -> Result<u32, Unmade> {
+        takt_phy::link();
+        let kinds = Registry::of_program().unwrap();
+        let waveform = Waveform::new("w", Duration::from_millis(1)).with(a.clone()).with(z.clone()).chain(["a", "z"]);
+        let graph = Graph::check(&waveform, &kinds).unwrap();
+        let plan = Plan::assign(&graph, &[0, usize::from(apart)], Latency::Fixed).unwrap();
+        let share = Share::of(&graph, &plan, &[0, 1][..plan.workers().len()], 0, 0).unwrap();
+        of_waveform(owner, &graph, &share, &kinds)
+    }
+
+    fn file(name: &str, kind: &str) -> ComponentSpec {
+        // Nothing opens it here.
+        ComponentSpec::new(name, kind).param("path", "/etc/takt/cluster/node.key").param("item", "byte")
+    }
+
+    #[test]
+    fn what_a_tenant_orders_opens_no_file_and_what_the_operator_orders_may() {
+        let (blue, operator) = (Tenant::named("blue").unwrap(), Tenant::operator());
+        let (counter, sink) = (ComponentSpec::new("a", "counter"), ComponentSpec::new("z", "counter-sink"));
+        let (reads, writes) = (file("a", "file-source"), file("z", "file-sink"));
+        let why = asked(&blue, [&reads, &sink], false).unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "component `a` is a `file-source`, which may open files of the node, and `blue` is a tenant"
+        );
+        assert_eq!(why.fix(), "the waveform without `a`, or a folder of the operator's, who may open files");
+        assert!(asked(&blue, [&counter, &writes], false).is_err());
+        assert!(asked(&blue, [&counter, &writes], true).is_err(), "the other node may be lost");
+        assert!(asked(&blue, [&counter, &sink], true).is_ok());
+        for waveform in [[&reads, &sink], [&counter, &writes]] {
+            assert!(asked(&operator, waveform, false).is_ok());
+        }
+    }
+
+    #[test]
+    fn memory_is_counted_with_bridges_and_buffers_before_any_is_taken() {
+        let operator = Tenant::operator();
+        // Packets of 1 MiB.
+        let (counter, sink) = (ComponentSpec::new("a", "counter").param("items", 1 << 20), file("z", "file-sink"));
+        // One packet that the output keeps; a link of two, or one in the link and eight in the bridge.
+        assert_eq!(asked(&operator, [&counter, &ComponentSpec::new("z", "counter-sink")], false), Ok(1 + 2));
+        assert_eq!(asked(&operator, [&counter, &sink], true), Ok(1 + 1 + 8));
+        // The usual buffer has 4 MiB.
+        assert_eq!(asked(&operator, [&counter, &sink], false), Ok(1 + 2 + 4));
+        let why = asked(&operator, [&counter, &sink.param("buffer", 1_i64 << 32)], false).unwrap_err();
+        assert_eq!(why.to_string(), "links, bridges and buffers take 4099 MiB here, and 4096 are allowed");
+    }
 }

@@ -114,7 +114,7 @@ impl Folder {
             path: file.clone(),
             why: error.to_string().trim_end().to_owned(),
             fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, \
-                  [quota.TENANT] with cores, runs, and [ptp] with socket, domain, transport_specific"
+                  [quota.TENANT] with cores, runs, memory_mib, and [ptp] with socket, domain, transport_specific"
                 .to_owned(),
         })?;
         for name in [&settings.cluster, &settings.node] {

@@ -61,6 +61,9 @@ pub struct Quota {
     /// Waveforms at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// Memory at a time, MiB: of links, bridges and buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mib: Option<u32>,
 }
 
 /// What a tenant has of a node, or asks of it.
@@ -70,6 +73,9 @@ pub struct Share {
     pub cores: u32,
     /// Waveforms that have not ended.
     pub runs: u32,
+    /// Memory of these waveforms, MiB.
+    #[serde(default)]
+    pub memory_mib: u32,
 }
 
 /// The quotas of a node, by tenant: the tables `[quota.NAME]` of its `cluster.toml`.
@@ -116,15 +122,14 @@ impl Quotas {
     /// It may not.
     pub fn admit(&self, tenant: &Tenant, has: Share, asks: Share) -> Result<(), OverQuota> {
         let (quota, table) = self.of(tenant);
-        let over = |what, most: Option<u32>, has: u32, asks: u32| {
+        let over = |what, key, most: Option<u32>, has: u32, asks: u32| {
             let most = most.filter(|&most| has.saturating_add(asks) > most)?;
-            Some(OverQuota { tenant: tenant.clone(), table: table.to_owned(), what, most, has, asks })
+            Some(OverQuota { tenant: tenant.clone(), table: table.to_owned(), what, key, most, has, asks })
         };
-        let runs = over("runs", quota.runs, has.runs, asks.runs);
-        match runs.or_else(|| over("cores", quota.cores, has.cores, asks.cores)) {
-            Some(over) => Err(over),
-            None => Ok(()),
-        }
+        let runs = || over("runs", "runs", quota.runs, has.runs, asks.runs);
+        let cores = || over("cores", "cores", quota.cores, has.cores, asks.cores);
+        let memory = || over("MiB", "memory_mib", quota.memory_mib, has.memory_mib, asks.memory_mib);
+        runs().or_else(cores).or_else(memory).map_or(Ok(()), Err)
     }
 }
 
@@ -136,8 +141,10 @@ pub struct OverQuota {
     pub tenant: Tenant,
     /// The table of `cluster.toml`.
     pub table: String,
-    /// `cores` or `runs`.
+    /// `cores`, `runs` or `MiB`.
     pub what: &'static str,
+    /// What the table calls it.
+    pub key: &'static str,
     pub most: u32,
     pub has: u32,
     pub asks: u32,
@@ -148,8 +155,8 @@ impl OverQuota {
     #[must_use]
     pub fn fix(&self) -> String {
         let enough = self.has.saturating_add(self.asks);
-        let (table, what) = (&self.table, self.what);
-        let more = format!("[quota.{table}] {what} = {enough} in the node's cluster.toml, and start it anew");
+        let (table, key) = (&self.table, self.key);
+        let more = format!("[quota.{table}] {key} = {enough} in the node's cluster.toml, and start it anew");
         if self.has > 0 { format!("stop a run of `{}` here; or {more}", self.tenant) } else { more }
     }
 }
@@ -165,7 +172,7 @@ mod tests {
     #[test]
     fn a_quota_is_what_a_tenant_may_have_in_all() {
         let (quotas, blue) = (quotas(), Tenant::named("blue").unwrap());
-        let share = |cores, runs| Share { cores, runs };
+        let share = |cores, runs| Share { cores, runs, ..Share::default() };
         assert_eq!(quotas.admit(&blue, share(0, 0), share(2, 1)), Ok(()));
         let over = quotas.admit(&blue, share(0, 0), share(3, 1)).unwrap_err();
         assert_eq!(over.to_string(), "tenant `blue` may have 2 cores here, has 0 and asks for 3 more");
@@ -177,9 +184,19 @@ mod tests {
     }
 
     #[test]
+    fn memory_has_a_quota_as_well() {
+        let quotas: Quotas = toml::from_str("[blue]\nmemory_mib = 100\n").unwrap();
+        let (blue, share) = (Tenant::named("blue").unwrap(), |memory_mib| Share { memory_mib, ..Share::default() });
+        assert_eq!(quotas.admit(&blue, share(60), share(40)), Ok(()));
+        let over = quotas.admit(&blue, share(60), share(41)).unwrap_err();
+        assert_eq!(over.to_string(), "tenant `blue` may have 100 MiB here, has 60 and asks for 41 more");
+        assert!(over.fix().contains("[quota.blue] memory_mib = 101 in"), "{}", over.fix());
+    }
+
+    #[test]
     fn who_has_no_quota_has_the_default_one_and_the_operator_none() {
         let quotas = quotas();
-        let asks = Share { cores: 2, runs: 7 };
+        let asks = Share { cores: 2, runs: 7, memory_mib: u32::MAX };
         let red = quotas.admit(&Tenant::named("red").unwrap(), Share::default(), asks).unwrap_err();
         assert_eq!((red.what, red.most, red.table.as_str()), ("cores", 1, "default"));
         assert_eq!(quotas.admit(&Tenant::operator(), Share::default(), asks), Ok(()));

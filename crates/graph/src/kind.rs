@@ -18,6 +18,9 @@ pub struct Kind {
     pub params: Vec<ParamSpec>,
     /// Whether it keeps nothing from slot to slot, so that copies of it may take turns.
     pub stateless: bool,
+    /// Whether it opens files of its machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files: bool,
 }
 
 /// A documented parameter.
@@ -39,6 +42,9 @@ pub struct ParamSpec {
     pub default: Option<Value>,
     /// Whether it can be set while the waveform runs.
     pub variable: bool,
+    /// Whether it is how many bytes of memory the component takes, besides its packets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory: bool,
 }
 
 /// The values a parameter can have.
@@ -144,7 +150,29 @@ impl Kind {
     /// A type without parameters.
     #[must_use]
     pub fn new(name: &str, summary: &str) -> Kind {
-        Kind { name: name.to_owned(), summary: summary.to_owned(), params: Vec::new(), stateless: false }
+        let (name, summary) = (name.to_owned(), summary.to_owned());
+        Kind { name, summary, params: Vec::new(), stateless: false, files: false }
+    }
+
+    /// One that opens files of its machine.
+    #[must_use]
+    pub fn with_files(mut self) -> Kind {
+        self.files = true;
+        self
+    }
+
+    /// Whether it may open files of its machine: it says so, or a parameter is a free text, which may name one. So a type
+    /// that does not say so is taken for one that does.
+    #[must_use]
+    pub fn may_open_files(&self) -> bool {
+        self.files || self.params.iter().any(|param| param.domain == Domain::Text)
+    }
+
+    /// Bytes of memory that its parameters say it takes, besides its packets.
+    #[must_use]
+    pub fn memory_bytes(&self, params: &Params) -> u64 {
+        let bytes = |param: &ParamSpec| u64::try_from(params.int(&param.name)?).ok();
+        self.params.iter().filter(|param| param.memory).filter_map(bytes).fold(0, u64::saturating_add)
     }
 
     /// With one parameter more.
@@ -203,7 +231,16 @@ impl ParamSpec {
     #[must_use]
     pub fn new(name: &str, domain: Domain, doc: &str) -> ParamSpec {
         let (name, doc) = (name.to_owned(), doc.to_owned());
-        ParamSpec { name, aliases: Vec::new(), doc, unit: String::new(), domain, default: None, variable: false }
+        ParamSpec {
+            name,
+            aliases: Vec::new(),
+            doc,
+            unit: String::new(),
+            domain,
+            default: None,
+            variable: false,
+            memory: false,
+        }
     }
 
     /// With another name, under which it may be given as well.
@@ -242,6 +279,13 @@ impl ParamSpec {
     #[must_use]
     pub fn variable(mut self) -> ParamSpec {
         self.variable = true;
+        self
+    }
+
+    /// That is how many bytes of memory the component takes, besides its packets.
+    #[must_use]
+    pub fn memory(mut self) -> ParamSpec {
+        self.memory = true;
         self
     }
 
@@ -358,6 +402,26 @@ mod tests {
         let error = of(Params::new().with("lenght", 40)).expect_err("refused");
         assert_eq!(error.fix(), "did you mean `length`?");
         assert_eq!(of(Params::new().with("length", 39)).expect_err("refused").param(), Some("K"));
+    }
+
+    #[test]
+    fn who_says_so_and_who_takes_a_free_text_may_open_files() {
+        assert!(!gain().may_open_files() && gain().with_files().may_open_files());
+        let choice = Domain::Choice { of: vec!["a".to_owned()] };
+        assert!(!gain().param(ParamSpec::new("word", choice, "A word.")).may_open_files());
+        assert!(gain().param(ParamSpec::new("path", Domain::Text, "A file.")).may_open_files());
+    }
+
+    #[test]
+    fn memory_is_what_the_parameters_for_it_say() {
+        let bytes = |name| ParamSpec::new(name, Domain::Int { min: -1, max: i64::MAX }, "Room.").unit("bytes");
+        let kind = Kind::new("sink", "Keeps.").param(bytes("buffer").memory()).param(bytes("more").memory());
+        let kind = kind.param(bytes("offset"));
+        let of = |buffer: i64, more: i64| {
+            kind.memory_bytes(&Params::new().with("buffer", buffer).with("more", more).with("offset", 9))
+        };
+        assert_eq!([of(3, 4), of(3, -1)], [7, 3]);
+        assert_eq!(kind.memory_bytes(&Params::new()), 0);
     }
 
     #[test]

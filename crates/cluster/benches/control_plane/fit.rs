@@ -142,9 +142,8 @@ impl Constants {
             let points = waits.map(|one| (one.nodes as f64, one.router.unwrap_or(f64::NAN)));
             line(points).1
         };
-        let passing = |one: &&Record| {
-            (copies(one.members), one.router.unwrap_or(f64::NAN) - router_link * one.nodes as f64)
-        };
+        let passing =
+            |one: &&Record| (copies(one.members), one.router.unwrap_or(f64::NAN) - router_link * one.nodes as f64);
         let (router_alone, router_heartbeat) = line(routed.iter().map(passing));
         let wire = |y: &dyn Fn(&Record) -> f64| -> f64 {
             let points: Vec<(f64, f64)> =

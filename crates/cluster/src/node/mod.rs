@@ -20,9 +20,10 @@ use takt_runtime::{Registry, costs};
 use zenoh::query::Query;
 
 use self::agents::Agent;
-use self::place::Refusal;
+use self::place::{Placed, Refusal, place};
 use self::run::{Host, Run};
 use crate::ClusterError;
+use crate::check::{Unmade, of_waveform};
 use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
@@ -68,6 +69,8 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
+    /// Memory of each run, MiB: of that placing of it which takes most.
+    memory_mib: BTreeMap<String, u32>,
     agents: Vec<HostedAgent>,
     messages: Messages,
     /// What runs counted that are gone.
@@ -134,6 +137,7 @@ impl Node {
             quotas,
             notes,
             runs,
+            memory_mib: BTreeMap::new(),
             agents,
             messages,
             past,
@@ -183,6 +187,7 @@ impl Node {
     fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
         for run in self.runs.extract_if(.., which) {
             run.add_to(&mut self.past);
+            self.memory_mib.remove(run.name());
             self.host.members.release(run.name());
         }
     }
@@ -283,7 +288,7 @@ impl Node {
         let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
         let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
         let cores = wanted.cores.unwrap_or(left.min(there).max(1));
-        self.quotas.admit(by, has, Share { cores, runs: 0 })?;
+        self.quotas.admit(by, has, Share { cores, ..Share::default() })?;
         if cores > there {
             return Err(Refusal::new(
                 format!("an agent is to have {cores} cores, and {there} are free"),
@@ -338,14 +343,17 @@ impl Node {
             return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
         }
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
-        let asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1 };
+        let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, memory_mib: 0 };
         let has = self.shares().remove(by).unwrap_or_default();
         self.quotas.admit(by, has, asks)?;
         self.make_room()?;
         let busy: Vec<u32> = self.busy();
         let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
+        asks.memory_mib = self.memory_of(by, &place(&order, &self.host.node, &free, &self.host.registry)?)?;
+        self.quotas.admit(by, has, asks)?;
         let run = Run::open(by.clone(), order, &free, &mut self.host)?;
         let opened = Opened { samples: run.samples() };
+        self.memory_mib.insert(run.name().to_owned(), asks.memory_mib);
         // It has counted nothing yet: its components are on the page from now on.
         run.add_to(&mut self.past);
         self.runs.push(run);
@@ -371,10 +379,36 @@ impl Node {
         Ok(())
     }
 
+    /// MiB that what is placed takes, if a run of `owner` may have it: nothing of it is made before.
+    fn memory_of(&self, owner: &Tenant, placed: &Placed) -> Result<u32, Refusal> {
+        Ok(of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?)
+    }
+
     fn prepare(&mut self, by: &Tenant, after: &Ballot, order: Order) -> Result<Json, Refusal> {
-        let run = order.run.clone();
-        // A run keeps its cores: what its tenant has of the node stays as it is.
-        self.on(by, &run, |run, host| run.prepare(after, order, host)).map(|samples| json!(Opened { samples }))
+        let name = order.run.clone();
+        let memory_mib = self.memory_of_next(by, &order)?;
+        // A run keeps its cores: of these its tenant has as many as before.
+        let samples = self.on(by, &name, |run, host| run.prepare(after, order, host))?;
+        self.memory_mib.insert(name, memory_mib);
+        Ok(json!(Opened { samples }))
+    }
+
+    /// MiB of a run once it may go over to another placing. What its tenant may not have the operator does not bring in either,
+    /// when he takes over the run with the order that it has.
+    fn memory_of_next(&self, by: &Tenant, order: &Order) -> Result<u32, Refusal> {
+        let run = self.runs.iter().find(|run| run.name() == order.run).ok_or_else(|| unknown(&order.run))?;
+        rules(by, run)?;
+        let (owner, has_mib) = (run.tenant(), self.memory_mib.get(run.name()).copied().unwrap_or(0));
+        if run.ended().is_some() {
+            // It goes over to nothing, and says why.
+            return Ok(has_mib);
+        }
+        let own: Vec<u32> = run.cores().collect();
+        let next_mib = self.memory_of(owner, &place(order, &self.host.node, &own, &self.host.registry)?)?;
+        let has = self.shares().remove(owner).unwrap_or_default();
+        let asks = Share { memory_mib: next_mib.saturating_sub(has_mib), ..Share::default() };
+        self.quotas.admit(owner, has, asks)?;
+        Ok(next_mib.max(has_mib))
     }
 
     /// Does something to a run, with what the node gives it.
@@ -413,6 +447,8 @@ impl Node {
             let share = shares.entry(run.tenant().clone()).or_default();
             share.runs += 1;
             share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
+            let memory_mib = self.memory_mib.get(run.name()).copied().unwrap_or(0);
+            share.memory_mib = share.memory_mib.saturating_add(memory_mib);
         }
         for HostedAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
@@ -447,6 +483,16 @@ impl Node {
             tenants: self.tenants(),
             agents: self.agents.iter().map(|hosted| hosted.agent.facts()).collect(),
         }
+    }
+}
+
+impl From<Unmade> for Refusal {
+    fn from(why: Unmade) -> Refusal {
+        let reason = match why {
+            Unmade::Files { .. } => Reason::Tenant,
+            Unmade::Memory { .. } => Reason::Range,
+        };
+        Refusal::new(&why, why.fix()).because(reason)
     }
 }
 

@@ -17,10 +17,12 @@ fn common(kind: Kind, give_way: &str) -> Kind {
     let words = |words: &[&str]| Domain::Choice { of: words.iter().map(|&word| word.to_owned()).collect() };
     let items: Vec<&str> = Item::ALL.iter().map(|item| item.name()).collect();
     let bytes = Domain::Int { min: 4096, max: 1 << 32 };
-    kind.param(ParamSpec::new("path", Domain::Text, "The file."))
+    let room = ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").memory();
+    kind.with_files()
+        .param(ParamSpec::new("path", Domain::Text, "The file."))
         .param(ParamSpec::new("item", words(&items), "What it holds.").default("c32"))
         .param(ParamSpec::new("keep", words(&["data", "time"]), give_way).default("data"))
-        .param(ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").default(4 << 20))
+        .param(room.default(4 << 20))
 }
 
 /// As [`item`], for when the component is made.
@@ -254,5 +256,23 @@ takt_runtime::inventory::submit! {
             Ok(Shape::new().output("out", item(params)?, length))
         },
         make: |params| Ok(Box::new(FileSource::new(params)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_graph::Catalogue;
+    use takt_runtime::Registry;
+
+    use super::*;
+
+    #[test]
+    fn of_all_components_these_two_open_files_and_say_what_memory_they_take() {
+        let registry = Registry::of_program().expect("one name each");
+        let kinds: Vec<&Kind> = registry.kinds().into_iter().filter(|kind| kind.may_open_files()).collect();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+        assert_eq!(names, ["file-sink", "file-source"]);
+        let params = Params::new().with("buffer", 4096);
+        assert!(kinds.iter().all(|kind| kind.files && kind.memory_bytes(&params) == 4096));
     }
 }
