@@ -285,7 +285,7 @@ SEEDS["bridge"] = {
 }
 
 def message(**parts):
-    return json.dumps({"protocol": 1, **parts}).encode()
+    return json.dumps({"protocol": 2, **parts}).encode()
 
 
 ORDER = {
@@ -304,18 +304,19 @@ SEEDS["control"] = {
     "progress": message(body={"ask": "progress", "run": "bpsk-7"}),
     "unsigned": message(body=STOP),
     "sealed": message(order={"text": json.dumps(GIVEN), "certificate": "-----BEGIN CERTIFICATE-----\n", "signature": "MEUC"}),
-    "version": json.dumps({"protocol": 2, "body": {}}).encode(),
+    "version": json.dumps({"protocol": 3, "body": {}}).encode(),
     "given": json.dumps(GIVEN).encode(),
     "open": json.dumps({"ask": "open", **ORDER}).encode(),
     "prepare": json.dumps({"ask": "prepare", "after": BALLOT, "order": {**ORDER, "placing": 2, "slots": None}}).encode(),
     "adopt": json.dumps({"ask": "adopt", "run": "bpsk-7", "after": BALLOT, "next": {**BALLOT, "placing": 2}, "voters": ["a", "m"]}).encode(),
     "recall": json.dumps({"ask": "recall", "run": "bpsk-7"}).encode(),
     "start": json.dumps({"ask": "start", **BEGIN, "in_ns": 400_000_000, "epoch_ns": None}).encode(),
-    "change": json.dumps({"ask": "change", **BEGIN, "at": 100, "epoch_ns": 1}).encode(),
+    "change": json.dumps({"ask": "change", **BEGIN, "next": {**BALLOT, "placing": 2}, "at": 100, "epoch_ns": 1}).encode(),
     "open_by_ptp": json.dumps({"ask": "open", **ORDER, "slot_clock": "ptp"}).encode(),
     "start_by_ptp": json.dumps({"ask": "start", **BEGIN, "in_ns": 1, "epoch_ns": 1, "ptp": PTP}).encode(),
     "stop": json.dumps(STOP).encode(),
     "start_agent": json.dumps({"ask": "start_agent", "version": "0.1.0", "cores": 2}).encode(),
+    "heartbeat": json.dumps({"from": "b", "sent_ns": 7, "received": {"a": 900, "m": 1}, "supports": BALLOT}).encode(),
     "write_agent": json.dumps({"ask": "write_agent", "agent": 7, "input": "eyJkbyI6ImhlbGxvIn0K", "end": False}).encode(),
 }
 

@@ -1,6 +1,6 @@
 #![no_main]
 //! Control messages of a cluster, through the function that takes what comes to a node: bytes of strangers, texts that a tenant
-//! has signed, and orders that it has. Without Zenoh: what it carries is bytes.
+//! has signed, and orders that it has; and heartbeats. Without Zenoh: what it carries is bytes.
 
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -8,6 +8,8 @@ use std::time::SystemTime;
 use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::gate::{Admitted, Gate, Refused};
 use takt_cluster::message::{Request, WriteAgent};
+use takt_cluster::metrics::Uncounted;
+use takt_cluster::quorum::{Heartbeat, Quorum, View};
 use takt_cluster::seal::Signer;
 use takt_cluster::tenant::Tenant;
 use takt_cluster::{Folder, Settings};
@@ -90,7 +92,20 @@ fn word(bytes: &[u8]) {
     }
 }
 
+/// A heartbeat counts once, and prolongs no lease by more than a lease.
+fn heartbeat(bytes: &[u8]) {
+    let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(bytes) else { return };
+    let voters = vec!["a".to_owned(), heartbeat.from.clone()];
+    let quorums = [Quorum { ballot: heartbeat.supports.clone(), voters }];
+    let mut view = View::new("a", heartbeat.supports.clone(), 100);
+    if view.take(heartbeat.clone(), 1000).is_ok() {
+        assert_eq!(view.take(heartbeat, 1000), Err(Uncounted::Replayed));
+        assert!(view.lease(&quorums, 1000).is_none_or(|until_ns| until_ns <= 1100));
+    }
+}
+
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    heartbeat(bytes);
     stranger(bytes);
     text(bytes);
     order(bytes);

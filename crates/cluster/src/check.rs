@@ -119,6 +119,7 @@ fn of_start(start: &Start) -> Result<(), OutOfRange> {
 
 fn of_change(change: &Change) -> Result<(), OutOfRange> {
     of_beat(&change.run, &change.reference, &change.samples, change.epoch_ns)?;
+    of_ballot(&change.next)?;
     of_ptp(change.ptp.as_ref())?;
     within("at", change.at, 0..=SLOTS)
 }

@@ -24,8 +24,10 @@ use zenoh::{Config, Session};
 use crate::ClusterError;
 use crate::certificates::member_of;
 use crate::folder::Folder;
-use crate::message::{Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, WriteAgent, document, read};
-use crate::quorum::Heartbeat;
+use crate::message::{
+    Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, WriteAgent, document, read, read_within,
+};
+use crate::quorum::{self, Heartbeat};
 use crate::seal::Signer;
 use crate::tenant::Tenant;
 
@@ -218,7 +220,7 @@ impl Control {
         run: &str,
         each: impl Fn(Result<Heartbeat, Unread>) + Send + Sync + 'static,
     ) -> Result<Subscriber<()>, ClusterError> {
-        let take = move |sample: Sample| each(read(&sample.payload().to_bytes()));
+        let take = move |sample: Sample| each(read_within(quorum::MOST_BYTES, &sample.payload().to_bytes()));
         let key = format!("takt/{}/run/{run}/heartbeat/*", self.cluster);
         self.session.declare_subscriber(key).callback(take).wait().map_err(ClusterError::zenoh)
     }

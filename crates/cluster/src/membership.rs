@@ -184,7 +184,8 @@ impl Membership {
     pub(crate) fn wait_for(&self, run: &str, voters: &[String], patience: Duration) -> bool {
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            if lock(&self.shared).get(run).is_some_and(|part| part.timed.view.is_complete(voters, WallClock.now().0)) {
+            let now_ns = WallClock.now().0;
+            if lock(&self.shared).get_mut(run).is_some_and(|part| part.timed.view.is_complete(voters, now_ns)) {
                 return true;
             }
             std::thread::sleep(HEARTBEATS_EVERY / 4);

@@ -4,7 +4,8 @@
 //! last from each other member of the run, and when that was sent; and which placing it supports. A node may execute a placing for a
 //! lease after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it
 //! while they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the
-//! node was frozen, prolongs nothing.
+//! node was frozen, prolongs nothing. What others return is what this node has sent: a later time is a lie, and such a heartbeat does
+//! not count. Nor does one that has come before: it does not say that its sender is still there.
 //!
 //! Who takes over has more than half of the voters promise to support the next placing first. Each supports one at a time, and
 //! goes on from the one it supports to one next only: two managers that both want the next get a majority for one of them at
@@ -17,7 +18,7 @@
 //! consensus: Ongaro and Ousterhout, section 6). Those of the next alone could be few, while most of the one before go over to
 //! another manager's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -72,13 +73,24 @@ pub struct Heartbeat {
     pub supports: Ballot,
 }
 
+impl Heartbeat {
+    /// Whether all its names can be those of members, and are no more than one remembers.
+    fn is_sound(&self) -> bool {
+        let names = [&self.from, &self.supports.manager];
+        self.received.len() <= MOST && names.into_iter().chain(self.received.keys()).all(|name| is_member(name))
+    }
+}
+
 /// What one member of a run knows of all others, and what it supports. Times are of its own clock, nanoseconds.
 #[derive(Debug)]
 pub struct View {
     own: String,
     lease_ns: u64,
+    /// The last heartbeat of each, and when it came. Of what it names this member and `voters` are kept.
     peers: BTreeMap<String, (u64, Heartbeat)>,
     supports: Ballot,
+    /// Those that were last asked about: only a manager asks.
+    voters: BTreeSet<String>,
     /// Since when each voter is one.
     voter_since: BTreeMap<String, u64>,
 }
@@ -86,11 +98,24 @@ pub struct View {
 /// Members remembered at most.
 const MOST: usize = 4096;
 
+/// Bytes of a member's name at most, as in orders: a manager's has its node's in it.
+const NAME_BYTES: usize = 192;
+
+/// Bytes of a heartbeat at most: one with all those names has less.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+
+/// Whether that can be a member's name: such as orders may have.
+fn is_member(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=NAME_BYTES).contains(&name.len()) && name.bytes().all(allowed)
+}
+
 impl View {
     /// Of a member that has received nothing yet.
     #[must_use]
     pub fn new(own: &str, supports: Ballot, lease_ns: u64) -> View {
-        View { own: own.to_owned(), lease_ns, peers: BTreeMap::new(), supports, voter_since: BTreeMap::new() }
+        let (peers, voters, voter_since) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        View { own: own.to_owned(), lease_ns, peers, supports, voters, voter_since }
     }
 
     /// From now on it supports this placing and no other, if it is `after` that it supported until now. Whether it does.
@@ -106,11 +131,18 @@ impl View {
     ///
     /// # Errors
     /// It does not count, and has changed nothing.
-    pub fn take(&mut self, heartbeat: Heartbeat, now_ns: u64) -> Result<(), Uncounted> {
+    pub fn take(&mut self, mut heartbeat: Heartbeat, now_ns: u64) -> Result<(), Uncounted> {
+        // Nobody can have received what is yet to be sent: it would prolong a lease without end.
+        let ahead = heartbeat.received.get(&self.own).is_some_and(|&sent_ns| sent_ns > now_ns);
+        if ahead || !heartbeat.is_sound() {
+            return Err(Uncounted::Malformed);
+        }
         let known = self.peers.get(&heartbeat.from);
-        let newer = known.is_none_or(|(_, last)| heartbeat.sent_ns >= last.sent_ns);
+        // A member sends one at a time: what has the same time is the same one, and no sign of life.
+        let newer = known.is_none_or(|(_, last)| heartbeat.sent_ns > last.sent_ns);
         // One that was started anew may have a younger clock; what it sent before is out of date by then.
-        let anew = known.is_some_and(|(at, _)| now_ns.saturating_sub(*at) > self.lease_ns);
+        let anew = known
+            .is_some_and(|(at, last)| heartbeat.sent_ns < last.sent_ns && now_ns.saturating_sub(*at) > self.lease_ns);
         if heartbeat.from == self.own {
             return Err(Uncounted::Own);
         }
@@ -120,6 +152,7 @@ impl View {
         if known.is_none() && self.peers.len() >= MOST {
             return Err(Uncounted::Crowded);
         }
+        heartbeat.received.retain(|name, _| *name == self.own || self.voters.contains(name));
         self.peers.insert(heartbeat.from.clone(), (now_ns, heartbeat));
         Ok(())
     }
@@ -150,9 +183,10 @@ impl View {
         self.recent(name, now_ns).is_some()
     }
 
-    /// Whether all voters receive each other, as this one knows.
+    /// Whether all voters receive each other, as this one knows by heartbeats that came since it was first asked about them.
     #[must_use]
-    pub fn is_complete(&self, voters: &[String], now_ns: u64) -> bool {
+    pub fn is_complete(&mut self, voters: &[String], now_ns: u64) -> bool {
+        self.voters = voters.iter().cloned().collect();
         let receives_all = |voter: &String| {
             let others = || voters.iter().filter(|other| *other != voter);
             if *voter == self.own {
@@ -200,6 +234,8 @@ impl View {
     /// half a lease nobody may have received anything yet: it is not lost.
     #[must_use]
     pub fn lost(&mut self, voters: &[String], now_ns: u64) -> Vec<String> {
+        // Of one that is new here earlier heartbeats may not name it: they are too old to count once it may be lost.
+        self.voters = voters.iter().cloned().collect();
         self.voter_since.retain(|name, _| voters.contains(name));
         for voter in voters {
             self.voter_since.entry(voter.clone()).or_insert(now_ns);
@@ -223,17 +259,26 @@ impl View {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
+    use crate::message::{Envelope, PROTOCOL, document};
 
     const LEASE: u64 = 1000;
     const EVERY: u64 = 100;
 
     fn names(count: usize) -> Vec<String> {
         (0..count).map(|n| format!("n{n}")).collect()
+    }
+
+    /// Of a member that receives nothing.
+    fn heartbeat(from: &str, sent_ns: u64) -> Heartbeat {
+        Heartbeat { from: from.to_owned(), sent_ns, received: BTreeMap::new(), supports: Ballot::new(1, "m") }
+    }
+
+    /// Of a member that received some, whose clocks were at 1 then.
+    fn naming(sent_ns: u64, received: Vec<String>) -> Heartbeat {
+        Heartbeat { received: received.into_iter().map(|name| (name, 1)).collect(), ..heartbeat("n1", sent_ns) }
     }
 
     impl View {
@@ -255,7 +300,9 @@ mod tests {
     impl Net {
         fn new(count: usize) -> Net {
             let member = |name: &String| View::new(name, Ballot::new(1, "m"), LEASE);
-            let members = names(count).iter().map(member).collect();
+            let mut members: Vec<View> = names(count).iter().map(member).collect();
+            // As a manager does that waits for all.
+            members.iter_mut().for_each(|view| _ = view.is_complete(&names(count), 0));
             Net { members, leases: vec![0; count], frozen: vec![false; count], under_way: Vec::new() }
         }
 
@@ -269,8 +316,9 @@ mod tests {
             self.members[member].lost(&voters, now + Net::ahead(member))
         }
 
-        fn is_complete(&self, member: usize, now: u64) -> bool {
-            self.members[member].is_complete(&names(self.members.len()), now + Net::ahead(member))
+        fn is_complete(&mut self, member: usize, now: u64) -> bool {
+            let voters = names(self.members.len());
+            self.members[member].is_complete(&voters, now + Net::ahead(member))
         }
 
         fn step(&mut self, now: u64, way: &dyn Fn(usize, usize) -> Option<u64>) {
@@ -352,20 +400,97 @@ mod tests {
 
     #[test]
     fn a_heartbeat_that_does_not_count_says_why() {
-        let heartbeat = |from: &str, sent_ns| {
-            let supports = Ballot::new(1, "m");
-            Heartbeat { from: from.to_owned(), sent_ns, received: BTreeMap::new(), supports }
-        };
         let mut view = View::new("n0", Ballot::new(1, "m"), LEASE);
         assert_eq!(view.take(heartbeat("n1", 7), 100), Ok(()));
         assert_eq!(view.take(heartbeat("n1", 6), 101), Err(Uncounted::Replayed));
+        assert_eq!(view.take(heartbeat("n1", 7), 101), Err(Uncounted::Replayed), "the same one");
         assert_eq!(view.take(heartbeat("n0", 8), 102), Err(Uncounted::Own));
         for stranger in 1..MOST {
             assert_eq!(view.take(heartbeat(&format!("s{stranger}"), 7), 103), Ok(()));
         }
         assert_eq!(view.take(heartbeat("more", 7), 104), Err(Uncounted::Crowded));
         assert_eq!(view.take(heartbeat("n1", 8), 105), Ok(()), "known ones still count");
+        assert_eq!(view.take(heartbeat("n1", 8), 106 + LEASE), Err(Uncounted::Replayed), "however late");
         assert_eq!(view.take(heartbeat("n1", 1), 106 + LEASE), Ok(()), "it was started anew");
+    }
+
+    #[test]
+    fn what_was_never_sent_prolongs_no_lease() {
+        let quorums = [Quorum { ballot: Ballot::new(1, "m"), voters: names(3) }];
+        let mut view = View::new("n0", Ballot::new(1, "m"), LEASE);
+        let returning = |from: &str, returned_ns| {
+            let received = BTreeMap::from([("n0".to_owned(), returned_ns)]);
+            Heartbeat { received, ..heartbeat(from, 7) }
+        };
+        for from in ["n1", "n2"] {
+            for returned_ns in [u64::MAX, 101] {
+                assert_eq!(view.take(returning(from, returned_ns), 100), Err(Uncounted::Malformed));
+            }
+        }
+        assert_eq!(view.lease(&quorums, 100), None);
+        for from in ["n1", "n2"] {
+            assert_eq!(view.take(returning(from, 100), 100), Ok(()));
+        }
+        assert_eq!(view.lease(&quorums, 100), Some(100 + LEASE));
+    }
+
+    #[test]
+    fn a_heartbeat_names_members_and_no_more_than_are_remembered() {
+        let mut view = View::new("n0", Ballot::new(1, "m"), LEASE);
+        assert_eq!(view.take(naming(7, names(MOST)), 100), Ok(()));
+        assert_eq!(view.take(naming(8, names(MOST + 1)), 100), Err(Uncounted::Malformed));
+        for name in [String::new(), "a/b".to_owned(), "x".repeat(NAME_BYTES + 1)] {
+            let supports = Ballot::new(1, &name);
+            let supporting = Heartbeat { supports, ..heartbeat("n1", 8) };
+            for bad in [heartbeat(&name, 8), naming(8, vec![name.clone()]), supporting] {
+                assert_eq!(view.take(bad, 100), Err(Uncounted::Malformed), "{name}");
+            }
+        }
+        assert_eq!(view.take(naming(8, vec!["x".repeat(NAME_BYTES)]), 100), Ok(()));
+    }
+
+    #[test]
+    fn the_longest_heartbeat_has_no_more_bytes_than_one_may_have() {
+        let name = |index: usize| format!("{index:0>NAME_BYTES$}");
+        let received = (0..MOST).map(|index| (name(index), u64::MAX)).collect();
+        let supports = Ballot::new(u32::MAX, &name(0));
+        let longest = Heartbeat { from: name(0), sent_ns: u64::MAX, received, supports };
+        assert!(longest.is_sound());
+        assert!(document(&Envelope { protocol: PROTOCOL, body: longest }).len() <= MOST_BYTES);
+    }
+
+    #[test]
+    fn names_are_kept_of_voters_alone() {
+        let mut view = View::new("n0", Ballot::new(1, "m"), LEASE);
+        let mut kept = |voters: usize, sent_ns| {
+            if voters > 0 {
+                assert_eq!(view.lost(&names(voters), 100), [""; 0]);
+            }
+            assert_eq!(view.take(naming(sent_ns, names(MOST)), 100), Ok(()));
+            view.peers["n1"].1.received.keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(kept(0, 7), names(1), "what a lease needs");
+        assert_eq!(kept(3, 8), names(3));
+        assert_eq!(kept(2, 9), names(2));
+    }
+
+    #[test]
+    fn a_node_is_lost_though_its_last_heartbeat_is_sent_again() {
+        let mut net = Net::new(3);
+        for now in (10_000..12_000).step_by(EVERY as usize) {
+            net.step(now, &|_, _| Some(0));
+            assert_eq!(net.lost(0, now), [""; 0], "{now}");
+        }
+        let last = net.members[2].heartbeat(11_900 + Net::ahead(2));
+        net.frozen[2] = true;
+        for now in (12_000..15_000).step_by(EVERY as usize) {
+            for to in [0, 1] {
+                // Whether it counts shows below.
+                let _ = net.members[to].take(last.clone(), now + Net::ahead(to));
+            }
+            net.step(now, &|_, _| Some(0));
+            assert_eq!(net.lost(0, now).contains(&"n2".to_owned()), now > 11_900 + LEASE / 2, "{now}");
+        }
     }
 
     #[test]

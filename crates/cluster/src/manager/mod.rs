@@ -3,6 +3,7 @@
 mod adopt;
 mod agent;
 mod each;
+mod ending;
 mod placer;
 mod platform;
 mod run;

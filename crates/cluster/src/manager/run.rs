@@ -9,6 +9,7 @@ use takt_base::Stop;
 use takt_runtime::{SinkHash, output_hash};
 
 use super::each::{each, turns};
+use super::ending::Silence;
 use super::slow::Slowness;
 use super::takeover::Loss;
 use super::{Manager, PATIENCE, Placer};
@@ -28,9 +29,6 @@ const LEAD: Duration = Duration::from_millis(400);
 /// How often the progress of nodes is requested, and how long one may take to answer.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 const WORD: Duration = Duration::from_millis(500);
-
-/// When no node answers for so long there is nothing left to watch.
-const SILENCE: Duration = Duration::from_secs(10);
 
 /// What a watcher gets while a waveform runs.
 pub struct Watch<'a> {
@@ -70,7 +68,7 @@ pub struct Ended {
     /// Its name.
     pub run: String,
     /// What all sinks received, folded, wherever they were; the same as on one machine. 16 hexadecimal digits; `None` where a
-    /// node was lost.
+    /// node was lost or cut off.
     pub output_hash: Option<String>,
     /// Slots of the node that came least far.
     pub slots: u64,
@@ -228,22 +226,27 @@ impl Manager {
         options: &mut RunOptions<'_>,
     ) -> Result<(), ClusterError> {
         let placer = (options.on_loss == OnLoss::Move).then_some(placer);
-        let mut answered = Instant::now();
+        let mut silence = Silence::new(Instant::now());
         loop {
             let (run, manager) = (watched.order.run.clone(), Some(watched.order.manager.clone()));
             let stops = options.stop.requested();
             let request = if stops { Request::Stop { run, manager } } else { Request::Progress { run } };
-            let (gone, any) = self.look(watched, &request)?;
+            let begun = Instant::now();
+            let (mut gone, asked) = self.look(watched, &request)?;
             watched.is_ours()?;
-            if any {
-                answered = Instant::now();
-            } else if answered.elapsed() > SILENCE {
-                let node = watched.names.join(", ");
-                return Err(ClusterError::Lost { node, what: "no node answers".to_owned() });
+            let is_silent = silence.is_too_long(begun, &asked, &watched.silent, Instant::now());
+            let over = watched.is_over(stops);
+            if over {
+                // One that was cut off has ended: what it did is kept.
+                gone.retain(|name| !watched.has_ended(name));
             }
-            if !gone.is_empty() {
+            if !gone.is_empty() && over {
+                watched.leave_out(&gone, "no heartbeat comes from it, or it did not say how it ended")?;
+            } else if !gone.is_empty() {
                 self.take_over(watched, &gone, "no heartbeat comes from it, or it was started anew", placer, None)?;
-            } else if let Some(placer) = placer.filter(|_| !stops) {
+            } else if is_silent {
+                watched.leave_out(&asked, "it does not answer")?;
+            } else if let Some(placer) = placer.filter(|_| !over) {
                 self.take_over_from_slow(watched, placer)?;
             }
             (options.watch)(Watch { slot: watched.slot(), nodes: &watched.last, losses: &watched.losses });
@@ -254,23 +257,25 @@ impl Manager {
         }
     }
 
-    /// Asks every node how it is. The nodes that are lost, and whether anything is known of any.
-    fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, bool), ClusterError> {
+    /// Asks every node how it is that is there and has not ended. The nodes that are lost, and those that were asked.
+    fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, Vec<String>), ClusterError> {
         let mut gone = watched.members.lost(&watched.order.run, watched.voters());
-        gone.retain(|name| watched.names.contains(name));
-        // What has ended stays as it is.
-        let (known, asked): (Vec<String>, Vec<String>) =
-            watched.names.iter().cloned().partition(|name| watched.has_ended(name) || gone.contains(name));
-        let mut any = !known.is_empty();
-        for (name, progress) in each(&asked, |name| self.ask_progress(name, request, patience(request))) {
+        // What has ended stays as it is, though no heartbeats come from it any more.
+        gone.retain(|name| watched.names.contains(name) && !watched.has_ended(name));
+        let asked: Vec<String> =
+            watched.names.iter().filter(|name| !watched.has_ended(name) && !gone.contains(name)).cloned().collect();
+        let answers = each(&asked, |name| self.how_is(watched, name, request));
+        for (name, progress) in answers {
             match progress {
                 Ok(progress) => {
-                    any = true;
                     watched.silent.remove(&name);
                     watched.last.insert(name, progress);
                 }
-                // It was started anew and knows nothing of the run.
-                Err(ClusterError::Refused { .. }) => gone.push(name),
+                // It was started anew and knows nothing of the run; or it has ended it, and its answer was lost.
+                Err(ClusterError::Refused { .. }) => {
+                    watched.silent.remove(&name);
+                    gone.push(name);
+                }
                 Err(ClusterError::Silent { .. }) => {
                     *watched.unanswered.entry(name.clone()).or_default() += 1;
                     watched.silent.insert(name);
@@ -281,7 +286,20 @@ impl Manager {
         gone.extend(watched.last.iter().filter(|(_, progress)| cut_off(progress)).map(|(name, _)| name.clone()));
         gone.sort();
         gone.dedup();
-        Ok((gone, any))
+        Ok((gone, asked))
+    }
+
+    /// What a node says of itself. One that refuses to stop may have another manager by now: then it says that.
+    fn how_is(&self, watched: &Watched<'_>, name: &str, request: &Request) -> Result<Progress, ClusterError> {
+        let asked = self.ask_progress(name, request, patience(request));
+        if !matches!(asked, Err(ClusterError::Refused { .. })) {
+            return asked;
+        }
+        let question = Request::Progress { run: watched.order.run.clone() };
+        match self.ask_progress(name, &question, WORD) {
+            Ok(progress) if progress.manager != watched.order.manager => Ok(progress),
+            _ => asked,
+        }
     }
 
     pub(super) fn ask_progress(
@@ -382,7 +400,7 @@ fn patience(request: &Request) -> Duration {
     if matches!(request, Request::Stop { .. }) { PATIENCE } else { WORD }
 }
 
-fn cut_off(progress: &Progress) -> bool {
+pub(super) fn cut_off(progress: &Progress) -> bool {
     progress.end.as_ref().is_some_and(|end| end.cut_off)
 }
 
@@ -401,10 +419,11 @@ fn ended(watched: Watched<'_>) -> Ended {
     // Bridges receive as well; what counts is what the waveform's own sinks did.
     let own = |name: &str| order.workers.iter().any(|worker| worker.components.iter().any(|own| own == name));
     sinks.retain(|sink| own(&sink.component));
+    let whole = losses.is_empty() && nodes.values().all(|node| !node.cut_off);
     let misses = |node: &NodeEnd| node.report.get("misses").and_then(serde_json::Value::as_u64).unwrap_or(0);
     Ended {
         run: order.run.clone(),
-        output_hash: if losses.is_empty() { output_hash(&sinks) } else { None },
+        output_hash: if whole { output_hash(&sinks) } else { None },
         slots,
         misses: nodes.values().map(misses).sum(),
         reference,

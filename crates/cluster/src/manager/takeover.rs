@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::each::each;
-use super::run::{Watched, lead};
+use super::run::{Watched, cut_off, lead};
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::{LEASE, RECENT};
@@ -31,11 +31,12 @@ pub struct Loss {
     pub why: String,
     /// The physical slot in which the manager knew.
     pub known_in_slot: u64,
-    /// First logical slot that the others execute in its place; those between are missed.
-    pub resumed_in_slot: u64,
+    /// First logical slot that the others execute in its place; those between are missed. `None`: nobody took over, since the run
+    /// was about to end.
+    pub resumed_in_slot: Option<u64>,
     /// Components that begin afresh there: what they knew was on the lost node.
     pub state_lost: Vec<String>,
-    /// How long the manager took from knowing to having sent it to all.
+    /// How long the manager took from knowing to having sent it to all, or to leaving it out.
     pub took_ns: u64,
 }
 
@@ -92,30 +93,38 @@ impl Manager {
                     watched.losses.extend(lost.into_iter().map(|lost| lost.replaced(&edge)));
                     return Ok(());
                 }
-                Err(error) => {
-                    let (node, why) = self.lost_meanwhile(watched, error)?;
-                    lost.push(watched.leave(&node, &why));
-                }
+                Err(error) => match self.lost_meanwhile(watched, error)? {
+                    Some((node, why)) => lost.push(watched.leave(&node, &why)),
+                    None => {
+                        let slot = watched.latest_slot();
+                        watched.losses.extend(lost.into_iter().map(|lost| lost.left_out(slot)));
+                        return Ok(());
+                    }
+                },
             }
         }
     }
 
-    /// The node that an error is about, if it is lost; the error, if it is not.
-    fn lost_meanwhile(&self, watched: &mut Watched<'_>, error: ClusterError) -> Result<(String, String), ClusterError> {
+    /// The node that an error is about, if it is lost; none, if the run is about to end; else the error.
+    fn lost_meanwhile(
+        &self,
+        watched: &mut Watched<'_>,
+        error: ClusterError,
+    ) -> Result<Option<(String, String)>, ClusterError> {
         let (ClusterError::Silent { node } | ClusterError::Refused { node, .. }) = &error else { return Err(error) };
         let why = "it was lost while others took over".to_owned();
         let lost = (node.clone(), why);
         if matches!(error, ClusterError::Silent { .. }) {
-            return Ok(lost);
+            return Ok(Some(lost));
         }
-        // It was started anew, or has ended; or it is well and has another manager, or another reason.
+        // It was started anew, or was cut off; or it has executed its slots, has another manager, or another reason.
         match self.ask_progress(&lost.0, &Request::Progress { run: watched.order.run.clone() }, PATIENCE) {
-            Ok(progress) if progress.end.is_none() => {
+            Ok(progress) if !cut_off(&progress) => {
                 watched.last.insert(lost.0, progress);
                 watched.is_ours()?;
-                Err(error)
+                if watched.is_over(false) { Ok(None) } else { Err(error) }
             }
-            Ok(_) | Err(ClusterError::Silent { .. } | ClusterError::Refused { .. }) => Ok(lost),
+            Ok(_) | Err(ClusterError::Silent { .. } | ClusterError::Refused { .. }) => Ok(Some(lost)),
             Err(other) => Err(other),
         }
     }
@@ -126,9 +135,8 @@ impl Manager {
         let edge = self.edge(watched)?;
         watched.changed_at = edge.at;
         let (reference, clock) = watched.clock(Some(&watched.reference))?;
-        let run = watched.order.run.clone();
-        let change =
-            Change { run, at: edge.at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
+        let (run, next, at) = (watched.order.run.clone(), watched.order.ballot(), edge.at);
+        let change = Change { run, next, at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
         let ask = |name: &String, change: Change| -> Result<Started, ClusterError> {
             self.ask_member(watched, name, &Request::Change(change), PATIENCE)
         };
@@ -209,13 +217,17 @@ impl Manager {
         let first =
             watched.names.first().ok_or_else(|| ClusterError::Alone { cluster: self.control.cluster().to_owned() })?;
         let progress: Progress = self.ask_member(watched, first, &request, PATIENCE)?;
-        let wait = LEASE + lead(watched.names.len());
-        let slot_ns = progress.slot_ns.max(1);
-        let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / slot_ns;
         // A takeover that did not come to its end may have left a change behind, which goes first.
-        let at = progress.slot.saturating_add(slots).saturating_add(2).max(watched.changed_at + 1);
-        Ok(Edge { now: progress.slot, at, slot_ns })
+        let at = first_slot(&progress, watched.names.len()).max(watched.changed_at + 1);
+        Ok(Edge { now: progress.slot, at, slot_ns: progress.slot_ns.max(1) })
     }
+}
+
+/// The slot that another placing of so many nodes begins with at the earliest.
+pub(super) fn first_slot(progress: &Progress, nodes: usize) -> u64 {
+    let wait = LEASE + lead(nodes);
+    let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / progress.slot_ns.max(1);
+    progress.slot.saturating_add(slots).saturating_add(2)
 }
 
 /// The slot from which another placing is executed, and the one in which that was decided.
@@ -234,6 +246,27 @@ struct Lost {
 }
 
 impl Watched<'_> {
+    /// Goes on without nodes that nobody takes over from.
+    ///
+    /// # Errors
+    /// None is left.
+    pub(super) fn leave_out(&mut self, gone: &[String], why: &str) -> Result<(), ClusterError> {
+        let slot = self.latest_slot();
+        for node in gone {
+            let lost = self.leave(node, why);
+            self.losses.push(lost.left_out(slot));
+        }
+        if self.names.is_empty() {
+            return Err(ClusterError::Lost { node: gone.join(", "), what: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// The slot of the node that is ahead of all others.
+    fn latest_slot(&self) -> u64 {
+        self.last.values().map(|progress| progress.slot).max().unwrap_or(0)
+    }
+
     fn leave(&mut self, node: &str, why: &str) -> Lost {
         self.names.retain(|name| name != node);
         self.last.remove(node);
@@ -246,14 +279,15 @@ impl Watched<'_> {
 impl Lost {
     /// Others execute what it did from that slot on.
     fn replaced(self, edge: &Edge) -> Loss {
+        let loss = self.left_out(edge.now);
+        let known_in_slot = edge.now.saturating_sub(loss.took_ns / edge.slot_ns);
+        Loss { known_in_slot, resumed_in_slot: Some(edge.at), ..loss }
+    }
+
+    /// Nobody executes what it did, in that slot or later.
+    fn left_out(self, slot: u64) -> Loss {
         let took_ns = u64::try_from(self.known.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Loss {
-            node: self.node,
-            why: self.why,
-            known_in_slot: edge.now.saturating_sub(took_ns / edge.slot_ns),
-            resumed_in_slot: edge.at,
-            state_lost: self.components,
-            took_ns,
-        }
+        let (known_in_slot, resumed_in_slot, state_lost) = (slot, None, self.components);
+        Loss { node: self.node, why: self.why, known_in_slot, resumed_in_slot, state_lost, took_ns }
     }
 }

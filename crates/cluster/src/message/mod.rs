@@ -16,9 +16,9 @@ use crate::quorum::Ballot;
 pub use takt_runtime::control::Answer;
 
 /// Version of the protocol. Another one is refused by name.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
-/// Bytes of an answer at most; of a message to a node less ([`crate::gate::MOST_BYTES`]).
+/// Bytes of an answer at most; of a message to a node less ([`crate::gate::MOST_BYTES`]), and of a heartbeat 1 MiB.
 pub const MOST_BYTES: usize = 16 << 20;
 
 /// A request or an answer, with the version that it is written in.
@@ -124,16 +124,21 @@ pub struct Moment {
 pub(crate) enum Unread {
     #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
     Version { theirs: u32 },
-    #[error("{bytes} bytes, and {MOST_BYTES} are the most")]
-    Long { bytes: usize },
+    #[error("{bytes} bytes, and {most} are the most")]
+    Long { bytes: usize, most: usize },
     #[error(transparent)]
     Json(#[from] serde_json::Error),
 }
 
-/// Reads an answer or a heartbeat. The version first: what another one means by its body is not ours to say.
+/// Reads an answer.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unread> {
-    if bytes.len() > MOST_BYTES {
-        return Err(Unread::Long { bytes: bytes.len() });
+    read_within(MOST_BYTES, bytes)
+}
+
+/// Reads what may have so many bytes. The version first: what another one means by its body is not ours to say.
+pub(crate) fn read_within<T: DeserializeOwned>(most: usize, bytes: &[u8]) -> Result<T, Unread> {
+    if bytes.len() > most {
+        return Err(Unread::Long { bytes: bytes.len(), most });
     }
     let Envelope::<IgnoredAny> { protocol: theirs, .. } = serde_json::from_slice(bytes)?;
     if theirs != PROTOCOL {
@@ -169,5 +174,14 @@ mod tests {
         for body in ["[[7]]", r#"{"life": 1, "at_ns": 2, "more": 3}"#, r#"{"life": 1, "life": 1, "at_ns": 2}"#, "{"] {
             assert!(matches!(read(PROTOCOL, body), Err(Unread::Json(_))), "{body}");
         }
+    }
+
+    #[test]
+    fn what_is_longer_than_it_may_be_is_not_read() {
+        let moment = Moment { life: 1, at_ns: 2 };
+        let bytes = document(&Envelope { protocol: PROTOCOL, body: moment });
+        assert_eq!(read_within::<Moment>(bytes.len(), &bytes).unwrap(), moment);
+        let most = bytes.len() - 1;
+        assert!(matches!(read_within::<Moment>(most, &bytes), Err(Unread::Long { .. })));
     }
 }

@@ -138,6 +138,8 @@ pub struct Start {
 pub struct Change {
     /// Which.
     pub run: String,
+    /// That placing, and the manager that made it ready; refused if another one is ready.
+    pub next: Ballot,
     /// First logical slot of the new placing.
     pub at: u64,
     /// The node whose clock sets the beat from now on, and where it takes requests.

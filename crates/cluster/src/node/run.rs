@@ -11,7 +11,7 @@ use takt_bridge::clock::ptp::Service;
 use takt_bridge::{Bridges, LinkReader};
 use takt_graph::Direction;
 use takt_packet::EngineKind;
-use takt_runtime::{Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
+use takt_runtime::{ControlError, Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
 
 use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
@@ -172,8 +172,13 @@ impl Run {
 
     /// Lets the workers begin at slot 0.
     pub(super) fn start(&mut self, start: &Start, host: &mut Host) -> Result<Started, Refusal> {
-        let State::Opened { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
-            return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it once"));
+        let (mut running, bridges) = match std::mem::replace(&mut self.state, State::Changing) {
+            State::Opened { running, bridges } => (running, bridges),
+            // It goes on as it is.
+            other => {
+                self.state = other;
+                return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it once"));
+            }
         };
         let epoch_ns = if start.reference == host.node {
             let epoch_ns = WallClock.now().0.saturating_add(start.in_ns);
@@ -255,10 +260,14 @@ impl Run {
 
     /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh.
     pub(super) fn change(&mut self, change: &Change, host: &mut Host) -> Result<Started, Refusal> {
-        let (order, placed, next) =
-            self.next.take().ok_or_else(|| Refusal::new("no other placing is ready", "prepare it"))?;
-        let State::Executing { mut running, bridges } = std::mem::replace(&mut self.state, State::Changing) else {
-            return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
+        let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
+        let (mut running, bridges) = match std::mem::replace(&mut self.state, State::Changing) {
+            State::Executing { running, bridges } => (running, bridges),
+            // Of one that has ended the result is kept.
+            other => {
+                self.state = other;
+                return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
+            }
         };
         let epoch_ns = if change.reference == host.node {
             let epoch_ns = self.time.begins().unwrap_or(0);
@@ -272,7 +281,13 @@ impl Run {
         next.give(&mut host.registry);
         let (next, links) = self.connect(&order, next, &change.samples)?;
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
-        went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
+        if let Err(error) = went {
+            // A worker has executed its last slot: the others execute theirs as they are.
+            if error == ControlError::Ended {
+                self.state = State::Executing { running, bridges };
+            }
+            return Err(Refusal::new(error, "a placing for the workers that were started"));
+        }
         self.earlier.push((self.time.due(change.at) + OVERLAP, bridges));
         self.counters.components.extend(running.stats());
         self.counters.links.extend(links);
@@ -457,6 +472,15 @@ impl Drop for Run {
     }
 }
 
+/// Takes the placing that is ready, if it is the one that is wanted. Another manager may have made its own ready since this one
+/// was frozen: slot and addresses of this one's order are not for that placing.
+fn take_ready<P, B>(ready: &mut Option<(Order, P, B)>, wanted: &Ballot) -> Result<(Order, P, B), Refusal> {
+    ready.take_if(|(order, ..)| order.ballot() == *wanted).ok_or_else(|| {
+        let Ballot { placing, manager } = wanted;
+        Refusal::new(format!("placing {placing} of {manager} is not ready"), "prepare it")
+    })
+}
+
 fn bridges(placed: &Placed, host: &Host) -> Result<Bridges, Refusal> {
     Bridges::open(&placed.share, host.engine, host.samples)
         .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
@@ -481,4 +505,32 @@ pub(crate) fn quorum_of(ballot: Ballot, nodes: Vec<String>) -> Quorum {
 pub(crate) fn nodes_of(order: &Order) -> Vec<String> {
     let nodes: BTreeSet<&String> = order.workers.iter().map(|worker| &worker.node).collect();
     nodes.into_iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn order(placing: u32, manager: &str) -> Order {
+        let order = json!({
+            "run": "bpsk-7", "placing": placing, "file": "bpsk.toml", "text": "", "slot_ns": null, "set": [],
+            "latency": "fixed", "hop_slots": 2, "slots": null, "fifo_priority": 0, "manager": manager, "first_stream": 0,
+            "workers": [],
+        });
+        serde_json::from_value(order).unwrap()
+    }
+
+    #[test]
+    fn a_manager_goes_over_to_no_placing_but_the_one_that_it_made_ready() {
+        let mut ready = Some((order(4, "second"), (), ()));
+        for (placing, manager) in [(2, "first"), (4, "first"), (3, "second")] {
+            let refused = take_ready(&mut ready, &Ballot::new(placing, manager)).unwrap_err();
+            assert_eq!(refused.why, format!("placing {placing} of {manager} is not ready"));
+        }
+        let wanted = Ballot::new(4, "second");
+        assert_eq!(take_ready(&mut ready, &wanted), Ok((order(4, "second"), (), ())));
+        assert!(take_ready(&mut ready, &wanted).is_err(), "it is executed by now");
+    }
 }

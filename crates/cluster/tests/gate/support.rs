@@ -128,7 +128,7 @@ pub(crate) fn start() -> Start {
 
 pub(crate) fn change() -> Change {
     let Start { run, reference, clock, epoch_ns, ptp, samples, .. } = start();
-    Change { run, at: 100, reference, clock, epoch_ns, ptp, samples }
+    Change { run, next: Ballot::new(2, "manager-7"), at: 100, reference, clock, epoch_ns, ptp, samples }
 }
 
 pub(crate) const PTP: PtpEpoch = PtpEpoch { epoch_ptp_ns: 1_800_000_000_000_000_000, grandmaster: 7, bound_ns: 5_000 };

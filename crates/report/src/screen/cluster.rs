@@ -67,14 +67,15 @@ pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
 /// A node was lost, and what became of what it did.
 #[must_use]
 pub fn loss(loss: &Loss, slot_ns: u64) -> String {
-    let slots = loss.resumed_in_slot.saturating_sub(loss.known_in_slot);
+    let known = format!("node {} in slot {}: {}", loss.node, count(loss.known_in_slot), loss.why);
+    let lost = loss.state_lost.join(", ");
+    let Some(resumed) = loss.resumed_in_slot else {
+        return format!("{known}; the run was about to end, and nobody took over {lost}");
+    };
+    let slots = resumed.saturating_sub(loss.known_in_slot);
     format!(
-        "node {} in slot {}: {}; others execute {} from slot {} on, {} later, afresh",
-        loss.node,
-        count(loss.known_in_slot),
-        loss.why,
-        loss.state_lost.join(", "),
-        count(loss.resumed_in_slot),
+        "{known}; others execute {lost} from slot {} on, {} later, afresh",
+        count(resumed),
         time_ns(slots.saturating_mul(slot_ns)),
     )
 }
@@ -106,6 +107,8 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
         .filter_map(|(name, node)| Some(("broken", format!("bridges of {name}: {}", node.bridges_broke.as_ref()?))));
     let hash = ended.output_hash.iter().map(|hash| ("output", hash.clone()));
     let losses = ended.losses.iter().map(|one| ("lost", loss(one, slot_ns)));
+    let cut_off = ended.nodes.iter().filter(|(_, node)| node.cut_off);
+    let cut_off = cut_off.map(|(name, _)| ("lost", format!("node {name} was cut off before the end")));
     let clock = std::iter::once(("clock", clock(ended)));
     let warnings = ended.warnings.iter().map(|warning| ("warning", warning.clone()));
     Screen {
@@ -117,7 +120,7 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
             &[],
             ended.nodes.iter().map(row),
         )],
-        lines: losses.chain(broke).chain(warnings).chain(clock).chain(hash).collect(),
+        lines: losses.chain(cut_off).chain(broke).chain(warnings).chain(clock).chain(hash).collect(),
         ..Screen::default()
     }
 }
