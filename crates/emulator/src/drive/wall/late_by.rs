@@ -7,10 +7,12 @@
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
+use takt_base::{Clock, MonoNs, WallClock};
 use takt_host::Host;
 use takt_host::thread_clock::{self, Moment, Since, ThreadClock};
 
 use super::LateSpan;
+use super::pace::Pace;
 
 /// Nanoseconds in which a driver did not get on, by whose doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,6 +83,8 @@ impl SpansBy {
 pub(super) struct Witness {
     clock: ThreadClock,
     last: Moment,
+    /// When the driver's pace was last looked at.
+    paced: Moment,
     asleep: Since,
     /// That its core stood still shows in its clock.
     sees_stops: bool,
@@ -90,12 +94,21 @@ impl Witness {
     pub(super) fn of_this_thread() -> Witness {
         let clock = ThreadClock::of_this_thread();
         let last = clock.now();
-        Witness { clock, last, asleep: last.since(&last), sees_stops: thread_clock::why_not(&Host::this()).is_none() }
+        let (asleep, sees_stops) = (last.since(&last), thread_clock::why_not(&Host::this()).is_none());
+        Witness { clock, last, paced: last, asleep, sees_stops }
     }
 
     /// Between work and a wait.
     pub(super) fn rests(&mut self) {
         self.last = self.clock.now();
+    }
+
+    /// Until when the driver pauses, as its rest begins. What it does before the next rest counts for the next pause.
+    pub(super) fn pause(&mut self, pace: Option<&mut Pace>) -> MonoNs {
+        let Some(pace) = pace else { return MonoNs(0) };
+        let since = self.last.since(&std::mem::replace(&mut self.paced, self.last));
+        let pause = pace.pause(&since);
+        if pause.is_zero() { MonoNs(0) } else { WallClock.now() + pause }
     }
 
     /// Between a wait and work.

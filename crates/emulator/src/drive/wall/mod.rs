@@ -10,12 +10,14 @@
 //! ```
 //!
 //! While samples flow the driver works in beats ([`Settings::beat`]): a datagram that is due leaves with its beat, and
-//! arrivals are read once a beat. That is what keeps system calls few; it is part of the lag that is measured.
+//! arrivals are read once a beat. That is what keeps system calls few; it is part of the lag that is measured. With real-time
+//! priority it pauses before the kernel would stop it ([`pace`]).
 
 mod inbox;
 mod lag;
 mod late_by;
 mod outlet;
+mod pace;
 mod waiting;
 
 use std::sync::mpsc::Receiver;
@@ -31,6 +33,7 @@ use inbox::Inbox;
 use lag::Lag;
 use late_by::Witness;
 use outlet::{Outlet, instant_of, tick_of};
+use pace::Pace;
 
 pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
 pub use late_by::{LateBy, Spans, SpansBy};
@@ -102,7 +105,9 @@ impl<D: Device> Driver<D> {
     /// Drives until `stop` is requested, on this thread. Questions are answered in between.
     /// Fails if the engine has ended.
     pub fn run(&mut self, stop: &Stop, questions: &Receiver<Question<D>>) -> Result<(), EngineError> {
-        self.waiting = Some(Waiting::prepare(self.settings.beat));
+        let waiting = Waiting::prepare(self.settings.beat);
+        let mut pace = Pace::of(waiting.is_real_time());
+        self.waiting = Some(waiting);
         let mut witness = Witness::of_this_thread();
         while !stop.requested() {
             let beat = WallClock.now();
@@ -115,16 +120,20 @@ impl<D: Device> Driver<D> {
                 question(&self.device, self.lag(), self.engine.counters());
             }
             if received >= BUSY {
-                if !full {
-                    witness.rests();
-                    sleep_until(beat + self.settings.beat);
-                    witness.woke();
-                }
+                witness.rests();
+                let pause = witness.pause(pace.as_mut());
+                let next = if full { beat } else { beat + self.settings.beat };
+                sleep_until(next.max(pause));
+                witness.woke();
                 continue;
             }
             let deadline = self.device.deadline().map_or(MonoNs::NEVER, |tick| instant_of(self.rate, tick));
             let until = deadline.max(beat + self.settings.beat).min(beat + LONGEST_WAIT);
             witness.rests();
+            let pause = witness.pause(pace.as_mut());
+            if pause > beat {
+                sleep_until(pause);
+            }
             // A datagram ends the wait. It is handled at its own tick, before the device moves on.
             self.receive(Wait::Until(until))?;
             witness.woke();

@@ -28,7 +28,7 @@ use takt_host::slice::{SHORTEST_NS, request_slice_ns};
 /// What makes a driver late that has no real-time priority.
 pub const ORDINARY: &str =
     "ordinary scheduling: another thread of the same core may run first, for as long as a time slice";
-const REAL_TIME: &str = "interrupts, threads of a higher priority, and the kernel's bound on real-time threads";
+const REAL_TIME: &str = "interrupts, threads of a higher priority, and pauses by which it stays below the kernel's bound on real-time threads";
 const UNKNOWN: &str = "not known: the kernel does not show the thread's policy";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +65,11 @@ impl Waiting {
             beat_us: u64::try_from(beat.as_micros()).unwrap_or(u64::MAX),
             left: left.to_owned(),
         }
+    }
+
+    /// Whether the kernel stops the thread if it takes its core for too long.
+    pub(super) fn is_real_time(&self) -> bool {
+        self.left == REAL_TIME
     }
 
     /// Of several radios, which differ in their CPUs at most.
