@@ -157,14 +157,14 @@ fn o_an_overrun_is_one_event_and_the_stream_goes_on_aligned() {
 #[test]
 fn o_a_radio_that_lost_its_credit_in_an_outage_streams_on() {
     // 4 MB of credit are 10 ms, and what waits for it 20 ms: the report of the overrun comes through, is lost, and long since lost.
-    for outage_ms in [20, 60, 400] {
+    for (outage_ms, samples) in [(20, 80_000_000), (60, 80_000_000), (400, 120_000_000)] {
         let (net, _) = world(&[&format!("stall:all,at=+20ms,for={outage_ms}ms")]);
         let mut radio = open(&net);
         let options = RxOptions { recv_buffer_bytes: 4 << 20, ..options(&[0]) };
         let mut rx = radio.rx_streamer(&options).expect("a stream");
         let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
         rx.start(Some(start)).expect("it starts");
-        let events = receive(&mut rx, start, 10_000, 150_000_000, net.now() + ms(5000));
+        let events = receive(&mut rx, start, 10_000, samples, net.now() + ms(5000));
         let counted = |event: &RxEvent| matches!(event, RxEvent::Dropped { .. } | RxEvent::Overflow { .. });
         assert!(events.iter().all(counted), "{outage_ms}: {events:?}");
         assert!(rx.stats().overflows > 0, "{outage_ms}: {events:?}");
