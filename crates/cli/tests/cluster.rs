@@ -4,11 +4,11 @@
 
 mod support;
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use support::cluster::{Cluster, PORT, certificates, stock};
-use support::{Place, has, refusal, report, text};
+use support::{Ended, Place, TAKT, has, json, refusal, report, text};
 use takt_cluster::Folder;
 use takt_cluster::certificates::{Grant, issue};
 use takt_testing::{loopback, wait_for};
@@ -64,6 +64,39 @@ fn a_folder_that_is_none_is_named() {
         &refusal(&place.takt(&["node", "--folder", "cluster/a"])),
         &["cluster/a/cluster.toml", "cluster = 7", "listen"],
     );
+}
+
+#[test]
+fn a_node_offers_the_engines_that_open_and_the_radios_it_was_told_of() {
+    let place = Place::with("here", "");
+    let listens = format!("quic/{}:{PORT}", loopback(50));
+    let [radio, nobody] = [51, 52].map(|host| loopback(host).to_string());
+    assert!(certificates(&place, "cluster", "a", &listens, &[&listens]).status.success());
+    let (_radio, _stdout, ready) = Ended::ready(Command::new(TAKT).args(["emulate", "n200", "--addr", &radio]));
+    has(&ready, &["ready"]);
+    let mut command = place.command(&["node", "--folder", "cluster/a", "--radio", &radio, "--radio", &nobody]);
+    command.stdin(Stdio::null()).stderr(std::fs::File::create(place.path("a.log")).expect("a log"));
+    let (_node, _more, said) = Ended::ready(&mut command);
+    assert_eq!(said.trim(), "ready node a");
+    has(&std::fs::read_to_string(place.path("a.log")).expect("a log"), &[&format!("{nobody}: nothing answers")]);
+
+    let list = ["node", "list", "--folder", "cluster/a"];
+    let node = wait_for("the node", || {
+        let listed = json(&place.takt(&[&list[..], &["--json"]].concat()));
+        Some(listed[0].clone()).filter(|node| node["node"] == "a")
+    });
+    let engines = node["engines"].as_array().expect("a list").iter();
+    let opened = engines.filter(|engine| engine["opens"] == true).filter_map(|engine| engine["engine"].as_str());
+    assert!(opened.collect::<Vec<_>>().starts_with(&["socket", "mmsg"]), "{node}");
+    let [found, silent] = [0, 1].map(|at| &node["radios"][at]);
+    assert_eq!(found["addr"], radio);
+    assert_eq!(found["software"], true);
+    assert_eq!(found["rates_sps"][1], 50e6);
+    assert!(found["model"].as_str().is_some_and(|model| model.starts_with("N2")), "{found}");
+    assert_eq!(silent["addr"], nobody);
+    assert!(silent["model"].is_null() && silent["why"].is_null(), "{silent}");
+    let listed = text(&place.takt(&list).stdout);
+    has(&listed, &["engines", "socket, mmsg", &radio, "(software)", "50 MS/s", &nobody, "does not answer"]);
 }
 
 #[test]

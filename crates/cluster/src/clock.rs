@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_base::shown::time_ns;
 use takt_base::words::plural;
+use takt_bridge::clock::Drift;
 use takt_bridge::clock::ptp::{Contradiction, Measured, Standing};
 
 /// What the slots of a run are timed by.
@@ -41,7 +42,7 @@ pub struct ClockFacts {
     pub source: SlotClock,
     /// takt's own estimate, where the node is not the reference and that answers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub own: Option<OffsetFacts>,
+    pub own: Option<OwnFacts>,
     /// PTP, where the run is timed by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpFacts>,
@@ -54,6 +55,26 @@ pub struct OffsetFacts {
     pub offset_ns: i64,
     /// How far off it is at most.
     pub offset_bound_ns: u64,
+}
+
+/// What takt's own questions say on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnFacts {
+    /// The reference's clock less the node's.
+    #[serde(flatten)]
+    pub offset: OffsetFacts,
+    /// How fast that changes; `None` while it is not known, and where PTP sets the beat.
+    #[serde(flatten)]
+    pub drift: Option<DriftFacts>,
+}
+
+/// How fast an offset changed in the last ten minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriftFacts {
+    /// By how much it grew, on average.
+    pub drift_ppb: i32,
+    /// How far off that is at most.
+    pub drift_bound_ppb: u32,
 }
 
 /// What PTP says on a node.
@@ -118,6 +139,12 @@ impl From<Measured> for OffsetFacts {
     }
 }
 
+impl From<Drift> for DriftFacts {
+    fn from(drift: Drift) -> DriftFacts {
+        DriftFacts { drift_ppb: drift.ppb, drift_bound_ppb: drift.bound_ppb }
+    }
+}
+
 impl From<Contradiction> for ContradictionFacts {
     fn from(Contradiction { ptp, own }: Contradiction) -> ContradictionFacts {
         ContradictionFacts { ptp: ptp.into(), own: own.into() }
@@ -136,7 +163,8 @@ impl From<Standing> for ClockFacts {
             contradiction: standing.worst.map(Into::into),
         };
         let source = if standing.is_by_ptp { SlotClock::Ptp } else { SlotClock::Own };
-        ClockFacts { source, own: standing.own.map(Into::into), ptp: Some(ptp) }
+        let own = standing.own.map(|own| OwnFacts { offset: own.into(), drift: None });
+        ClockFacts { source, own, ptp: Some(ptp) }
     }
 }
 
@@ -176,10 +204,25 @@ mod tests {
 
     #[test]
     fn a_run_by_its_own_clock_says_nothing_of_ptp() {
-        let facts =
-            ClockFacts { own: Some(OffsetFacts { offset_ns: -7, offset_bound_ns: 9 }), ..ClockFacts::default() };
+        let facts = facts(None);
         let json = serde_json::to_string(&facts).unwrap();
         assert_eq!(json, r#"{"source":"own","own":{"offset_ns":-7,"offset_bound_ns":9}}"#);
+        assert_eq!(serde_json::from_str::<ClockFacts>(&json).unwrap(), facts);
         assert!(facts.warnings("a").is_empty());
+    }
+
+    #[test]
+    fn a_drift_stands_beside_the_offset_once_it_is_known() {
+        let facts = facts(Some(Drift { ppb: -12_300, bound_ppb: 4_100 }.into()));
+        let json = serde_json::to_string(&facts).unwrap();
+        let own = r#"{"offset_ns":-7,"offset_bound_ns":9,"drift_ppb":-12300,"drift_bound_ppb":4100}"#;
+        assert_eq!(json, format!(r#"{{"source":"own","own":{own}}}"#));
+        assert_eq!(serde_json::from_str::<ClockFacts>(&json).unwrap(), facts);
+    }
+
+    /// Of a run by its own clock.
+    fn facts(drift: Option<DriftFacts>) -> ClockFacts {
+        let offset = OffsetFacts { offset_ns: -7, offset_bound_ns: 9 };
+        ClockFacts { own: Some(OwnFacts { offset, drift }), ..ClockFacts::default() }
     }
 }

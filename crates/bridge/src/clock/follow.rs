@@ -8,7 +8,7 @@ use takt_base::{Clock, Stop, WallClock};
 use takt_wire::clock::{ClockReply, ClockRequest};
 
 use super::SlotTime;
-use super::offset::{Estimate, Exchange, Known};
+use super::offset::{Drift, Estimate, Exchange, Known};
 
 /// Questions before the first estimate is used.
 const FIRST: u32 = 8;
@@ -33,14 +33,14 @@ impl Follower {
     /// It does not answer, or a socket or thread can't be had.
     pub fn start(reference: SocketAddr, epoch_ns: u64, time: &SlotTime) -> std::io::Result<Follower> {
         let mut questions = Questions::open(reference)?;
-        keep(questions.first()?, epoch_ns, time);
+        keep(questions.first()?, questions.drift(), epoch_ns, time);
         let (stop, time) = (Stop::new(), time.clone());
         let until = stop.clone();
         let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {
             while !until.requested() {
                 // Without an answer all stays as it is, and the bound grows.
                 if let Ok(known) = questions.learn() {
-                    keep(known, epoch_ns, &time);
+                    keep(known, questions.drift(), epoch_ns, &time);
                 }
                 std::thread::sleep(QUESTIONS_EVERY);
             }
@@ -49,8 +49,9 @@ impl Follower {
     }
 }
 
-fn keep(known: Known, epoch_ns: u64, time: &SlotTime) {
+fn keep(known: Known, drift: Option<Drift>, epoch_ns: u64, time: &SlotTime) {
     time.offset().know(known);
+    time.offset().know_drift(drift);
     time.begin(epoch_ns.saturating_sub_signed(known.ns));
 }
 
@@ -91,6 +92,11 @@ impl Questions {
         let id = self.next;
         self.next = id.wrapping_add(1);
         Ok(self.estimate.after(ask(&self.socket, id)?))
+    }
+
+    /// How fast the offset changes, as far as the answers say that.
+    fn drift(&self) -> Option<Drift> {
+        self.estimate.drift()
     }
 }
 
@@ -134,10 +140,12 @@ mod tests {
     #[test]
     fn slot_0_is_where_an_answer_has_it_and_the_bound_grows_until_the_next() {
         let time = SlotTime::new(1_000);
-        keep(Known { ns: -300, bound_ns: 40, at_ns: 1_000_000 }, 5_000, &time);
+        let drift = Some(Drift { ppb: -12_300, bound_ppb: 4_100 });
+        keep(Known { ns: -300, bound_ns: 40, at_ns: 1_000_000 }, drift, 5_000, &time);
         let clock = VirtualClock::starting_at(MonoNs(1_000_000));
         assert_eq!((time.begins(), time.offset().ns(), time.offset().bound_by(&clock)), (Some(5_300), -300, 40));
         clock.advance_to(MonoNs(2_000_000));
-        assert_eq!(time.offset().bound_by(&clock), 40 + 200, "200 ppm of 1 ms");
+        assert_eq!(time.offset().bound_by(&clock), 40 + 200, "200 ppm of 1 ms, whatever the drift was");
+        assert_eq!(time.offset().drift(), drift);
     }
 }

@@ -14,7 +14,7 @@ use takt_runtime::{Edges, Sleeper};
 
 pub use follow::Follower;
 pub use follow::QUESTIONS_EVERY;
-pub use offset::Offset;
+pub use offset::{Drift, Offset};
 pub use respond::Responder;
 
 /// When the slots of a run begin on this machine's clock, and until when they may be executed.

@@ -1,8 +1,10 @@
-//! How far a clock is from another, from questions and answers.
+//! How far a clock is from another, and how fast that changes, from questions and answers.
 //!
 //! An answer is true of the moment in which it was given. From then on the clocks drift apart, so that its bound grows until a
-//! better answer comes. While the reference is silent nothing ends that.
+//! better answer comes. While the reference is silent nothing ends that. The drift is for people to read: what a clock did says
+//! not what it will do, so it neither moves a slot nor makes a bound grow less.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use takt_base::{Clock, WallClock};
@@ -26,13 +28,16 @@ fn aged_ns(bound_ns: u64, age_ns: u64) -> u64 {
 /// No worker reads it: slots are timed by the begin of slot 0. A bound and the instant since which it grows are two words. They are
 /// written in this order and read in the other one, Release to Acquire: who sees an instant sees the bound of that instant or a
 /// later bound, which then is too large for a moment and never too small. Only a bound that follows one that stood may stand for
-/// that moment too. The offset is a third word: between reading it and its bound an answer may come, and move it by a step.
+/// that moment too. The offset is a third word: between reading it and its bound an answer may come, and move it by a step. The
+/// drift is a fourth, which holds its bound as well, so that both are of one pair of answers; it needs no order.
 #[derive(Debug, Default)]
 pub struct Offset {
     ns: AtomicI64,
     bound_ns: AtomicU64,
     /// Since when the bound grows, on this machine's clock; 0, when that was booted, where it stands.
     since_ns: AtomicU64,
+    /// As [`Drift::word`] has it; 0 while it is not known.
+    drift: AtomicU64,
 }
 
 impl Offset {
@@ -57,14 +62,25 @@ impl Offset {
         if since_ns == 0 { bound_ns } else { aged_ns(bound_ns, clock.now().0.saturating_sub(since_ns)) }
     }
 
-    /// Says so, with a bound that stands until the next: PTP's; both 0 on the machine that becomes the reference.
+    /// How fast it changes; `None` while that is not known, and where no questions say the offset.
+    #[must_use]
+    pub fn drift(&self) -> Option<Drift> {
+        Drift::of_word(self.drift.load(Ordering::Relaxed))
+    }
+
+    /// Says so, with a bound that stands until the next, and no drift: PTP's; both 0 on the machine that becomes the reference.
     pub fn set(&self, ns: i64, bound_ns: u64) {
         self.publish(ns, bound_ns, 0);
+        self.know_drift(None);
     }
 
     /// Says so, with a bound that grows.
     pub(super) fn know(&self, known: Known) {
         self.publish(known.ns, known.bound_ns, known.at_ns);
+    }
+
+    pub(super) fn know_drift(&self, drift: Option<Drift>) {
+        self.drift.store(drift.map_or(0, Drift::word), Ordering::Relaxed);
     }
 
     fn publish(&self, ns: i64, bound_ns: u64, since_ns: u64) {
@@ -73,6 +89,41 @@ impl Offset {
         self.since_ns.store(since_ns, Ordering::Release);
     }
 }
+
+/// How fast an offset changed, on average between two answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// By how much it grew, parts per billion of this machine's time: positive where the reference's clock is the faster one.
+    pub ppb: i32,
+    /// How far off that is at most, parts per billion; never 0.
+    pub bound_ppb: u32,
+}
+
+impl Drift {
+    /// Between two instants; `None` if that says next to nothing.
+    fn between(early: Known, late: Known) -> Option<Drift> {
+        let apart_ns = late.at_ns.checked_sub(early.at_ns).filter(|&ns| ns > 0)?;
+        let grown_ns = i128::from(late.ns) - i128::from(early.ns);
+        let off_ns = u128::from(early.bound_ns) + u128::from(late.bound_ns);
+        // The drift is rounded too: one more.
+        let bound_ppb = (off_ns * 1_000_000_000).div_ceil(u128::from(apart_ns)) + 1;
+        Some(Drift {
+            ppb: i32::try_from(grown_ns * 1_000_000_000 / i128::from(apart_ns)).ok()?,
+            bound_ppb: u32::try_from(bound_ppb).ok().filter(|&ppb| ppb <= KNOWN_PPB)?,
+        })
+    }
+
+    fn word(self) -> u64 {
+        (u64::from(self.ppb as u32) << 32) | u64::from(self.bound_ppb)
+    }
+
+    fn of_word(word: u64) -> Option<Drift> {
+        (word != 0).then_some(Drift { ppb: (word >> 32) as i32, bound_ppb: word as u32 })
+    }
+}
+
+/// A drift with a larger bound is not known.
+const KNOWN_PPB: u32 = 1_000_000;
 
 /// What is known of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,16 +181,58 @@ pub(super) const STEP_NS: i64 = 50_000;
 pub(super) struct Estimate {
     best: Option<Known>,
     ns: Option<i64>,
+    slopes: Slopes,
 }
 
 impl Estimate {
     /// What is known after one more exchange.
     pub(super) fn after(&mut self, exchange: Exchange) -> Known {
         let (last, now_ns) = (exchange.known(), exchange.answered_ns);
+        // What both may drift apart until the answer is there makes it true of the moment of asking as well.
+        self.slopes.after(Known { bound_ns: last.bound_at(now_ns), ..last });
         let best = self.best.filter(|best| best.bound_at(now_ns) < last.bound_at(now_ns)).unwrap_or(last);
         let ns = self.ns.map_or(best.ns, |ns| ns + best.ns.saturating_sub(ns).clamp(-STEP_NS, STEP_NS));
         (self.best, self.ns) = (Some(best), Some(ns));
         Known { ns, bound_ns: best.bound_ns.saturating_add(best.ns.abs_diff(ns)), at_ns: best.at_ns }
+    }
+
+    /// How fast the offset changes, as far as that is known.
+    pub(super) fn drift(&self) -> Option<Drift> {
+        self.slopes.best.map(|(_, drift)| drift)
+    }
+}
+
+/// How far apart two answers may be: a drift is of that time at most.
+const SPAN_NS: u64 = 600_000_000_000;
+/// Of the answers in so much time one is kept.
+const EACH_NS: u64 = 10_000_000_000;
+
+/// Estimates a drift: of all pairs of an early answer and a later one, that with the smallest bound says it. Which answer is a good
+/// early one shows only later, so the best of every ten seconds is kept: 61 at most.
+#[derive(Debug, Default)]
+struct Slopes {
+    early: VecDeque<Known>,
+    /// What the best pair says, and when its early answer came.
+    best: Option<(u64, Drift)>,
+}
+
+impl Slopes {
+    fn after(&mut self, late: Known) {
+        let is_over = |at_ns: u64| late.at_ns.saturating_sub(at_ns) > SPAN_NS;
+        while self.early.front().is_some_and(|early| is_over(early.at_ns)) {
+            self.early.pop_front();
+        }
+        let kept = self.best.filter(|&(since_ns, _)| !is_over(since_ns));
+        let pairs = self.early.iter().filter_map(|&early| Some((early.at_ns, Drift::between(early, late)?)));
+        self.best = kept.into_iter().chain(pairs).min_by_key(|(_, drift)| drift.bound_ppb);
+        match self.early.back_mut() {
+            Some(early) if early.at_ns / EACH_NS == late.at_ns / EACH_NS => {
+                if late.bound_ns < early.bound_ns {
+                    *early = late;
+                }
+            }
+            _ => self.early.push_back(late),
+        }
     }
 }
 
@@ -214,6 +307,61 @@ mod tests {
                 }
             }
         }
+
+        #[test]
+        fn a_drift_that_stays_lies_within_the_bound_of_its_estimate(
+            offset in -1_000_000_000_i64..1_000_000_000,
+            ppm in -100_i64..=100,
+            steps in prop::collection::vec((0..60_000_000_000_u64, 1_000..1_000_000_u64, 1_000..1_000_000_u64), 1..60),
+        ) {
+            let mut two = Two { now_ns: 5_000_000_000, offset_millionths: offset * 1_000_000 };
+            let mut estimate = Estimate::default();
+            for (silence_ns, there, back) in steps {
+                estimate.after(two.exchange(ppm, there, back));
+                let drift = estimate.drift();
+                prop_assert!(drift.is_none_or(|drift| is_within(drift, ppm)), "{drift:?} {ppm}");
+                two.pass(silence_ns, ppm);
+            }
+        }
+
+        #[test]
+        fn a_minute_of_ways_there_and_back_below_100_us_says_a_drift_to_1_ppm(
+            ppm in -100_i64..=100,
+            ways in prop::collection::vec((5_000..50_000_u64, 5_000..50_000_u64), 600),
+        ) {
+            let mut two = Two { now_ns: 5_000_000_000, offset_millionths: 0 };
+            let mut estimate = Estimate::default();
+            for (there, back) in ways {
+                estimate.after(two.exchange(ppm, there, back));
+                let drift = estimate.drift();
+                prop_assert!(drift.is_none_or(|drift| is_within(drift, ppm)), "{drift:?} {ppm}");
+                two.pass(100_000_000, ppm);
+            }
+            let drift = estimate.drift();
+            prop_assert!(drift.is_some_and(|drift| drift.bound_ppb < 1_000), "{drift:?}");
+        }
+    }
+
+    fn is_within(drift: Drift, ppm: i64) -> bool {
+        i64::from(drift.ppb).abs_diff(ppm * 1_000) <= u64::from(drift.bound_ppb)
+    }
+
+    #[test]
+    fn a_drift_is_known_once_its_bound_says_something_and_is_of_ten_minutes_at_most() {
+        let (mut estimate, shown) = (Estimate::default(), Offset::default());
+        let mut known_at = |ms: u64, offset| {
+            estimate.after(exchange(ms * 1_000_000, offset, 10_000, 10_000));
+            shown.know_drift(estimate.drift());
+            shown.drift().map(|drift| (drift.ppb, drift.bound_ppb))
+        };
+        assert_eq!(known_at(1_000, 0), None, "one answer has no slope");
+        assert_eq!(known_at(1_010, 0), None, "2000 ppm are as good as nothing");
+        // Of both: half of the way, 2 ns of rounding, 200 ppm of 21 µs; and 1 ppb of rounding.
+        assert_eq!(known_at(2_000, 50_000), Some((50_000, 20_015)));
+        assert_eq!(known_at(601_000, 0), Some((0, 35)));
+        assert_eq!(known_at(602_000, -7_000), Some((-7_000, 20_015)), "the first is too long ago");
+        shown.set(0, 0);
+        assert_eq!(shown.drift(), None, "nothing is asked any more");
     }
 
     #[test]

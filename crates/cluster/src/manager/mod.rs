@@ -16,7 +16,7 @@ use std::time::Duration;
 pub use adopt::Orphan;
 pub use agent::{AgentEnd, FromAgent, RemoteAgent, ToAgent};
 use each::each;
-pub use placer::{PlaceError, Placer, Replaced};
+pub use placer::{PlaceError, Placed, Placer, Replaced};
 pub use platform::platform;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};
 pub(crate) use run::{LOOK, lead};

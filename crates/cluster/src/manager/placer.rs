@@ -22,6 +22,15 @@ pub enum PlaceError {
     Map(#[from] MapError),
 }
 
+/// Where the components of a waveform go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// A worker for each core that is used, and for those that wait.
+    pub workers: Vec<WorkerOrder>,
+    /// What the busiest core or link needs of a slot, ns, as far as is known.
+    pub needs_ns: u64,
+}
+
 /// Where the components of an order go when some of its nodes are left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced {
@@ -78,7 +87,7 @@ impl<'a> Placer<'a> {
     ///
     /// # Errors
     /// Nothing fits.
-    pub fn place(&self) -> Result<Vec<WorkerOrder>, PlaceError> {
+    pub fn place(&self) -> Result<Placed, PlaceError> {
         let is_spare = |node: &&NodeFacts| self.spares.contains(&node.node);
         let (spares, used): (Vec<&NodeFacts>, Vec<&NodeFacts>) = self.nodes.iter().partition(is_spare);
         let used: Vec<NodeFacts> = used.into_iter().cloned().collect();
@@ -86,7 +95,8 @@ impl<'a> Placer<'a> {
         let found = map(self.graph, &self.costs, &platform, &self.objective)?;
         let waits = |node: &NodeFacts, cpu| WorkerOrder { node: node.node.clone(), cpu, components: Vec::new() };
         let waiting = spares.into_iter().flat_map(|node| node.free().map(move |cpu| waits(node, cpu)));
-        Ok(self.workers(&platform, &found).into_iter().chain(waiting).collect())
+        let workers = self.workers(&platform, &found).into_iter().chain(waiting).collect();
+        Ok(Placed { workers, needs_ns: found.period_ns })
     }
 
     /// All components of an order on the workers of the nodes that are left. Those that were there stay on their node.

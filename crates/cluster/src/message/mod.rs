@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 pub use self::agent::{AGENT_LEASE, AgentOutput, AgentStarted, MOST_AGENT_BYTES, StartAgent, WriteAgent};
-pub use self::node::{AgentFacts, NodeFacts, RunFacts, TenantFacts};
+pub use self::node::{AgentFacts, EngineFacts, NodeFacts, RadioFacts, RunFacts, TenantFacts};
 pub use self::run::{Adopt, Adopted, Change, End, Opened, Order, Progress, Recalled, Start, Started, WorkerOrder};
 use crate::quorum::Ballot;
 /// What a node answers; the control socket of one machine's waveform answers alike.

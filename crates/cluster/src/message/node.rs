@@ -1,6 +1,6 @@
 //! What a node is and offers, and to whom.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 use takt_mapper::ClassSpec;
@@ -45,6 +45,12 @@ pub struct NodeFacts {
     /// Agents of labs on it.
     #[serde(default)]
     pub agents: Vec<AgentFacts>,
+    /// Packet engines that its samples could pass through.
+    #[serde(default)]
+    pub engines: Vec<EngineFacts>,
+    /// Radios that its machine was told of. An offer only: no run uses them.
+    #[serde(default)]
+    pub radios: Vec<RadioFacts>,
 }
 
 impl NodeFacts {
@@ -65,6 +71,35 @@ impl NodeFacts {
         let cores = busy.chain(self.free().take(left)).collect();
         NodeFacts { cores, ..self.clone() }
     }
+}
+
+/// A packet engine on the address of a node's samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// Its name, as `--engine` takes it.
+    pub engine: String,
+    /// Whether it opened there when the node began; `None`: it was not tried.
+    pub opens: Option<bool>,
+    /// Why it did not.
+    pub why: Option<String>,
+}
+
+/// A radio that a node's machine was told of, as it answered when the node began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RadioFacts {
+    /// Where.
+    pub addr: IpAddr,
+    /// `N210`; `None`: nothing answered that takt can use.
+    pub model: Option<String>,
+    /// Its serial number.
+    pub serial: Option<String>,
+    /// It is a software radio of takt's own.
+    #[serde(default)]
+    pub software: bool,
+    /// The lowest and the highest of its model's rates, samples a second.
+    pub rates_sps: Option<[f64; 2]>,
+    /// Why it can't be used; `None` without a model: nothing answered.
+    pub why: Option<String>,
 }
 
 /// An agent of a lab on a node.
@@ -112,5 +147,34 @@ mod tests {
         assert_eq!(free("full"), Vec::<u32>::new());
         assert_eq!(free("red"), [1]);
         assert_eq!(node.for_tenant(&Tenant::operator()), node);
+    }
+
+    #[test]
+    fn engines_and_radios_are_read_where_a_node_says_them() {
+        let text = r#"{"node": "a", "version": "1", "class": "x", "capacities": {}, "cores": [1], "busy": [],
+            "bytes_per_s": 1.0, "clock": "10.0.0.1:7", "runs": []}"#;
+        let without: NodeFacts = serde_json::from_str(text).unwrap();
+        assert!(without.engines.is_empty() && without.radios.is_empty());
+        let more = r#", "engines": [{"engine": "uring", "opens": false, "why": "no io_uring"}, {"engine": "xdp"}],
+            "radios": [{"addr": "10.0.0.2", "model": "N210", "serial": "F5A1B2", "software": true,
+                        "rates_sps": [195312.5, 50000000.0]}, {"addr": "10.0.0.3"}]}"#;
+        let with: NodeFacts = serde_json::from_str(&(text.trim_end_matches('}').to_owned() + more)).unwrap();
+        let engine = |name: &str| EngineFacts { engine: name.to_owned(), opens: None, why: None };
+        let uring = EngineFacts { opens: Some(false), why: Some("no io_uring".to_owned()), ..engine("uring") };
+        assert_eq!(with.engines, [uring, engine("xdp")]);
+        let addr = |last| IpAddr::from([10, 0, 0, last]);
+        let silent =
+            RadioFacts { addr: addr(3), model: None, serial: None, software: false, rates_sps: None, why: None };
+        let found = RadioFacts {
+            addr: addr(2),
+            model: Some("N210".to_owned()),
+            serial: Some("F5A1B2".to_owned()),
+            software: true,
+            rates_sps: Some([195_312.5, 50e6]),
+            ..silent.clone()
+        };
+        assert_eq!(with.radios, [found, silent]);
+        let again: NodeFacts = serde_json::from_str(&serde_json::to_string(&with).unwrap()).unwrap();
+        assert_eq!(again, with);
     }
 }

@@ -1,6 +1,7 @@
 //! What a node says of itself to Prometheus. The table in `docs/reference/cluster.md` has a row for each.
 
 use takt_bridge::LinkTally;
+use takt_bridge::clock::Drift;
 use takt_runtime::ComponentTally;
 
 use super::counts::{Heartbeats, Messages, Uncounted};
@@ -55,12 +56,15 @@ pub(crate) struct RunFigures {
     pub(crate) slot_ns: u64,
     pub(crate) offset_ns: i64,
     pub(crate) offset_bound_ns: u64,
+    pub(crate) drift: Option<Drift>,
     /// What is left of its lease.
     pub(crate) lease_ns: u64,
 }
 
 /// The name of a gauge of runs, what it is, and where that stands.
 type RunGauge = (&'static str, &'static str, fn(&RunFigures) -> f64);
+/// The same of what is known of a drift.
+type DriftGauge = (&'static str, &'static str, fn(Drift) -> f64);
 
 /// All that a page is made of.
 pub(crate) struct Figures<'a> {
@@ -187,6 +191,19 @@ impl Figures<'_> {
                 family.figure(&[("run", &run.facts.run)], of(run));
             });
         }
+        let drifts: [DriftGauge; 2] = [
+            ("takt_run_clock_drift_ratio", "How fast the offset grows.", |drift| f64::from(drift.ppb) / 1e9),
+            ("takt_run_clock_drift_bound_ratio", "How far off that is at most.", |drift| {
+                f64::from(drift.bound_ppb) / 1e9
+            }),
+        ];
+        for (name, help, of) in drifts {
+            each(&mut page.gauge(name, help), &executed, |run, family| {
+                if let Some(drift) = run.drift {
+                    family.figure(&[("run", &run.facts.run)], of(drift));
+                }
+            });
+        }
     }
 }
 
@@ -291,6 +308,7 @@ mod tests {
             slot_ns: 10_000_000,
             offset_ns: -1_500,
             offset_bound_ns: 250,
+            drift: Some(Drift { ppb: -12_300, bound_ppb: 4_100 }),
             lease_ns: 1_900_000_000,
         };
         let mut sums = Sums { started: 1, ended: [1, 0, 2], ..Sums::default() };
@@ -335,6 +353,8 @@ mod tests {
             "takt_runs_ended_total{how=\"cut_off\"} 2",
             "takt_run_lease_seconds{run=\"a\"} 1.9",
             "takt_run_clock_offset_seconds{run=\"a\"} -0.0000015",
+            "takt_run_clock_drift_ratio{run=\"a\"} -0.0000123",
+            "takt_run_clock_drift_bound_ratio{run=\"a\"} 0.0000041",
             "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"0.00002\"} 0",
             "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"0.00005\"} 4",
             "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"1\"} 4",

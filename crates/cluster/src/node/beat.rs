@@ -7,7 +7,7 @@ use takt_bridge::clock::ptp::{Agreed, Disciplined, PtpError, Service};
 use takt_bridge::clock::{Follower, SlotTime};
 
 use super::place::Refusal;
-use crate::clock::{ClockFacts, OffsetFacts, PtpEpoch, SlotClock};
+use crate::clock::{ClockFacts, OffsetFacts, OwnFacts, PtpEpoch, SlotClock};
 
 /// Begin of slot 0, as an order to begin or to change has it.
 pub(super) struct Epoch<'a> {
@@ -102,8 +102,9 @@ impl Beat {
             Beat::Alone => ClockFacts::default(),
             Beat::Own { .. } => {
                 let offset = time.offset();
-                let own = OffsetFacts { offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() };
-                ClockFacts { own: Some(own), ..ClockFacts::default() }
+                let drift = offset.drift().map(Into::into);
+                let offset = OffsetFacts { offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() };
+                ClockFacts { own: Some(OwnFacts { offset, drift }), ..ClockFacts::default() }
             }
             Beat::Ptp(disciplined) => disciplined.standing().into(),
             Beat::Over(facts) => facts.clone(),

@@ -6,6 +6,8 @@ pub(crate) mod place;
 pub(crate) mod run;
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +17,7 @@ use takt_base::{Clock, Notes, Stop, WallClock};
 use takt_bridge::clock::Responder;
 use takt_host::fingerprint::Fingerprint;
 use takt_mapper::ClassSpec;
-use takt_packet::EngineKind;
+use takt_packet::{Config, EngineKind, PortSpec};
 use takt_runtime::{Registry, costs};
 use zenoh::query::Query;
 
@@ -28,7 +30,10 @@ use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{AgentStarted, Answer, NodeFacts, Opened, Order, Request, StartAgent, TenantFacts, WriteAgent};
+use crate::message::{
+    AgentStarted, Answer, EngineFacts, NodeFacts, Opened, Order, RadioFacts, Request, StartAgent, TenantFacts,
+    WriteAgent,
+};
 use crate::metrics::counts::Messages;
 use crate::metrics::figures::{Figures, RunFigures};
 use crate::metrics::totals::Sums;
@@ -64,6 +69,8 @@ pub struct Node {
     class: String,
     bytes_per_s: f64,
     offer: Offer,
+    engines: Vec<EngineFacts>,
+    radios: Vec<RadioFacts>,
     clock: Responder,
     gate: Gate,
     quotas: Quotas,
@@ -117,6 +124,7 @@ impl Node {
         let gate = folder.gate()?;
         let samples = folder.samples()?;
         let clock = Responder::start(samples).map_err(|source| ClusterError::Io { source })?;
+        let engines = engines(samples, offer.engine);
         let control = Arc::new(Control::open(folder, true)?);
         let name = folder.settings().node.clone();
         let members = Membership::start(&control, &name)?;
@@ -132,6 +140,8 @@ impl Node {
             class,
             bytes_per_s,
             offer,
+            engines,
+            radios: Vec::new(),
             clock,
             gate,
             quotas,
@@ -143,6 +153,11 @@ impl Node {
             past,
             metrics,
         })
+    }
+
+    /// Says that its machine reaches these radios. An offer only: no run uses them.
+    pub fn offer_radios(&mut self, radios: Vec<RadioFacts>) {
+        self.radios = radios;
     }
 
     /// Gives its metrics to whoever asks there, while it serves. `refused_peers`: how many TLS has refused so far.
@@ -482,6 +497,8 @@ impl Node {
             runs: self.runs.iter().map(|run| run.facts(&self.host)).collect(),
             tenants: self.tenants(),
             agents: self.agents.iter().map(|hosted| hosted.agent.facts()).collect(),
+            engines: self.engines.clone(),
+            radios: self.radios.clone(),
         }
     }
 }
@@ -494,6 +511,24 @@ impl From<Unmade> for Refusal {
         };
         Refusal::new(&why, why.fix()).because(reason)
     }
+}
+
+/// Which engines open where samples come to: those over kernel sockets are opened as a run opens them, and closed again. The
+/// others are not tried. XDP has the driver take a program for the whole interface, which may interrupt all that passes it, and
+/// DPDK keeps what it has opened until the process ends. So of these only the chosen one is named.
+fn engines(samples: IpAddr, chosen: EngineKind) -> Vec<EngineFacts> {
+    let port = PortSpec { bind: SocketAddr::new(samples, 0), peer: None };
+    let config = Config { stamps: false, ..Config::new(vec![port]) };
+    let tried = EngineKind::OVER_SOCKETS.into_iter().map(|kind| {
+        let why = takt_packet::open(kind, &config).err().map(|error| {
+            let causes = std::iter::successors(error.source(), |&cause| cause.source());
+            causes.fold(error.to_string(), |why, cause| format!("{why}: {cause}"))
+        });
+        EngineFacts { engine: kind.to_string(), opens: Some(why.is_none()), why }
+    });
+    let other = Some(chosen).filter(|kind| !EngineKind::OVER_SOCKETS.contains(kind));
+    let other = other.map(|kind| EngineFacts { engine: kind.to_string(), opens: None, why: None });
+    tried.chain(other).collect()
 }
 
 fn unknown(run: &str) -> Refusal {

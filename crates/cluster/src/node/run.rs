@@ -452,6 +452,7 @@ impl Run {
             slot_ns: self.time.slot_ns(),
             offset_ns: offset.ns(),
             offset_bound_ns: offset.bound_ns(),
+            drift: offset.drift(),
             lease_ns: self.time.leased_until().0.saturating_sub(WallClock.now().0),
         }
     }

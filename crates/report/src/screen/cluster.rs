@@ -1,10 +1,10 @@
 //! What `takt node list` and `takt run --cluster` print.
 
-use takt_base::shown::{count, time_ns};
+use takt_base::shown::{count, scaled, time_ns};
 use takt_base::words::plural;
 use takt_cluster::clock::SlotClock;
 use takt_cluster::manager::{Ended, Loss, NodeEnd};
-use takt_cluster::message::{AgentFacts, NodeFacts, Order, RunFacts, TenantFacts};
+use takt_cluster::message::{AgentFacts, EngineFacts, NodeFacts, Order, RadioFacts, RunFacts, TenantFacts};
 
 use super::{known, table};
 use crate::{Answer, Screen};
@@ -37,7 +37,12 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let tables = if nodes.is_empty() {
         Vec::new()
     } else {
-        vec![table("node", &["cores", "busy"], &["class", "cores of tenants", "runs"], nodes.iter().map(row))]
+        let radios = |node: &NodeFacts| node.radios.iter().map(|one| radio(&node.node, one)).collect::<Vec<_>>();
+        vec![
+            table("node", &["cores", "busy"], &["class", "cores of tenants", "runs"], nodes.iter().map(row)),
+            table("node", &[], &["engines"], nodes.iter().map(engines)),
+            table("radio", &[], &["node", "is", "serial", "rates"], nodes.iter().flat_map(radios)),
+        ]
     };
     Screen { answer: Some(answer(!nodes.is_empty())), headline, tables, ..Screen::default() }
 }
@@ -46,6 +51,30 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
 fn tenant(facts: &TenantFacts) -> String {
     let most = facts.quota.cores.map(|cores| format!(" of {cores}")).unwrap_or_default();
     format!("{} {}{most}", facts.tenant, facts.has.cores)
+}
+
+/// The packet engines of a node: those that open, and the chosen one if that was not tried.
+fn engines(node: &NodeFacts) -> Vec<String> {
+    let one = |facts: &EngineFacts| match facts.opens {
+        Some(true) => Some(facts.engine.clone()),
+        Some(false) => None,
+        None => Some(format!("{} (not tried)", facts.engine)),
+    };
+    let names: Vec<String> = node.engines.iter().filter_map(one).collect();
+    vec![node.node.clone(), known(Some(names).filter(|names| !names.is_empty()), |names| names.join(", "))]
+}
+
+/// A radio that a node was told of.
+fn radio(node: &str, radio: &RadioFacts) -> Vec<String> {
+    let is = match (&radio.model, &radio.why) {
+        (Some(model), _) if radio.software => format!("{model} (software)"),
+        (Some(model), _) => model.clone(),
+        (None, Some(why)) => format!("can't be used: {why}"),
+        (None, None) => "does not answer".to_owned(),
+    };
+    let rates = |[lowest, highest]: [f64; 2]| format!("{} to {}", scaled(lowest, "S/s"), scaled(highest, "S/s"));
+    let serial = known(radio.serial.clone(), |serial| serial);
+    vec![radio.addr.to_string(), node.to_owned(), is, serial, known(radio.rates_sps, rates)]
 }
 
 /// What is about to run, and where.
@@ -92,7 +121,7 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
             count(lost),
             count(bridged(node, "late_slots")),
             known(release_p99(node), time_ns),
-            format!("{} ns ± {}", node.offset_ns, time_ns(node.offset_bound_ns)),
+            offset(node),
         ]
     };
     let headline = match (ended.is_clean(), ended.misses) {
@@ -125,6 +154,15 @@ pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
     }
 }
 
+/// How far a node's clock is off, and how fast that changes.
+fn offset(node: &NodeEnd) -> String {
+    let offset = format!("{} ns ± {}", node.offset_ns, time_ns(node.offset_bound_ns));
+    let Some(drift) = node.clock.own.and_then(|own| own.drift) else { return offset };
+    let ppm = |ppb: f64| ppb / 1e3;
+    let (drift_ppm, bound_ppm) = (ppm(drift.drift_ppb.into()), ppm(drift.drift_bound_ppb.into()));
+    format!("{offset}, drift {drift_ppm} ppm, at most {bound_ppm} off")
+}
+
 /// What slots began by, at the end.
 fn clock(ended: &Ended) -> String {
     let by_ptp = ended.nodes.values().filter(|node| node.clock.source == SlotClock::Ptp).count();
@@ -152,4 +190,25 @@ fn bridged(node: &NodeEnd, key: &str) -> u64 {
 
 fn release_p99(node: &NodeEnd) -> Option<u64> {
     node.report.get("lateness")?.get("p99_ns")?.as_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_cluster::clock::{ClockFacts, DriftFacts, OffsetFacts, OwnFacts};
+
+    use super::*;
+
+    #[test]
+    fn a_drift_stands_beside_the_offset_once_it_is_known() {
+        let (offset_ns, offset_bound_ns) = (-7_000, 35_000);
+        let with = |drift| {
+            let own = OwnFacts { offset: OffsetFacts { offset_ns, offset_bound_ns }, drift };
+            let clock = ClockFacts { own: Some(own), ..ClockFacts::default() };
+            let report = serde_json::Value::Null;
+            offset(&NodeEnd { offset_ns, offset_bound_ns, clock, bridges_broke: None, cut_off: false, report })
+        };
+        assert_eq!(with(None), "-7000 ns ± 35 µs");
+        let known = DriftFacts { drift_ppb: -12_300, drift_bound_ppb: 4_112 };
+        assert_eq!(with(Some(known)), "-7000 ns ± 35 µs, drift -12.3 ppm, at most 4.112 off");
+    }
 }

@@ -1,14 +1,18 @@
 //! `takt node` without a subcommand: joins, and executes what it is given.
 
+use std::error::Error as _;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use miette::{IntoDiagnostic, Result};
+use takt_cluster::message::RadioFacts;
 use takt_cluster::metrics::Server;
 use takt_cluster::{Folder, Node, Offer};
 use takt_host::affinity;
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
+use takt_radio::{AnyIdentity, Found, FoundState, Model, Net, RadioError, WallNet, find};
 use takt_runtime::costs;
 
 use super::{Place, problem};
@@ -31,6 +35,9 @@ pub struct Join {
         default_value = "mmsg"
     )]
     engine: EngineKind,
+    /// A radio that this machine reaches, for `takt node list`; repeat for several. It is asked once what it is, and no run uses it.
+    #[arg(long, value_name = "ADDR")]
+    radio: Vec<IpAddr>,
     /// Give metrics to Prometheus at `http://[ADDR]:PORT/metrics`; on loopback unless an address is named.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = port)]
     metrics: Option<SocketAddr>,
@@ -44,7 +51,13 @@ pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
     let program = std::env::current_exe().into_diagnostic()?;
     let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine, program };
+    let radios = radios(&args.radio);
+    for radio in radios.iter().filter(|radio| radio.model.is_none()) {
+        let why = radio.why.as_deref().unwrap_or("nothing answers");
+        output.note(format!("radio     {}: {why}", radio.addr));
+    }
     let mut node = Node::open(&folder, offer, registry).map_err(|error| problem("join the cluster", error))?;
+    node.offer_radios(radios);
     let metrics = args.metrics.map(|at| Server::open(at).map_err(|error| closed(at, error))).transpose()?;
     let metrics_at = metrics.as_ref().map(Server::local);
     if let Some(server) = metrics {
@@ -97,9 +110,55 @@ fn capacities() -> Result<ClassSpec> {
     Ok(ClassSpec { capacities: Some(capacities), prices: Some(prices), ..ClassSpec::default() })
 }
 
+/// What is at these addresses, each asked as `takt find` asks: a radio stays with whoever uses it.
+fn radios(addrs: &[IpAddr]) -> Vec<RadioFacts> {
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
+    addrs.iter().map(|&addr| radio(addr, find(&net, Some(addr)))).collect()
+}
+
+/// What a node says of the radio at an address.
+fn radio(addr: IpAddr, found: Result<Vec<Found>, RadioError>) -> RadioFacts {
+    let silent = RadioFacts { addr, model: None, serial: None, software: false, rates_sps: None, why: None };
+    match found.map(|all| all.into_iter().next()) {
+        Ok(Some(Found { identity: Some(identity), .. })) => {
+            let about = identity.about();
+            let (model, serial) = (Some(about.model.to_owned()), Some(about.serial.to_owned()));
+            let software = identity.software();
+            RadioFacts { model, serial, software, rates_sps: rates_sps(&identity), ..silent }
+        }
+        Ok(Some(Found { state: FoundState::Unsuitable { why }, .. })) => RadioFacts { why: Some(why), ..silent },
+        Ok(_) => silent,
+        Err(error) => {
+            let causes = std::iter::successors(error.source(), |&cause| cause.source());
+            let why = causes.fold(error.to_string(), |why, cause| format!("{why}: {cause}"));
+            RadioFacts { why: Some(why), ..silent }
+        }
+    }
+}
+
+/// The lowest and the highest rate of a radio's model.
+fn rates_sps(identity: &AnyIdentity) -> Option<[f64; 2]> {
+    let model = match identity {
+        AnyIdentity::N200(_) => Model::N200,
+        AnyIdentity::X310(_) => Model::X310,
+    };
+    let ([_, lowest], [highest, _]) = (model.rates_around(0.0), model.rates_around(f64::INFINITY));
+    Some([lowest?, highest?])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_radio_that_does_not_answer_is_told_from_one_that_can_t_be_used() {
+        let addr = IpAddr::from([10, 0, 0, 2]);
+        let silent = radio(addr, Ok(Vec::new()));
+        assert_eq!((silent.addr, silent.model, silent.why), (addr, None, None));
+        let state = FoundState::Unsuitable { why: "it is a USRP2".to_owned() };
+        let other = radio(addr, Ok(vec![Found { addr, identity: None, state }]));
+        assert_eq!((other.model, other.why.as_deref()), (None, Some("it is a USRP2")));
+    }
 
     #[test]
     fn metrics_are_on_loopback_unless_an_address_is_named() {

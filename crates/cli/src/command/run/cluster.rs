@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use miette::Result;
+use takt_base::shown::time_ns;
 use takt_cluster::clock;
-use takt_cluster::manager::{OnLoss, Placer};
+use takt_cluster::manager::{OnLoss, Placed, Placer};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_graph::Graph;
 use takt_mapper::Objective;
@@ -32,6 +33,9 @@ pub struct OnCluster {
     /// A node that executes nothing until another one is lost or too slow; repeat for several. All its free cores wait.
     #[arg(long, value_name = "NODE", requires = "folder")]
     spare: Vec<String>,
+    /// Run a waveform that does not fit the cluster, too, as far as the mapper knows: slots will be missed.
+    #[arg(long, requires = "folder")]
+    overload: bool,
     /// Slots that a packet takes from one node to another: one in which it is made, the others to travel.
     #[arg(long, value_name = "N", default_value_t = 2, requires = "folder", value_parser = clap::value_parser!(u32).range(1..=64))]
     hop_slots: u32,
@@ -92,7 +96,8 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let objective = Objective { pins, ..Objective::best_effort(mapping::latency(&args.latency)) };
     let placer = Placer::new(&graph, &registry, &nodes, kept, objective, args.cluster.hop_slots).map_err(unplaced)?;
     let placer = placer.with_spares(&args.cluster.spare);
-    let order = order(args, &graph, placer.place().map_err(unplaced)?, (&manager.member(), manager.node()))?;
+    let placed = admitted(placer.place().map_err(unplaced)?, &graph, args.cluster.overload)?;
+    let order = order(args, &graph, placed, (&manager.member(), manager.node()))?;
     if !output.wants_json() {
         output.line(screen::cluster::opening(&order, graph.name(), graph.slot_ns()));
     }
@@ -101,6 +106,19 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let watched = (args.cluster.on_loss, &stop, None, &trace);
     let ended = follow(output, &graph, watched, |options| manager.run(&order, &placer, options));
     show(output, &ended.map_err(|error| node::problem("run on the cluster", error))?, &graph)
+}
+
+/// A cluster has more users than this one: what does not fit is not begun.
+fn admitted(placed: Placed, graph: &Graph, overload: bool) -> Result<Vec<WorkerOrder>> {
+    let Placed { workers, needs_ns } = placed;
+    if needs_ns <= graph.slot_ns() || overload {
+        return Ok(workers);
+    }
+    let (needs, slot) = (time_ns(needs_ns), time_ns(graph.slot_ns()));
+    Err(Problem::new("the waveform does not fit the cluster")
+        .why(format!("the busiest core or link needs {needs} of a slot of {slot} where it is placed best"))
+        .fix("more nodes or cores (`takt node list` shows what is free and allowed), longer slots (--slot), or --overload, which misses slots")
+        .into())
 }
 
 fn spares_are_there(spares: &[String], nodes: &[NodeFacts]) -> Result<()> {
