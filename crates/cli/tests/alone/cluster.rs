@@ -2,15 +2,18 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use takt_cluster::certificates::{Grant, issue};
+use takt_cluster::message::Request;
+use takt_cluster::{Control, Folder, Settings};
 use takt_testing::{loopback, wait_for};
 
 use crate::failures::seldom;
-use crate::support::cluster::{Cluster, NODES, PORT, certificates, stock, waveform};
-use crate::support::{Ended, Place, has, json, report, text, to_the_end};
+use crate::support::cluster::{Cluster, NODES, PORT, certificates, names, stock, waveform};
+use crate::support::{Ended, Place, has, json, report, root_for, text, to_the_end};
 
 /// A run without end, and what it says of lost nodes.
 struct Run(Child, BufReader<ChildStderr>);
@@ -62,14 +65,37 @@ impl Run {
     }
 }
 
+/// How often a node executed a component, by the result of a run.
+fn executions(ended: &Value, node: &str, component: &str) -> u64 {
+    let components = ended["nodes"][node]["report"]["components"].as_array().into_iter().flatten();
+    components.filter(|one| one["name"] == component).filter_map(|one| one["executions"].as_u64()).sum()
+}
+
 #[test]
 fn three_nodes_compute_what_one_machine_computes() {
-    let cluster = Cluster::start(1);
+    compute_what_one_machine_computes(&Cluster::start(1));
+}
+
+#[test]
+fn three_nodes_apart_compute_what_one_machine_computes() {
+    if root_for("a network namespace").is_some() {
+        compute_what_one_machine_computes(&Cluster::start_apart());
+    }
+}
+
+fn compute_what_one_machine_computes(cluster: &Cluster) {
+    wait_for("a list of all nodes", || {
+        let listed = cluster.takt(&["node", "list", "--folder", "cluster/a"]);
+        text(&listed.stdout).contains("3 nodes are there.").then_some(())
+    });
     let file = waveform();
     let alone = cluster.takt(&["run", file.to_str().unwrap(), "--slots", "60", "--clock", "free", "--json"]);
     let done = cluster.run("60").output().expect("takt runs");
     let ended = json(&done);
     assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 3, "{}", report(&done));
+    for (node, component) in [("a", "source"), ("c", "channel"), ("b", "sink")] {
+        assert!(executions(&ended, node, component) > 0, "{component} on {node}: {}", report(&done));
+    }
     if ended["misses"] != 0 {
         return takt_testing::not_judged(format!("{} slots were missed: the machine was too busy", ended["misses"]));
     }
@@ -136,9 +162,7 @@ fn a_spare_node_does_what_a_lost_one_did() {
     });
     let (done, rest) = running.end();
     let ended = json(&done);
-    let executed = ended["nodes"]["c"]["report"]["components"].as_array().expect("what it did").iter();
-    let sink = executed.filter(|one| one["name"] == "sink").map(|one| one["executions"].as_u64()).next();
-    assert!(sink.flatten().is_some_and(|executions| executions > 0), "{rest}{}", report(&done));
+    assert!(executions(&ended, "c", "sink") > 0, "{rest}{}", report(&done));
 }
 
 #[test]
@@ -179,6 +203,48 @@ fn a_node_that_was_frozen_executes_nothing_that_others_have_taken_over() {
     let resumed = resumed.unwrap_or_else(|| panic!("{rest}{}", report(&done)));
     let executed = frozen["runs"][0]["slot"].as_u64().expect("slots");
     assert!((5..resumed).contains(&executed), "{executed} slots there, others from {resumed} on");
+}
+
+/// Slots of 50 ms: a lost node is known after 1.5 s, and no node may go on by itself for longer than a lease of 2 s.
+const STOPPED_AFTER_SLOTS: f64 = 70.0;
+
+#[test]
+fn a_run_that_is_to_stop_where_a_node_is_lost_is_stopped_on_the_others() {
+    let cluster = Cluster::with_metrics(120);
+    if cluster.metrics("a").is_none() {
+        return;
+    }
+    // A node forgets a run that was stopped; what it counted stays.
+    let of_a = |sample: &str| cluster.metrics("a").expect("installed")[sample].as_f64().unwrap_or(0.0);
+    let executed = r#"takt_component_execution_seconds_count{component="source",tenant="operator",waveform="utran"}"#;
+    let Run(running, said) = Run::with(&cluster, &["--on-loss", "stop"]);
+    let before = of_a(executed);
+    cluster.signal("b", Signal::KILL);
+    let (done, said) = to_the_end(running, said);
+    assert_eq!(done.status.code(), Some(2), "{said}{}", report(&done));
+    has(&said, &["error: can't run on the cluster", "node `b` was lost: no heartbeat comes from it", "takt node list"]);
+    let after = of_a(executed);
+    assert!(before > 0.0 && after - before <= STOPPED_AFTER_SLOTS, "{before} slots, then {after}");
+    let ended = ["stopped", "cut_off"].map(|how| of_a(&format!("takt_runs_ended_total{{how=\"{how}\"}}")));
+    assert_eq!(ended, [1.0, 0.0]);
+}
+
+#[test]
+fn a_run_that_stops_leaves_out_a_node_that_has_just_frozen() {
+    let cluster = Cluster::start(130);
+    let running = Run::start(&cluster);
+    cluster.signal("b", Signal::STOP);
+    let (done, said) = running.end();
+    assert_eq!(done.status.code(), Some(1), "{said}{}", report(&done));
+    has(&said, &["lost      node b in slot", "the run was about to end, and nobody took over"]);
+    let ended = json(&done);
+    let loss = &ended["losses"][0];
+    assert_eq!((&loss["node"], ended["losses"].as_array().map(Vec::len)), (&"b".into(), Some(1)));
+    assert_eq!((&loss["resumed_in_slot"], &ended["output_hash"]), (&Value::Null, &Value::Null), "{loss}");
+    assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 2, "{}", report(&done));
+    for (node, component) in [("a", "source"), ("c", "channel")] {
+        assert!(executions(&ended, node, component) > 0, "{component} on {node}: {}", report(&done));
+    }
 }
 
 /// `takt node watch` of the run that is there.
@@ -245,6 +311,44 @@ fn what_a_slow_node_did_others_do() {
     let ended = json(&done);
     assert_eq!(ended["losses"][0]["node"], "b", "{rest}{}", report(&done));
     assert_eq!(ended["nodes"].as_object().expect("nodes").len(), 2);
+}
+
+#[test]
+fn a_member_is_reached_until_its_certificate_expires() {
+    let place = Place::with("here", "");
+    let endpoints = [140, 141].map(|host| format!("quic/{}:{PORT}", loopback(host)));
+    let made = certificates(&place, "cluster", "a", &endpoints[0], &endpoints);
+    assert!(made.status.success(), "{}", report(&made));
+    let core = takt_host::affinity::own_cpus()[0].to_string();
+    let node = |name: &str| {
+        let folder = format!("cluster/{name}");
+        let log = std::fs::File::create(place.path(&format!("{name}.log"))).expect("a log");
+        Ended::ready(place.command(&["node", "--folder", &folder, "--cores", &core]).stderr(log))
+    };
+    let _a = node("a");
+    let own = Folder::read(&place.path("cluster/a")).expect("a folder");
+    let settings = Settings { listen: vec![endpoints[1].clone()], ..own.settings().clone() };
+    // Time enough for a node to start, and to answer.
+    let until = SystemTime::now() + Duration::from_secs(20);
+    let grant = Grant { until: Some(until), ..Grant::default() };
+    issue(&place.path("cluster"), "lab", &["b".to_owned()], &settings, &grant).expect("a folder");
+    let mut b = node("b");
+    let control = Control::open(&own, false).expect("a session");
+    let answers = |name: &str| control.ask::<Value>(name, &Request::Describe, Duration::from_secs(5)).is_ok();
+    let expired = || SystemTime::now() > until;
+    if !wait_for("an answer", || Some(answers("b")).filter(|answered| *answered || expired())) {
+        return takt_testing::not_judged("its certificate expired before it answered: the machine was too busy");
+    }
+    wait_for("the end of its certificate", || expired().then_some(()));
+    // This session began before that: it was its link that was closed.
+    wait_for("a link that is closed", || (!answers("b")).then_some(()));
+    let list = |name: &str| place.takt(&["node", "list", "--folder", &format!("cluster/{name}"), "--json"]);
+    wait_for("a list without it", || (names(&json(&list("a"))) == ["a"]).then_some(()));
+    assert!(names(&json(&list("b"))).is_empty(), "it reaches nobody");
+    let log = || std::fs::read_to_string(place.path("a.log")).expect("a log");
+    let refused = |line: &str| line.starts_with("refused   a peer") && line.contains("expired");
+    wait_for("a word of the refusal", || log().lines().any(refused).then_some(()));
+    assert!(b.0.0.try_wait().expect("it is ours").is_none(), "it is there all the same");
 }
 
 #[test]

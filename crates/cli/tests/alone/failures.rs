@@ -1,18 +1,19 @@
 //! Nodes that fail in every way, at random moments, on a machine that has other work: others go on, and nothing is executed twice.
-//! Once each way; `TAKT_CLUSTER_FAILURES=100` asks for more.
+//! Their manager fails as well. Once each way; `TAKT_CLUSTER_FAILURES=100` asks for more.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use takt_testing::wait_for;
 
 use crate::support::cluster::{Cluster, NODES};
 use crate::support::{json, report, to_the_end};
 
-/// How a node fails.
+/// How a node fails, or the manager.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Failure {
     /// Killed.
@@ -25,10 +26,12 @@ enum Failure {
     SlowCable,
     /// It has its processor for 50 of 400 ms.
     SlowProcessor,
+    /// The manager is killed, and another one has the folder of a node.
+    Manager,
 }
 
-const FAILURES: [Failure; 5] =
-    [Failure::Killed, Failure::Frozen, Failure::Cut, Failure::SlowCable, Failure::SlowProcessor];
+const FAILURES: [Failure; 6] =
+    [Failure::Killed, Failure::Frozen, Failure::Cut, Failure::SlowCable, Failure::SlowProcessor, Failure::Manager];
 
 const SLOT_NS: u64 = 50_000_000;
 
@@ -83,13 +86,17 @@ fn whatever_fails_others_go_on_and_nothing_is_executed_twice() {
     for index in 0..count.unwrap_or(FAILURES.len()) {
         let failure = FAILURES[index % FAILURES.len()];
         let node = NODES[random.below(3) as usize];
-        let known = survives(&mut cluster, failure, node, Duration::from_millis(random.below(1000)));
+        let after = Duration::from_millis(random.below(1000));
+        let known = match failure {
+            Failure::Manager => is_watched_again(&cluster, node, after),
+            _ => survives(&mut cluster, failure, node, after),
+        };
         eprintln!("failure {index}: {failure:?} {node}, known after {} ms", known.as_millis());
     }
 }
 
-/// A node fails while a waveform runs, and is there again after it. How long it took to be known.
-fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration) -> Duration {
+/// A run on all nodes, what it says from then on, and its name.
+fn begin(cluster: &Cluster, failure: Failure, node: &str) -> (Child, BufReader<ChildStderr>, Value) {
     let mut child = cluster.run("1000000").spawn().expect("takt starts");
     let mut said = BufReader::new(child.stderr.take().expect("piped"));
     wait_for("a run on all nodes", || {
@@ -99,7 +106,49 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
         cluster.all_in_slot(5)
     });
     let run = cluster.facts(node).expect("there")["runs"].as_array().and_then(|runs| runs.last().cloned());
-    let run = run.expect("a run")["run"].clone();
+    let name = run.expect("a run")["run"].clone();
+    (child, said, name)
+}
+
+/// The manager is killed while a waveform runs, which goes on with another one. How long it took until that one watched over it.
+fn is_watched_again(cluster: &Cluster, node: &str, after: Duration) -> Duration {
+    let (mut first, _said, run) = begin(cluster, Failure::Manager, node);
+    std::thread::sleep(after);
+    let began = Instant::now();
+    first.kill().expect("it is ours");
+    first.wait().expect("it ends");
+    let folder = format!("cluster/{node}");
+    let name = run.as_str().expect("a name");
+    let mut watch = cluster.command("m", &["node", "watch", name, "--folder", &folder, "--standby", "--json"]);
+    watch.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut second = watch.spawn().expect("takt starts");
+    let mut said = BufReader::new(second.stderr.take().expect("piped"));
+    let mut line = String::new();
+    while !line.starts_with("watching  ") {
+        assert!(line.is_empty() || line.starts_with("standby   "), "{line}{}", rest(&mut said));
+        line.clear();
+        assert!(said.read_line(&mut line).expect("text") > 0, "it has ended");
+    }
+    let known = began.elapsed();
+    let slot = || cluster.facts(node)?["runs"].as_array()?.last()?["slot"].as_u64();
+    let before = wait_for("a slot", slot);
+    wait_for("the waveform to go on", || slot().filter(|slot| *slot > before + 20));
+    kill_process(Pid::from_child(&second), Signal::INT).expect("it is ours");
+    let (done, said) = to_the_end(second, said);
+    let ended = json(&done);
+    assert_eq!(
+        (&ended["run"], &ended["losses"], ended["nodes"].as_object().map(serde_json::Map::len)),
+        (&run, &Value::Array(Vec::new()), Some(NODES.len())),
+        "{}",
+        said + &report(&done)
+    );
+    cluster.until_whole();
+    known
+}
+
+/// A node fails while a waveform runs, and is there again after it. How long it took to be known.
+fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration) -> Duration {
+    let (mut child, mut said, run) = begin(cluster, failure, node);
     std::thread::sleep(after);
     let mut line = String::new();
     let began = Instant::now();
@@ -173,6 +222,7 @@ fn during(cluster: &Cluster, failure: Failure, node: &str, what: impl FnOnce()) 
             cables.slow(node, false);
         }
         Failure::SlowProcessor => seldom(cluster, node, what),
+        Failure::Manager => unreachable!("it is no node"),
     }
 }
 
