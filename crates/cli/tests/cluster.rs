@@ -67,7 +67,7 @@ fn a_folder_that_is_none_is_named() {
 }
 
 #[test]
-fn a_node_offers_the_engines_that_open_and_the_radios_it_was_told_of() {
+fn a_node_offers_the_engines_that_open_and_the_radios_that_are_named() {
     let place = Place::with("here", "");
     let listens = format!("quic/{}:{PORT}", loopback(50));
     let [radio, nobody] = [51, 52].map(|host| loopback(host).to_string());

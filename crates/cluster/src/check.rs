@@ -11,11 +11,8 @@ use takt_runtime::Options;
 
 use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
-use crate::quorum::Ballot;
+use crate::quorum::{Ballot, NAME_BYTES, is_member};
 use crate::tenant::Tenant;
-
-/// Characters of the name of a run, or a manager: a waveform's or a node's, and what tells one from others.
-const LONG_NAME: usize = 192;
 
 /// Bytes of a file's name.
 const FILE_NAME: usize = 4096;
@@ -70,7 +67,7 @@ pub(crate) fn check(request: &Request) -> Result<(), OutOfRange> {
 }
 
 fn of_start_agent(wanted: &StartAgent) -> Result<(), OutOfRange> {
-    at_most("the length of the version", wanted.version.len(), LONG_NAME)?;
+    at_most("the length of the version", wanted.version.len(), NAME_BYTES)?;
     within("cores", wanted.cores.unwrap_or(1), 1..=CORES)
 }
 
@@ -148,13 +145,11 @@ fn of_run(run: &str) -> Result<(), OutOfRange> {
     long_name("the run", run)
 }
 
-/// A part of a key of Zenoh's: nothing in it may mean more than itself.
 fn long_name(what: &'static str, text: &str) -> Result<(), OutOfRange> {
-    let good = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-    if good && (1..=LONG_NAME).contains(&text.len()) {
+    if is_member(text) {
         return Ok(());
     }
-    Err(bad(what, format!("{:?}", short(text)), format!("1 to {LONG_NAME} letters, digits, `-`, `_`, `.`")))
+    Err(bad(what, format!("{:?}", short(text)), format!("1 to {NAME_BYTES} letters, digits, `-`, `_`, `.`")))
 }
 
 fn name(what: &'static str, text: &str) -> Result<(), OutOfRange> {

@@ -98,14 +98,15 @@ pub struct View {
 /// Members remembered at most.
 const MOST: usize = 4096;
 
-/// Bytes of a member's name at most, as in orders: a manager's has its node's in it.
-const NAME_BYTES: usize = 192;
+/// Bytes of the name of a run or a member at most: a run's has its waveform's in it, a manager's its node's, and what tells one from
+/// others.
+pub(crate) const NAME_BYTES: usize = 192;
 
 /// Bytes of a heartbeat at most: one with all those names has less.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
-/// Whether that can be a member's name: such as orders may have.
-fn is_member(name: &str) -> bool {
+/// Whether that can be such a name. It is a part of a key of Zenoh's: nothing in it may mean more than itself.
+pub(crate) fn is_member(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=NAME_BYTES).contains(&name.len()) && name.bytes().all(allowed)
 }

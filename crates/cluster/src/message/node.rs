@@ -48,7 +48,7 @@ pub struct NodeFacts {
     /// Packet engines that its samples could pass through.
     #[serde(default)]
     pub engines: Vec<EngineFacts>,
-    /// Radios that its machine was told of. An offer only: no run uses them.
+    /// Radios that `takt node --radio` names. An offer only: no run uses them.
     #[serde(default)]
     pub radios: Vec<RadioFacts>,
 }
@@ -84,7 +84,7 @@ pub struct EngineFacts {
     pub why: Option<String>,
 }
 
-/// A radio that a node's machine was told of, as it answered when the node began.
+/// A radio that `takt node --radio` names, as it answered when the node began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RadioFacts {
     /// Where.
