@@ -11,7 +11,7 @@
 //!
 //! While samples flow the driver works in beats ([`Settings::beat`]): a datagram that is due leaves with its beat, and
 //! arrivals are read once a beat. That is what keeps system calls few; it is part of the lag that is measured. With real-time
-//! priority it pauses before the kernel would stop it ([`pace`]).
+//! priority it pauses before the kernel would stop it (`pace.rs`).
 
 mod inbox;
 mod lag;
