@@ -51,6 +51,9 @@ fn fix(error: &RadioError) -> Option<String> {
         | RadioError::Silent { .. } => {
             "what was received until then is kept; start again when the radio is back".to_owned()
         }
+        RadioError::Engine(EngineError::InterfaceGone { .. }) => {
+            "what was received until then is kept; start again when the interface is back".to_owned()
+        }
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),
         RadioError::File(file) => file.fix(),
         RadioError::Range { low, high, .. } => format!("a value from {low} to {high}"),

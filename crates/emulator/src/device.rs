@@ -31,6 +31,9 @@ pub trait Device: Send {
     fn deadline(&self) -> Option<Tick>;
 }
 
+/// What a driver's buffer holds at least, bytes: no device has longer datagrams.
+pub(crate) const FRAME_BYTES: usize = 9000;
+
 /// Where a device puts its datagrams.
 pub trait Outbox {
     /// `fill` writes into the driver's buffer (at least 9000 bytes) and returns how many bytes count. `due` is when the

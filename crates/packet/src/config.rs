@@ -56,8 +56,9 @@ pub struct Config {
     pub aggregate: bool,
     /// Whether engine `uring` sends by zero copy; the others have no such sends.
     pub zero_copy: ZeroCopy,
-    /// Where nothing has come, have the calling thread do the driver's work instead of waiting for its interrupt (AF_XDP
-    /// only; `SO_PREFER_BUSY_POLL`, Linux 5.11). It pays for a thread that has a core and polls all the time.
+    /// Where nothing has come, ask again at once instead of sleeping. Under AF_XDP the calling thread does the driver's work
+    /// meanwhile, instead of waiting for its interrupt (`SO_PREFER_BUSY_POLL`, Linux 5.11), but where it only
+    /// transmits. It pays for a thread that has a core, and takes all of it.
     pub busy_poll: bool,
     /// Ask the kernel for arrival stamps. Without them [`crate::Datagram::arrived`] is `None`.
     pub stamps: bool,

@@ -38,6 +38,7 @@ mod mmsg;
 mod network;
 mod open;
 mod outgoing;
+mod polling;
 mod port;
 mod refusals;
 mod runs;

@@ -2,6 +2,7 @@
 
 use crate::auto::open_auto;
 use crate::mmsg::Batches;
+use crate::polling::Polling;
 use crate::port::{Port, forget_strangers};
 use crate::shared::MAX_PORTS;
 use crate::socket::OneByOne;
@@ -38,8 +39,9 @@ use crate::{Config, Engine, EngineError, EngineKind};
 /// ```
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
-    Ok(match kind {
-        EngineKind::Auto => open_auto(config)?,
+    let engine: Box<dyn Engine> = match kind {
+        // The one that it chooses polls, if that is wanted.
+        EngineKind::Auto => return open_auto(config),
         EngineKind::Socket => {
             Box::new(Sockets::engine(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
         }
@@ -54,7 +56,8 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
         EngineKind::Dpdk(device) => Box::new(crate::dpdk::open(device, config)?),
         #[cfg(not(feature = "dpdk"))]
         EngineKind::Dpdk(_) => return Err(EngineError::Missing { engine: kind, missing: crate::Missing::Dpdk }),
-    })
+    };
+    Ok(if config.busy_poll { Box::new(Polling::new(engine)) } else { engine })
 }
 
 /// Kernel sockets through which datagrams pass.

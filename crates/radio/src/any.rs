@@ -170,14 +170,14 @@ impl Radio {
         }
     }
 
-    /// Makes a transmit stream on its first channel.
+    /// Makes a transmit stream.
     ///
     /// # Errors
     /// As [`N200::tx_streamer`] and [`X310::tx_streamer`].
     pub fn tx_streamer(&mut self, options: &TxOptions) -> Result<TxStreamer, RadioError> {
         match self {
             Radio::N200(radio) => radio.tx_streamer(options),
-            Radio::X310(radio) => radio.tx_streamer(&[0], options),
+            Radio::X310(radio) => radio.tx_streamer(options),
         }
     }
 

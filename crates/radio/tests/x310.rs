@@ -243,7 +243,7 @@ fn in_a_row(played: &Shared) -> (u64, Vec<Complex32>) {
 fn a_timed_burst_on_two_channels_leaves_at_its_tick_whole_and_is_acknowledged() {
     let (net, played) = world(&[]);
     let mut radio = open(&net);
-    let mut tx = radio.tx_streamer(&[0, 1], &TxOptions::new(RATE_SPS)).expect("a stream");
+    let mut tx = radio.tx_streamer(&TxOptions { channels: vec![0, 1], ..TxOptions::new(RATE_SPS) }).expect("a stream");
     // Many times what the radio has room for.
     let samples = numbered(20_000_000 / 4);
     let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
@@ -269,7 +269,7 @@ fn a_timed_burst_on_two_channels_leaves_at_its_tick_whole_and_is_acknowledged() 
 fn s_datagrams_lost_on_the_way_are_reported_and_cost_no_credit() {
     let (net, _) = world(&["lose:tx,every=50"]);
     let mut radio = open(&net);
-    let mut tx = radio.tx_streamer(&[0], &TxOptions::new(RATE_SPS)).expect("a stream");
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE_SPS)).expect("a stream");
     // 40 MB, of which 800 kB are lost.
     let samples = numbered(1_000_000);
     for _ in 0..10 {
@@ -289,7 +289,7 @@ fn s_a_whole_window_lost_on_the_way_costs_no_credit() {
     for lost in ["tx", "all"] {
         let (net, _) = world(&[&format!("stall:{lost},at=+50ms,for=300ms")]);
         let mut radio = open(&net);
-        let mut tx = radio.tx_streamer(&[0], &TxOptions::new(RATE_SPS)).expect("a stream");
+        let mut tx = radio.tx_streamer(&TxOptions::new(RATE_SPS)).expect("a stream");
         let samples = numbered(1_000_000);
         for n in 0..20 {
             let taken = tx.send(&[&samples], Burst::GO_ON, net.now() + ms(2000)).expect("it is sent");
@@ -308,7 +308,7 @@ fn s_a_whole_window_lost_on_the_way_costs_no_credit() {
 fn u_a_burst_that_runs_out_of_samples_is_an_underflow() {
     let (net, _) = world(&[]);
     let mut radio = open(&net);
-    let mut tx = radio.tx_streamer(&[1], &TxOptions::new(RATE_SPS)).expect("a stream");
+    let mut tx = radio.tx_streamer(&TxOptions { channels: vec![1], ..TxOptions::new(RATE_SPS) }).expect("a stream");
     tx.send(&[&numbered(10_000)], Burst::GO_ON, net.now() + ms(100)).expect("it is sent");
     let event = tx.event(net.now() + ms(500)).expect("a radio").expect("a report");
     assert_eq!((event.kind, event.channel), (TxEventKind::Underflow, 0));

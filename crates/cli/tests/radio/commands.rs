@@ -52,6 +52,25 @@ fn a_rate_is_streamed_and_counted() {
     let said = text(&out.stdout);
     assert!(said.starts_with(if out.status.success() { "Yes: " } else { "No: " }), "{said}");
     assert!(said.contains("sc8, 726 samples a datagram"), "{said}");
+    for (channels, why) in [("1", "transmit channel 1 is outside 0 to 0"), ("0,1", "number of transmit channels 2")] {
+        let said = refusal(&radio.takt(&["rate", "--tx", "1M", "--tx-channels", channels]));
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_reader_that_never_sleeps_asks_far_more_often_than_something_comes() {
+    let args = ["rate", "--rx", "1M", "--duration", "300ms", "--busy-poll", "--json"];
+    judge(
+        Duration::from_millis(60),
+        || Run::of(Radio::at(23, &[]), &args),
+        |run| {
+            let outcome = json(&run.out);
+            assert_eq!(outcome["options"]["busy_poll"], true);
+            let [asked, came] = ["/rx/receive_calls", "/rx/datagrams"].map(|key| number(&outcome, key));
+            untrue(Delayed, &[("it asks again at once", asked > 4 * came), ("samples come", came > 600)])
+        },
+    );
 }
 
 /// Of half a second at 1 MS/s both ways: what a delay can't change must be so; what else is missing.

@@ -2,11 +2,13 @@
 
 mod air;
 mod bad_input;
+mod cable;
 mod check;
 mod commands;
 mod duplex;
 mod faults;
 mod garbage;
+mod interface;
 mod on_air;
 mod queues;
 mod software;

@@ -38,10 +38,10 @@ impl Radio {
     }
 
     /// At the far end of a path, its host at the other.
-    pub fn behind(path: &Path, model: &str) -> Radio {
+    pub fn behind(path: &Path, model: &str, more: &[&str]) -> Radio {
         let (addr, host) = (path.radio.address.to_string(), path.host.address.to_string());
         let mut command = inside(path.radio.namespace.name());
-        command.args(["emulate", model, "--json", "--addr", &addr, "--allow", &format!("{host}/32")]);
+        command.args(["emulate", model, "--json", "--addr", &addr, "--allow", &format!("{host}/32")]).args(more);
         let (program, stdout, line) = Ended::ready(command.stderr(Stdio::null()));
         assert_eq!(line.trim(), format!("ready {model} {addr}"));
         Radio { program, addr, stdout, host: Some(path.host.namespace.name().to_owned()) }

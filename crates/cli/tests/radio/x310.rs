@@ -24,7 +24,8 @@ fn a_radio_is_found_and_described() {
 
 #[test]
 fn a_rate_is_streamed_and_counted_on_two_channels() {
-    let args = ["rate", "--rx", "2M", "--tx", "2M", "--channels", "0,1", "--duration", "500ms", "--json"];
+    let channels = ["--channels", "0,1", "--tx-channels", "0,1"];
+    let args = [&["rate", "--rx", "2M", "--tx", "2M", "--duration", "500ms", "--json"], &channels[..]].concat();
     // A fifth of the half second.
     judge(
         Duration::from_millis(100),
@@ -42,7 +43,11 @@ fn a_rate_is_streamed_and_counted_on_two_channels() {
                 Delayed,
                 &[
                     ("four fifths came or were lost", accounted[0] + accounted[1] > 1_600_000),
-                    ("four fifths were sent", number(&outcome, "/tx/samples") > 800_000),
+                    ("four fifths were sent", number(&outcome, "/tx/samples") > 1_600_000),
+                    (
+                        "both channels were played",
+                        [0, 1].iter().all(|n| number(run.device(), &format!("/tx/{n}/samples")) > 800_000),
+                    ),
                 ],
             );
             wrong
@@ -98,6 +103,7 @@ fn what_it_has_not_is_refused() {
     has(&refused(&["--rx", "22M"]), &["can't stream at 22 MS/s"]);
     has(&refused(&["--rx", "1M", "--format", "sc8"]), &["sample format of an X310 `sc8`; there are sc16"]);
     has(&refused(&["--rx", "1M", "--channels", "2"]), &["receive channel 2 is outside 0 to 1"]);
+    has(&refused(&["--tx", "1M", "--tx-channels", "2"]), &["transmit channel 2 is outside 0 to 1"]);
 }
 
 #[test]

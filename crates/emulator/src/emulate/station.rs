@@ -18,14 +18,12 @@ use super::questions::{Questions, Radio};
 use super::summary::{Datagrams, DeviceSummary};
 use super::{EmulateError, Options};
 use crate::air::Air;
+use crate::device::FRAME_BYTES;
 use crate::drive::wall::{BATCH, Driver, Settings};
 use crate::fault::{Fault, Faulty};
 use crate::policy::{Cidr, Destinations};
 use crate::signals::{SignalReport, Watch};
 use crate::{Device, Port};
-
-/// Largest datagram: hosts may ask for frames up to this.
-const FRAME_BYTES: usize = 9000;
 
 pub(super) struct Plan<M> {
     addr: Ipv4Addr,
@@ -204,7 +202,9 @@ fn open_ports<M: Model>(
     let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
     config.batch = BATCH;
     config.aggregate = aggregate;
+    // Hosts may ask for all that a device may send. What is longer than the interface's frames is lost.
     config.max_payload_bytes = FRAME_BYTES;
+    config.shorter_payloads = true;
     config.recv_buffer_bytes = M::BUFFER_BYTES;
     config.send_buffer_bytes = M::BUFFER_BYTES;
     // A radio has its own memory, whatever this host grants to programs.

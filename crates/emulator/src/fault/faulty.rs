@@ -10,11 +10,10 @@ use super::script::Script;
 use super::spec::{Damage, Fault, Kind};
 use super::stream::Stream;
 use super::{PowerCycle, Streams};
+use crate::device::FRAME_BYTES;
 use crate::device::fill_with;
 use crate::{Device, Outbox, Port, Sent};
 
-/// Largest datagram that can be struck, bytes.
-const FRAME_BYTES: usize = 9000;
 /// A datagram that waits for its successor waits no longer than this: 10 ms at 100 MHz.
 const REORDER_WAIT: Ticks = Ticks(1_000_000);
 /// What counts as the header of a datagram that is damaged.

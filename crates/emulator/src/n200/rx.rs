@@ -9,14 +9,13 @@ use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 use super::dsp::{DspBlock, Surroundings, format_of};
 use super::front_end::FrontEnd;
 use super::options::OverflowPolicy;
+use crate::device::FRAME_BYTES;
 use crate::shared::{
     Action, Command, CommandEngine, Event, FULL_SCALE, Item, Limits, Packet, RxReport, Shape, Timekeeper,
 };
 use crate::source::Source;
 use crate::{Outbox, Port, Sent};
 
-/// Largest datagram the device sends, bytes.
-const FRAME_BYTES: usize = 9000;
 /// Most samples a packet can hold: sc8.
 const MAX_SAMPLES: usize = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / sc8::BYTES;
 /// 16 commands may wait; the smallest frame is 84 bytes at 1 Gb/s.

@@ -164,6 +164,7 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
         format: options.format,
         samples_per_datagram: options.samples_per_datagram,
         coalesce: options.coalesce,
+        busy_poll: options.busy_poll,
         recv_buffer_bytes: options.recv_buffer_bytes.unwrap_or(RxOptions::USUAL_BUFFER_BYTES),
         force_buffer: options.recv_buffer_bytes.is_some(),
         aggregate: options.aggregate,
@@ -173,6 +174,7 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
 
 fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
     TxOptions {
+        channels: options.tx_channels.clone(),
         format: options.format,
         samples_per_datagram: options.samples_per_datagram,
         aggregate: options.aggregate,

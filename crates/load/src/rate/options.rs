@@ -53,6 +53,7 @@ pub struct Options {
     #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "R", value_parser = parse_number))]
     pub rx_sps: Option<f64>,
     /// Samples a second to transmit.
+    // On each channel.
     #[cfg_attr(feature = "clap", arg(long = "tx", value_name = "R", value_parser = parse_number))]
     pub tx_sps: Option<f64>,
     /// How long it is measured.
@@ -78,6 +79,9 @@ pub struct Options {
     /// Receive channels: 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
     pub rx_channels: Vec<u8>,
+    /// Transmit channels, of an X310: 0, 1 or 0,1.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0", value_delimiter = ','))]
+    pub tx_channels: Vec<u8>,
     /// Largest datagram, up to which the path is probed [default: 1472 of an N200, 8000 of an X310].
     #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", value_parser = bytes))]
     pub frame_bytes: Option<usize>,
@@ -90,6 +94,9 @@ pub struct Options {
     /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
+    /// Never sleep while samples are waited for: takes a whole core, and with --engine xdp does the driver's work.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub busy_poll: bool,
     /// Datagrams' worth of samples that a call asks for; 1: each datagram is handed over as it comes.
     #[cfg_attr(feature = "clap", arg(skip = CALL_DATAGRAMS))]
     pub call_datagrams: usize,
@@ -138,11 +145,13 @@ impl Default for Options {
             warm_up: Duration::from_millis(500),
             format: Format::Sc16,
             rx_channels: vec![0],
+            tx_channels: vec![0],
             engine: EngineKind::Mmsg,
             aggregate: false,
             frame_bytes: None,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(2),
+            busy_poll: false,
             call_datagrams: CALL_DATAGRAMS,
             recv_buffer_bytes: None,
             counter: false,

@@ -163,7 +163,7 @@ pub struct RxPlaces {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tx {
-    /// Samples handed to the kernel.
+    /// Samples handed to the kernel, all channels together.
     pub samples: u64,
     /// `U`: times a burst ran out of samples.
     pub underflows: u64,
@@ -173,7 +173,7 @@ pub struct Tx {
     pub late: u64,
     /// Calls that could not send everything within 100 ms.
     pub timeouts: u64,
-    /// Samples the rate makes in the measured time.
+    /// Samples the rate makes in the measured time, all channels together.
     pub expected_samples: u64,
     /// The measured part on the radio's clock: its first tick, and the one behind its last.
     #[serde(default)] // records older than this key

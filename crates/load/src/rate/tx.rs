@@ -12,6 +12,9 @@ use super::faults::{Fault, Faults, Letter};
 use super::outcome::Tx;
 use super::{CALL_DATAGRAMS, PATIENCE};
 
+/// Most channels of a stream.
+const CHANNELS: usize = 2;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct TxCounts {
     at: MonoNs,
@@ -25,6 +28,7 @@ pub(super) struct TxSide {
     streamer: TxStreamer,
     /// Relates the radio's clock to this host's.
     clocks: ClockReading,
+    /// The same for each channel.
     samples: Vec<Complex32>,
     /// When the burst starts, until it has.
     at: Option<Tick>,
@@ -68,7 +72,8 @@ impl TxSide {
     /// Sends a call's worth, or what the radio takes until `until`.
     pub(super) fn turn(&mut self, until: MonoNs) -> Result<(), RadioError> {
         let burst = self.at.map_or(Burst::GO_ON, Burst::at);
-        let taken = self.streamer.send(&[&self.samples], burst, until)?;
+        let channels = self.streamer.channels().min(CHANNELS);
+        let taken = self.streamer.send(&[&self.samples[..]; CHANNELS][..channels], burst, until)?;
         if taken > 0 {
             self.at = None;
         }
@@ -129,7 +134,8 @@ impl TxSide {
         self.take_reports()?;
         let now = self.snapshot();
         let base = self.base.unwrap_or(now);
-        self.streamer.send(&[&[]], Burst::END, self.net.now() + PATIENCE)?;
+        let channels = self.streamer.channels().min(CHANNELS);
+        self.streamer.send(&[&[][..]; CHANNELS][..channels], Burst::END, self.net.now() + PATIENCE)?;
         let seconds = (now.at - base.at).as_secs_f64();
         let limits = self.streamer.engine_limits();
         Ok(Tx {
@@ -138,7 +144,7 @@ impl TxSide {
             sequence_errors: now.stats.sequence_errors - base.stats.sequence_errors,
             late: now.stats.late - base.stats.late,
             timeouts: now.timeouts - base.timeouts,
-            expected_samples: (self.streamer.rate_sps() * seconds).round() as u64,
+            expected_samples: (self.streamer.rate_sps() * seconds).round() as u64 * channels as u64,
             span_ticks: [base.at, now.at].map(|at| self.clocks.tick_at(at).0),
             faults: std::mem::take(&mut self.faults),
             datagrams: now.stats.datagrams - base.stats.datagrams,

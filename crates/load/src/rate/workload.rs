@@ -41,6 +41,9 @@ const SETTINGS: &[Setting] = &[
         .about("receive buffer of the socket that samples come to; usual: what an ordinary program gets"),
     Setting::new("coalesce", Takes::SpanOrNone, "2ms")
         .about("how long received samples may wait so that one wake-up fetches many"),
+    Setting::new("busy_poll", Takes::Word(&["no", "yes"]), "no").about(
+        "whether the receiving thread never sleeps: it takes a whole core, and under xdp does the driver's work",
+    ),
     Setting::new("call_datagrams", Takes::Whole(1, 96), "96")
         .about("datagrams' worth of samples that a call asks for; 1: each is handed over as it comes"),
     Setting::new("frame_bytes", Takes::Domain(&FrameBytes), "usual")
@@ -86,6 +89,7 @@ impl Workload for Rate {
             format: settings.parsed("format")?,
             engine: settings.parsed("engine")?,
             coalesce: settings.span("coalesce"),
+            busy_poll: settings.choice("busy_poll", &[("no", false), ("yes", true)])?,
             call_datagrams: settings.whole("call_datagrams").max(1),
             frame_bytes: settings.number("frame_bytes").map(|bytes| bytes as usize),
             recv_buffer_bytes: parse_bytes(settings.word("recv_buffer")).ok().map(|bytes| bytes as usize),

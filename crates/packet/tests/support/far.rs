@@ -64,10 +64,52 @@ pub fn over_a_jumbo_cable(test: &str) -> bool {
     over_a_cable_of(9000, [""; 2], test)
 }
 
+/// The same, where the whole interface at this end is DPDK's by AF_XDP.
+#[cfg(feature = "dpdk")]
+pub fn over_a_cable_of_dpdks(test: &str) -> bool {
+    in_a_namespace(test, || {
+        lay(1500, [""; 2]);
+        keep(super::DPDK_AF_XDP, NEAR, || ());
+    })
+}
+
+/// The same over a tap: at this end DPDK's, a host of its own; at the other, in the same namespace, the kernel.
+#[cfg(feature = "dpdk")]
+pub fn over_a_tap(test: &str) -> bool {
+    in_a_namespace(test, || {
+        shell(
+            "ip link set lo up; echo 1 > /proc/sys/net/ipv4/ip_nonlocal_bind; echo 0 > /proc/sys/net/ipv4/icmp_ratelimit",
+        );
+        keep(super::DPDK_TAP, Ipv4Addr::UNSPECIFIED, || {
+            shell(&format!("ip addr add {FAR}/24 dev dtap0; ip link set dtap0 up"));
+            shell("ethtool -K dtap0 tx off >/dev/null 2>&1 || true");
+        });
+        let (jobs, todo) = channel::<Job>();
+        std::thread::spawn(move || todo.into_iter().for_each(|job| job()));
+        stands(jobs, 1500);
+    })
+}
+
+/// Holds a device of DPDK's until the process ends: a tap without an engine is gone, and DPDK 22.11 gives a queue back once. The
+/// other end is `ready` once it is there; then each knows the other's hardware address.
+#[cfg(feature = "dpdk")]
+fn keep(kind: &str, address: Ipv4Addr, ready: impl FnOnce()) {
+    let kind = kind.parse().expect("an engine");
+    let ports = vec![takt_packet::PortSpec { bind: (address, 0).into(), peer: None }];
+    let engine = takt_packet::open(kind, &takt_packet::Config::new(ports));
+    let engine = Box::leak(engine.unwrap_or_else(|error| panic!("{kind}: {error} {error:?}")));
+    ready();
+    super::send_all(engine, Some((FAR, 9).into()), &[vec![0]]);
+}
+
 fn over_a_cable_of(mtu: usize, queues: [&str; 2], test: &str) -> bool {
+    in_a_namespace(test, || lay(mtu, queues))
+}
+
+fn in_a_namespace(test: &str, lay: impl FnOnce()) -> bool {
     const MARK: &str = "TAKT_PACKET_TEST_CABLE";
     if std::env::var(MARK).as_deref() == Ok(test) {
-        lay(mtu, queues);
+        lay();
         return true;
     }
     if !Command::new("unshare").args(["--net", "true"]).output().is_ok_and(|out| out.status.success()) {
@@ -107,13 +149,18 @@ fn lay(mtu: usize, [near, far]: [&str; 2]) {
         "ip link set lo up; ip link add near address 02:00:00:00:98:01 {near} type veth peer name far address 02:00:00:00:98:02 {far}; ip link set near mtu {mtu}; ip link set far mtu {mtu} netns {thread}; \
          ip addr add {NEAR}/24 dev near; ip link set near up; ethtool -K near tx off >/dev/null"
     ));
-    assert!(THERE.set(Mutex::new(jobs)).is_ok() && MTU.set(mtu).is_ok(), "one cable a process");
+    stands(jobs, mtu);
     there(|| {
         shell(&format!(
             "ip link set lo up; ip addr add {FAR}/24 dev far; ip link set far up; ethtool -K far tx off >/dev/null; \
              echo 0 > /proc/sys/net/ipv4/icmp_ratelimit"
         ));
     });
+}
+
+/// From now on there is another end, which does these jobs.
+fn stands(jobs: Sender<Job>, mtu: usize) {
+    assert!(THERE.set(Mutex::new(jobs)).is_ok() && MTU.set(mtu).is_ok(), "one cable a process");
 }
 
 /// Runs jobs in a namespace of its own, until no sender of jobs is left.

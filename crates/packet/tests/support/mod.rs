@@ -4,7 +4,7 @@
 pub mod far;
 pub mod interface;
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -95,6 +95,16 @@ pub fn xdp_transmitting(config: &Config) -> Box<dyn Engine> {
     xdp(&Config { way: Way::Transmit, ..config.clone() })
 }
 
+/// Its reader never sleeps.
+pub fn mmsg_polling(config: &Config) -> Box<dyn Engine> {
+    mmsg(&Config { busy_poll: true, ..config.clone() })
+}
+
+/// Its reader never sleeps, and does the driver's work.
+pub fn xdp_polling(config: &Config) -> Box<dyn Engine> {
+    xdp(&Config { busy_poll: true, ..config.clone() })
+}
+
 /// Over a cable with jumbo frames.
 pub fn xdp_jumbo(config: &Config) -> Box<dyn Engine> {
     xdp(config)
@@ -110,10 +120,32 @@ pub fn dpdk(config: &Config) -> Box<dyn Engine> {
     at_its_end(EngineKind::Dpdk(takt_packet::DpdkDevice::AfPacket), config)
 }
 
+/// The devices of DPDK's that are an engine's alone, at this end.
+#[cfg(feature = "dpdk")]
+pub const DPDK_TAP: &str = "dpdk:tap@10.98.0.1/24";
+#[cfg(feature = "dpdk")]
+pub const DPDK_AF_XDP: &str = "dpdk:af_xdp";
+
+/// At the other end, where the kernel is, by its sockets.
+#[cfg(feature = "dpdk")]
+pub fn dpdk_tap(config: &Config) -> Box<dyn Engine> {
+    at_its_end(if is_far(config) { EngineKind::Mmsg } else { DPDK_TAP.parse().expect("an engine") }, config)
+}
+
+/// At the other end, where the kernel is, by its sockets.
+#[cfg(feature = "dpdk")]
+pub fn dpdk_af_xdp(config: &Config) -> Box<dyn Engine> {
+    at_its_end(if is_far(config) { EngineKind::Mmsg } else { DPDK_AF_XDP.parse().expect("an engine") }, config)
+}
+
+/// Whether it is for the other end.
+fn is_far(config: &Config) -> bool {
+    config.ports.iter().any(|port| far::far() == Some(port.bind.ip()))
+}
+
 /// Opens an engine at the end whose address it binds to.
 fn at_its_end(kind: EngineKind, config: &Config) -> Box<dyn Engine> {
-    let is_far = |ip: IpAddr| far::far() == Some(ip);
-    let (config, far) = (config.clone(), config.ports.iter().any(|port| is_far(port.bind.ip())));
+    let (far, config) = (is_far(config), config.clone());
     let opened = move || open(kind, &config);
     let opened = if far { far::there(opened) } else { opened() };
     opened.unwrap_or_else(|error| panic!("engine {kind} opens over a cable: {error} {error:?}"))

@@ -18,6 +18,9 @@ pub struct RxOptions {
     /// How long samples may lie in the socket so that one wake-up fetches many datagrams; 0 = wake up for each. At most a
     /// quarter of what the receive buffer holds is waited for.
     pub coalesce: Duration,
+    /// Never sleep while samples are waited for: the thread asks again at once, under AF_XDP does the driver's work meanwhile,
+    /// and takes a whole core. Nothing lies in the socket then, whatever `coalesce` says.
+    pub busy_poll: bool,
     /// Receive buffer asked of the kernel for each channel, bytes; it grants at most `net.core.rmem_max`.
     pub recv_buffer_bytes: usize,
     /// Have the buffer granted beyond that limit where this process may (`CAP_NET_ADMIN`). A measurement of what an ordinary
@@ -45,10 +48,16 @@ impl RxOptions {
             format: Format::Sc16,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(1),
+            busy_poll: false,
             recv_buffer_bytes: RxOptions::USUAL_BUFFER_BYTES,
             force_buffer: true,
             stamps: false,
             aggregate: false,
         }
+    }
+
+    /// How long samples may lie in the socket.
+    pub(crate) fn nap(&self) -> Duration {
+        if self.busy_poll { Duration::ZERO } else { self.coalesce }
     }
 }

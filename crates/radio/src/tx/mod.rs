@@ -40,6 +40,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub struct TxOptions {
     /// Samples per second; only what the radio takes exactly.
     pub rate_sps: f64,
+    /// Which of the radio's, in the order in which [`TxStream::send`] is given them. An N200 has one.
+    pub channels: Vec<u8>,
     /// On the wire.
     pub format: Format,
     /// Samples in a datagram; `None` = as many as the frame holds.
@@ -51,11 +53,12 @@ pub struct TxOptions {
 }
 
 impl TxOptions {
-    /// sc16, full datagrams, single ones, a send buffer for the whole window.
+    /// The first channel, sc16, full datagrams, single ones, a send buffer for the whole window.
     #[must_use]
     pub fn new(rate_sps: f64) -> TxOptions {
         TxOptions {
             rate_sps,
+            channels: vec![0],
             format: Format::Sc16,
             samples_per_datagram: None,
             aggregate: false,

@@ -58,6 +58,7 @@ impl X310 {
             force_buffers: options.force_buffer,
             stamps: options.stamps,
             aggregate: options.aggregate,
+            busy_poll: options.busy_poll,
             batch: BATCH,
             ..Config::new(vec![PortSpec { bind: any(self.addr), peer: Some(self.peer()) }; channels.len()])
         };
@@ -93,7 +94,7 @@ impl X310 {
             samples_per_datagram,
             frame_bytes: self.frame_bytes,
             last_number: u16::MAX,
-            coalesce: options.coalesce,
+            coalesce: options.nap(),
         }))
     }
 

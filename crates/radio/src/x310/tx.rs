@@ -40,15 +40,15 @@ const RESERVE_BYTES: u64 = 16 * counted_bytes(StreamCommand::BYTES);
 const NEXT_PACKET: u32 = 1;
 
 impl X310 {
-    /// Makes a transmit stream of one or more channels, sc16. What an earlier one left in the radio is dropped.
+    /// Makes a transmit stream, sc16. What an earlier one left in the radio is dropped.
     ///
     /// # Errors
     /// `Rate` for a rate the radio does not take exactly; `Range` for channels, formats or datagram sizes it does not have;
     /// otherwise the radio does not answer or the ports can't be had.
-    pub fn tx_streamer(&mut self, channels: &[u8], options: &TxOptions) -> Result<TxStreamer, RadioError> {
+    pub fn tx_streamer(&mut self, options: &TxOptions) -> Result<TxStreamer, RadioError> {
         let factor = self.clock.exact_rate(options.rate_sps)?;
         only_sc16(options.format)?;
-        let channels = self.channels_of(channels, "transmit channel")?;
+        let channels = self.channels_of(&options.channels, "transmit channel")?;
         let most = (self.frame_bytes - DataHead::MAX_BYTES) / options.format.bytes();
         let samples_per_datagram = checked_size(options.samples_per_datagram, most)?;
         let config = Config {

@@ -32,8 +32,8 @@ pub(super) use claims::{Judged, all_above, all_below, surely_more};
 pub(super) use compared::Compared;
 pub(super) use noise::sites;
 pub(super) use read::{
-    cpu_cores, dropped_share, end_busy, from_host, guest_cores, hop_cores, limit_used, lost_on_path, per_datagram,
-    rate, side_cores, stream_busy, to_host,
+    cpu_cores, dropped_share, end_busy, from_host, guest_cores, hop_cores, limit_used, lost_on_path, others_busy,
+    per_datagram, rate, side_cores, stream_busy, to_host,
 };
 pub(super) use words::{apart, at, list, value};
 

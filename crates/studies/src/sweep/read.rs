@@ -85,10 +85,23 @@ pub(crate) fn guest_cores(round: &RoundRow) -> Option<f64> {
 
 /// Share of a processor, of the guest's where there is one, that the busiest thread of a sample stream used: 1 is full.
 pub(crate) fn stream_busy(round: &RoundRow) -> Option<f64> {
+    Some(*stream_threads(round)?.first()?)
+}
+
+/// The same of all its other threads together.
+pub(crate) fn others_busy(round: &RoundRow) -> Option<f64> {
+    Some(stream_threads(round)?.get(1..)?.iter().fold(0.0, |sum, share| sum + share))
+}
+
+/// Shares of a processor that the threads of a sample stream used, the busiest first.
+fn stream_threads(round: &RoundRow) -> Option<Vec<f64>> {
     let result = result(round)?;
+    let wall_s = result.get("wall_s")?.as_f64()?;
     let threads = result.pointer("/cpu/threads")?.as_array()?;
-    let busiest = threads.iter().filter_map(|thread| thread.get("seconds")?.as_f64()).reduce(f64::max)?;
-    Some(busiest / result.get("wall_s")?.as_f64()?)
+    let mut shares: Vec<f64> =
+        threads.iter().filter_map(|thread| Some(thread.get("seconds")?.as_f64()? / wall_s)).collect();
+    shares.sort_by(|a, b| b.total_cmp(a));
+    Some(shares)
 }
 
 /// The same of the thread that is the host's end of a datagram load, while it sends.

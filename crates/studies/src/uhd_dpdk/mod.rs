@@ -13,7 +13,7 @@ use takt_lab::store::RoundRow;
 use claims::judge;
 
 use super::part;
-use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, dropped_share, stream_busy};
+use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, dropped_share, others_busy, rate, stream_busy};
 
 pub(super) const STUDY: Study = Study {
     name: "uhd-dpdk",
@@ -52,7 +52,7 @@ const CHARTS: [ChartPlan; 6] = [
     of(QUIET, "cores", "Table 3", Measure::Cores, cpu_cores),
 ];
 
-const EVIDENCE: [(&str, ChartPlan); 4] = [
+const EVIDENCE: [(&str, ChartPlan); 6] = [
     ("From the air to the program, 99.9 %", of(QUIET, "delay", "", Measure::Seconds, delay_s)),
     ("The same, loaded host", of(LOADED, "delay-loaded", "", Measure::Seconds, delay_s)),
     (
@@ -60,9 +60,14 @@ const EVIDENCE: [(&str, ChartPlan); 4] = [
         of(LOADED, "thread-loaded", "", Measure::Share, stream_busy),
     ),
     (
-        "Calls that received, a second",
-        of(QUIET, "calls", "", Measure::Count, |round| crate::sweep::rate(round, "/rx/receive_calls")),
+        "Share of a processor that all other threads of the process used",
+        of(QUIET, "other-threads", "", Measure::Share, others_busy),
     ),
+    (
+        "Commands to stream that came too late, a second",
+        of(QUIET, "late", "", Measure::Count, |round| rate(round, "/rx/late")),
+    ),
+    ("Calls that received, a second", of(QUIET, "calls", "", Measure::Count, |round| rate(round, "/rx/receive_calls"))),
 ];
 
 fn jitter_s(round: &RoundRow) -> Option<f64> {

@@ -28,6 +28,7 @@ use rustix::time::Timespec;
 use takt_base::{Clock, MonoNs, Stop, Tick, TickRate, WallClock};
 use takt_packet::{Counters, Engine, EngineError, Refusal, Wait};
 
+use crate::device::FRAME_BYTES;
 use crate::{Device, Port};
 use inbox::Inbox;
 use lag::Lag;
@@ -80,6 +81,8 @@ pub struct Driver<D> {
     settings: Settings,
     inbox: Inbox,
     due: Vec<MonoNs>,
+    /// What the device writes, where frames of the engine are shorter than its longest; otherwise empty.
+    long: Box<[u8]>,
     lag: Lag,
     waiting: Option<Waiting>,
 }
@@ -89,7 +92,9 @@ impl<D: Device> Driver<D> {
     #[must_use]
     pub fn new(device: D, rate: TickRate, engine: Box<dyn Engine>, ports: Vec<Port>, settings: Settings) -> Driver<D> {
         let limits = engine.limits();
+        let long = if limits.max_payload_bytes < FRAME_BYTES { FRAME_BYTES } else { 0 };
         Driver {
+            long: vec![0; long].into(),
             inbox: Inbox::new(limits.batch, limits.max_payload_bytes),
             due: Vec::with_capacity(limits.batch),
             lag: Lag::new(settings.limit),
@@ -185,10 +190,12 @@ impl<D: Device> Driver<D> {
         let present = WallClock.now();
         let stale = MonoNs(present.0.saturating_sub(STALE.as_nanos() as u64));
         loop {
-            let Driver { device, engine, ports, rate, inbox, due, lag, .. } = self;
+            let Driver { device, engine, ports, rate, inbox, due, long, lag, .. } = self;
             due.clear();
+            let most_bytes = engine.limits().max_payload_bytes;
             let mut batch = engine.reserve(due.capacity());
-            let mut outlet = Outlet { batch: &mut batch, due, lag, ports, rate: *rate, now: present, stale };
+            let mut outlet =
+                Outlet { batch: &mut batch, most_bytes, long, due, lag, ports, rate: *rate, now: present, stale };
             let done = step(device, inbox, tick_of(*rate, now), &mut outlet);
             let pushed = batch.len();
             if pushed > 0 {

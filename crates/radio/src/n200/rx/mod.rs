@@ -53,6 +53,7 @@ impl N200 {
             force_buffers: options.force_buffer,
             stamps: options.stamps,
             aggregate: options.aggregate,
+            busy_poll: options.busy_poll,
             batch: BATCH,
             ..Config::new(specs.collect())
         };
@@ -74,7 +75,7 @@ impl N200 {
             samples_per_datagram,
             frame_bytes: self.frame_bytes.receive,
             last_number: LAST_NUMBER,
-            coalesce: options.coalesce,
+            coalesce: options.nap(),
         }))
     }
 }

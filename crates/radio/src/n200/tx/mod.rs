@@ -29,10 +29,11 @@ impl N200 {
     ///
     /// # Errors
     /// `Transmit` for a radio that is not takt's own, unless it was opened with
-    /// [`OpenOptions::transmit`](super::OpenOptions); `Rate` for a rate the radio does not take exactly; `Range` for datagram
-    /// sizes it does not have; otherwise the radio does not answer or the port can't be had.
+    /// [`OpenOptions::transmit`](super::OpenOptions); `Rate` for a rate the radio does not take exactly; `Range` for channels
+    /// or datagram sizes it does not have; otherwise the radio does not answer or the port can't be had.
     pub fn tx_streamer(&mut self, options: &TxOptions) -> Result<TxStreamer, RadioError> {
         self.may_transmit(TxWish::default())?;
+        only_channel(&options.channels)?;
         let factor = exact_rate(options.rate_sps)?;
         let frame_bytes = self.frame_bytes.send;
         let most = (frame_bytes - TxHead::MAX_OVERHEAD_BYTES) / options.format.bytes();
@@ -75,5 +76,17 @@ impl N200 {
             samples_per_datagram,
             channels: 1,
         }))
+    }
+}
+
+/// An N200 has one.
+fn only_channel(wanted: &[u8]) -> Result<(), RadioError> {
+    match wanted {
+        [0] => Ok(()),
+        [got] => Err(RadioError::Range { what: "transmit channel", got: f64::from(*got), low: 0.0, high: 0.0 }),
+        _ => {
+            let got = wanted.len() as f64;
+            Err(RadioError::Range { what: "number of transmit channels", got, low: 1.0, high: 1.0 })
+        }
     }
 }
