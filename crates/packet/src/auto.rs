@@ -6,11 +6,9 @@
 //! is slower.
 
 use std::fmt;
-use std::net::SocketAddr;
 
-use crate::{
-    Config, Counters, Engine, EngineError, EngineKind, Limits, PortIndex, Refusal, RxBatch, TxBatch, Wait, open, xdp,
-};
+use crate::engine::passes_on;
+use crate::{Config, Engine, EngineError, EngineKind, Refusal, RxBatch, Wait, open, xdp};
 
 /// What is tried, in this order; the last opens wherever any does.
 const ORDER: [EngineKind; 2] = [EngineKind::XDP, EngineKind::Mmsg];
@@ -70,39 +68,17 @@ fn reason(error: &EngineError) -> String {
 }
 
 impl Engine for Chosen {
+    passes_on!();
+
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
         self.engine.recv(wait)
-    }
-
-    fn last_batch(&self) -> RxBatch<'_> {
-        self.engine.last_batch()
-    }
-
-    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
-        self.engine.reserve(want)
     }
 
     fn refused(&mut self) -> Option<Refusal> {
         self.engine.refused()
     }
 
-    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
-        self.engine.local(port)
-    }
-
-    fn limits(&self) -> Limits {
-        self.engine.limits()
-    }
-
-    fn counters(&self) -> Counters {
-        self.engine.counters()
-    }
-
     fn choice(&self) -> Option<&Choice> {
         Some(&self.choice)
-    }
-
-    fn queues(&self) -> Option<&str> {
-        self.engine.queues()
     }
 }

@@ -197,3 +197,33 @@ pub struct Counters {
     /// Other ICMP errors: host or network unreachable, frame too long, forbidden.
     pub other_icmp: u64,
 }
+
+/// What an engine around another one, in its field `engine`, passes on as it is.
+macro_rules! passes_on {
+    () => {
+        fn last_batch(&self) -> crate::RxBatch<'_> {
+            self.engine.last_batch()
+        }
+
+        fn reserve(&mut self, want: usize) -> crate::TxBatch<'_> {
+            self.engine.reserve(want)
+        }
+
+        fn local(&self, port: crate::PortIndex) -> Option<std::net::SocketAddr> {
+            self.engine.local(port)
+        }
+
+        fn limits(&self) -> crate::Limits {
+            self.engine.limits()
+        }
+
+        fn counters(&self) -> crate::Counters {
+            self.engine.counters()
+        }
+
+        fn queues(&self) -> Option<&str> {
+            self.engine.queues()
+        }
+    };
+}
+pub(crate) use passes_on;

@@ -2,12 +2,11 @@
 //!
 //! What it spares is the wake-up. It pays for a thread that has a core, and takes all of it.
 
-use std::net::SocketAddr;
-
 use takt_base::{Clock, WallClock};
 
+use crate::engine::passes_on;
 use crate::refusals::Refusals;
-use crate::{Choice, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, TxBatch, Wait};
+use crate::{Choice, Engine, EngineError, Refusal, RxBatch, Wait};
 
 pub(crate) struct Polling {
     engine: Box<dyn Engine>,
@@ -30,6 +29,8 @@ impl Polling {
 }
 
 impl Engine for Polling {
+    passes_on!();
+
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
         loop {
             let came = !self.engine.recv(Wait::Poll)?.is_empty();
@@ -46,36 +47,12 @@ impl Engine for Polling {
         }
     }
 
-    fn last_batch(&self) -> RxBatch<'_> {
-        self.engine.last_batch()
-    }
-
-    fn reserve(&mut self, want: usize) -> TxBatch<'_> {
-        self.engine.reserve(want)
-    }
-
     fn refused(&mut self) -> Option<Refusal> {
         self.take_refusals();
         self.refusals.pop()
     }
 
-    fn local(&self, port: PortIndex) -> Option<SocketAddr> {
-        self.engine.local(port)
-    }
-
-    fn limits(&self) -> Limits {
-        self.engine.limits()
-    }
-
-    fn counters(&self) -> Counters {
-        self.engine.counters()
-    }
-
     fn choice(&self) -> Option<&Choice> {
         self.engine.choice()
-    }
-
-    fn queues(&self) -> Option<&str> {
-        self.engine.queues()
     }
 }
