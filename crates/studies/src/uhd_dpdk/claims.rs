@@ -17,8 +17,7 @@ pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
         1 => less(outcome, ["jitter", "jitter-loaded"], |_| true),
         2 => less(outcome, ["dropped", "dropped-loaded"], |spot| carried(outcome, spot)),
         3 => only_bypass_carries(outcome),
-        // The paper's thread polls. An engine that waits for the kernel, as all of takt's do on a cable, can't show this.
-        4 => Judged::new(Answer::Unknown, "no engine polls here; peers/uhd-dpdk/run measures UHD's own thread"),
+        4 => polling_fills_a_core(outcome),
         _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
     }
 }
@@ -69,6 +68,28 @@ fn only_bypass_carries(outcome: &Outcome) -> Judged {
     Judged::by(&comparisons, "100 PRB", vec![format!("dropped at {place}: {SOCKETS} {lost}, {} {kept}", bypass.name)])
 }
 
+/// The paper's two threads: the one that polls past the sockets, and the one that waits at them. What a ninth of the paper's core is
+/// here nobody knows: the second takes less than the first.
+fn polling_fills_a_core(outcome: &Outcome) -> Judged {
+    let (polling, sockets) = (outcome.curve("thread-polling", BYPASS), outcome.curve("thread", SOCKETS));
+    let (Some((chart, polling)), Some((_, sockets))) = (polling, sockets) else {
+        return Judged::not_run("a thread that polls");
+    };
+    let full = outcome.paper.number("full_core_share");
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
+    for spot in polling.measured() {
+        let Some(waits) = sockets.at(spot.x) else { continue };
+        let place = at(chart, spot.x);
+        let polls = format!("{} polling at {place}", polling.name);
+        comparisons.push(Compared::above(polls.clone(), chart.measure, &spot.figure, full));
+        let both = format!("{} polling and {SOCKETS} at {place}", polling.name);
+        comparisons.push(Compared::more(both, chart.measure, &spot.figure, &waits.figure));
+        let [has, has_waiting] = [&spot.figure, &waits.figure].map(|figure| value(chart.measure, figure));
+        measured.push(format!("{polls} {has}, {SOCKETS} {has_waiting}"));
+    }
+    Judged::by(&comparisons, "a thread that polls", measured)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::facts;
@@ -104,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_waits_neither_fills_a_core_nor_stands_for_a_bypass() {
+    fn an_engine_that_waits_does_not_stand_for_a_bypass() {
         let mut measured = outcome(&facts());
         let curves: [Points<'_>; 2] = [
             (SOCKETS, &[(OF_100_PRB_SPS, &[10e-6, 11e-6, 10e-6])]),
@@ -112,7 +133,19 @@ mod tests {
         ];
         measured.charts = vec![chart("jitter", "rate_sps", Measure::Seconds, &curves)];
         assert_eq!(judge(1, &measured).answer, Answer::Unknown, "dpdk on a cable is a socket of the kernel");
-        let share = with("thread", Measure::Share, &[0.1, 0.1], &[0.2, 0.2]);
-        assert_eq!(judge(4, &share).answer, Answer::Unknown);
+    }
+
+    #[test]
+    fn a_thread_that_polls_fills_its_core_or_does_not() {
+        let answer = |polling: &[f64]| {
+            let mut measured = with("thread", Measure::Share, &[0.2, 0.21], &[0.19, 0.2]);
+            measured.charts.extend(with("thread-polling", Measure::Share, &[0.99, 1.0], polling).charts);
+            judge(4, &measured).answer
+        };
+        assert_eq!(answer(&[0.98, 0.99, 0.98]), Answer::Holds);
+        assert_eq!(answer(&[0.3, 0.31, 0.3]), Answer::Fails, "it slept");
+        assert_eq!(answer(&[0.8, 0.99, 0.9]), Answer::Unknown);
+        let waits = with("thread", Measure::Share, &[0.2, 0.21], &[0.99, 0.99]);
+        assert_eq!(judge(4, &waits).answer, Answer::Unknown, "nothing polled");
     }
 }
