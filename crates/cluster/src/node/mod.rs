@@ -2,8 +2,10 @@
 
 mod agents;
 mod beat;
+mod lending;
 pub(crate) mod place;
 pub(crate) mod run;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -15,30 +17,24 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value as Json, json};
 use takt_base::{Clock, Notes, Stop, WallClock};
 use takt_bridge::clock::Responder;
-use takt_host::fingerprint::Fingerprint;
 use takt_mapper::ClassSpec;
 use takt_packet::{Config, EngineKind, PortSpec};
 use takt_runtime::{Registry, costs};
 use zenoh::query::Query;
 
-use self::agents::Agent;
-use self::place::{Placed, Refusal, place};
+use self::lending::HostedAgent;
+use self::place::Refusal;
 use self::run::{Host, Run};
 use crate::ClusterError;
-use crate::check::{Unmade, of_waveform};
 use crate::control::{Control, payload, reply};
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{
-    AgentStarted, Answer, EngineFacts, NodeFacts, Opened, Order, RadioFacts, Request, StartAgent, TenantFacts,
-    WriteAgent,
-};
+use crate::message::{Answer, EngineFacts, NodeFacts, RadioFacts, Request, TenantFacts};
+use crate::metrics::Server;
 use crate::metrics::counts::Messages;
 use crate::metrics::figures::{Figures, RunFigures};
 use crate::metrics::totals::Sums;
-use crate::metrics::{Reason, Server};
-use crate::quorum::Ballot;
 use crate::tenant::{Quotas, Share, Tenant};
 
 /// How long a node waits for a question before it looks after its runs. A question ends the wait; managers look as seldom.
@@ -46,9 +42,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// How often it says how it is.
 const STATISTICS: Duration = Duration::from_secs(1);
-
-/// Runs at a time, those that have ended included.
-const MOST_RUNS: usize = 64;
 
 /// What a node offers.
 pub struct Offer {
@@ -89,30 +82,6 @@ pub struct Node {
 struct Metrics {
     server: Server,
     refused_peers: fn() -> u64,
-}
-
-/// An agent of a lab, and the message of its lab that waits for an answer.
-struct HostedAgent {
-    agent: Agent,
-    waits: Option<(Query, Instant)>,
-}
-
-impl HostedAgent {
-    /// Answers the message that waits, if there is something to answer.
-    fn answer(&mut self) {
-        let Some((query, since)) = self.waits.take() else { return };
-        match self.agent.answer(since.elapsed()) {
-            Some(output) => reply(&query, Answer::Good(json!(output))),
-            None => self.waits = Some((query, since)),
-        }
-    }
-
-    /// Answers the message that waits, since another one has come.
-    fn give_way(&mut self) {
-        let Some((query, _)) = self.waits.take() else { return };
-        let output = self.agent.answer(Duration::MAX).unwrap_or_default();
-        reply(&query, Answer::Good(json!(output)));
-    }
 }
 
 impl Node {
@@ -198,15 +167,6 @@ impl Node {
         Ok(())
     }
 
-    /// Forgets runs; what they counted stays.
-    fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
-        for run in self.runs.extract_if(.., which) {
-            run.add_to(&mut self.past);
-            self.memory_mib.remove(run.name());
-            self.host.members.release(run.name());
-        }
-    }
-
     /// The page of metrics as of now.
     fn metrics(&self, refused_peers: u64) -> String {
         let mut sums = self.past.clone();
@@ -265,63 +225,6 @@ impl Node {
         Err(refusal)
     }
 
-    /// Passes on what a lab says to its agent, which the gate has found to be its own.
-    fn write_agent(&mut self, write: &WriteAgent) -> Result<&mut HostedAgent, Refusal> {
-        let hosted = self.agents.iter_mut().find(|hosted| hosted.agent.number() == write.agent);
-        let hosted = hosted.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
-        hosted.give_way();
-        hosted.agent.take(&write.input, write.end)?;
-        Ok(hosted)
-    }
-
-    /// Answers for agents that have something to say, and forgets those that are over.
-    fn attend_agents(&mut self, passed: Duration) {
-        let gate = &mut self.gate;
-        self.agents.retain_mut(|hosted| {
-            let over = hosted.agent.attend(passed);
-            hosted.answer();
-            if over {
-                gate.remove_agent(hosted.agent.number());
-            }
-            !over
-        });
-    }
-
-    /// Starts an agent for a tenant.
-    fn start_agent(&mut self, by: &Tenant, wanted: &StartAgent) -> Result<Json, Refusal> {
-        let ours = env!("CARGO_PKG_VERSION");
-        if wanted.version != ours {
-            let theirs = takt_graph::limits::shortened(&wanted.version);
-            return Err(Refusal::new(
-                format!("takt is {ours} here, and {theirs} in the lab"),
-                "the same takt on all nodes",
-            ));
-        }
-        let busy = self.busy();
-        let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
-        let has = self.shares().remove(by).unwrap_or_default();
-        let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
-        let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        let cores = wanted.cores.unwrap_or(left.min(there).max(1));
-        self.quotas.admit(by, has, Share { cores, ..Share::default() })?;
-        if cores > there {
-            return Err(Refusal::new(
-                format!("an agent is to have {cores} cores, and {there} are free"),
-                "environment_cpus = a lower number; or stop a run: takt node list says whose they are",
-            ));
-        }
-        let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
-        let number = self.gate.add_agent(by)?;
-        let started = Agent::start(&self.offer.program, by.clone(), number, cores.clone());
-        let agent = started.map_err(|error| {
-            self.gate.remove_agent(number);
-            Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
-        })?;
-        self.agents.push(HostedAgent { agent, waits: None });
-        let life = self.gate.moment(0).life;
-        Ok(json!(AgentStarted { agent: number, life, cores, machine: Fingerprint::read() }))
-    }
-
     /// To what changes nothing.
     fn answer(&mut self, question: Request) -> Result<Json, Refusal> {
         match question {
@@ -353,108 +256,6 @@ impl Node {
         }
     }
 
-    fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Json, Refusal> {
-        if self.runs.iter().any(|run| run.name() == order.run) {
-            return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
-        }
-        let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
-        let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, memory_mib: 0 };
-        let has = self.shares().remove(by).unwrap_or_default();
-        self.quotas.admit(by, has, asks)?;
-        self.make_room()?;
-        let busy: Vec<u32> = self.busy();
-        let free: Vec<u32> = self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect();
-        asks.memory_mib = self.memory_of(by, &place(&order, &self.host.node, &free, &self.host.registry)?)?;
-        self.quotas.admit(by, has, asks)?;
-        let run = Run::open(by.clone(), order, &free, &mut self.host)?;
-        let opened = Opened { samples: run.samples() };
-        self.memory_mib.insert(run.name().to_owned(), asks.memory_mib);
-        // It has counted nothing yet: its components are on the page from now on.
-        run.add_to(&mut self.past);
-        self.runs.push(run);
-        Ok(json!(opened))
-    }
-
-    /// Forgets a run that has ended where there is room for no other: of the tenant that has most of them, so that none can
-    /// keep others out by what it has left behind.
-    fn make_room(&mut self) -> Result<(), Refusal> {
-        if self.runs.len() < MOST_RUNS {
-            return Ok(());
-        }
-        let mut left: BTreeMap<&Tenant, Vec<(Instant, &str)>> = BTreeMap::new();
-        for run in &self.runs {
-            if let Some(since) = run.ended() {
-                left.entry(run.tenant()).or_default().push((since, run.name()));
-            }
-        }
-        let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
-        let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
-        let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
-        self.forget(|run| run.name() == oldest);
-        Ok(())
-    }
-
-    /// MiB that what is placed takes, if a run of `owner` may have it: nothing of it is made before.
-    fn memory_of(&self, owner: &Tenant, placed: &Placed) -> Result<u32, Refusal> {
-        Ok(of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?)
-    }
-
-    fn prepare(&mut self, by: &Tenant, after: &Ballot, order: Order) -> Result<Json, Refusal> {
-        let name = order.run.clone();
-        let memory_mib = self.memory_of_next(by, &order)?;
-        // A run keeps its cores: of these its tenant has as many as before.
-        let samples = self.on(by, &name, |run, host| run.prepare(after, order, host))?;
-        self.memory_mib.insert(name, memory_mib);
-        Ok(json!(Opened { samples }))
-    }
-
-    /// MiB of a run once it may go over to another placing. What its tenant may not have the operator does not bring in either,
-    /// when he takes over the run with the order that it has.
-    fn memory_of_next(&self, by: &Tenant, order: &Order) -> Result<u32, Refusal> {
-        let run = self.runs.iter().find(|run| run.name() == order.run).ok_or_else(|| unknown(&order.run))?;
-        rules(by, run)?;
-        let (owner, has_mib) = (run.tenant(), self.memory_mib.get(run.name()).copied().unwrap_or(0));
-        if run.ended().is_some() {
-            // It goes over to nothing, and says why.
-            return Ok(has_mib);
-        }
-        let own: Vec<u32> = run.cores().collect();
-        let next_mib = self.memory_of(owner, &place(order, &self.host.node, &own, &self.host.registry)?)?;
-        let has = self.shares().remove(owner).unwrap_or_default();
-        let asks = Share { memory_mib: next_mib.saturating_sub(has_mib), ..Share::default() };
-        self.quotas.admit(owner, has, asks)?;
-        Ok(next_mib.max(has_mib))
-    }
-
-    /// Does something to a run, with what the node gives it.
-    fn on<T>(
-        &mut self,
-        by: &Tenant,
-        name: &str,
-        what: impl FnOnce(&mut Run, &mut Host) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let run = self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
-        rules(by, run)?;
-        what(run, &mut self.host)
-    }
-
-    fn stop_run(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Result<Json, Refusal> {
-        let found = self.find(name)?;
-        rules(by, found)?;
-        if let Some(manager) = manager.filter(|&manager| manager != found.manager()) {
-            let why = format!("{} watches over run `{name}`, and not {manager}", found.manager());
-            return Err(Refusal::new(why, "let that one end it"));
-        }
-        found.stop();
-        let progress = json!(found.progress());
-        self.forget(|run| run.name() == name);
-        Ok(progress)
-    }
-
-    fn find(&mut self, name: &str) -> Result<&mut Run, Refusal> {
-        self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))
-    }
-
     /// What each tenant has of the node.
     fn shares(&self) -> BTreeMap<Tenant, Share> {
         let mut shares: BTreeMap<Tenant, Share> = BTreeMap::new();
@@ -484,6 +285,11 @@ impl Node {
         self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
     }
 
+    fn free(&self) -> Vec<u32> {
+        let busy = self.busy();
+        self.offer.cores.iter().copied().filter(|core| !busy.contains(core)).collect()
+    }
+
     fn facts(&self) -> NodeFacts {
         NodeFacts {
             node: self.host.node.clone(),
@@ -503,16 +309,6 @@ impl Node {
     }
 }
 
-impl From<Unmade> for Refusal {
-    fn from(why: Unmade) -> Refusal {
-        let reason = match why {
-            Unmade::Files { .. } => Reason::Tenant,
-            Unmade::Memory { .. } => Reason::Range,
-        };
-        Refusal::new(&why, why.fix()).because(reason)
-    }
-}
-
 /// Which engines open where samples come to: those over kernel sockets are opened as a run opens them, and closed again. The
 /// others are not tried. XDP has the driver take a program for the whole interface, which may interrupt all that passes it, and
 /// DPDK keeps what it has opened until the process ends. So of these only the chosen one is named.
@@ -529,17 +325,4 @@ fn engines(samples: IpAddr, chosen: EngineKind) -> Vec<EngineFacts> {
     let other = Some(chosen).filter(|kind| !EngineKind::OVER_SOCKETS.contains(kind));
     let other = other.map(|kind| EngineFacts { engine: kind.to_string(), opens: None, why: None });
     tried.chain(other).collect()
-}
-
-fn unknown(run: &str) -> Refusal {
-    Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
-}
-
-fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
-    if by.rules(run.tenant()) {
-        return Ok(());
-    }
-    let owner = run.tenant();
-    let fix = format!("an order of `{owner}`, or of the operator");
-    Err(Refusal::new(format!("run `{}` is of `{owner}`", run.name()), fix).because(Reason::Tenant))
 }

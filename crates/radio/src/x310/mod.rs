@@ -15,10 +15,12 @@
 //! programmed before; this driver does none of that, and so refuses any other radio than takt's own.
 
 mod claim;
+mod credit;
 pub(crate) mod firmware;
 mod frame;
 mod graph;
 mod identity;
+mod lane;
 mod line;
 mod master_clock;
 mod open;

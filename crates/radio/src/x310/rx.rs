@@ -1,44 +1,35 @@
 //! Receive streams of an X310: endpoints and blocks set up, and what a streamer asks of them (x310.md 10.1, 10.2).
 
-use std::collections::VecDeque;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait, Way};
 use takt_wire::chdr::{
-    Control, ControlStatus, Data, DataHead, Header, Operation, PacketType, Status, StreamCommand, StreamOperation,
-    StreamStatus, counted_bytes,
+    Control, ControlStatus, Data, DataHead, Header, Operation, PacketType, StreamCommand, StreamOperation,
 };
 use takt_wire::sample::{ByteOrder, Format};
-use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
+use takt_wire::x310::registers::{ONE, ddc, endpoint, radio};
 
+use super::credit::{ANY_PACKETS, Credit};
 use super::graph::Channel;
+use super::lane::Lane;
 use super::line::{Line, Node, Registers};
-use super::silence::Silence;
 use super::{RADIO_CONTROL, X310};
 use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
-use crate::rx::{BATCH, Haste, Message, Reading, Run, Setup, Source, WireSamples, checked_size};
+use crate::rx::{BATCH, Haste, Reading, Run, Setup, Source, WireSamples, checked_size};
 use crate::{Net, RadioError, Role, RxOptions, RxStreamer};
 
 /// What leaves an endpoint is of 16-bit words, and what is lost stays lost (x310.md 6.4, UHD's word).
 const OUTPUT: u32 = endpoint::OUTPUT_CONFIGURE | endpoint::OUTPUT_LOSSY | 2 << 2;
 /// Host floats of magnitude 1 are 16-bit integers of this magnitude.
 pub(super) const FULL_SCALE: f32 = 32_767.0;
-/// How often a receiver tells what it took: this part of its buffer, as UHD does.
-const INTERVALS: u64 = 32;
-/// Packets are not counted for credit, only bytes.
-const ANY_PACKETS: u32 = 0xFF_FFFF;
 /// Set-up of a stream must be done by then.
 const SET_UP: Patience = Patience { tries: 20, each: Duration::from_millis(10) };
 /// Where messages of receivers go (x310.md 9).
 const MESSAGES: u32 = 0x1000;
-/// Commands that a radio queues and this host keeps in mind.
-const RUNS: usize = 33;
-
 impl X310 {
     /// Makes a receive stream of one or more channels, sc16. The radio does not send before it is started.
     ///
@@ -182,196 +173,6 @@ pub(super) fn only_sc16(format: Format) -> Result<(), RadioError> {
         Format::Sc8 => {
             Err(RadioError::Name { what: "sample format of an X310", got: "sc8".into(), known: vec!["sc16".into()] })
         }
-    }
-}
-
-/// What this host has taken of a stream, and tells the radio.
-struct Credit {
-    /// Endpoint ids of this end and the radio's.
-    id: u16,
-    radio_id: u16,
-    /// Where the radio's end is managed, and how many management packets went there.
-    crossbar_port: u16,
-    management_sequence: u16,
-    capacity_bytes: u64,
-    interval_bytes: u64,
-    bytes: u64,
-    packets: u64,
-    /// Bytes in the last status.
-    reported_bytes: u64,
-    /// The radio waits for a status.
-    status_due: bool,
-    sequence: u16,
-}
-
-impl Credit {
-    fn new(id: u16, capacity_bytes: u64) -> Credit {
-        let interval_bytes = (capacity_bytes / INTERVALS).max(1);
-        Credit {
-            id,
-            radio_id: 0,
-            crossbar_port: 0,
-            management_sequence: 0,
-            capacity_bytes,
-            interval_bytes,
-            bytes: 0,
-            packets: 0,
-            reported_bytes: 0,
-            status_due: false,
-            sequence: 0,
-        }
-    }
-
-    fn take(&mut self, length: usize) {
-        self.bytes += counted_bytes(length);
-        self.packets += 1;
-    }
-
-    /// The radio says what it has sent before this command, which counts itself.
-    fn command(&mut self, command: &StreamCommand) {
-        match command.operation {
-            StreamOperation::Init => {
-                (self.bytes, self.packets, self.reported_bytes) = (0, 0, 0);
-                self.status_due = true;
-            }
-            StreamOperation::Resync => {
-                (self.bytes, self.packets) = (command.bytes, command.packets);
-                self.take(StreamCommand::BYTES);
-            }
-            _ => self.status_due = true,
-        }
-    }
-
-    /// The status to send now, if one is due.
-    fn due(&mut self) -> Option<StreamStatus> {
-        let due = self.status_due || self.bytes.wrapping_sub(self.reported_bytes) >= self.interval_bytes;
-        due.then(|| self.status())
-    }
-
-    fn status(&mut self) -> StreamStatus {
-        self.reported_bytes = self.bytes;
-        self.status_due = false;
-        self.sequence = self.sequence.wrapping_add(1);
-        StreamStatus {
-            destination: self.radio_id,
-            sequence: self.sequence,
-            source: self.id,
-            status: Status::Okay,
-            capacity_bytes: self.capacity_bytes,
-            capacity_packets: ANY_PACKETS,
-            taken_packets: self.packets,
-            taken_bytes: self.bytes,
-            buffer: 0,
-            info: 0,
-        }
-    }
-}
-
-/// One channel of a stream.
-struct Lane {
-    channel: Channel,
-    credit: Credit,
-    /// What was requested and has not ended, oldest first: ticks of the first sample, if known, and samples, if there is an end.
-    runs: VecDeque<Run>,
-    stopping: bool,
-    /// A message that the radio wants acknowledged.
-    unacknowledged: Option<Control>,
-    silence: Silence,
-    /// The radio has credit, or says that its run ends where it should not: if it is silent now, it has stopped.
-    has_no_excuse: bool,
-    /// It was silent, and had no excuse.
-    stopped: bool,
-}
-
-impl Lane {
-    fn new(channel: Channel, credit: Credit) -> Lane {
-        let runs = VecDeque::with_capacity(RUNS);
-        Lane {
-            channel,
-            credit,
-            runs,
-            stopping: false,
-            unacknowledged: None,
-            silence: Silence::default(),
-            has_no_excuse: false,
-            stopped: false,
-        }
-    }
-
-    /// It was commanded a run that begins at `first`. A silence that lasts goes on: what is started again and again without a
-    /// sample is silent all the time.
-    fn commanded(&mut self, first: MonoNs, now: MonoNs) {
-        if self.silence.ends().is_none_or(|ends| ends < now) {
-            self.silence = Silence::from(first.max(now));
-        }
-        (self.has_no_excuse, self.stopped) = (false, false);
-    }
-
-    /// Whether the radio should be given credit anew: it has been silent in the middle of a run for long, which may be for lack
-    /// of it. What is lost on the way costs credit until the radio's next count of what it has sent, which comes once a
-    /// capacity. If more is lost at a time, and the count with it, the radio waits for credit that this host does not know it
-    /// lacks; then it overruns, and its report of that may be lost, too (x310.md 9 and 10.2).
-    fn lacks_credit(&mut self, now: MonoNs, factor: u64, anchor: &Anchor) -> bool {
-        let Some(run) = self.runs.front().copied().filter(|_| !self.stopping) else {
-            self.silence = Silence::default();
-            return false;
-        };
-        if !self.silence.is_too_long(now) {
-            return false;
-        }
-        let at = |tick: u64| anchor.host_at(Tick(tick));
-        if let Some(first) = run.first.map(at).filter(|&first| now < first) {
-            self.silence = Silence::from(first);
-            return false;
-        }
-        // Nothing is left to be sent.
-        if run.end(factor).is_some_and(|end| now >= at(end)) {
-            return false;
-        }
-        self.stopped = self.has_no_excuse;
-        !std::mem::take(&mut self.has_no_excuse)
-    }
-
-    fn samples(&mut self, data: &Data<'_>, datagram_bytes: usize, factor: u64) -> Option<Reading> {
-        self.credit.take(datagram_bytes);
-        let (tick, count) = (data.head.tick?, data.samples_sc16() as u64);
-        if let Some(run) = self.runs.front_mut() {
-            run.first = run.first.or(Some(tick));
-        }
-        let end = tick.saturating_add(count * factor);
-        let end_of_burst = data.head.end_of_burst && self.ends(end, factor);
-        self.silence.is_broken();
-        self.has_no_excuse = data.head.end_of_burst && !end_of_burst;
-        Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at: data.head.payload_at(), count })
-    }
-
-    /// What the radio says, which it wants acknowledged.
-    fn message(&mut self, control: Control) -> Option<Reading> {
-        if control.is_ack {
-            return None;
-        }
-        self.unacknowledged = Some(control);
-        let message = match control.data.first() {
-            message::RX_LATE => {
-                self.runs.pop_front();
-                Message::LateCommand
-            }
-            message::RX_OVERRUN => Message::Overflow,
-            code => Message::Other(code),
-        };
-        Some(Reading::Message { tick: control.tick.unwrap_or(0), message })
-    }
-
-    /// Whether a datagram that ends with `end` and says that its run ends is to be believed. The last one before an overrun
-    /// says so, too (x310.md 9), and its run goes on.
-    fn ends(&mut self, end: u64, factor: u64) -> bool {
-        let Some(run) = self.runs.front() else { return true };
-        let ended = self.stopping || run.end(factor).is_some_and(|planned| end >= planned);
-        if ended {
-            self.runs.pop_front();
-            self.stopping = false;
-        }
-        ended
     }
 }
 

@@ -1,5 +1,7 @@
 //! One waveform's part on this node, from the order to its end.
 
+mod facts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -9,16 +11,14 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_bridge::clock::SlotTime;
 use takt_bridge::clock::ptp::Service;
 use takt_bridge::{Bridges, LinkReader};
-use takt_graph::Direction;
 use takt_packet::EngineKind;
 use takt_runtime::{ControlError, Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
 
 use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
 use crate::membership::{Membership, RECENT};
-use crate::message::{Adopt, Adopted, Change, End, Order, Progress, Recalled, RunFacts, Start, Started};
-use crate::metrics::figures::{RunFigures, Stage, TIMES_NS};
-use crate::metrics::totals::{How, Series, Sums};
+use crate::message::{Adopt, Adopted, Change, End, Order, Recalled, Start, Started};
+use crate::metrics::totals::How;
 use crate::quorum::{Ballot, Quorum};
 use crate::tenant::Tenant;
 
@@ -88,9 +88,8 @@ enum State {
 
 impl Run {
     /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(tenant: Tenant, order: Order, free: &[u32], host: &mut Host) -> Result<Run, Refusal> {
+    pub(super) fn open(tenant: Tenant, order: Order, placed: Placed, host: &mut Host) -> Result<Run, Refusal> {
         Beat::check(order.slot_clock, &host.ptp)?;
-        let placed = place(&order, &host.node, free, &host.registry)?;
         let bridges = bridges(&placed, host)?;
         bridges.give(&mut host.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
@@ -198,18 +197,29 @@ impl Run {
         Ok(self.started(epoch_ns))
     }
 
-    /// Makes another placing ready, while this one goes on.
-    pub(super) fn prepare(&mut self, after: &Ballot, order: Order, host: &mut Host) -> Result<SocketAddr, Refusal> {
+    /// What it would execute here by another order, on the cores that it has.
+    pub(super) fn place_next(&self, order: &Order, host: &Host) -> Result<Placed, Refusal> {
         if let State::Ended(end) = &self.state {
             let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
             return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
         }
         self.is_executed()?;
         let own: Vec<u32> = self.cores().collect();
-        let placed = place(&order, &host.node, &own, &host.registry)?;
+        let placed = place(order, &host.node, &own, &host.registry)?;
         if placed.cores != self.placed.cores {
             return Err(Refusal::new("its workers are on other cores", "the workers that the run has here, in order"));
         }
+        Ok(placed)
+    }
+
+    /// Makes another placing ready, while this one goes on.
+    pub(super) fn prepare(
+        &mut self,
+        after: &Ballot,
+        order: Order,
+        placed: Placed,
+        host: &Host,
+    ) -> Result<SocketAddr, Refusal> {
         let bridges = bridges(&placed, host)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next.
@@ -362,98 +372,6 @@ impl Run {
                 (self.state, self.since) = (State::Ended(Box::new(end)), Instant::now());
             }
             other => self.state = other,
-        }
-    }
-
-    pub(super) fn progress(&self) -> Progress {
-        let end = if let State::Ended(end) = &self.state { Some((**end).clone()) } else { None };
-        let offset = self.time.offset();
-        let (slow_slots, lost_slots) = self.missed();
-        Progress {
-            slot: self.slot(),
-            slot_ns: self.placed.graph.slot_ns(),
-            offset_ns: offset.ns(),
-            offset_bound_ns: offset.bound_ns(),
-            clock: self.beat.facts(&self.time),
-            manager: self.manager().to_owned(),
-            slow_slots,
-            lost_slots,
-            end,
-        }
-    }
-
-    /// Slots that the node was too slow for, and those that did not come in time from each other node.
-    fn missed(&self) -> (u64, BTreeMap<String, u64>) {
-        let State::Executing { running, bridges } = &self.state else { return (0, BTreeMap::new()) };
-        let own = running.snapshot().components;
-        let slow = own.iter().map(|one| one.missed.saturating_sub(one.lost) + one.late).max().unwrap_or(0);
-        let mut lost = BTreeMap::new();
-        for (worker, slots) in bridges.lost_slots() {
-            let Some(from) = self.order.workers.get(worker) else { continue };
-            let most: &mut u64 = lost.entry(from.node.clone()).or_default();
-            *most = slots.max(*most);
-        }
-        (slow, lost)
-    }
-
-    pub(super) fn facts(&self, host: &Host) -> RunFacts {
-        let components = self.placed.share.graph.components().iter().map(|component| component.name.clone()).collect();
-        let waveform = self.placed.graph.name().to_owned();
-        RunFacts {
-            run: self.order.run.clone(),
-            tenant: self.tenant.clone(),
-            waveform,
-            components,
-            slot: self.slot(),
-            manager: self.manager().to_owned(),
-            watched: self.is_watched(host),
-        }
-    }
-
-    /// Adds what it counts.
-    pub(super) fn add_to(&self, sums: &mut Sums) {
-        let series = |name: &str, peer: &str| Series {
-            tenant: self.tenant.name().to_owned(),
-            waveform: self.counters.waveform.clone(),
-            name: name.to_owned(),
-            peer: peer.to_owned(),
-        };
-        for tally in self.counters.components.tally(&TIMES_NS) {
-            sums.components.add(series(&tally.name, ""), &tally);
-        }
-        for (peer, link) in &self.counters.links {
-            // `output>worker` at the one end, `output<worker` at the other.
-            let output = link.name().split(['<', '>']).next().unwrap_or_default();
-            let of_direction = match link.direction() {
-                Direction::Send => &mut sums.sent,
-                Direction::Receive => &mut sums.received,
-            };
-            of_direction.add(series(output, peer), &link.tally());
-        }
-        if !matches!(self.state, State::Opened { .. }) {
-            sums.started += 1;
-        }
-        if let Some(how) = self.counters.how {
-            sums.ended[how as usize] += 1;
-        }
-    }
-
-    /// How it is now.
-    pub(super) fn figures(&self, facts: RunFacts) -> RunFigures {
-        let stage = match &self.state {
-            State::Opened { .. } | State::Changing => Stage::Opened,
-            State::Executing { .. } => Stage::Executing,
-            State::Ended(_) => Stage::Ended,
-        };
-        let offset = self.time.offset();
-        RunFigures {
-            facts,
-            stage,
-            slot_ns: self.time.slot_ns(),
-            offset_ns: offset.ns(),
-            offset_bound_ns: offset.bound_ns(),
-            drift: offset.drift(),
-            lease_ns: self.time.leased_until().0.saturating_sub(WallClock.now().0),
         }
     }
 

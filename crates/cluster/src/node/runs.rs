@@ -1,0 +1,148 @@
+//! Runs of a node: opened, prepared for another placing, ended, forgotten.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde_json::{Value as Json, json};
+
+use super::Node;
+use super::place::{Placed, Refusal, place};
+use super::run::{Host, Run};
+use crate::check::{Unmade, of_waveform};
+use crate::message::{Opened, Order};
+use crate::metrics::Reason;
+use crate::quorum::Ballot;
+use crate::tenant::{Share, Tenant};
+
+/// Runs at a time, those that have ended included.
+const MOST_RUNS: usize = 64;
+
+impl Node {
+    pub(super) fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Json, Refusal> {
+        if self.runs.iter().any(|run| run.name() == order.run) {
+            return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
+        }
+        let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
+        let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, memory_mib: 0 };
+        let has = self.shares().remove(by).unwrap_or_default();
+        self.quotas.admit(by, has, asks)?;
+        self.make_room()?;
+        let placed = place(&order, &self.host.node, &self.free(), &self.host.registry)?;
+        asks.memory_mib = self.memory_of(by, &placed)?;
+        self.quotas.admit(by, has, asks)?;
+        let run = Run::open(by.clone(), order, placed, &mut self.host)?;
+        let opened = Opened { samples: run.samples() };
+        self.memory_mib.insert(run.name().to_owned(), asks.memory_mib);
+        // It has counted nothing yet: its components are on the page from now on.
+        run.add_to(&mut self.past);
+        self.runs.push(run);
+        Ok(json!(opened))
+    }
+
+    /// Forgets a run that has ended where there is room for no other: of the tenant that has most of them, so that none can
+    /// keep others out by what it has left behind.
+    fn make_room(&mut self) -> Result<(), Refusal> {
+        if self.runs.len() < MOST_RUNS {
+            return Ok(());
+        }
+        let mut left: BTreeMap<&Tenant, Vec<(Instant, &str)>> = BTreeMap::new();
+        for run in &self.runs {
+            if let Some(since) = run.ended() {
+                left.entry(run.tenant()).or_default().push((since, run.name()));
+            }
+        }
+        let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
+        let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
+        let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
+        self.forget(|run| run.name() == oldest);
+        Ok(())
+    }
+
+    /// MiB that what is placed takes, if a run of `owner` may have it: nothing of it is made before.
+    fn memory_of(&self, owner: &Tenant, placed: &Placed) -> Result<u32, Refusal> {
+        Ok(of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?)
+    }
+
+    pub(super) fn prepare(&mut self, by: &Tenant, after: &Ballot, order: Order) -> Result<Json, Refusal> {
+        let name = order.run.clone();
+        let next = self.on(by, &name, |run, host| run.place_next(&order, host))?;
+        let memory_mib = self.memory_with(&name, &next)?;
+        // A run keeps its cores: of these its tenant has as many as before.
+        let samples = self.on(by, &name, |run, host| run.prepare(after, order, next, host))?;
+        self.memory_mib.insert(name, memory_mib);
+        Ok(json!(Opened { samples }))
+    }
+
+    /// MiB of a run once it may go over to another placing. What its tenant may not have the operator does not bring in either,
+    /// when he takes over the run with the order that it has.
+    fn memory_with(&self, name: &str, next: &Placed) -> Result<u32, Refusal> {
+        let run = self.runs.iter().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
+        let (owner, has_mib) = (run.tenant(), self.memory_mib.get(name).copied().unwrap_or(0));
+        let next_mib = self.memory_of(owner, next)?;
+        let has = self.shares().remove(owner).unwrap_or_default();
+        let asks = Share { memory_mib: next_mib.saturating_sub(has_mib), ..Share::default() };
+        self.quotas.admit(owner, has, asks)?;
+        Ok(next_mib.max(has_mib))
+    }
+
+    /// Does something to a run, with what the node gives it.
+    pub(super) fn on<T>(
+        &mut self,
+        by: &Tenant,
+        name: &str,
+        what: impl FnOnce(&mut Run, &mut Host) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let run = self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
+        rules(by, run)?;
+        what(run, &mut self.host)
+    }
+
+    pub(super) fn stop_run(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Result<Json, Refusal> {
+        let found = self.find(name)?;
+        rules(by, found)?;
+        if let Some(manager) = manager.filter(|&manager| manager != found.manager()) {
+            let why = format!("{} watches over run `{name}`, and not {manager}", found.manager());
+            return Err(Refusal::new(why, "let that one end it"));
+        }
+        found.stop();
+        let progress = json!(found.progress());
+        self.forget(|run| run.name() == name);
+        Ok(progress)
+    }
+
+    pub(super) fn find(&mut self, name: &str) -> Result<&mut Run, Refusal> {
+        self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))
+    }
+
+    /// Forgets runs; what they counted stays.
+    pub(super) fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
+        for run in self.runs.extract_if(.., which) {
+            run.add_to(&mut self.past);
+            self.memory_mib.remove(run.name());
+            self.host.members.release(run.name());
+        }
+    }
+}
+
+impl From<Unmade> for Refusal {
+    fn from(why: Unmade) -> Refusal {
+        let reason = match why {
+            Unmade::Files { .. } => Reason::Tenant,
+            Unmade::Memory { .. } => Reason::Range,
+        };
+        Refusal::new(&why, why.fix()).because(reason)
+    }
+}
+
+fn unknown(run: &str) -> Refusal {
+    Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
+}
+
+fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
+    if by.rules(run.tenant()) {
+        return Ok(());
+    }
+    let owner = run.tenant();
+    let fix = format!("an order of `{owner}`, or of the operator");
+    Err(Refusal::new(format!("run `{}` is of `{owner}`", run.name()), fix).because(Reason::Tenant))
+}
