@@ -128,6 +128,44 @@ fn the_arm_columns_are_measured_and_their_errors_are_those_of_the_figures_beside
     assert_eq!(outcome["claims"][4]["covered"], json!(false), "one machine tells nothing of several");
 }
 
+/// The paper's two ARMs. Slots that an emulated debug build holds.
+const TWO: &str = r#"
+[[part]]
+name = "split-aarch64"
+[part.factors]
+second_node = ["native", "same"]
+[part.fixed]
+environment = "aarch64"
+path        = "direct"
+path_rate   = "100M"
+slot        = "500ms"
+slots       = 10
+workload    = { kind = "waveform-two-nodes", waveform = "utran", latency = "fixed", duration = "60s" }
+"#;
+
+#[test]
+fn two_nodes_may_both_be_of_another_instruction_set() {
+    let run = Registry::system().begin("test").expect("a record");
+    if environment(&run).is_none() {
+        return;
+    }
+    let place = Place::with_study("aloe", 1, TWO);
+    let outcome = document(&place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]));
+    let split = outcome["two_nodes"]["split"].as_array().expect("a list");
+    if let Some(why) = split.iter().find_map(|point| point["skipped"].as_str()) {
+        return skip(why);
+    }
+    let pairs: Vec<(&Value, &Value)> =
+        split.iter().map(|point| (&point["first_node"], &point["second_node"])).collect();
+    assert_eq!(pairs, [(&json!("aarch64"), &json!("native")), (&json!("aarch64"), &json!("aarch64"))]);
+    for point in split {
+        assert_eq!((&point["rounds"], &point["other_output"]), (&json!(1), &json!(0)), "{:#}", outcome["records"]);
+        if point["misses"] != 0 {
+            takt_testing::not_judged(format!("{} slots were missed: the machine was too busy", point["misses"]));
+        }
+    }
+}
+
 /// What starts the takt for aarch64, where it knows clusters; `None`, on record, where it does not or can't be started.
 #[cfg(feature = "cluster")]
 #[track_caller]

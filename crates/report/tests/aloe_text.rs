@@ -65,7 +65,7 @@ fn two_nodes() -> Value {
     json!({
         "cable_bps": 1e8, "over_one_core": [{ "slot_us": 500.0, "ratio": figure(0.003) }], "skipped": null,
         "split": [{
-            "first_node": "native", "slot_us": 10_000.0, "on_first": ["source"], "on_second": ["crc", "sink"],
+            "first_node": "native", "second_node": "native", "slot_us": 10_000.0, "on_first": ["source"], "on_second": ["crc", "sink"],
             "cut_after": { "source": 3 }, "period_ns": figure(307_200.0), "components_ns": figure(110_000.0),
             "link_ns": figure(307_200.0), "misses": 0, "slots": 300, "same_output": 3, "other_output": 0, "rounds": 3,
             "latency_slots": 19, "cable_used_share": figure(0.03), "bridges_ns": figure(900.0), "clock_off_ns": figure(2_000.0),

@@ -70,7 +70,7 @@ mod tests {
     }
 
     /// Settings of where and beside what a workload runs are no options of its own.
-    const ELSEWHERE: [&str; 4] = ["cores", "model", "path", "process"];
+    const ELSEWHERE: [&str; 5] = ["cores", "model", "path", "process", "second_node"];
 
     #[test]
     fn every_level_of_every_setting_reaches_the_options_of_its_workload() {

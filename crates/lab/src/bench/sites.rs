@@ -33,6 +33,7 @@ impl Where {
         // A second node is takt's own, whatever radio there is.
         let addr = addr.filter(|_| !point.kind.has_second_node());
         let alone = !point.kind.has_path();
+        let second_inside = point.kind.has_second_node() && settings.word("second_node") == "same";
         let loopback = settings.word("path") == "loopback";
         let (mtu_bytes, whole_frames) = (usual_mtu_bytes(settings), needs_whole_frames(settings));
         let path = if alone || loopback || addr.is_some() { None } else { path(settings, mtu_bytes)? };
@@ -41,7 +42,7 @@ impl Where {
         let label = format!("{holder}-{way}");
         Ok(Where {
             environment: kind,
-            options: SiteOptions { addr, loopback, alone, path, mtu_bytes, whole_frames },
+            options: SiteOptions { addr, loopback, alone, path, mtu_bytes, whole_frames, second_inside },
             label,
         })
     }
@@ -270,6 +271,17 @@ mod tests {
         let sites = experiment.points(Depth::Full).into_iter().map(|point| Where::of(&point, None).unwrap().options);
         let sizes = sites.map(|site| (site.path.map(|path| path.mtu_bytes), site.mtu_bytes));
         assert_eq!(sizes.collect::<Vec<_>>(), [(None, 1500), (Some(1500), 1500), (None, 9000), (Some(9000), 9000)]);
+    }
+
+    #[test]
+    fn a_second_node_is_native_or_of_the_first_ones_environment() {
+        let text = "question = \"?\"\n[factors]\nsecond_node = [\"native\", \"same\"]\n[fixed]\nenvironment = \"aarch64\"\n\
+                    workload = { kind = \"waveform-two-nodes\", duration = \"1s\" }\n\
+                    [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+        let points = Experiment::parse("x", text).unwrap().points(Depth::Full);
+        let sites: Vec<Where> = points.iter().map(|point| Where::of(point, None).unwrap()).collect();
+        assert_eq!(sites.iter().map(|site| site.options.second_inside).collect::<Vec<_>>(), [false, true]);
+        assert_ne!(sites[0], sites[1], "each has its own agents");
     }
 
     #[test]

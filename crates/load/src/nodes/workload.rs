@@ -17,8 +17,11 @@ use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 const CUT: Setting = Setting::new("cut", Takes::Domain(&LastOnFirst), "mapper")
     .about("what is on the first node: as the mapper says, or a chain up to the component named");
 
-const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, PACKET, SLOT, SLOTS, LATENCY, POLICY, CUT];
-const LONGEST_SETTINGS: &[Setting] = &[DURATION, WAVEFORM, SLOT, LATENCY, POLICY, CUT];
+const SECOND: Setting = Setting::new("second_node", Takes::Word(&["native", "same"]), "native")
+    .about("what the second node is: this machine's takt, or of the first one's environment, native or aarch64");
+
+const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, PACKET, SLOT, SLOTS, LATENCY, POLICY, CUT, SECOND];
+const LONGEST_SETTINGS: &[Setting] = &[DURATION, WAVEFORM, SLOT, LATENCY, POLICY, CUT, SECOND];
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("misses", "/misses", "slots of components missed"),

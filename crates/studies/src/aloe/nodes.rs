@@ -33,8 +33,9 @@ pub struct TwoNodes {
 /// The UTRAN chain on two nodes, at one slot duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitPoint {
-    /// Environment of the first node; the second is native.
+    /// Environments of the nodes.
     pub first_node: String,
+    pub second_node: String,
     pub slot_us: f64,
     /// Components of either node, by the mapper, in the last round that counts.
     pub on_first: Vec<String>,
@@ -66,9 +67,17 @@ pub struct SplitPoint {
     pub skipped: Option<String>,
 }
 
+impl SplitPoint {
+    /// The environments of both.
+    #[must_use]
+    pub fn pair(&self) -> [&str; 2] {
+        [&self.first_node, &self.second_node]
+    }
+}
+
 pub(super) fn two_nodes(curve: &[Point<'_>], one: &[Point<'_>], split: [&[Point<'_>]; 2]) -> TwoNodes {
     let mut points: Vec<SplitPoint> = split.into_iter().flatten().map(split_point).collect();
-    points.sort_by(|a, b| b.first_node.cmp(&a.first_node).then(a.slot_us.total_cmp(&b.slot_us)));
+    points.sort_by(|a, b| b.pair().cmp(&a.pair()).then(a.slot_us.total_cmp(&b.slot_us)));
     let first = curve.iter().chain(split[0]).flat_map(Point::counted).find_map(nodes);
     TwoNodes {
         cable_bps: first.and_then(|nodes| nodes.cable.rate_bps),
@@ -127,8 +136,11 @@ fn split_point(point: &Point<'_>) -> SplitPoint {
     let mapped =
         |value: fn(&Mapped) -> u64| Figure::of(&point.rounds, |round| Some(value(&nodes(round)?.cut.mapped?) as f64));
     let last = counted.last();
+    let setting = |name: &str| point.settings.get(name).and_then(|value| value.as_str()).unwrap_or("native").to_owned();
+    let first_node = setting("environment");
     SplitPoint {
-        first_node: point.settings.get("environment").and_then(|name| name.as_str()).unwrap_or("native").to_owned(),
+        second_node: if setting("second_node") == "same" { first_node.clone() } else { "native".to_owned() },
+        first_node,
         slot_us: point.slot_us(),
         on_first: last.map(|run| run.nodes.cut.first.clone()).unwrap_or_default(),
         on_second: last.map(|run| run.nodes.cut.second.clone()).unwrap_or_default(),

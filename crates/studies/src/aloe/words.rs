@@ -113,17 +113,21 @@ fn two_nodes(outcome: &Outcome) -> Vec<String> {
 /// At the shortest slot that was held by each pair.
 fn split(outcome: &Outcome) -> Vec<String> {
     let mut says = Vec::new();
-    for pair in ["native", "aarch64"] {
-        let points = || outcome.two_nodes.split.iter().filter(move |p| p.first_node == pair && p.rounds > 0);
+    let pairs = [
+        (["native", "native"], "two native nodes"),
+        (["aarch64", "native"], "an emulated aarch64 and a native node"),
+        (["aarch64", "aarch64"], "two emulated aarch64 nodes"),
+    ];
+    for (pair, nodes) in pairs {
+        let points = || outcome.two_nodes.split.iter().filter(move |p| p.pair() == pair && p.rounds > 0);
         let Some(any) = points().next() else { continue };
         let held = points().find(|point| point.misses == 0);
         let held = held.map_or_else(
             || "no slot that was tried was held in all rounds".to_owned(),
             |point| format!("of the slots tried, {} is the shortest held in all rounds", time(point.slot_us * 1e3)),
         );
-        let first = if pair == "native" { "two native nodes" } else { "an emulated aarch64 and a native node" };
         says.push(format!(
-            "the UTRAN chain on {first}: the mapper cuts it after {}, where {} for the cable and {} for all components are the least \
+            "the UTRAN chain on {nodes}: the mapper cuts it after {}, where {} for the cable and {} for all components are the least \
              it can have; {held}",
             any.cut_after.keys().cloned().collect::<Vec<_>>().join(" or "),
             any.link_ns.value.map(time).unwrap_or_default(),

@@ -31,6 +31,8 @@ pub enum EnvironmentError {
     NoPathEnd { environment: String, requested: bool },
     #[error("no path of this machine leads to {environment}")]
     Elsewhere { environment: String },
+    #[error("a second node can't be in {environment}: there is one of it at a time")]
+    NoSecond { environment: String },
     #[error("node {node} is one of a cluster, and none is named")]
     NoCluster { node: String },
     /// What speaks with nodes says why.
@@ -77,6 +79,7 @@ impl EnvironmentError {
             EnvironmentError::Elsewhere { .. } => {
                 Some("--addr with the address of a radio that the node reaches\npath = \"loopback\"".into())
             }
+            EnvironmentError::NoSecond { .. } => Some("second_node = \"native\"".into()),
             EnvironmentError::NoCluster { .. } => Some("--cluster with the folder of a member".into()),
             EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),

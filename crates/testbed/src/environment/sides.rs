@@ -32,8 +32,7 @@ impl Sides {
             return Err(failed(EnvironmentError::NoPathEnd { environment: name.into(), requested: options.loopback }));
         }
         let running = environment.start(path.map(|path| &path.host), &placement.host).map_err(failed)?;
-        let namespace = path.map(|path| path.radio.namespace.path());
-        let radio = emulated.then(|| environment.start_radio(namespace.as_deref(), &placement.radio));
+        let radio = emulated.then(|| other_side(options, environment, path, &placement.radio));
         Ok(Sides { running, radio: radio.transpose().map_err(SiteError::Radio)?, placement })
     }
 
@@ -46,6 +45,9 @@ impl Sides {
     ) -> Result<Sides, SiteError> {
         let name = environment.name();
         let failed = |source| SiteError::Environment { name: name.to_owned(), source: Box::new(source) };
+        if options.second_inside {
+            return Err(SiteError::Radio(EnvironmentError::NoSecond { environment: name.to_owned() }));
+        }
         if emulated && !options.loopback {
             return Err(failed(EnvironmentError::Elsewhere { environment: name.to_owned() }));
         }
@@ -60,6 +62,23 @@ impl Sides {
         };
         Ok(Sides { running, radio, placement })
     }
+}
+
+/// A radio's agent, or that of a second node where the environment is processes of this machine.
+fn other_side(
+    options: &SiteOptions,
+    environment: &dyn Environment,
+    path: Option<&Path>,
+    cpus: &[usize],
+) -> Result<Agent, EnvironmentError> {
+    if !options.second_inside {
+        let namespace = path.map(|path| path.radio.namespace.path());
+        return environment.start_radio(namespace.as_deref(), cpus);
+    }
+    if environment.own_network() {
+        return Err(EnvironmentError::NoSecond { environment: environment.name().to_owned() });
+    }
+    Ok(environment.start(path.map(|path| &path.radio), cpus)?.agent)
 }
 
 /// What lies between the sides, by default nothing of ours.
@@ -110,5 +129,39 @@ fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Re
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Native;
+    use super::*;
+    use crate::net::PathEnd;
+
+    /// One that nothing is started in.
+    struct Apart;
+
+    impl Environment for Apart {
+        fn name(&self) -> &str {
+            "container"
+        }
+
+        fn outside(&self) -> &Native {
+            unreachable!("the second node is to be inside")
+        }
+
+        fn start(&self, _: Option<&PathEnd>, _: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+            unreachable!("there is one of it at a time")
+        }
+    }
+
+    #[test]
+    fn there_is_no_second_node_in_what_has_a_network_of_its_own() {
+        let options = SiteOptions { second_inside: true, ..SiteOptions::default() };
+        let refused = other_side(&options, &Apart, None, &[]).unwrap_err();
+        assert_eq!(refused.to_string(), "a second node can't be in container: there is one of it at a time");
+        assert_eq!(refused.fix().as_deref(), Some("second_node = \"native\""));
+        let elsewhere = Sides::start_elsewhere(&options, &Apart, true).err().expect("refused");
+        assert_eq!(elsewhere.fix(), refused.fix());
     }
 }

@@ -31,6 +31,8 @@ pub struct SiteOptions {
     pub mtu_bytes: u32,
     /// The ends of the path finish the checksums of what they send, as a card does.
     pub whole_frames: bool,
+    /// The other side is no radio but a second node of the environment's kind: `native` or `aarch64`.
+    pub second_inside: bool,
 }
 
 impl Default for SiteOptions {
@@ -42,6 +44,7 @@ impl Default for SiteOptions {
             path: None,
             mtu_bytes: PathSpec::MTU_BYTES,
             whole_frames: false,
+            second_inside: false,
         }
     }
 }
@@ -189,7 +192,9 @@ impl Site {
         let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
         let is_elsewhere = environment.is_elsewhere();
         let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
-        site.find_emulator_priority();
+        if !options.second_inside {
+            site.find_emulator_priority();
+        }
         site
     }
 

@@ -52,7 +52,10 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
 /// The UTRAN chain on two nodes.
 pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &SplitPoint| {
-        let pair = if p.first_node == "native" { "equal" } else { "unequal" };
+        let pair = match p.pair() {
+            [first, second] if first == second => format!("2 {first}"),
+            [first, second] => format!("{first}, {second}"),
+        };
         let cut: Vec<String> = p.cut_after.iter().map(|(after, n)| format!("after {after} {n}")).collect();
         Row::plain([
             Cell::text(format!("{}, {pair}", Unit::SECONDS.show(p.slot_us * 1e-6, 3))),
@@ -69,7 +72,7 @@ pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
     let rows: Vec<Row> = outcome.two_nodes.split.iter().filter(|p| p.rounds > 0).map(row).collect();
     let cable = outcome.two_nodes.cable_bps.map_or_else(String::new, |bps| Unit::BITS_PER_S.show(bps, 3));
     let table = Table::new("split", "The UTRAN chain on two nodes", columns, rows).with_note(format!(
-        "Joined by {cable}. Equal: both native; unequal: the first an emulated aarch64. Its source is on the first node, its sink on \
+        "Joined by {cable}. An aarch64 is emulated. The chain's source is on the first node, its sink on \
          the second, and between them the mapper cuts. Same output: rounds whose sinks received what they receive on one node. \
          Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold. Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
          left no time for TCP/IP."
