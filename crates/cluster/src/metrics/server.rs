@@ -226,6 +226,16 @@ mod tests {
         reading.join().unwrap()
     }
 
+    /// The scrapes of as many clients as there are threads: each of these is at one of them.
+    fn waiting(server: &Server) -> Vec<Scrape> {
+        let mut waiting = Vec::new();
+        takt_testing::wait_for("a client at each thread", || {
+            waiting.extend(server.scrapes.iter().flat_map(Receiver::try_iter));
+            (waiting.len() == AT_A_TIME).then_some(())
+        });
+        waiting
+    }
+
     const GET: &str = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
 
     #[test]
@@ -260,12 +270,14 @@ mod tests {
     #[test]
     fn a_client_that_reads_nothing_is_cut_off() {
         let server = server();
-        let page = "x".repeat(16 << 20);
+        let page: Arc<str> = "x".repeat(16 << 20).into();
         let deaf: Vec<TcpStream> = (0..AT_A_TIME).map(|_| ask(&server, GET)).collect();
-        let text = answered(&server, ask(&server, GET), &page);
-        assert!(text.ends_with("xxx"), "the fifth has it");
-        // By the thread of one that was cut off. The others' time ends when theirs does: reading, they may still get it all.
-        assert!(deaf.into_iter().any(|stream| rest(stream).len() < page.len()));
+        waiting(&server).iter().for_each(|scrape| scrape.send(Arc::clone(&page)).unwrap());
+        let reading: Vec<TcpStream> = (0..AT_A_TIME).map(|_| ask(&server, GET)).collect();
+        // Each thread has one of these: none of the deaf has one any more, and what they read now comes from no thread.
+        waiting(&server).iter().for_each(|scrape| scrape.send(Arc::clone(&page)).unwrap());
+        assert!(reading.into_iter().all(|stream| rest(stream).ends_with("xxx")), "who came after them has it");
+        assert!(deaf.into_iter().all(|stream| rest(stream).len() < page.len()));
     }
 
     #[test]
