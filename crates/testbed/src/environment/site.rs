@@ -13,7 +13,7 @@ use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
 use super::given::GivenRadio;
-use super::sides::{Between, Sides};
+use super::sides::{Between, Sides, second_is_possible};
 use super::{Environment, EnvironmentError, EnvironmentFacts, Placement, RunningEnvironment, Shell, drawing};
 use crate::net::{Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathSpec, RadioPair, topology};
 
@@ -147,6 +147,7 @@ impl Site {
         run: &Run,
         label: &str,
     ) -> Result<Site, SiteError> {
+        second_is_possible(options, environment)?;
         let emulated = options.addr.is_none() && !options.alone;
         if environment.is_elsewhere() {
             let sides = Sides::start_elsewhere(options, environment, emulated)?;
