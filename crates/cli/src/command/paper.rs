@@ -27,7 +27,7 @@ Examples:
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
   takt paper uhd-dpdk --quick          about five minutes: engines by LTE's rates, quiet and loaded
-  takt paper uhd-dpdk                  three hours: all rates, ten rounds of 17 s
+  takt paper uhd-dpdk                  three and a half hours: all rates, ten rounds of 17 s
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 

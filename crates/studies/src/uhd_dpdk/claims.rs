@@ -29,13 +29,17 @@ fn both<'a>(outcome: &'a Outcome, id: &str) -> Option<(&'a Chart, &'a Curve, &'a
     Some((chart, sockets, bypass))
 }
 
+/// The spots of two curves where both were measured.
+fn in_common<'a>(one: &'a Curve, other: &'a Curve) -> impl Iterator<Item = (&'a Spot, &'a Spot)> {
+    one.measured().filter_map(|spot| Some((spot, other.at(spot.x)?)))
+}
+
 /// Whether bypassing has surely less of something bad, at every rate of these charts.
 fn less(outcome: &Outcome, ids: [&str; 2], counts: impl Fn(&Spot) -> bool) -> Judged {
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for (chart, sockets, bypass) in ids.into_iter().filter_map(|id| both(outcome, id)) {
         let host = if chart.part == "loaded" { "loaded" } else { "quiet" };
-        for spot in sockets.measured().filter(|spot| counts(spot)) {
-            let Some(other) = bypass.at(spot.x) else { continue };
+        for (spot, other) in in_common(sockets, bypass).filter(|(spot, _)| counts(spot)) {
             let place = format!("{} on a {host} host", at(chart, spot.x));
             let what = format!("{SOCKETS} and {} at {place}", bypass.name);
             comparisons.push(Compared::more(what, chart.measure, &spot.figure, &other.figure));
@@ -77,8 +81,7 @@ fn polling_fills_a_core(outcome: &Outcome) -> Judged {
     };
     let full = outcome.paper.number("full_core_share");
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for spot in polling.measured() {
-        let Some(waits) = sockets.at(spot.x) else { continue };
+    for (spot, waits) in in_common(polling, sockets) {
         let place = at(chart, spot.x);
         let polls = format!("{} polling at {place}", polling.name);
         comparisons.push(Compared::above(polls.clone(), chart.measure, &spot.figure, full));
