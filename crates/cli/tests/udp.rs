@@ -75,6 +75,20 @@ fn a_load_that_is_lost_is_answered_with_no_and_exit_1_and_json_says_where() {
 }
 
 #[test]
+fn an_end_that_never_sleeps_asks_more_often_than_anything_comes() {
+    for (more, polls) in [(&["--engine", "socket"][..], false), (&["--engine", "socket", "--busy-poll"], true)] {
+        let server = Server::start(more);
+        let load =
+            [&["--engine", "socket", "--size", "64", "--pps", "1k", "--count", "300", "--json"][..], &GUARD].concat();
+        let evidence = json(&server.send(&load))["evidence"].clone();
+        let calls = evidence["server"]["receive_calls"].as_u64().expect("a number");
+        assert_eq!(evidence["server"]["busy_poll"], polls);
+        assert_eq!(evidence["client"]["busy_poll"], false);
+        assert_eq!(calls > 10 * 300, polls, "{calls} calls");
+    }
+}
+
+#[test]
 fn both_ways_are_reported_one_below_the_other() {
     let server = Server::start(&["--engine", "socket"]);
     let said = text(&server.send(&["--bidir", "--rate", "1M", "--duration", "200ms"]).stdout);

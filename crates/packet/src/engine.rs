@@ -87,6 +87,8 @@ pub struct Limits {
     pub aggregates_sends: bool,
     /// Whether receives may arrive as aggregates (UDP GRO).
     pub aggregates_receives: bool,
+    /// Whether a thread that receives asks again at once instead of sleeping, and takes all of its core.
+    pub busy_poll: bool,
     /// How datagrams pass between this process and the interface.
     pub path: FramePath,
 }

@@ -54,6 +54,7 @@ impl Shared {
             stamps: self.ports.iter().all(|p| p.stamps),
             aggregates_sends: aggregates.0,
             aggregates_receives: aggregates.1,
+            busy_poll: config.busy_poll,
             path: FramePath::Sockets,
         }
     }

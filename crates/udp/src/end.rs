@@ -76,9 +76,8 @@ pub(super) fn spawn_for_load<'scope, T: Send + 'scope>(
 }
 
 /// The engine's configuration for either end: any payload fits, a server does not know which will come.
-pub(super) fn config(ports: Vec<PortSpec>, aggregate: bool, buffer_bytes: usize, payload_bytes: usize) -> Config {
+pub(super) fn config(ports: Vec<PortSpec>, buffer_bytes: usize, payload_bytes: usize) -> Config {
     Config {
-        aggregate,
         recv_buffer_bytes: buffer_bytes,
         send_buffer_bytes: buffer_bytes,
         max_payload_bytes: payload_bytes.max(MESSAGE_BYTES),

@@ -68,6 +68,7 @@ impl Measure {
             recv_buffer_bytes: limits.recv_buffer_bytes,
             aggregates_sends: limits.aggregates_sends,
             aggregates_receives: limits.aggregates_receives,
+            busy_poll: limits.busy_poll,
             kernel_stamps: limits.stamps,
             receive_buffer_drops: drops,
             control_sent: (now.sent_datagrams - was.sent_datagrams).saturating_sub(load_sent),

@@ -107,6 +107,9 @@ pub struct Options {
     pub generator: MadeBy,
     /// Let the client's kernel split and join aggregates.
     pub aggregate: bool,
+    /// The client's thread never sleeps while it waits for datagrams.
+    #[serde(default)]
+    pub busy_poll: bool,
     /// Kernel buffers of each port, bytes.
     pub buffer_bytes: usize,
     /// CPUs the client's thread may use; empty = those it has.
@@ -133,6 +136,7 @@ impl Options {
             engine: EngineKind::Mmsg,
             generator: MadeBy::Engine,
             aggregate: false,
+            busy_poll: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
         }
@@ -178,6 +182,9 @@ pub struct ServeOptions {
     pub engine: EngineKind,
     /// Let its kernel split and join aggregates.
     pub aggregate: bool,
+    /// Its thread never sleeps while it waits for datagrams.
+    #[serde(default)]
+    pub busy_poll: bool,
     /// Kernel buffers, bytes.
     pub buffer_bytes: usize,
     /// CPUs its thread may use; empty = those it has.
@@ -193,6 +200,7 @@ impl ServeOptions {
             bind,
             engine: EngineKind::Mmsg,
             aggregate: false,
+            busy_poll: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
             once: false,

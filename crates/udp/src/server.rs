@@ -65,8 +65,9 @@ struct ControlMessage {
 impl<'a> Server<'a> {
     fn open(options: &'a ServeOptions, notice: &'a mut (dyn FnMut(Notice) + Send)) -> Result<Server<'a>, UdpError> {
         let ports = vec![PortSpec { bind: options.bind, peer: None }];
-        let any_size = config(ports, options.aggregate, options.buffer_bytes, *PAYLOAD_BYTES.end());
-        let engine = open(options.engine, &Config { shorter_payloads: true, ..any_size })?;
+        let ServeOptions { aggregate, busy_poll, .. } = *options;
+        let any_size = config(ports, options.buffer_bytes, *PAYLOAD_BYTES.end());
+        let engine = open(options.engine, &Config { shorter_payloads: true, aggregate, busy_poll, ..any_size })?;
         notice(Notice::Ready(engine.local(PORT).unwrap_or(options.bind)));
         Ok(Server {
             options,

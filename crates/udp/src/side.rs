@@ -56,6 +56,9 @@ pub struct EndEvidence {
     pub recv_buffer_bytes: usize,
     pub aggregates_sends: bool,
     pub aggregates_receives: bool,
+    /// Whether its thread never slept. Older records have none, and none did.
+    #[serde(default)]
+    pub busy_poll: bool,
     /// Whether arrivals carry the kernel's stamp; else they are stamped when read.
     pub kernel_stamps: bool,
     pub receive_buffer_drops: Option<u64>,

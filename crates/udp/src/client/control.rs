@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
+use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait, open};
 
 use super::super::clock::{Probe, Relation, relate};
 use super::super::end::{ASK_EVERY, GONE, ReadUntil, SILENCE, boot_id, config, send_message};
@@ -43,7 +43,9 @@ impl<'a> ControlChannel<'a> {
         let spec = PortSpec { bind: SocketAddr::new(any, 0), peer: Some(options.server) };
         let ports = vec![spec; usize::from(options.flows)];
         let largest = options.sizes.iter().copied().max().unwrap_or(0).max(options.payload_bytes);
-        let engine = open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, largest))?;
+        let Options { aggregate, busy_poll, .. } = *options;
+        let longest = config(ports, options.buffer_bytes, largest);
+        let engine = open(options.engine, &Config { aggregate, busy_poll, ..longest })?;
         let session = RandomState::new().hash_one(WallClock.now().0);
         let last_received = WallClock.now();
         let read_until = ReadUntil::begin(last_received);

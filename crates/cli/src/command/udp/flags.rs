@@ -66,6 +66,9 @@ pub(super) struct Engine {
     /// Let the kernel split and join aggregates (UDP GSO and GRO).
     #[arg(long)]
     pub(super) aggregate: bool,
+    /// Never sleep while datagrams are waited for: takes a whole core, and with xdp does the driver's work.
+    #[arg(long)]
+    pub(super) busy_poll: bool,
     /// Kernel buffers.
     #[arg(short = 'w', long, value_name = "B", default_value = "4MiB", value_parser = size)]
     pub(super) buffer: usize,
@@ -143,9 +146,9 @@ pub(super) fn bar(output: &Output) -> ProgressBar {
 
 /// What both kinds of load have in common.
 pub(super) fn load(server: &Server, ways: &Ways, engine: Engine) -> Options {
-    let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = engine;
+    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, cores: cpus } = engine;
     let (direction, flows) = (ways.direction(), ways.flows);
-    Options { direction, flows, engine, aggregate, buffer_bytes, cpus, ..Options::to(server.at()) }
+    Options { direction, flows, engine, aggregate, busy_poll, buffer_bytes, cpus, ..Options::to(server.at()) }
 }
 
 #[cfg(test)]

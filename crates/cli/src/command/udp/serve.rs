@@ -32,11 +32,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = args.engine;
+    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, cores: cpus } = args.engine;
     let options = ServeOptions {
         bind: SocketAddr::new(args.addr, args.port),
         engine,
         aggregate,
+        busy_poll,
         buffer_bytes,
         cpus,
         once: args.once,

@@ -62,6 +62,7 @@ impl SimEngine {
             stamps: config.stamps,
             aggregates_sends: false,
             aggregates_receives: false,
+            busy_poll: false,
             path: FramePath::Sockets,
         };
         let arena_bytes = config.batch * config.max_payload_bytes;
