@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::namespaces::Pair;
-use crate::peer::Run;
+use crate::peer::{Attempt, Run};
 use crate::row::{Row, row};
 
 #[test]
@@ -248,13 +248,26 @@ fn row_26_burning_eeproms() {
 #[test]
 fn row_27_soapy() {
     Row { needs: &["SoapySDRUtil"], ..row(27) }.judged_by(|attempt| {
-        attempt
-            .run("SoapySDRUtil", "--probe=driver=uhd,addr=ADDR")
-            .ok()?
-            .says("Channels: 1 Rx, 1 Tx")?
-            .says("N200")
-            .map(drop)
+        attempt.run("SoapySDRUtil", "--probe=driver=uhd,addr=ADDR").ok()?.says("Channels: 1 Rx, 1 Tx")?.says("N200")?;
+        soapy_streams(attempt)
     });
+}
+
+/// SoapySDR's rate test each way. It prints the rate it had after five seconds, and has no end: a signal stops it, and then its
+/// status is 1 even where all went well.
+pub(crate) fn soapy_streams(attempt: &Attempt) -> Result<(), String> {
+    for direction in ["RX", "TX"] {
+        let test = format!("SoapySDRUtil --args=driver=uhd,addr=ADDR --rate=1e6 --channels=0 --direction={direction}");
+        let run = attempt.run("timeout", &format!("--signal=INT 12 {test}"));
+        let before = run.text.split(" Msps").next().unwrap_or_default();
+        let digits = before.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(before, |at| &before[at + 1..]);
+        match digits.parse::<f64>() {
+            // What is sent ahead of its time makes it more.
+            Ok(rate_msps) if (0.9..1.3).contains(&rate_msps) => {}
+            _ => return Err(format!("{direction}: `{digits}` is not about 1 Msps\n{run}")),
+        }
+    }
+    Ok(())
 }
 
 #[test]

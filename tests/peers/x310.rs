@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use crate::acceptance::all_succeed;
+use crate::acceptance::{all_succeed, soapy_streams};
 use crate::namespaces::Pair;
 use crate::row::Row;
 
@@ -151,7 +151,8 @@ fn row_x22_multi_channel_samples() {
 fn row_x27_soapy() {
     Row { needs: &["SoapySDRUtil"], ..x310(27) }.judged_by(|attempt| {
         let run = attempt.run("SoapySDRUtil", "--probe=driver=uhd,addr=ADDR").ok()?;
-        run.says("Channels: 2 Rx, 2 Tx")?.says("X310").map(drop)
+        run.says("Channels: 2 Rx, 2 Tx")?.says("X310")?;
+        soapy_streams(attempt)
     });
 }
 
