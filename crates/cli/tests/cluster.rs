@@ -95,7 +95,9 @@ fn a_node_offers_the_engines_that_open_and_the_radios_that_are_named() {
     assert!(found["model"].as_str().is_some_and(|model| model.starts_with("N2")), "{found}");
     assert_eq!(silent["addr"], nobody);
     assert!(silent["model"].is_null() && silent["why"].is_null(), "{silent}");
-    let listed = text(&place.takt(&list).stdout);
+    let listed = wait_for("the same in words", || {
+        Some(text(&place.takt(&list).stdout)).filter(|listed| listed.contains("engines"))
+    });
     has(&listed, &["engines", "socket, mmsg", &radio, "(software)", "50 MS/s", &nobody, "does not answer"]);
 }
 
