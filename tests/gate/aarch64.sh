@@ -72,8 +72,8 @@ left_out_is_true() {
 export -f left_out_is_true
 export left_out logs
 
-# Translated, radios and nodes answer too late beside others: they are alone, too.
-waits_for_others=(-e ' alone /' -e '/cli radio /' -e '/cli cluster /' -e '/cli waveform /')
+# Translated, radios and nodes answer too late beside others, and no slot of a study counts: they are alone, too.
+waits_for_others=(-e ' alone /' -e '/cli radio /' -e '/cli cluster /' -e '/cli waveform /' -e '/cli paper /')
 
 all_emulated() {
     local bad=0
