@@ -134,6 +134,7 @@ impl Engine for Feed {
             stamps: false,
             aggregates_sends: false,
             aggregates_receives: false,
+            busy_poll: false,
             path: FramePath::Sockets,
         }
     }
