@@ -88,9 +88,10 @@ impl Assembler {
     pub(super) fn take(&mut self, data: &BridgeData<'_>, newest: u64) {
         count(&self.tally.datagrams, 1);
         count(&self.tally.bytes, Layout::datagram_bytes(data.payload.len()) as u64);
-        // The slot nearest to the one expected that ends in these 32 bits.
-        let ahead = data.head.slot.wrapping_sub(self.next as u32) as i32;
-        let Some(slot) = self.next.checked_add_signed(ahead.into()).filter(|_| ahead >= 0) else {
+        // The slot nearest to the newest that ends in these 32 bits. Not to the one expected: a placing that a run has gone over
+        // to expects the first slot, whatever slot the run is in.
+        let ahead = data.head.slot.wrapping_sub(newest as u32) as i32;
+        let Some(slot) = newest.checked_add_signed(ahead.into()).filter(|&slot| slot >= self.next) else {
             return count(&self.tally.late_datagrams, 1);
         };
         let placed = self.place(data).filter(|_| slot <= newest);
@@ -239,6 +240,20 @@ mod tests {
         feed(&mut assembler, &datagrams(0, &[1; 3]));
         assert_eq!(received(&mut worker), [(0, vec![1; 3])]);
         assert_eq!(tally.broken_datagrams.load(std::sync::atomic::Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_placing_that_begins_late_in_a_long_run_receives_its_slots() {
+        for first in [1 << 31, (1 << 32) - 1, 1 << 32, (7 << 32) + 5] {
+            let (mut assembler, mut worker, tally) = assembler();
+            for slot in first..first + 3 {
+                for (head, payload) in datagrams(slot, &[slot as u8; 20]) {
+                    assembler.take(&BridgeData { head, payload: &payload }, slot + 1);
+                }
+                assert_eq!(received(&mut worker), [(slot, vec![slot as u8; 20])]);
+            }
+            assert_eq!(tally.late_datagrams.load(std::sync::atomic::Ordering::Relaxed), 0);
+        }
     }
 
     #[test]

@@ -62,10 +62,10 @@ pub(super) struct Pass {
     links: Vec<LinkReader>,
 }
 
-/// Bridges that send and receive.
+/// Bridges that send and receive. Dropped, they end.
 pub struct Running {
     stop: Stop,
-    thread: JoinHandle<Result<(), EngineError>>,
+    thread: Option<JoinHandle<Result<(), EngineError>>>,
     links: Vec<LinkReader>,
 }
 
@@ -86,9 +86,18 @@ impl Running {
     ///
     /// # Errors
     /// The engine was gone before: since then nothing was sent or received.
-    pub fn finish(self) -> Result<(), EngineError> {
+    pub fn finish(mut self) -> Result<(), EngineError> {
         self.stop.request();
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended.map_or(Ok(()), |ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.request();
+        // What broke it, or its panic, is of no use to who does not ask.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -123,7 +132,7 @@ impl Pass {
             self.send(&peers)
         };
         let thread = std::thread::Builder::new().name("takt-bridge".to_owned()).spawn(run)?;
-        Ok(Running { stop: own_stop, thread, links })
+        Ok(Running { stop: own_stop, thread: Some(thread), links })
     }
 
     fn receive(&mut self, peers: &BTreeMap<usize, SocketAddr>, time: &SlotTime) -> Result<(), EngineError> {
@@ -205,7 +214,22 @@ impl Outgoing {
 
 #[cfg(test)]
 mod tests {
+    use takt_packet::{Config, EngineKind, PortSpec};
+
     use super::*;
+
+    #[test]
+    fn bridges_that_are_dropped_end_and_give_back_their_port() {
+        let config =
+            Config::new(vec![PortSpec { bind: SocketAddr::new(takt_testing::loopback(1).into(), 0), peer: None }]);
+        let engine = takt_packet::open(EngineKind::Socket, &config).unwrap();
+        let at = engine.local(PortIndex(0)).unwrap();
+        let pass = Pass::new(engine, Vec::new(), Vec::new(), Vec::new());
+        let running = pass.start(&BTreeMap::new(), SlotTime::new(1_000_000), None, Stop::new()).unwrap();
+        assert!(std::net::UdpSocket::bind(at).is_err(), "they have it");
+        drop(running);
+        std::net::UdpSocket::bind(at).unwrap();
+    }
 
     #[test]
     fn parcels_are_looked_for_within_a_sixteenth_of_a_slot_and_no_more_often_than_is_of_use() {
