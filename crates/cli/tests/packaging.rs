@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use support::{Ended, Place, TAKT, report, takt, text};
 use takt_testing::{loopback, skip, wait_for};
 
@@ -176,34 +177,88 @@ fn folders_script() -> String {
     lines.map_while(|line| line.strip_prefix(&indent)).fold(String::new(), |script, line| script + line + "\n")
 }
 
-#[test]
-fn a_pod_makes_folders_that_takt_takes_and_knows_whether_its_node_is_alive() {
-    let place = Place::with("empty", "");
-    let path = path(&place);
-    let secret = place.path("fleet/fleet");
-    let issued = place.takt(&["node", "certificates", "--out", "fleet", "--cluster", "lab", "fleet"]);
-    assert!(issued.status.success(), "{}", report(&issued));
-    let call = |program: &str| {
-        let mut command = place.call(program);
-        command.env("PATH", &path).env("SECRET", &secret).env("FOLDERS", place.path("folders"));
-        command.env("CLUSTER", "lab").env("NODES", "3").env("POD_SET", "takt-node").env("POD_NAME", "takt-node-1");
-        command.env("POD_IP", loopback(1).to_string());
-        command
-    };
-    let made = call("sh").args(["-euc", &folders_script()]).output().expect("sh");
-    assert!(made.status.success(), "{}", report(&made));
-    let manager = fs::read_to_string(place.path("folders/manager/cluster.toml")).expect("made");
-    assert!(
-        manager.contains(r#""quic/takt-node-0.takt-node:7447", "quic/takt-node-1.takt-node:7447", "quic/"#),
-        "{manager}"
-    );
+/// Pods of Kubernetes that share a Secret: two of the set, on loopback.
+struct Pods {
+    place: Place,
+    path: String,
+}
 
-    let mut node = call("takt-node");
-    let (_node, _output, line) = Ended::ready(node.args(["--folder", "folders/node"]).stderr(Stdio::null()));
-    assert_eq!(line, "ready node takt-node-1\n");
-    let alive = |name: &str| call("takt-node-alive").args(["folders/probe", name]).status().expect("sh").success();
-    assert!(alive("takt-node-1"));
-    assert!(!alive("takt-node-0"), "nobody of that name is there");
+const PODS: [(&str, u8); 2] = [("takt-node-0", 1), ("takt-node-1", 2)];
+
+impl Pods {
+    /// Each has made its folders, in one of its own.
+    fn made() -> Pods {
+        let place = Place::with("empty", "");
+        let path = path(&place);
+        let issued = place.takt(&["node", "certificates", "--out", "fleet", "--cluster", "lab", "fleet"]);
+        assert!(issued.status.success(), "{}", report(&issued));
+        let pods = Pods { place, path };
+        for (name, _) in PODS {
+            let made = pods.call(name, "sh").args(["-euc", &folders_script()]).output().expect("sh");
+            assert!(made.status.success(), "{}", report(&made));
+        }
+        pods
+    }
+
+    /// A program in a pod.
+    fn call(&self, pod: &str, program: &str) -> Command {
+        let (_, host) = PODS.into_iter().find(|(name, _)| *name == pod).expect("a pod");
+        let mut command = self.place.call(program);
+        command.env("PATH", &self.path).env("SECRET", self.place.path("fleet/fleet"));
+        command.env("FOLDERS", self.place.path(pod)).env("POD_NAME", pod).env("POD_IP", loopback(host).to_string());
+        command.env("CLUSTER", "lab").env("NODES", "2").env("POD_SET", "takt-node");
+        command
+    }
+
+    /// Its node.
+    fn start(&self, pod: &str) -> Ended {
+        let mut node = self.call(pod, "takt-node");
+        node.args(["--folder", &format!("{pod}/node")]).stderr(Stdio::null());
+        let (node, _output, line) = Ended::ready(&mut node);
+        assert_eq!(line, format!("ready node {pod}\n"));
+        node
+    }
+
+    /// What the probe of a pod says of a node.
+    fn alive(&self, pod: &str, node: &str) -> bool {
+        let mut probe = self.call(pod, "takt-node-alive");
+        probe.args([&format!("{pod}/probe"), node]).stdout(Stdio::null()).stderr(Stdio::null());
+        probe.status().expect("sh").success()
+    }
+}
+
+#[test]
+fn a_pod_is_alive_while_its_node_answers_and_no_longer() {
+    let pods = Pods::made();
+    let [own, other] = PODS.map(|(name, _)| name);
+    assert!(!pods.alive(own, own), "it is not started");
+    let node = pods.start(own);
+    assert!(pods.alive(own, own));
+    assert!(!pods.alive(own, other), "nobody of that name is there");
+    let pid = Pid::from_child(&node.0);
+    kill_process(pid, Signal::STOP).expect("ours");
+    assert!(!pods.alive(own, own), "it is frozen");
+    kill_process(pid, Signal::CONT).expect("ours");
+    wait_for("the node", || pods.alive(own, own).then_some(()));
+}
+
+#[test]
+fn the_manager_of_a_pod_reaches_the_nodes_of_all() {
+    let pods = Pods::made();
+    let _nodes = PODS.map(|(name, _)| pods.start(name));
+    // Names that Kubernetes would resolve.
+    let settings = pods.place.path("takt-node-0/manager/cluster.toml");
+    let mut manager = fs::read_to_string(&settings).expect("made");
+    for (name, host) in PODS {
+        let of_service = format!("quic/{name}.takt-node:7447");
+        assert!(manager.contains(&of_service), "{manager}");
+        manager = manager.replace(&of_service, &format!("quic/{}:7447", loopback(host)));
+    }
+    fs::write(&settings, manager).expect("ours");
+    wait_for("both nodes", || {
+        let listed = pods.place.takt(&["node", "list", "--folder", "takt-node-0/manager", "--json"]);
+        (support::cluster::names(&support::json(&listed)) == PODS.map(|(name, _)| name)).then_some(())
+    });
 }
 
 /// A Slurm of two machines, both here: `srun` starts the command once for each, `scancel` ends them.
