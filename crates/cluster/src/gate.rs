@@ -21,6 +21,7 @@ use rustls_pki_types::{CertificateDer, UnixTime};
 use serde::Deserialize;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
+use crate::certificates::member_of;
 use crate::check::{OutOfRange, check};
 use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, WriteAgent};
 use crate::metrics::Reason;
@@ -36,7 +37,7 @@ pub const MOST_BYTES_UNSIGNED: usize = 16 << 10;
 /// Bytes of a certificate in it.
 const MOST_CERTIFICATE: usize = 16 << 10;
 
-/// How long after it was signed an order may come. A node that opens a large waveform answers others after that.
+/// How long after it was signed an order may come. A node that goes over to a large waveform answers others after that.
 pub const WINDOW: Duration = Duration::from_secs(60);
 
 /// Orders of a tenant in such a time; a run takes four.
@@ -248,6 +249,10 @@ impl Gate {
         certificate
             .verify_for_usage(algorithms, &[anchor], &[], today, usage, None, None)
             .map_err(|error| why(unverified(&error)))?;
+        // One authority may serve several clusters; and where a router carries this one, TLS has not looked at it.
+        if common_name(&der) != Some(member_of(&self.cluster)) {
+            return Err(why(format!("it is of no member of cluster `{}`", self.cluster)));
+        }
         let tenant = named(&der).map_err(why)?;
         let signature = STANDARD.decode(&sealed.signature).unwrap_or_default();
         certificate
@@ -388,7 +393,10 @@ pub(crate) fn tenant_of(certificate: &str) -> Result<Tenant, String> {
 
 /// The common name in a certificate that is this machine's own, PEM.
 pub(crate) fn common_name_of(certificate: &str) -> Option<String> {
-    let der = CertificateDer::from_pem_slice(certificate.as_bytes()).ok()?;
-    let (_, certificate) = x509_parser::parse_x509_certificate(&der).ok()?;
+    common_name(&CertificateDer::from_pem_slice(certificate.as_bytes()).ok()?)
+}
+
+fn common_name(der: &CertificateDer<'_>) -> Option<String> {
+    let (_, certificate) = x509_parser::parse_x509_certificate(der).ok()?;
     Some(certificate.subject().iter_common_name().next()?.as_str().ok()?.to_owned())
 }

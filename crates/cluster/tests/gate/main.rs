@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use support::*;
-use takt_cluster::certificates::Grant;
+use takt_cluster::certificates::{Grant, issue};
 use takt_cluster::gate::{Admitted, Gate, WINDOW};
 use takt_cluster::message::{Moment, Request, StartAgent, WriteAgent};
 use takt_cluster::tenant::Tenant;
@@ -195,6 +195,9 @@ fn certificates_count_that_the_own_authority_gave_and_that_are_valid_now() {
     let early = of("early", now + day, now + 2 * day);
     let why = refused(&mut gate, &early, &stop());
     assert!(why.contains("not valid yet"), "{why}");
+    issue(out.path(), "office", &["elsewhere".to_owned()], &settings(), &grant("blue")).expect("a folder");
+    let why = refused(&mut gate, &signer(out.path(), "elsewhere"), &stop());
+    assert_eq!(why, "the certificate of an order: it is of no member of cluster `lab`");
     let good = of("good", now - day, now + day);
     assert!(give(&mut gate, &good, &stop()).is_ok());
     for certificate in ["", "no PEM", &"A".repeat(20_000), &authority] {

@@ -26,8 +26,16 @@ pub(crate) fn settings() -> Settings {
 /// A folder of an authority in `out`: who signs with it, and the authority.
 pub(crate) fn folder(out: &Path, name: &str, grant: &Grant) -> (Signer, String) {
     issue(out, "lab", &[name.to_owned()], &settings(), grant).expect("a folder");
-    let text = |file: &str| std::fs::read_to_string(out.join(name).join(file)).expect("a file");
-    (Signer::new(text(Folder::CERTIFICATE), &text(Folder::KEY)).expect("a key"), text(Folder::AUTHORITY))
+    (signer(out, name), text(out, name, Folder::AUTHORITY))
+}
+
+/// Who signs with a folder that is there.
+pub(crate) fn signer(out: &Path, name: &str) -> Signer {
+    Signer::new(text(out, name, Folder::CERTIFICATE), &text(out, name, Folder::KEY)).expect("a key")
+}
+
+fn text(out: &Path, name: &str, file: &str) -> String {
+    std::fs::read_to_string(out.join(name).join(file)).expect("a file")
 }
 
 pub(crate) fn grant(tenant: &str) -> Grant {
