@@ -23,8 +23,8 @@ const ELSEWHERE: [&str; 4] = ["doctor --fix", "doctor --prove", "doctor --undo",
 
 /// They name what a person has and this place has not, and say so.
 const NAMED: [(&str, &str); 9] = [
-    ("takt node watch utran-a-4711 --folder cluster/a", "no node answers"),
-    ("takt node watch utran-a-4711 --folder cluster/a --standby", "no node answers"),
+    ("takt node watch utran-a-k3f9a --folder cluster/a", "no node answers"),
+    ("takt node watch utran-a-k3f9a --folder cluster/a --standby", "no node answers"),
     ("takt udp send --addr 192.168.10.2 --size 64 --generator xdp", "sends no frames of XDP"),
     ("takt experiment compare 100412 112233", "100412"),
     ("takt report 2026-11-21T100412-check --json", "2026-11-21T100412-check"),

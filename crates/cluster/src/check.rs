@@ -183,6 +183,8 @@ fn short(text: &str) -> String {
 pub(crate) enum Unmade {
     #[error("component `{component}` is a `{kind}`, which may open files of the node, and `{tenant}` is a tenant")]
     Files { component: String, kind: String, tenant: Tenant },
+    #[error("component `{component}` is isolated, in a process that no quota counts, and `{tenant}` is a tenant")]
+    Isolated { component: String, tenant: Tenant },
     #[error("links, bridges and buffers take {needed_mib} MiB here, and {allowed_mib} are allowed")]
     Memory { needed_mib: u64, allowed_mib: u64 },
 }
@@ -194,13 +196,14 @@ impl Unmade {
             Unmade::Files { component, .. } => {
                 format!("the waveform without `{component}`, or a folder of the operator's, who may open files")
             }
+            Unmade::Isolated { component, .. } => format!("`{component}` without `isolated = true`"),
             Unmade::Memory { .. } => "shorter packets, smaller delays, or smaller buffers".to_owned(),
         }
     }
 }
 
-/// MiB that a share of a waveform of `owner` takes, if it may be made. The whole waveform of a tenant opens no file: a share of
-/// another node may come here when that one is lost.
+/// MiB that a share of a waveform of `owner` takes, if it may be made. The whole waveform of a tenant opens no file and has no
+/// process of its own: a share of another node may come here when that one is lost.
 pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &impl Catalogue) -> Result<u32, Unmade> {
     if *owner != Tenant::operator() {
         // The node's key is one of the files that the node may read.
@@ -208,6 +211,9 @@ pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &
         if let Some(component) = graph.components().iter().find(|component| opens(&component.kind)) {
             let (component, kind) = (component.name.clone(), component.kind.clone());
             return Err(Unmade::Files { component, kind, tenant: owner.clone() });
+        }
+        if let Some(component) = graph.components().iter().find(|component| component.isolated) {
+            return Err(Unmade::Isolated { component: component.name.clone(), tenant: owner.clone() });
         }
     }
     let (needed, allowed) = (memory_bytes(share, kinds), Options::default().memory_max_bytes);
@@ -288,6 +294,19 @@ mod tests {
         for waveform in [[&reads, &sink], [&counter, &writes]] {
             assert!(asked(&operator, waveform, false).is_ok());
         }
+    }
+
+    #[test]
+    fn what_a_tenant_orders_has_no_process_of_its_own_and_what_the_operator_orders_may() {
+        let (blue, operator) = (Tenant::named("blue").unwrap(), Tenant::operator());
+        let isolated = [&ComponentSpec::new("a", "counter"), &ComponentSpec::new("z", "counter-sink").isolated()];
+        let why = asked(&blue, isolated, true).unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "component `z` is isolated, in a process that no quota counts, and `blue` is a tenant"
+        );
+        assert_eq!(why.fix(), "`z` without `isolated = true`");
+        assert!(asked(&operator, isolated, true).is_ok());
     }
 
     #[test]

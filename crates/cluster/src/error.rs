@@ -99,6 +99,12 @@ impl ClusterError {
         })
     }
 
+    /// Whether it says why that node can't be used.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        matches!(self, ClusterError::Version { node, .. } | ClusterError::Refused { node, .. } if node == name)
+    }
+
     #[cfg(feature = "zenoh")]
     pub(crate) fn zenoh(why: impl std::fmt::Display) -> ClusterError {
         ClusterError::Zenoh { why: why.to_string() }

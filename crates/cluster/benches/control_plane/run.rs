@@ -87,7 +87,8 @@ pub fn measure(raw: &mut Raw, (round, links, nodes): (usize, Links, usize), memb
     });
     let manager = fleet.manager();
     let names: Vec<String> = (0..nodes).map(name).collect();
-    let facts = manager.nodes_with(&names.iter().map(String::as_str).collect::<Vec<_>>()).expect("nodes");
+    let present = manager.nodes_with(&names.iter().map(String::as_str).collect::<Vec<_>>()).expect("nodes");
+    let facts = present.nodes;
     for &members in members {
         for tried in 1..=TRIES {
             match execute(&fleet, &manager, &facts, (round, tried), members, time) {

@@ -20,8 +20,9 @@ use crate::node::run::{nodes_of, quorum};
 use crate::quorum::{Ballot, Quorum};
 use crate::{ClusterError, Trace};
 
-/// Making components may take a while.
-const OPENING: Duration = Duration::from_secs(60);
+/// Making components may take a while. The nodes that are ready wait for the others, but no longer than
+/// [`UNSTARTED`](crate::node::run::UNSTARTED).
+const OPENING: Duration = Duration::from_secs(25);
 
 /// How long before a slot edge its nodes have to know of it: so much for the reference, and for each turn of the others.
 const LEAD: Duration = Duration::from_millis(400);
@@ -142,10 +143,17 @@ pub(super) struct Watched<'a> {
 }
 
 impl Manager {
-    /// The name of this manager among the members of the cluster.
+    /// The name of this manager among the members of the cluster. No other has it: processes of two containers may have one
+    /// number and one folder.
     #[must_use]
     pub fn member(&self) -> String {
-        format!("manager-{}-{}", self.control.node(), std::process::id())
+        format!("manager-{}-{}", self.control.node(), self.drawn)
+    }
+
+    /// The name of the run of a waveform by this manager, which no other run has.
+    #[must_use]
+    pub fn run_name(&self, waveform: &str) -> String {
+        format!("{waveform}-{}-{}", self.control.node(), self.drawn)
     }
 
     /// Executes an order on the nodes that it names, to its end.
@@ -443,5 +451,10 @@ mod tests {
         assert_eq!(patience(&Request::Progress { run: run() }), WORD);
         assert_eq!(patience(&Request::Stop { run: run(), manager: None }), PATIENCE);
         assert!(PATIENCE > WORD);
+    }
+
+    #[test]
+    fn a_node_waits_for_the_others_as_long_as_they_may_take_to_open_a_run_and_to_begin() {
+        assert!(OPENING + PATIENCE <= crate::node::run::UNSTARTED);
     }
 }

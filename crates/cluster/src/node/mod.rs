@@ -3,6 +3,7 @@
 mod agents;
 mod beat;
 mod lending;
+mod opening;
 pub(crate) mod place;
 pub(crate) mod run;
 mod runs;
@@ -23,6 +24,7 @@ use takt_runtime::{Registry, costs};
 use zenoh::query::Query;
 
 use self::lending::HostedAgent;
+use self::opening::{Opening, SOON};
 use self::place::Refusal;
 use self::run::{Host, Run};
 use crate::ClusterError;
@@ -69,6 +71,7 @@ pub struct Node {
     quotas: Quotas,
     notes: Notes,
     runs: Vec<Run>,
+    openings: Vec<Opening>,
     /// Memory of each run, MiB: of that placing of it which takes most.
     memory_mib: BTreeMap<String, u32>,
     agents: Vec<HostedAgent>,
@@ -116,6 +119,7 @@ impl Node {
             quotas,
             notes,
             runs,
+            openings: Vec::new(),
             memory_mib: BTreeMap::new(),
             agents,
             messages,
@@ -150,9 +154,11 @@ impl Node {
         ready(&self.facts());
         let (mut published, mut looked) = (Instant::now(), Instant::now());
         while !stop.requested() {
-            if let Ok(Some(query)) = questions.recv_timeout(LOOK) {
+            let wait = if self.openings.is_empty() { LOOK } else { SOON };
+            if let Ok(Some(query)) = questions.recv_timeout(wait) {
                 self.receive(query);
             }
+            self.attend_openings(WallClock.now().0);
             self.attend_agents(std::mem::replace(&mut looked, Instant::now()).elapsed());
             self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
             self.forget(Run::attend);
@@ -181,7 +187,7 @@ impl Node {
     /// Does what a message says, if it is let in, and answers: at once, or what is written to an agent once that has an answer.
     fn receive(&mut self, query: Query) {
         let now_ns = WallClock.now().0;
-        let done = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
+        let answer = match self.gate.admit(&payload(&query), now_ns, SystemTime::now()) {
             Ok(Admitted::Order(_, Request::WriteAgent(write))) => match self.write_agent(&write) {
                 Ok(hosted) => {
                     hosted.waits = Some((query, Instant::now()));
@@ -190,39 +196,45 @@ impl Node {
                 }
                 Err(refusal) => self.refuse(refusal),
             },
+            Ok(Admitted::Order(tenant, Request::Open(order))) => match self.open_run(&tenant, *order) {
+                Ok(opening) => return self.openings.push(opening.answers(query)),
+                Err(refusal) => self.answer_to("open", &tenant, now_ns, Err(refusal)),
+            },
             Ok(Admitted::Question(question)) => {
                 self.messages.question();
-                self.answer(question)
+                self.answer(question).map_or_else(Refusal::into, Answer::Good)
             }
             Ok(Admitted::Order(tenant, order)) => {
                 let name = order.name();
-                match self.execute(&tenant, order) {
-                    Ok(good) => {
-                        self.messages.order(name);
-                        Ok(good)
-                    }
-                    Err(refusal) => {
-                        self.notes.add(now_ns, &format!("order `{name}` of `{tenant}`: {}", refusal.why));
-                        self.refuse(refusal)
-                    }
-                }
+                let done = self.execute(&tenant, order);
+                self.answer_to(name, &tenant, now_ns, done)
             }
             Err(refused) => {
                 self.notes.add(now_ns, &refused.to_string());
                 self.refuse(refused.into())
             }
         };
-        let answer = match done {
-            Ok(good) => Answer::Good(good),
-            Err(Refusal { why, fix, .. }) => Answer::Refused { why, fix },
-        };
         reply(&query, answer);
     }
 
+    /// What is answered to an order that was carried out, or refused.
+    fn answer_to(&mut self, name: &'static str, by: &Tenant, now_ns: u64, done: Result<Json, Refusal>) -> Answer {
+        match done {
+            Ok(good) => {
+                self.messages.order(name);
+                Answer::Good(good)
+            }
+            Err(refusal) => {
+                self.notes.add(now_ns, &format!("order `{name}` of `{by}`: {}", refusal.why));
+                self.refuse(refusal)
+            }
+        }
+    }
+
     /// A message changes nothing.
-    fn refuse(&mut self, refusal: Refusal) -> Result<Json, Refusal> {
+    fn refuse(&mut self, refusal: Refusal) -> Answer {
         self.messages.refused(refusal.reason);
-        Err(refusal)
+        refusal.into()
     }
 
     /// To what changes nothing.
@@ -238,7 +250,6 @@ impl Node {
     /// What a tenant orders.
     fn execute(&mut self, by: &Tenant, order: Request) -> Result<Json, Refusal> {
         match order {
-            Request::Open(order) => self.open_run(by, *order),
             Request::Start(start) => {
                 self.on(by, &start.run, |run, host| run.start(&start, host)).map(|started| json!(started))
             }
@@ -266,6 +277,13 @@ impl Node {
             let memory_mib = self.memory_mib.get(run.name()).copied().unwrap_or(0);
             share.memory_mib = share.memory_mib.saturating_add(memory_mib);
         }
+        for Opening { name, tenant, cores, .. } in &self.openings {
+            let share = shares.entry(tenant.clone()).or_default();
+            share.runs += 1;
+            share.cores += u32::try_from(cores.len()).unwrap_or(u32::MAX);
+            let memory_mib = self.memory_mib.get(name).copied().unwrap_or(0);
+            share.memory_mib = share.memory_mib.saturating_add(memory_mib);
+        }
         for HostedAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
             shares.entry(agent.tenant().clone()).or_default().cores += cores;
@@ -282,7 +300,8 @@ impl Node {
 
     fn busy(&self) -> Vec<u32> {
         let of_agents = self.agents.iter().flat_map(|hosted| hosted.agent.cores().iter().copied());
-        self.runs.iter().flat_map(Run::cores).chain(of_agents).collect()
+        let of_openings = self.openings.iter().flat_map(|opening| opening.cores.iter().copied());
+        self.runs.iter().flat_map(Run::cores).chain(of_openings).chain(of_agents).collect()
     }
 
     fn free(&self) -> Vec<u32> {

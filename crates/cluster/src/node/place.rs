@@ -7,7 +7,7 @@ use takt_graph::{Graph, Override, Plan, Share, Waveform};
 use takt_runtime::Registry;
 
 use crate::gate::Refused;
-use crate::message::{Order, WorkerOrder};
+use crate::message::{Answer, Order, WorkerOrder};
 use crate::metrics::Reason;
 use crate::tenant::OverQuota;
 
@@ -29,6 +29,12 @@ impl Refusal {
     /// What is not to be done, for another reason.
     pub(super) fn because(self, reason: Reason) -> Refusal {
         Refusal { reason, ..self }
+    }
+}
+
+impl From<Refusal> for Answer {
+    fn from(Refusal { why, fix, .. }: Refusal) -> Answer {
+        Answer::Refused { why, fix }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::{Value as Json, json};
 
 use super::Node;
+use super::opening::Opening;
 use super::place::{Placed, Refusal, place};
 use super::run::{Host, Run};
 use crate::check::{Unmade, of_waveform};
@@ -18,8 +19,10 @@ use crate::tenant::{Share, Tenant};
 const MOST_RUNS: usize = 64;
 
 impl Node {
-    pub(super) fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Json, Refusal> {
-        if self.runs.iter().any(|run| run.name() == order.run) {
+    pub(super) fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Opening, Refusal> {
+        let mut names =
+            self.runs.iter().map(Run::name).chain(self.openings.iter().map(|opening| opening.name.as_str()));
+        if names.any(|name| name == order.run) {
             return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
         }
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
@@ -30,19 +33,15 @@ impl Node {
         let placed = place(&order, &self.host.node, &self.free(), &self.host.registry)?;
         asks.memory_mib = self.memory_of(by, &placed)?;
         self.quotas.admit(by, has, asks)?;
-        let run = Run::open(by.clone(), order, placed, &mut self.host)?;
-        let opened = Opened { samples: run.samples() };
-        self.memory_mib.insert(run.name().to_owned(), asks.memory_mib);
-        // It has counted nothing yet: its components are on the page from now on.
-        run.add_to(&mut self.past);
-        self.runs.push(run);
-        Ok(json!(opened))
+        let opening = Opening::begin(by.clone(), order, placed, self.host.opener())?;
+        self.memory_mib.insert(opening.name.clone(), asks.memory_mib);
+        Ok(opening)
     }
 
     /// Forgets a run that has ended where there is room for no other: of the tenant that has most of them, so that none can
     /// keep others out by what it has left behind.
     fn make_room(&mut self) -> Result<(), Refusal> {
-        if self.runs.len() < MOST_RUNS {
+        if self.runs.len() + self.openings.len() < MOST_RUNS {
             return Ok(());
         }
         let mut left: BTreeMap<&Tenant, Vec<(Instant, &str)>> = BTreeMap::new();
@@ -98,6 +97,9 @@ impl Node {
     }
 
     pub(super) fn stop_run(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Result<Json, Refusal> {
+        if let Some(refusal) = self.stop_opening(by, name, manager) {
+            return Err(refusal);
+        }
         let found = self.find(name)?;
         rules(by, found)?;
         if let Some(manager) = manager.filter(|&manager| manager != found.manager()) {
@@ -127,7 +129,7 @@ impl Node {
 impl From<Unmade> for Refusal {
     fn from(why: Unmade) -> Refusal {
         let reason = match why {
-            Unmade::Files { .. } => Reason::Tenant,
+            Unmade::Files { .. } | Unmade::Isolated { .. } => Reason::Tenant,
             Unmade::Memory { .. } => Reason::Range,
         };
         Refusal::new(&why, why.fix()).because(reason)

@@ -23,11 +23,13 @@ pub struct Registration {
 inventory::collect!(Registration);
 
 /// All component types there are. One is a [`Catalogue`] for the checks of `takt-graph`.
+#[derive(Clone)]
 pub struct Registry {
     by_name: BTreeMap<String, (Kind, Origin)>,
 }
 
 /// Where a component type comes from.
+#[derive(Clone)]
 enum Origin {
     /// With equipment it is made in another way.
     Program(Registration, Option<Equipment>),

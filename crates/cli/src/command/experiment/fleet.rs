@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use miette::Result;
 use takt_agent::Agent;
-use takt_cluster::manager::RemoteAgent;
+use takt_cluster::manager::{Present, RemoteAgent};
 use takt_cluster::{ClusterError, Manager};
 use takt_lab::experiment::Point;
 use takt_testbed::environment::{
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Fleet {
 impl Fleet {
     /// Whether all of these are there and have this takt, before anything is run.
     fn find(&self, names: &[&str]) -> std::result::Result<(), ClusterError> {
-        let nodes = self.manager.nodes_with(names)?;
+        let Present { nodes, .. } = self.manager.nodes_with(names)?;
         for &name in names {
             let node = nodes.iter().find(|node| node.node == name);
             let node = node.ok_or_else(|| ClusterError::Silent { node: name.to_owned() })?;

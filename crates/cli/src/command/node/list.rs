@@ -4,7 +4,7 @@ use miette::Result;
 use takt_cluster::ClusterError;
 use takt_report::screen;
 
-use super::{Place, manager, problem};
+use super::{Place, manager, problem, usable};
 use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub struct Args {
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let nodes = match manager(&args.place.folder)?.nodes() {
-        Ok(nodes) => nodes,
+        Ok(present) => usable(present, output),
         Err(ClusterError::Alone { .. }) => Vec::new(),
         Err(error) => return Err(problem("list the nodes", error).into()),
     };

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::Result;
+use takt_cluster::manager::Present;
+use takt_cluster::message::NodeFacts;
 use takt_cluster::{ClusterError, Folder, Manager};
 
 use crate::{Answer, Output, Problem};
@@ -63,6 +65,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 pub fn manager(folder: &Path) -> Result<Manager> {
     let folder = Folder::read(folder).map_err(|error| problem("join the cluster", error))?;
     Ok(Manager::open(&folder).map_err(|error| problem("join the cluster", error))?)
+}
+
+/// The nodes that can be used; the others are named on standard error.
+pub fn usable(present: Present, output: &Output) -> Vec<NodeFacts> {
+    present.left_out.iter().for_each(|why| output.note(format!("left out  {why}")));
+    present.nodes
 }
 
 /// `what` could not be done between nodes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use miette::Result;
 use takt_base::Stop;
-use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, RunOptions, Watch};
+use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, Present, RunOptions, Watch};
 use takt_cluster::message::NodeFacts;
 use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
@@ -25,8 +25,8 @@ const LOOK: Duration = Duration::from_secs(1);
 #[command(after_help = "\
 Examples:
   takt node list --folder cluster/a                 which runs nobody watches over
-  takt node watch utran-a-4711 --folder cluster/a
-  takt node watch utran-a-4711 --folder cluster/a --standby
+  takt node watch utran-a-k3f9a --folder cluster/a
+  takt node watch utran-a-k3f9a --folder cluster/a --standby
 
 Ctrl-C ends the run. What it gives at the end is what takt run --cluster gives.
 Exit status: 0 no slot was missed; 1 some were, or a node was lost; 2 it could not be done.")]
@@ -78,7 +78,7 @@ fn watch(
     stop: &Stop,
     output: &Output,
 ) -> Result<Result<Answer, ClusterError>> {
-    let found = manager.nodes().and_then(|nodes| {
+    let found = manager.nodes().and_then(|Present { nodes, .. }| {
         let orphan = manager.recall(&args.run, &nodes)?;
         let graph = orphan.graph(registry)?;
         Ok((nodes, orphan, graph))

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use miette::Result;
 use takt_base::shown::time_ns;
+use takt_cluster::Manager;
 use takt_cluster::clock;
 use takt_cluster::manager::{OnLoss, Placed, Placer};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
@@ -89,7 +90,7 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let manager = node::manager(folder)?;
     let pins = mapping::pins(&args.cluster.pin)?;
     let named: Vec<&str> = pins.values().chain(&args.cluster.spare).map(String::as_str).collect();
-    let nodes = manager.nodes_with(&named).and_then(|nodes| manager.own_share(nodes));
+    let nodes = manager.nodes_with(&named).and_then(|present| manager.own_share(node::usable(present, output)));
     let nodes = nodes.map_err(|error| node::problem("run on the cluster", error))?;
     spares_are_there(&args.cluster.spare, &nodes)?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
@@ -97,7 +98,7 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let placer = Placer::new(&graph, &registry, &nodes, kept, objective, args.cluster.hop_slots).map_err(unplaced)?;
     let placer = placer.with_spares(&args.cluster.spare);
     let placed = admitted(placer.place().map_err(unplaced)?, &graph, args.cluster.overload)?;
-    let order = order(args, &graph, placed, (&manager.member(), manager.node()))?;
+    let order = order(args, &graph, placed, &manager)?;
     if !output.wants_json() {
         output.line(screen::cluster::opening(&order, graph.name(), graph.slot_ns()));
     }
@@ -132,8 +133,8 @@ fn spares_are_there(spares: &[String], nodes: &[NodeFacts]) -> Result<()> {
         .into())
 }
 
-/// What the nodes are to do. `manager`: its name, and that of its node.
-fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: (&str, &str)) -> Result<Order> {
+/// What the nodes are to do.
+fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: &Manager) -> Result<Order> {
     let name = args.waveform.display().to_string();
     let text = waveform::text_of(&args.waveform, takt_graph::limits::FILE_BYTES);
     let text = text.map_err(|error| waveform::unreadable(&name, error))?;
@@ -142,9 +143,8 @@ fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: 
         Some(Policy::Other) => 0,
         Some(Policy::Fifo(priority)) => priority,
     };
-    let process = std::process::id();
     Ok(Order {
-        run: format!("{}-{}-{process}", graph.name(), manager.1),
+        run: manager.run_name(graph.name()),
         placing: 1,
         file: name,
         text,
@@ -154,8 +154,8 @@ fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: 
         hop_slots: args.cluster.hop_slots,
         slots: args.slots,
         fifo_priority,
-        manager: manager.0.to_owned(),
-        first_stream: process << 4,
+        manager: manager.member(),
+        first_stream: std::process::id() << 4,
         slot_clock: args.cluster.slot_clock.into(),
         workers,
     })

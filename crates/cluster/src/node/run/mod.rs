@@ -31,6 +31,12 @@ const ENDED: Duration = Duration::from_secs(120);
 /// After a change of placing the bridges of the one before are kept so long: what is under way arrives.
 const OVERLAP: Duration = Duration::from_secs(2);
 
+/// Earlier placings whose bridges are kept at a time. A manager needs one for each node that is lost within a few seconds.
+const MOST_EARLIER: usize = 8;
+
+/// Placings of a run on one node, in all: what each counts is kept.
+const MOST_PLACINGS: u32 = 1024;
+
 /// What a node gives each of its runs.
 pub(super) struct Host {
     pub(super) node: String,
@@ -39,6 +45,22 @@ pub(super) struct Host {
     pub(super) ptp: Service,
     pub(super) registry: Registry,
     pub(super) members: Membership,
+}
+
+impl Host {
+    /// What of it opens a run, wherever that is done.
+    pub(super) fn opener(&self) -> Opener {
+        let Host { engine, samples, ptp, registry, .. } = self;
+        Opener { engine: *engine, samples: *samples, ptp: ptp.clone(), registry: registry.clone() }
+    }
+}
+
+/// What opens a run.
+pub(super) struct Opener {
+    engine: EngineKind,
+    samples: IpAddr,
+    ptp: Service,
+    registry: Registry,
 }
 
 /// A waveform's part on this node.
@@ -60,6 +82,8 @@ pub(super) struct Run {
     next: Option<(Order, Placed, Bridges)>,
     /// Bridges of earlier placings, and until when they carry what is under way.
     earlier: Vec<(MonoNs, takt_bridge::Running)>,
+    /// How many it has had here.
+    placings: u32,
     counters: Counters,
 }
 
@@ -87,11 +111,12 @@ enum State {
 }
 
 impl Run {
-    /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound.
-    pub(super) fn open(tenant: Tenant, order: Order, placed: Placed, host: &mut Host) -> Result<Run, Refusal> {
-        Beat::check(order.slot_clock, &host.ptp)?;
-        let bridges = bridges(&placed, host)?;
-        bridges.give(&mut host.registry);
+    /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound. That may take
+    /// seconds, and changes nothing of the node.
+    pub(super) fn open(tenant: Tenant, order: Order, placed: Placed, mut with: Opener) -> Result<Run, Refusal> {
+        Beat::check(order.slot_clock, &with.ptp)?;
+        let bridges = bridges(&placed, with.engine, with.samples)?;
+        bridges.give(&mut with.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
         let fifo_priority = (order.fifo_priority > 0).then_some(order.fifo_priority);
         let options = Options {
@@ -103,15 +128,11 @@ impl Run {
             lock_memory: Wish::Try,
             ..Options::default()
         };
-        let session = Session::open(&placed.share.graph, &placed.share.plan, &host.registry, options)
+        let session = Session::open(&placed.share.graph, &placed.share.plan, &with.registry, options)
             .map_err(|error| Refusal::new(&error, error.fix()))?;
         let stop = Stop::new();
         let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
         let supports = order.ballot();
-        let joined = host.members.join(&order.run, supports.clone());
-        if !joined.map_err(|error| Refusal::new(error, "start the node anew"))? {
-            return Err(Refusal::new(format!("run `{}` was here before", order.run), "another name for the run"));
-        }
         let samples = bridges.local();
         let (waveform, components) = (placed.graph.name().to_owned(), running.stats());
         let counters = Counters { waveform, components, links: Vec::new(), how: None };
@@ -130,8 +151,18 @@ impl Run {
             beat: Beat::Alone,
             next: None,
             earlier: Vec::new(),
+            placings: 1,
             counters,
         })
+    }
+
+    /// Takes part in it, once it is open: from now on others receive the node's heartbeats.
+    pub(super) fn join(&self, members: &Membership) -> Result<(), Refusal> {
+        let joined = members.join(self.name(), self.supports.clone());
+        if joined.map_err(|error| Refusal::new(error, "start the node anew"))? {
+            return Ok(());
+        }
+        Err(Refusal::new(format!("run `{}` was here before", self.name()), "another name for the run"))
     }
 
     /// Whose it is.
@@ -220,7 +251,8 @@ impl Run {
         placed: Placed,
         host: &Host,
     ) -> Result<SocketAddr, Refusal> {
-        let bridges = bridges(&placed, host)?;
+        has_room(self.earlier.len(), self.placings)?;
+        let bridges = bridges(&placed, host.engine, host.samples)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next.
         self.support(after, quorum(&order), host)?;
@@ -299,6 +331,7 @@ impl Run {
             return Err(Refusal::new(error, "a placing for the workers that were started"));
         }
         self.earlier.push((self.time.due(change.at) + OVERLAP, bridges));
+        self.placings += 1;
         self.counters.components.extend(running.stats());
         self.counters.links.extend(links);
         (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
@@ -400,8 +433,21 @@ fn take_ready<P, B>(ready: &mut Option<(Order, P, B)>, wanted: &Ballot) -> Resul
     })
 }
 
-fn bridges(placed: &Placed, host: &Host) -> Result<Bridges, Refusal> {
-    Bridges::open(&placed.share, host.engine, host.samples)
+/// Whether a run that has had so many placings here, of which so many still carry what is under way, may have another one: what
+/// they take is in no quota.
+fn has_room(earlier: usize, placings: u32) -> Result<(), Refusal> {
+    if earlier >= MOST_EARLIER {
+        let why = format!("{earlier} earlier placings still carry what is under way, and {MOST_EARLIER} are the most");
+        return Err(Refusal::new(why, "the same order, once they are over"));
+    }
+    if placings >= MOST_PLACINGS {
+        return Err(Refusal::new(format!("{placings} placings were here, which are the most"), "run it anew"));
+    }
+    Ok(())
+}
+
+fn bridges(placed: &Placed, engine: EngineKind, samples: IpAddr) -> Result<Bridges, Refusal> {
+    Bridges::open(&placed.share, engine, samples)
         .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
 }
 
@@ -439,6 +485,14 @@ mod tests {
             "workers": [],
         });
         serde_json::from_value(order).unwrap()
+    }
+
+    #[test]
+    fn placings_that_pile_up_are_refused_before_anything_is_made() {
+        assert!(has_room(MOST_EARLIER - 1, MOST_PLACINGS - 1).is_ok());
+        let crowded = has_room(MOST_EARLIER, 9).unwrap_err();
+        assert_eq!(crowded.why, "8 earlier placings still carry what is under way, and 8 are the most");
+        assert_eq!(has_room(0, MOST_PLACINGS).unwrap_err().why, "1024 placings were here, which are the most");
     }
 
     #[test]
