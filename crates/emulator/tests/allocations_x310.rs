@@ -146,13 +146,18 @@ impl Host {
     }
 }
 
-#[test]
-fn an_x310_that_streams_both_ways_from_both_slots_allocates_nothing() {
+fn host() -> Host {
     let device = X310::new(Options::default(), [signals(), signals()]).unwrap();
     let device = Faulty::new(device, vec![], Tick(0), CLOCK);
     let wire = Wire { frame: Box::new([0; 9000]), datagrams: 0, bytes: 0 };
     let mut host = Host { device, wire, now: Tick(MICROSECOND), bytes: Box::new([0; 9000]) };
     host.manage(&[&[Operation::Advertise, Operation::Return], &[Operation::Nop]]);
+    host
+}
+
+#[test]
+fn an_x310_that_streams_both_ways_from_both_slots_allocates_nothing() {
+    let mut host = host();
     host.open(0);
     host.open(1);
 
@@ -186,4 +191,28 @@ fn an_x310_that_streams_both_ways_from_both_slots_allocates_nothing() {
         assert_eq!((report.rx[2 * n].overflows, report.tx[n].underflows, report.tx[n].overrun_packets), (0, 0, 0));
     }
     assert!(report.control.malformed_datagrams >= 60 && host.wire.bytes > 2 * 2900 * 8000);
+}
+
+/// Its memory would be filled by any host that starts and stops, and never says that it took anything.
+#[test]
+fn an_x310_that_is_started_and_stopped_without_credit_allocates_nothing() {
+    let mut host = host();
+    host.open(0);
+    // A megabyte of credit, 20 ms of patience, and an overrun.
+    for _ in 0..50 {
+        host.now += Ticks(1000 * MICROSECOND);
+        host.device.advance(host.now, &mut host.wire);
+    }
+    assert_eq!(host.device.device().report().rx[0].overflows, 1);
+    let before = allocations::count();
+    for _ in 0..20_000 {
+        for word in [2, 0, 0] {
+            host.control(4, ControlOperation::Write, radio::CHANNELS + radio::RX_COMMAND, word);
+            host.now += Ticks(MICROSECOND);
+            host.device.advance(host.now, &mut host.wire);
+        }
+    }
+    assert_eq!(allocations::count() - before, 0);
+    let report = host.device.device().report().rx[0];
+    assert!(report.overflows > 1 && report.commands >= 60_000, "{report:?}");
 }

@@ -93,7 +93,7 @@ impl Air {
         for link in &scene.links {
             let known = air.transmitters.iter().any(|transmitter| transmitter.end == link.from);
             let Some(radio) = scene.radios.get(link.from.radio).filter(|_| !known) else { continue };
-            let (writer, reader) = sample_ring::ring(radio.model.kept_samples());
+            let (writer, reader) = sample_ring::ring(radio.model.kept_samples(scene.latency));
             let base = radio.model.timebase().faster(radio.clock_offset_hundredths_ppm);
             let clockwork = Arc::new(Clockwork::new(base));
             air.transmitters.push(Transmitter { end: link.from, writer: Some(writer), reader, clockwork });

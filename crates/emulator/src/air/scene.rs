@@ -23,6 +23,10 @@ pub const LONGEST_DELAY_NS: f64 = 10e6;
 pub const LONGEST_DELAY_SAMPLES: f64 = 100_000.0;
 /// Most a clock is off, in millionths.
 pub const MOST_CLOCK_OFFSET_PPM: f64 = 100.0;
+/// The longest packet of the slowest receiver: 2044 samples of 1020 ticks each, of an X310 at 184.32 MHz.
+const LONGEST_PACKET: Duration = Duration::from_micros(11_400);
+/// How late the emulator itself may be with a receiver before something is lost.
+const EMULATOR_LATE: Duration = Duration::from_millis(10);
 /// How long samples wait before they leave, so that what is sent meanwhile is in: shortest, usual, longest.
 pub const LATENCY_US: [u32; 3] = [200, 2000, 50_000];
 
@@ -79,13 +83,11 @@ impl ModelName {
         })
     }
 
-    /// Samples that a transmitter's last ones are kept for: the longest delay, the longest packet of the slowest receiver, and
-    /// the latency, at its highest rate.
-    pub(super) fn kept_samples(self) -> usize {
-        match self {
-            ModelName::N200 => 1 << 22,
-            ModelName::X310 => 1 << 23,
-        }
+    /// How many of its last samples a transmitter keeps, at its highest rate: until the last receiver has them.
+    pub(super) fn kept_samples(self, latency: Duration) -> usize {
+        let delay = Duration::from_nanos(LONGEST_DELAY_NS as u64);
+        let kept = self.timebase().rate().ticks_in(latency + delay + LONGEST_PACKET + EMULATOR_LATE);
+        (kept.0 as usize).next_power_of_two()
     }
 }
 
@@ -197,4 +199,20 @@ pub struct Tap {
     pub delay_ns: f64,
     pub gain_db: f64,
     pub phase_deg: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transmitter_keeps_what_the_latency_asks_for_and_no_more() {
+        let kept = |latency_us: u32| {
+            let latency = Duration::from_micros(latency_us.into());
+            ModelName::ALL.map(|model| model.kept_samples(latency).ilog2())
+        };
+        // As docs/reference/air.md says.
+        assert_eq!(LATENCY_US.map(kept), [[22, 23], [22, 23], [23, 24]]);
+        assert_eq!([10_500, 10_600].map(kept), [[22, 23], [23, 24]]);
+    }
 }

@@ -147,12 +147,10 @@ impl Receiver {
         };
         // One too many behind it: it leaves with what its source knows by now.
         let due = if self.engine.crowded() { packet.last() } else { self.due(packet) };
-        if !output.is_open() || output.has_credit() {
+        if !output.is_open() || output.has_credit() || self.engine.crowded() {
             Some(due)
         } else if self.ending {
             None
-        } else if self.engine.crowded() {
-            Some(due)
         } else {
             Some(due + PATIENCE)
         }
@@ -230,7 +228,8 @@ impl Receiver {
         head.frame(bytes, frame).unwrap_or(0)
     }
 
-    /// What waits could not leave in time, or the wire is blocked.
+    /// What waits could not leave in time, or the wire is blocked, or too much waits behind the packet that ends a stream: then a
+    /// stream that was started since is over as well, and that packet waits on.
     fn overrun(&mut self, now: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
         self.report.overflows += 1;
         self.ending = true;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use takt_base::{Complex32, Tick, Ticks};
 use takt_emulator::Timebase;
-use takt_emulator::air::{Air, Delay, End, Imbalance, Link, ModelName, Noise, Radio, Scene, Tap};
+use takt_emulator::air::{
+    Air, Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, Link, ModelName, Noise, Radio, Scene, Tap,
+};
 use takt_emulator::n200::Signals;
 use takt_emulator::sink::{BurstEdges, Null};
 use takt_emulator::source::Silence;
@@ -338,6 +340,28 @@ fn a_receiver_that_comes_too_late_counts_what_it_lost() {
     let received = receive(&mut b, 0, 4, 40_000);
     assert_eq!(counts.lost_samples(), 32_768);
     assert_eq!((received[0].re, received[32_768].re), (0.0, 0.25));
+}
+
+#[test]
+fn at_the_longest_latency_and_delay_a_transmitter_at_its_highest_rate_is_received_whole() {
+    for model in ModelName::ALL {
+        let link = Link { delay: Delay::Ns(LONGEST_DELAY_NS), ..Link::new(A, B) };
+        let latency = Duration::from_micros(LATENCY_US[2].into());
+        let scene = Scene { latency, ..scene(&[model; 2], vec![link]) };
+        let mut air = Air::new(&scene);
+        let (mut a, _) = join(&mut air, A);
+        let (mut b, counts) = join(&mut air, B);
+        // A packet of 2000 samples leaves when its last one is so old; by then all of this was sent.
+        let delay = (LONGEST_DELAY_NS * 1e-9 * clock_hz(model)) as u64;
+        let sent = delay + 2000 + (latency.as_secs_f64() * clock_hz(model)) as u64;
+        let block = vec![Complex32::new(0.25, 0.0); 16_384];
+        for n in 0..=sent / 16_384 {
+            a.sink.take(Tick(16_384 * n), 1, &block, MIDDLE);
+        }
+        let received = receive(&mut b, delay, 1, 2000);
+        assert_eq!(counts.lost_samples(), 0, "{model:?}");
+        assert!(received.iter().all(|x| x.re == 0.25), "{model:?}");
+    }
 }
 
 #[test]

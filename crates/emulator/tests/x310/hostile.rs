@@ -8,9 +8,10 @@ use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_emulator::x310::{Options, Signals, X310};
 use takt_emulator::{Device, Outbox, Port, Sent};
-use takt_wire::x310::registers::shared;
+use takt_wire::chdr::ControlOperation;
+use takt_wire::x310::registers::{message, radio, shared};
 
-use crate::host::{CONTROL, Host, ms};
+use crate::host::{CONTROL, ENDPOINTS, Host, RADIO, ms, us};
 
 /// Datagrams a run may cause: a radio that is set to stream fast would otherwise fill the time.
 const ENOUGH: usize = 20_000;
@@ -130,8 +131,44 @@ fn what_makes_no_sense_is_counted_and_changes_nothing() {
 #[test]
 fn before_a_host_has_given_ids_no_endpoint_has_any() {
     let mut host = Host::new();
-    host.request(0, takt_wire::chdr::ControlOperation::Read, 0, 0, None);
+    host.request(0, ControlOperation::Read, 0, 0, None);
     host.run(ms(1));
     assert!(host.acks.is_empty());
     assert_eq!(host.report().control.malformed_datagrams, 1);
+}
+
+#[test]
+fn starts_and_stops_without_credit_pile_up_no_more_than_a_stream_may() {
+    const WAIT_AT_MOST: usize = 8192 + 1;
+    let mut host = Host::ready();
+    host.capacity_bytes = 40_000;
+    host.open_rx(0, 100, 996);
+    host.gives_credit = false;
+    host.stream(0, 2, 0, None);
+    host.run(ms(60));
+    assert_eq!(
+        (host.rx[0].len(), host.messages.len()),
+        (10, 1),
+        "an overrun, and no credit for the packet that ends it"
+    );
+    host.acks.clear();
+    for _ in 0..20_000 {
+        for word in [2, 0, 0] {
+            host.request(RADIO[0], ControlOperation::Write, radio::CHANNELS + radio::RX_COMMAND, word, None);
+            host.run(us(1));
+        }
+        host.acks.clear();
+    }
+    let told = host.told();
+    assert!(
+        told.len() >= 2 && told.iter().all(|(_, code, _)| *code == message::RX_OVERRUN),
+        "each is an overrun: {told:?}"
+    );
+    host.capacity_bytes = 64 << 20;
+    host.gives_credit = true;
+    host.give_credit(0, ENDPOINTS[0]);
+    host.run(ms(10));
+    let packets = host.rx[0].len() - 10;
+    let stops = host.report().rx[0].idle_stops as usize;
+    assert!(packets > 1 && packets + stops <= WAIT_AT_MOST, "{packets} packets, {stops} stops");
 }
