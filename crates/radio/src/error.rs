@@ -105,6 +105,12 @@ pub enum RadioError {
         low: f64,
         high: f64,
     },
+    #[error("the way to {addr} carries no datagrams of {least} bytes, and streams need that")]
+    ShortFrames {
+        addr: IpAddr,
+        /// What streams need.
+        least: usize,
+    },
     #[error("{what} `{got}`; there are {}", .known.join(", "))]
     Name {
         /// What was named: `antenna`.
@@ -193,6 +199,9 @@ impl RadioError {
             ),
             RadioError::OscillatorUnlocked { .. } => {
                 Some("switch the radio off and on, and try a frequency in the middle of the board's range")
+            }
+            RadioError::ShortFrames { .. } => {
+                Some("raise the MTU of this host's interface, and of each hop, above what streams need")
             }
             RadioError::StartedLate { .. } => {
                 Some("start again: this host or the way to the radio stood still for so long")

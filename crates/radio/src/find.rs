@@ -75,13 +75,13 @@ fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioErro
     let identity = match identify(&mut control) {
         Ok(identity) => identity,
         Err(RadioError::NothingThere { .. } | RadioError::PortClosed { .. }) => return Ok(None),
-        Err(RadioError::Engine(error)) => return Err(error.into()),
         Err(RadioError::OtherKind { found: foreign::X300, .. }) => return describe_x310(net, addr),
-        Err(error) => return Ok(Some(unsuitable(addr, &error))),
+        Err(error) => return spoilt(addr, error),
     };
-    let state = match other_owner(&mut control, 0)? {
-        Some((owner, age)) => FoundState::InUse { owner, age_s: Some(age.as_secs_f64()) },
-        None => FoundState::Free,
+    let state = match other_owner(&mut control, 0) {
+        Ok(Some((owner, age))) => FoundState::InUse { owner, age_s: Some(age.as_secs_f64()) },
+        Ok(None) => FoundState::Free,
+        Err(error) => return spoilt(addr, error),
     };
     Ok(Some(Found { addr, identity: Some(AnyIdentity::N200(identity)), state }))
 }
@@ -91,17 +91,23 @@ fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, Radi
     firmware.set_patience(PATIENCE);
     let identity = match x310::identify(&mut firmware) {
         Ok(identity) => identity,
-        Err(error) => return Ok(Some(unsuitable(addr, &error))),
+        Err(error) => return spoilt(addr, error),
     };
-    let state = match x310::owner(&mut firmware)? {
-        Some(owner) => FoundState::InUse { owner, age_s: None },
-        None => FoundState::Free,
+    let state = match x310::owner(&mut firmware) {
+        Ok(Some(owner)) => FoundState::InUse { owner, age_s: None },
+        Ok(None) => FoundState::Free,
+        Err(error) => return spoilt(addr, error),
     };
     Ok(Some(Found { addr, identity: Some(AnyIdentity::X310(identity)), state }))
 }
 
-fn unsuitable(addr: IpAddr, error: &RadioError) -> Found {
-    Found { addr, identity: None, state: FoundState::Unsuitable { why: error.to_string() } }
+/// A radio that does not say what it should. That is its own affair and spoils no search for others; that this host has no port to
+/// ask by does.
+fn spoilt(addr: IpAddr, error: RadioError) -> Result<Option<Found>, RadioError> {
+    match error {
+        RadioError::Engine(_) => Err(error),
+        error => Ok(Some(Found { addr, identity: None, state: FoundState::Unsuitable { why: error.to_string() } })),
+    }
 }
 
 /// Who answers a hello on these networks, each given by an address of ours on it and its broadcast address.

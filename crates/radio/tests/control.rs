@@ -11,8 +11,8 @@ use takt_emulator::n200::{Board, Options};
 use takt_radio::board::{BoardKind, Side};
 use takt_radio::n200::{CLOCK, ClockSource, FrameBytes, N200, OpenOptions, RxOptions, TimeSource, TxOptions};
 use takt_radio::{Burst, Found, FoundState, Net, RadioError, RxStream, TuneRequest, TxStream, find, probe};
-use takt_wire::n200::registers::settings;
-use takt_wire::n200::{FifoAction, FifoCommand, ports};
+use takt_wire::n200::registers::{firmware, settings};
+use takt_wire::n200::{ControlAsk, ControlRequest, FifoAction, FifoCommand, RegisterAction, ports};
 
 fn open(net: &Arc<SimNet>) -> Result<N200, RadioError> {
     N200::open(net.clone(), ADDR, &OpenOptions::default())
@@ -387,6 +387,25 @@ fn what_is_found_is_described_and_not_disturbed() {
     let old = with(Options { fpga: 0x000A_0000, ..Options::default() });
     let shared: Arc<dyn Net> = old;
     assert!(matches!(find(&shared, Some(ADDR)).unwrap()[..], [Found { state: FoundState::Unsuitable { .. }, .. }]));
+}
+
+#[test]
+fn a_radio_that_does_not_say_who_has_it_spoils_no_search() {
+    let net = world();
+    net.tamper(|way, port, bytes| {
+        let asks_whose = |ask: ControlAsk| {
+            let ControlAsk::Register { action, address, .. } = ask else { return false };
+            (action, address) == (RegisterAction::FirmwarePeek, firmware::LOCK_TIME)
+        };
+        match ControlRequest::parse(bytes) {
+            Ok(request) if way == Way::Out && port == ports::CONTROL && asks_whose(request.ask) => Action::Lose,
+            _ => Action::Pass,
+        }
+    });
+    let shared: Arc<dyn Net> = net;
+    let found = find(&shared, Some(ADDR)).unwrap();
+    let [Found { addr: ADDR, state: FoundState::Unsuitable { why }, .. }] = &found[..] else { panic!("{found:?}") };
+    assert!(why.contains("does not answer any more (a firmware peek"), "{why}");
 }
 
 #[test]

@@ -12,9 +12,14 @@ use takt_emulator::fault::Faulty;
 use takt_emulator::signals::Signals;
 use takt_emulator::x310::{self as device, Options};
 use takt_radio::x310::{CLOCK, OpenOptions, X310};
-use takt_radio::{Burst, RadioError, RxEvent, RxOptions, RxStream, RxStreamer, TxEventKind, TxOptions, TxStream};
+use takt_radio::{
+    Burst, Found, FoundState, Net, RadioError, RxEvent, RxOptions, RxStream, RxStreamer, TxEventKind, TxOptions,
+    TxStream, find,
+};
+use takt_wire::x310::registers::shared;
+use takt_wire::x310::{Firmware, FrameProbe, ports};
 
-use common::{ADDR, LATENCY, Ramp, Recorder, SimNet, ms};
+use common::{ADDR, Action, LATENCY, Ramp, Recorder, SimNet, Way, ms};
 
 /// When the world begins and the radio is switched on.
 const START: MonoNs = MonoNs(1_234_567_000);
@@ -58,6 +63,51 @@ fn a_radio_says_what_it_is_and_how_large_a_datagram_passes() {
     let two = radio.time().expect("its time");
     let passed = CLOCK.duration_of(two - one);
     assert!(passed >= ms(10) && passed < ms(11), "{passed:?}");
+}
+
+#[test]
+fn datagrams_too_short_for_streams_are_refused_with_what_is_needed() {
+    let (net, _) = world(&[]);
+    let opened = |frame_bytes| X310::open(net.clone(), ADDR, &OpenOptions { frame_bytes, ..OpenOptions::default() });
+    for frame_bytes in [0, 8, 16, 575] {
+        let error = opened(frame_bytes).err().expect("too short");
+        assert_eq!(
+            error.to_string(),
+            format!("largest datagram of an X310, bytes: {frame_bytes} is outside 576 to 8000")
+        );
+    }
+    let mut radio = opened(576).expect("the least");
+    assert_eq!(radio.rx_streamer(&options(&[0])).expect("a stream").samples_per_datagram(), 140);
+    let none = RxOptions { samples_per_datagram: Some(0), ..options(&[0]) };
+    assert!(matches!(radio.rx_streamer(&none), Err(RadioError::Range { what: "samples in a datagram", .. })));
+    drop(radio);
+    net.tamper(|_, _, bytes| if bytes.len() > 100 && is_probe(bytes) { Action::Lose } else { Action::Pass });
+    let error = opened(8000).err().expect("the way carries no more");
+    assert!(matches!(error, RadioError::ShortFrames { addr: ADDR, least: 576 }), "{error}");
+    assert!(error.fix().is_some());
+    net.tamper(|_, _, bytes| if bytes.len() > 1400 && is_probe(bytes) { Action::Lose } else { Action::Pass });
+    assert_eq!(opened(8000).expect("it carries enough").frame_bytes(), 1400);
+}
+
+fn is_probe(bytes: &[u8]) -> bool {
+    FrameProbe::parse(bytes).is_ok()
+}
+
+#[test]
+fn an_x310_that_does_not_say_who_has_it_spoils_no_search() {
+    let (net, _) = world(&[]);
+    let claim = shared::BASE + 4 * shared::CLAIM_STATUS;
+    net.tamper(move |way, port, bytes| {
+        let asks = way == Way::Out && port == ports::FIRMWARE;
+        match Firmware::parse(bytes) {
+            Ok(request) if asks && request.address == claim => Action::Lose,
+            _ => Action::Pass,
+        }
+    });
+    let net: Arc<dyn Net> = net;
+    let found = find(&net, Some(ADDR)).expect("a search");
+    let [Found { addr: ADDR, state: FoundState::Unsuitable { why }, .. }] = &found[..] else { panic!("{found:?}") };
+    assert!(why.contains("does not answer any more (a peek"), "{why}");
 }
 
 /// Receives `samples` samples of each channel in calls of `call`; checks that each is the one its time stamp says and that none

@@ -35,7 +35,8 @@ pub(super) fn probe(control: &mut Control, wish: FrameBytes) -> Result<FrameByte
         Some(true) => {}
         Some(false) | None => {
             let most = FrameBytes::ETHERNET;
-            return Ok(FrameBytes { receive: wish.receive.min(most.receive), send: wish.send.min(most.send) });
+            let within = |wish: usize, most: usize| wish.min(most).max(SMALL);
+            return Ok(FrameBytes { receive: within(wish.receive, most.receive), send: within(wish.send, most.send) });
         }
     }
     let receive = search(wish.receive, |bytes| Ok(echo(control, SMALL, bytes)? == Some(true)))?;

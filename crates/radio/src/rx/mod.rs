@@ -189,16 +189,13 @@ impl RxStreamer {
 }
 
 /// # Errors
-/// `Range` outside 1 to `most`.
+/// `Range` outside 1 to `most`; any size is where that is 0.
 pub(crate) fn checked_size(wish: Option<usize>, most: usize) -> Result<usize, RadioError> {
-    match wish {
-        None => Ok(most),
-        Some(samples) if (1..=most).contains(&samples) => Ok(samples),
-        Some(samples) => {
-            let what = "samples in a datagram";
-            Err(RadioError::Range { what, got: samples as f64, low: 1.0, high: most as f64 })
-        }
+    let samples = wish.unwrap_or(most);
+    if (1..=most).contains(&samples) {
+        return Ok(samples);
     }
+    Err(RadioError::Range { what: "samples in a datagram", got: samples as f64, low: 1.0, high: most as f64 })
 }
 
 impl RxStreamer {

@@ -45,8 +45,9 @@ impl Credit {
     }
 
     pub(super) fn take(&mut self, length: usize) {
-        self.bytes += counted_bytes(length);
-        self.packets += 1;
+        // The radio may have said any count.
+        self.bytes = self.bytes.wrapping_add(counted_bytes(length));
+        self.packets = self.packets.wrapping_add(1);
     }
 
     /// The radio says what it has sent before this command, which counts itself.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_packet::{Engine, Wait};
-use takt_wire::x310::{FrameProbe, ports};
+use takt_wire::x310::{FRAME_BYTES, FrameProbe, ports};
 
 use crate::ports::{ONLY, open_engine};
 use crate::{Net, RadioError};
@@ -17,11 +17,26 @@ const TRIES: u32 = 3;
 /// Sizes are multiples of this.
 const STEP_BYTES: usize = 8;
 
-/// The largest size up to `wish_bytes` of which a request is answered by as long a reply.
+/// The least that streams are set up for, as in experiments: every packet of management and control fits, and samples are not
+/// all headers.
+pub(super) const LEAST_BYTES: usize = 576;
+
+/// Whether streams can be had with datagrams as large as this.
 ///
 /// # Errors
-/// `Silent` if not even the shortest is answered.
+/// `Range`.
+pub(super) fn check(wish_bytes: usize) -> Result<(), RadioError> {
+    let (got, low, high) = (wish_bytes as f64, LEAST_BYTES as f64, FRAME_BYTES as f64);
+    let short = RadioError::Range { what: "largest datagram of an X310, bytes:", got, low, high };
+    if wish_bytes < LEAST_BYTES { Err(short) } else { Ok(()) }
+}
+
+/// The largest size up to `wish_bytes`, and from [`LEAST_BYTES`] on, of which a request is answered by as long a reply.
+///
+/// # Errors
+/// `Range` for less than that. `Silent` if not even the shortest is answered; `ShortFrames` if nothing else is.
 pub(super) fn probe(net: &Arc<dyn Net>, addr: IpAddr, wish_bytes: usize) -> Result<usize, RadioError> {
+    check(wish_bytes)?;
     let peer = SocketAddr::new(addr, ports::FRAME_PROBE);
     let mut engine = open_engine(&**net, peer)?;
     let wish_bytes = wish_bytes.min(engine.limits().max_payload_bytes);
@@ -29,10 +44,13 @@ pub(super) fn probe(net: &Arc<dyn Net>, addr: IpAddr, wish_bytes: usize) -> Resu
     if !passes(FrameProbe::BYTES)? {
         return Err(RadioError::Silent { addr: peer, what: "a frame size probe", tries: TRIES });
     }
-    let (mut good, mut bad) = (FrameProbe::BYTES / STEP_BYTES, wish_bytes / STEP_BYTES + 1);
     if passes(wish_bytes / STEP_BYTES * STEP_BYTES)? {
         return Ok(wish_bytes / STEP_BYTES * STEP_BYTES);
     }
+    if wish_bytes < LEAST_BYTES || !passes(LEAST_BYTES)? {
+        return Err(RadioError::ShortFrames { addr, least: LEAST_BYTES });
+    }
+    let (mut good, mut bad) = (LEAST_BYTES / STEP_BYTES, wish_bytes / STEP_BYTES + 1);
     while bad - good > 1 {
         let middle = good.midpoint(bad);
         *(if passes(middle * STEP_BYTES)? { &mut good } else { &mut bad }) = middle;

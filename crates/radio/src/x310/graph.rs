@@ -11,6 +11,8 @@ use crate::RadioError;
 
 /// More ports than a crossbar of an X310 has; a count beyond is no graph.
 const MAX_PORTS: u16 = 64;
+/// The highest control port that a request can name (x310.md 6.5).
+const MAX_CONTROL_PORT: u32 = 0x3FF;
 /// More edges than there can be between its blocks.
 const MAX_EDGES: u32 = 256;
 
@@ -133,7 +135,8 @@ impl Blocks {
     /// The control port of a node that is a block of this kind.
     fn port(&self, node: u32, id: u32) -> Option<u16> {
         let block = node.checked_sub(1 + self.endpoints)?;
-        (self.ids.get(block as usize) == Some(&id)).then_some((1 + self.control_endpoints + block) as u16)
+        let port = self.control_endpoints.checked_add(1 + block)?;
+        (self.ids.get(block as usize) == Some(&id) && port <= MAX_CONTROL_PORT).then_some(port as u16)
     }
 
     fn after(&self, from: End) -> Option<End> {
@@ -198,4 +201,19 @@ pub(super) fn reset_blocks(registers: &mut Registers) -> Result<(), RadioError> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_behind_more_ports_than_a_request_can_name_has_none() {
+        let port = |control_endpoints| {
+            let blocks = Blocks { endpoints: 4, ids: vec![noc_id::RADIO], edges: vec![], control_endpoints };
+            blocks.port(5, noc_id::RADIO)
+        };
+        assert_eq!((port(1), port(0x3FE)), (Some(2), Some(0x3FF)));
+        assert_eq!([0x3FF, 0xFFFF, u32::MAX - 1, u32::MAX].map(port), [None; 4]);
+    }
 }

@@ -39,8 +39,10 @@ impl X310 {
     /// Opens the radio at `addr`: checks what it is, claims it, finds its graph, and ends whatever a host before left running.
     ///
     /// # Errors
-    /// Nothing there, another kind or version, in use, or no software radio of takt's own: each its own [`RadioError`].
+    /// Nothing there, another kind or version, in use, or no software radio of takt's own: each its own [`RadioError`]. `Range` and
+    /// `ShortFrames` where datagrams are to be, or are, too short for streams.
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<X310, RadioError> {
+        frame::check(options.frame_bytes)?;
         let mut firmware = Firmware::open(&net, addr)?;
         let identity = identity::identify(&mut firmware)?;
         if !identity.software {

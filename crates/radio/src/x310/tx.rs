@@ -49,7 +49,7 @@ impl X310 {
         let factor = self.clock.exact_rate(options.rate_sps)?;
         only_sc16(options.format)?;
         let channels = self.channels_of(&options.channels, "transmit channel")?;
-        let most = (self.frame_bytes - DataHead::MAX_BYTES) / options.format.bytes();
+        let most = self.frame_bytes.saturating_sub(DataHead::MAX_BYTES) / options.format.bytes();
         let samples_per_datagram = checked_size(options.samples_per_datagram, most)?;
         let config = Config {
             max_payload_bytes: self.frame_bytes,
