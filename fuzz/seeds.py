@@ -267,6 +267,33 @@ SEEDS["frame"] = {
 }
 
 
+def checksum(data):
+    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + bytes(len(data) % 2)))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def icmp(kind=3, code=3, about=None, total=None):
+    """From 10.0.0.2 to 10.0.0.1, about the front of a datagram that went the other way (RFC 792)."""
+    about = frame()[14:42] if about is None else about
+    message = struct.pack(">BBHI", kind, code, 0, 0) + about
+    message = message[:2] + struct.pack(">H", checksum(message)) + message[4:]
+    total = 20 + len(message) if total is None else total
+    ip = struct.pack(">BBHHHBBHII", 0x45, 0, total, 0, 0, 64, 1, 0, 0x0A000002, 0x0A000001)
+    ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+    return bytes.fromhex("020000000001 020000000002 0800") + ip + message
+
+
+SEEDS["icmp"] = {
+    "no_port": icmp(),
+    "no_host": icmp(code=1),
+    "padded": icmp() + bytes(13),
+    "echo_reply": icmp(kind=0, code=0, about=b"takt?"),
+    "cut": icmp(about=frame()[14:36]),
+    "longer_than_it_is": icmp(total=200),
+}
+
 
 def bridge(trailer, items=b"", first=0, count=3):
     padded = items + bytes(-len(items) % 4)

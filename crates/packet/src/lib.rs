@@ -61,7 +61,7 @@ pub use generator::{Generator, GeneratorError, MAX_GENERATED_BYTES};
 pub use kind::{EngineKind, UnknownEngine};
 pub use missing::Missing;
 #[doc(hidden)]
-pub use network::frame; // for its fuzz target
+pub use network::{frame, icmp}; // for their fuzz targets
 pub use open::open;
 pub use takt_host::steering::Queues;
 pub use zero_copy::{Sending, ZeroCopy};

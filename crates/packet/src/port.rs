@@ -51,7 +51,7 @@ impl Port {
     }
 
     /// Throws away what is there.
-    fn drain(&self) {
+    pub(crate) fn drain(&self) {
         for _ in 0..100_000 {
             if recv_one(self.fd(), &mut [0; 1], Wants::ALL, 0).is_err() {
                 return;

@@ -20,12 +20,17 @@ pub(crate) const MAX_PORTS: usize = 16;
 /// ICMP answers that may come between us and one datagram before we go on without it.
 pub(crate) const PATIENCE: u32 = 16;
 /// How often a full queue below the socket is looked at again: nothing wakes us when it drains.
-const CONGESTED: Duration = Duration::from_micros(50);
+pub(crate) const CONGESTED: Duration = Duration::from_micros(50);
 
 /// How datagrams leave.
 pub(crate) trait Sends {
     /// Sends from the front of `entries`, all of one port, without waiting; returns how many are gone, at least one.
     fn send(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno>;
+
+    /// What such an answer ends, where that is not the port.
+    fn ended(&self, _: Errno) -> Option<EngineError> {
+        None
+    }
 }
 
 /// The ports of an engine.
@@ -134,7 +139,9 @@ impl Shared {
                             (done, troubles) = (done + 1, 0);
                         }
                     }
-                    SendTrouble::Gone => return Err(self.gone("sendmsg", index, errno)),
+                    SendTrouble::Gone => {
+                        return Err(sends.ended(errno).unwrap_or_else(|| self.gone("sendmsg", index, errno)));
+                    }
                 },
             }
         }
@@ -240,6 +247,11 @@ pub(crate) fn nap(wait: Wait) -> bool {
 
 /// How long a queue that is full is left alone, of what is left of a wait.
 pub(crate) fn moment(left: Option<Timespec>) -> Timespec {
-    let moment = left.and_then(|left| Duration::try_from(left).ok()).map_or(CONGESTED, |left| left.min(CONGESTED));
-    Timespec::try_from(moment).unwrap_or_default()
+    at_most(left, CONGESTED)
+}
+
+/// What is left of a wait, but no longer than `most`.
+pub(crate) fn at_most(left: Option<Timespec>, most: Duration) -> Timespec {
+    let span = left.and_then(|left| Duration::try_from(left).ok()).map_or(most, |left| left.min(most));
+    Timespec::try_from(span).unwrap_or_default()
 }

@@ -1,6 +1,8 @@
 //! What the engines over plain system calls have in common: frames, order, waiting. How many datagrams a call carries is
 //! the business of [`Calls`].
 
+use std::time::Duration;
+
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
@@ -8,7 +10,7 @@ use crate::errno::{RecvTrouble, of_recv};
 use crate::framed::{Core, Framed};
 use crate::inbox::Inbox;
 use crate::port::Port;
-use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, left, message_of, moment};
+use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, at_most, left, message_of};
 use crate::sys::message::Got;
 use crate::{Config, Counters, EngineError, Limits, RxEntry, Transmit, TxEntry, Wait};
 
@@ -24,9 +26,17 @@ pub(crate) trait Calls: Sends + Send {
     /// Whether sends may leave, and receives arrive, as aggregates.
     fn aggregates(&self) -> (bool, bool);
 
-    /// Whether something that was sent waits for the next receive: nothing wakes the caller when it could leave.
-    fn has_queued(&self) -> bool {
-        false
+    /// How long a wait sleeps at most, where something may happen that wakes nobody.
+    fn longest_sleep(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Looks for what nothing reports, now and then.
+    ///
+    /// # Errors
+    /// The interface is gone.
+    fn look(&mut self) -> Result<(), EngineError> {
+        Ok(())
     }
 
     /// What was granted, where that is not what the sockets were.
@@ -70,16 +80,17 @@ impl<C: Calls> Core for Sockets<C> {
 
     /// Waits until a port has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
+        self.calls.look()?;
         let Some(timeout) = left(wait) else { return Ok(false) };
-        let queued = self.calls.has_queued();
-        let timeout = if queued { Some(moment(timeout)) } else { timeout };
+        let most = self.calls.longest_sleep();
+        let timeout = most.map_or(timeout, |most| Some(at_most(timeout, most)));
         let mut ready = [PollFlags::empty(); MAX_PORTS];
         let Some(first) = self.shared.ports.first() else { return Ok(false) };
         let mut fds: [PollFd<'_>; MAX_PORTS] =
             std::array::from_fn(|i| PollFd::new(self.shared.ports.get(i).unwrap_or(first), PollFlags::IN));
         let fds = fds.get_mut(..self.shared.ports.len()).unwrap_or(&mut []);
         match poll(fds, timeout.as_ref()) {
-            Ok(0) => return Ok(queued && left(wait).is_some()),
+            Ok(0) => return Ok(most.is_some() && left(wait).is_some()),
             Ok(_) => {}
             Err(Errno::INTR | Errno::NOMEM) => return Ok(true),
             Err(errno) => return Err(self.shared.gone("ppoll", 0, errno)),

@@ -10,7 +10,7 @@ use rustix::thread::CapabilitySet;
 use support::far::{over_a_wide_cable, shell};
 use support::{P0, addr, keep_capabilities, recv_some, stranger, unconnected};
 use takt_host::leftovers::Registry;
-use takt_packet::{Config, Engine, EngineError, EngineKind, Missing, PortSpec, Way, open};
+use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Way, open};
 use takt_testing::wait_for;
 
 fn kind(name: &str) -> EngineKind {
@@ -51,13 +51,13 @@ fn named_queues_are_had_and_the_others_come_back_with_the_engines_end() {
     if !over_a_wide_cable("named_queues_are_had_and_the_others_come_back_with_the_engines_end") {
         return;
     }
-    for (name, left, said) in [
-        ("xdp:0", 1, "queue 0 of near by its channels"),
-        ("xdp:0-1", 2, "queues 0-1 of near by its channels"),
-        ("xdp-generic:0-2", 3, "queues 0-2 of near by its channels"),
+    for (name, path, left, said) in [
+        ("xdp:0", FramePath::NativeXdp, 1, "queue 0 of near by its channels"),
+        ("xdp:0-1", FramePath::NativeXdp, 2, "queues 0-1 of near by its channels"),
+        ("xdp-generic:0-2", FramePath::GenericXdp, 3, "queues 0-2 of near by its channels"),
     ] {
         let mut engine = opened(name, &unconnected(2));
-        assert_eq!((engine.queues(), queues()), (Some(said), left));
+        assert_eq!((engine.limits().path, engine.queues(), queues()), (path, Some(said), left));
         receives(&mut *engine);
         drop(engine);
         assert_eq!(queues(), 4);

@@ -10,10 +10,10 @@ use rustix::thread::CapabilitySet;
 use support::far::{over_a_cable, over_a_jumbo_cable, shell, there};
 use support::interface::{self, descriptors, memory_kib, missing};
 use support::{
-    addr, any, connected, keep_capabilities, numbered, numbers, recv_some, send_all, stranger, unconnected,
-    unconnected_far, xdp,
+    P0, addr, any, connected, keep_capabilities, nobody, numbered, numbers, queued, recv_some, send_all, soon,
+    stranger, unconnected, unconnected_far, xdp, xdp_transmitting,
 };
-use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Wait, Way, open};
+use takt_packet::{Config, Engine, EngineError, EngineKind, FramePath, Missing, PortSpec, Refusal, Wait, Way, open};
 use takt_testing::wait_for;
 
 const KINDS: [EngineKind; 2] = [EngineKind::XDP, EngineKind::XDP_GENERIC];
@@ -162,6 +162,72 @@ fn an_interface_that_is_removed_ends_the_engine_with_its_name() {
     }
     let sent = interface::is_removed(&mut *xdp(&unconnected(1)));
     assert!(matches!(&sent, Err(EngineError::InterfaceGone { .. }) | Ok(1)), "{sent:?}");
+}
+
+#[test]
+fn an_interface_that_is_removed_ends_an_engine_that_transmits_with_its_name() {
+    if !over_a_cable("an_interface_that_is_removed_ends_an_engine_that_transmits_with_its_name") {
+        return;
+    }
+    let sent = interface::is_removed(&mut *xdp_transmitting(&unconnected(1)));
+    assert!(matches!(&sent, Err(EngineError::InterfaceGone { .. })), "{sent:?}");
+}
+
+/// What becomes of an engine that only sends, whose interface is removed; it has paused for so long before it sends again.
+fn removed_under_a_sender(pause: Duration) {
+    let mut sender = xdp_transmitting(&unconnected(1));
+    let peer = stranger().local_addr().unwrap();
+    send_all(&mut *sender, Some(peer), &numbered(0..3));
+    shell("ip link del near");
+    std::thread::sleep(pause);
+    let mut batch = sender.reserve(1);
+    batch.push(P0, Some(peer), |_| 4);
+    let sent = batch.send(soon());
+    assert!(matches!(&sent, Err(EngineError::InterfaceGone { interface, .. }) if interface == "near"), "{sent:?}");
+    assert_eq!(sender.counters().undeliverable_datagrams, 0);
+}
+
+#[test]
+fn a_sender_is_told_that_its_interface_is_removed() {
+    if over_a_cable("a_sender_is_told_that_its_interface_is_removed") {
+        removed_under_a_sender(Duration::ZERO);
+    }
+}
+
+#[test]
+fn a_sender_that_has_paused_is_told_that_its_interface_is_removed() {
+    // Longer than the hardware address of its peer is remembered: it has to look for a way again.
+    if over_a_cable("a_sender_that_has_paused_is_told_that_its_interface_is_removed") {
+        removed_under_a_sender(Duration::from_millis(1100));
+    }
+}
+
+#[test]
+fn fragments_and_datagrams_of_this_host_take_no_room_from_refusals() {
+    if !over_a_cable("fragments_and_datagrams_of_this_host_take_no_room_from_refusals") {
+        return;
+    }
+    for (kind, way) in
+        [(EngineKind::XDP, Way::Both), (EngineKind::XDP, Way::Receive), (EngineKind::XDP_GENERIC, Way::Both)]
+    {
+        let mut server = reopened(kind, &Config { way, ..unconnected(1) });
+        let (near, from, closed) = (addr(&*server, 0), stranger(), nobody());
+        let own = std::net::UdpSocket::bind(any()).unwrap();
+        // Three times what a kernel socket of an engine holds, and what fits between. Both come to that socket: the kernel puts
+        // fragments together, and what this host sends itself passes no interface.
+        for (sender, count, bytes) in [(&from, 40, 20_000), (&own, 1000, 1)] {
+            for _ in 0..count {
+                sender.send_to(&vec![7; bytes], near).unwrap();
+            }
+        }
+        from.send_to(b"behind them", near).unwrap();
+        assert_eq!(recv_some(&mut *server, 1)[0].bytes, b"behind them");
+        wait_for("what was in fragments", || (queued(near).1 > 0).then_some(()));
+        assert_eq!(queued(near).0, 0, "nobody would ever read it");
+        send_all(&mut *server, Some(closed), &numbered(0..1));
+        assert!(server.recv(soon()).unwrap().is_empty());
+        assert_eq!(server.refused(), Some(Refusal { port: P0, to: closed }), "{kind} {way:?}");
+    }
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! Neighbours on a device that the kernel has no part in: ARP (RFC 826) for IPv4 over Ethernet, and of ICMP (RFC 792) the one
-//! message that an engine reports, "destination unreachable". Pure; what arrives is hostile until parsed.
+//! Neighbours on a device that the kernel has no part in: ARP (RFC 826) for IPv4 over Ethernet. Pure; what arrives is hostile
+//! until parsed.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use takt_base::MonoNs;
 
 use crate::OwnAddress;
-use crate::network::frame::{Mac, is_sound};
+use crate::network::frame::Mac;
 use crate::network::hops::Hop;
 
 /// Neighbours that are remembered.
@@ -51,15 +51,6 @@ struct Sought {
     address: Ipv4Addr,
     requests: u8,
     again: MonoNs,
-}
-
-/// An ICMP message about a datagram that was sent from one to the other and did not arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unreachable {
-    pub(super) from: SocketAddrV4,
-    pub(super) to: SocketAddrV4,
-    /// No socket has the port. Otherwise it found no way, or was not wanted.
-    pub(super) no_port: bool,
 }
 
 impl Neighbours {
@@ -186,31 +177,6 @@ pub(super) fn is_arp(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&[0x08, 0x06])
 }
 
-/// An ICMP message about a UDP datagram that `own` had sent: type 3, with the front of the packet it is about.
-pub(super) fn unreachable(frame: &[u8], own: Ipv4Addr) -> Option<Unreachable> {
-    let (ethernet, packet) = frame.split_first_chunk::<ETHERNET_BYTES>()?;
-    let (ip, rest) = packet.split_first_chunk::<20>()?;
-    let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
-    let message = rest.get(..total.checked_sub(20)?)?;
-    let for_us = ethernet[12..] == [0x08, 0x00] && ip[0] == 0x45 && ip[9] == 1 && ip[16..20] == own.octets();
-    if !for_us || !is_sound(ip) || !is_sound(message) {
-        return None;
-    }
-    let (&[kind, code, ..], about) = message.split_first_chunk::<8>()?;
-    let (inner, udp) = about.split_first_chunk::<20>()?;
-    let &[a, b, c, d] = udp.first_chunk::<4>()?;
-    if kind != 3 || inner[0] != 0x45 || inner[9] != 17 || inner[12..16] != own.octets() {
-        return None;
-    }
-    let to = Ipv4Addr::from([inner[16], inner[17], inner[18], inner[19]]);
-    let port = |high, low| u16::from_be_bytes([high, low]);
-    Some(Unreachable {
-        from: SocketAddrV4::new(own, port(a, b)),
-        to: SocketAddrV4::new(to, port(c, d)),
-        no_port: code == 3,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -302,28 +268,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_message_about_a_port_names_both_ends() {
-        // From 10.0.0.2 about a datagram of 10.0.0.1:4096 to 10.0.0.2:9; checksums computed by another program from RFC 1071.
-        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
-        frame.extend([0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0x66, 0xc3, 10, 0, 0, 2, 10, 0, 0, 1]);
-        frame.extend([3, 3, 0x2f, 0xf4, 0, 0, 0, 0]);
-        frame.extend([0x45, 0, 0, 33, 0, 0, 0x40, 0, 64, 17, 0x26, 0xca, 10, 0, 0, 1, 10, 0, 0, 2]);
-        frame.extend([0x10, 0, 0, 9, 0, 13, 0xbc, 0xf2]);
-        let us = Ipv4Addr::new(10, 0, 0, 1);
-        let (from, to) = ("10.0.0.1:4096".parse().unwrap(), "10.0.0.2:9".parse().unwrap());
-        assert_eq!(unreachable(&frame, us), Some(Unreachable { from, to, no_port: true }));
-        for cut in 0..frame.len() {
-            assert_eq!(unreachable(&frame[..cut], us), None, "{cut}");
-        }
-        for bit in 26 * 8..frame.len() * 8 {
-            let mut frame = frame.clone();
-            frame[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(unreachable(&frame, us), None, "bit {bit}");
-        }
-        assert_eq!(unreachable(&frame, Ipv4Addr::new(10, 0, 0, 3)), None);
-    }
-
     proptest! {
         #[test]
         fn no_bytes_lead_it_astray(kind in prop_oneof![Just([8_u8, 0]), Just([8, 6])],
@@ -332,7 +276,6 @@ mod tests {
                 place.copy_from_slice(&kind);
             }
             neighbours("10.0.0.1/24", US).receive(&bytes, MonoNs(0));
-            unreachable(&bytes, Ipv4Addr::new(10, 0, 0, 1));
         }
     }
 }

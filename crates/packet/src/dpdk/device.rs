@@ -27,13 +27,14 @@ use std::time::Duration;
 use rustix::io::Errno;
 use takt_base::MonoNs;
 
-use super::arp::{Neighbours, is_arp, unreachable};
+use super::arp::{Neighbours, is_arp};
 use super::plugged::{Plugged, Receiver, Sender};
 use super::queue::{Consumer, EngineConsumer, EngineProducer, Producer, QueueId, engine_queue, queue};
 use super::socket::Socket;
 use crate::device::{OwnAddress, PciAddress};
 use crate::network::Wanted;
 use crate::network::frame::{Mac, destination};
+use crate::network::icmp::unreachable;
 use crate::sys::table;
 use crate::{Counters, DpdkDevice};
 

@@ -23,7 +23,6 @@ mod opening;
 mod plugged;
 mod queue;
 mod socket;
-mod watch;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
@@ -34,16 +33,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use takt_base::{Clock, MonoNs, WallClock};
 
-use self::arp::unreachable;
 use self::device::{Device, Leave, Look, STANDBY, Sending};
 pub(crate) use self::opening::open;
 use self::plugged::BURST;
 use self::queue::EngineConsumer;
 use self::socket::Socket;
-use self::watch::InterfaceWatch;
 use crate::framed::Core;
 use crate::network::frame::{self, Ends, Mac};
 use crate::network::hops::{Hop, Hops};
+use crate::network::icmp::unreachable;
+use crate::network::watch::InterfaceWatch;
 use crate::network::{Wanted, ends, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left, nap};
 use crate::{Counters, EngineError, Limits, PortIndex, RxEntry, Transmit, TxEntry, Wait};

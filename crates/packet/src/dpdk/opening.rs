@@ -2,7 +2,6 @@
 //! it yet, who knows its neighbours.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
@@ -14,15 +13,15 @@ use takt_host::namespace::own_network;
 use super::device::{Device, Devices, Facts, Leave, Place, devices};
 use super::plugged::{BURST, Plan, Plugged};
 use super::queue::EngineConsumer;
-use super::socket::{Socket, drop_datagrams};
-use super::watch::InterfaceWatch;
+use super::socket::Socket;
 use super::{Dpdk, eal};
 use crate::device::OwnAddress;
 use crate::framed::Framed;
 use crate::network::frame::{HEADERS_BYTES, Mac, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
-use crate::network::{Wanted, hold, interface_of, quiet, wanted};
+use crate::network::watch::InterfaceWatch;
+use crate::network::{Wanted, hold, interface_of, quiet, take_nothing, wanted};
 use crate::port::Port;
 use crate::shared::Shared;
 use crate::sys::table;
@@ -235,7 +234,7 @@ fn join(
     let kernel = |errno: Errno| EngineError::Kernel { call: "setsockopt SO_ATTACH_FILTER", source: errno.into() };
     let joined = prepared.fits(mtu, device.facts.most, name).and_then(|()| {
         if prepared.device == DpdkDevice::AfPacket {
-            prepared.ports.iter().try_for_each(|port| drop_datagrams(port.as_fd())).map_err(kernel)?;
+            take_nothing(&prepared.ports)?;
         }
         let frames = frames_of(&prepared.config).max(*QUEUE_FRAMES.start());
         device.join(&prepared.wanted, frames).map_err(kernel)

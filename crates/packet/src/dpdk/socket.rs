@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, send, sockopt};
 
 use crate::network::Wanted;
+use crate::sys::filter::{RETURN, step};
 use crate::sys::{filter, link, option, table};
 
 // linux/if_packet.h
@@ -28,7 +29,6 @@ const LOAD_HALF: u16 = 0x28;
 const LOAD_BYTE: u16 = 0x30;
 const IF_EQUAL: u16 = 0x15;
 const IF_ANY_BIT: u16 = 0x45;
-const RETURN: u16 = 0x06;
 /// What the kernel knows of a frame (linux/filter.h): to whom it came, and whether a VLAN tag was taken off.
 const KIND: u32 = 0xffff_f000 + 4;
 const TAGGED: u32 = 0xffff_f000 + 48;
@@ -103,11 +103,6 @@ impl AsFd for Socket {
     }
 }
 
-/// Keeps a socket from being given anything but errors.
-pub(super) fn drop_datagrams(socket: BorrowedFd<'_>) -> Result<(), Errno> {
-    filter::attach(socket, &[step(RETURN, 0, 0, 0)])
-}
-
 /// Whole UDP datagrams in frames without tags, to one of the ports, from its peer if it has one.
 fn steps<'a>(ports: impl Iterator<Item = &'a Wanted>) -> Vec<libc::sock_filter> {
     let mut steps = Vec::new();
@@ -145,10 +140,6 @@ fn steps<'a>(ports: impl Iterator<Item = &'a Wanted>) -> Vec<libc::sock_filter> 
     }
     steps.push(step(RETURN, 0, 0, 0));
     steps
-}
-
-const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
-    libc::sock_filter { code, jt, jf, k }
 }
 
 #[cfg(test)]

@@ -102,7 +102,6 @@ pub(crate) fn destination(frame: &[u8]) -> Option<SocketAddrV4> {
 }
 
 /// Whether bytes that hold their own checksum (RFC 1071) are as it says.
-#[cfg(feature = "dpdk")]
 pub(crate) fn is_sound(bytes: &[u8]) -> bool {
     fold(sum(0, bytes)) == 0xffff
 }

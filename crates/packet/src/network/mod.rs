@@ -4,9 +4,12 @@
 pub(crate) mod features;
 pub mod frame;
 pub(crate) mod hops;
+pub mod icmp;
 pub(crate) mod netlink;
+pub(crate) mod watch;
 
 use std::net::{SocketAddr, SocketAddrV4};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::Timespec;
@@ -16,6 +19,7 @@ use takt_base::MonoNs;
 use self::frame::{Ends, FrameError, PACKET_HEADERS_BYTES};
 use self::netlink::{Interface, Local, Routing};
 use crate::port::Port;
+use crate::sys::filter;
 use crate::{Config, Counters, EngineError, EngineKind, Missing, PortIndex, RxEntry, TxEntry};
 
 /// How often an engine looks whether its interface is still there: nothing wakes it when that is removed.
@@ -44,6 +48,17 @@ pub(crate) fn hold(kind: EngineKind, config: &Config) -> Result<(Vec<Port>, Vec<
     let ports = crate::open::ports(config)?;
     let wanted = ports.iter().map(|port| wanted(port.local, port.peer)).collect::<Result<_, _>>().map_err(missing)?;
     Ok((ports, wanted))
+}
+
+/// Keeps kernel sockets empty of datagrams, and so with room for errors. Fragments and what this host sends itself come to them
+/// also where the program or the driver takes all else, and nobody reads them.
+pub(crate) fn take_nothing(ports: &[Port]) -> Result<(), EngineError> {
+    let kernel = |errno: Errno| EngineError::Kernel { call: "setsockopt SO_ATTACH_FILTER", source: errno.into() };
+    for port in ports {
+        filter::drop_datagrams(port.as_fd()).map_err(kernel)?;
+        port.drain();
+    }
+    Ok(())
 }
 
 /// # Errors

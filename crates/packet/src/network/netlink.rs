@@ -163,7 +163,6 @@ impl Routing {
     ///
     /// # Errors
     /// `ENODEV`: there is none (any more).
-    #[cfg(feature = "dpdk")]
     pub(crate) fn is_up(&mut self, index: u32) -> Result<bool, Errno> {
         let mut body = Body::of(&[0; 16]);
         body.bytes[4..8].copy_from_slice(&index.to_ne_bytes());

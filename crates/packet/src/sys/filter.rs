@@ -6,6 +6,22 @@ use rustix::io::Errno;
 
 use super::option::last;
 
+/// The end of a program: how many bytes of what came are kept (kernel documentation, networking/filter.rst).
+pub(crate) const RETURN: u16 = 0x06;
+
+/// One step of a program.
+pub(crate) const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+/// Keeps a socket from being given anything but errors.
+///
+/// # Errors
+/// As [`attach`].
+pub(crate) fn drop_datagrams(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    attach(socket, &[step(RETURN, 0, 0, 0)])
+}
+
 /// Has the kernel run these steps for what comes to a socket.
 ///
 /// # Errors

@@ -2,7 +2,6 @@
 
 pub(crate) mod addr;
 pub(crate) mod control;
-#[cfg(feature = "dpdk")]
 pub(crate) mod filter;
 pub(crate) mod link;
 pub(crate) mod memory;

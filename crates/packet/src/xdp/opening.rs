@@ -19,7 +19,8 @@ use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
 use crate::network::netlink::{Interface, Routing};
-use crate::network::{Wanted, hold, interface_of, quiet};
+use crate::network::watch::InterfaceWatch;
+use crate::network::{Wanted, hold, interface_of, quiet, take_nothing};
 use crate::shared::Shared;
 use crate::socket::OneByOne;
 use crate::sockets::Sockets;
@@ -40,6 +41,9 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
     let missing = |missing| EngineError::Missing { engine: kind, missing };
     let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
     let (ports, wanted) = hold(kind, &for_sockets(config))?;
+    if config.way != Way::Transmit {
+        take_nothing(&ports)?;
+    }
     let interface = interface_of(&mut routing, &wanted)?;
     let carried = (interface.mtu as usize).saturating_sub(PACKET_HEADERS_BYTES).min(MAX_PAYLOAD_BYTES);
     let granted = Config { max_payload_bytes: config.max_payload_bytes.min(carried).max(1), ..config.clone() };
@@ -61,7 +65,9 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
     let out = match (config.way, out) {
         (Way::Transmit, Some(out)) => {
             let received = Batches::new(&ports, config);
-            let calls = Transmitting { out, received, wanted, send_buffer_bytes, _lease: lease };
+            let watch = InterfaceWatch::new(&interface);
+            let watch = watch.map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
+            let calls = Transmitting { out, received, wanted, watch, send_buffer_bytes, _lease: lease };
             return Ok(Box::new(Sockets::engine(ports, calls, config)));
         }
         (_, out) => out,
@@ -145,7 +151,7 @@ fn serves(queues: Queues, steering: Option<&Steering>, interface: &Interface) ->
 }
 
 fn place(kind: EngineKind) -> Place {
-    if kind == EngineKind::XDP_GENERIC { Place::Generic } else { Place::Native }
+    if matches!(kind, EngineKind::XdpGeneric(_)) { Place::Generic } else { Place::Native }
 }
 
 /// What kernel sockets are to carry: nothing, or the little of the other way.

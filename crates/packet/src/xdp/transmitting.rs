@@ -1,23 +1,28 @@
 //! An engine that transmits: frames leave by the sending half, and what little comes is the kernel's to deliver to its
 //! sockets. No program runs for it.
 
+use std::time::Duration;
+
 use rustix::io::Errno;
+use takt_base::{Clock, WallClock};
 
 use super::frames::{Fate, Frames};
 use super::held::Lease;
 use crate::mmsg::Batches;
-use crate::network::{Wanted, ends};
+use crate::network::watch::InterfaceWatch;
+use crate::network::{STILL_THERE, Wanted, ends};
 use crate::port::Port;
-use crate::shared::Sends;
+use crate::shared::{CONGESTED, Sends};
 use crate::sockets::Calls;
 use crate::sys::message::Got;
-use crate::{FramePath, Limits, TxEntry, Wait};
+use crate::{EngineError, FramePath, Limits, TxEntry, Wait};
 
 /// How datagrams cross.
 pub(super) struct Transmitting {
     pub(super) out: Frames,
     pub(super) received: Batches,
     pub(super) wanted: Vec<Wanted>,
+    pub(super) watch: InterfaceWatch,
     pub(super) send_buffer_bytes: usize,
     pub(super) _lease: Option<Lease>,
 }
@@ -36,8 +41,13 @@ impl Calls for Transmitting {
         (false, self.received.aggregates().1)
     }
 
-    fn has_queued(&self) -> bool {
-        self.out.queue.has_queued()
+    /// Nothing wakes the caller when what it has queued could leave, or when the interface is removed.
+    fn longest_sleep(&self) -> Option<Duration> {
+        Some(if self.out.queue.has_queued() { CONGESTED } else { STILL_THERE })
+    }
+
+    fn look(&mut self) -> Result<(), EngineError> {
+        self.watch.look(WallClock.now())
     }
 
     fn limits(&self, sockets: Limits) -> Limits {
@@ -58,12 +68,19 @@ impl Sends for Transmitting {
             };
             match fate {
                 Some(Fate::Queued) => sent += 1,
-                Some(Fate::Nowhere) if sent == 0 => return Err(Errno::HOSTUNREACH),
+                // By an interface that is gone there is no way either, and no frame that could say so.
+                Some(Fate::Nowhere) if sent == 0 => {
+                    return Err(self.look().map_or(Errno::NXIO, |()| Errno::HOSTUNREACH));
+                }
                 None if sent == 0 => return Err(Errno::NOBUFS),
                 _ => break,
             }
         }
         self.out.flush(calls, 1, Wait::Poll)?;
         Ok(sent)
+    }
+
+    fn ended(&self, errno: Errno) -> Option<EngineError> {
+        Some(self.watch.ended(errno))
     }
 }

@@ -48,7 +48,8 @@ pub fn goes_down_and_up_again(server: &mut dyn Engine) {
 
 /// Its interface is removed, which ends it; what a send after that is answered.
 pub fn is_removed(server: &mut dyn Engine) -> Result<usize, EngineError> {
-    let peer = stranger().local_addr().unwrap();
+    let alive = stranger();
+    let peer = alive.local_addr().unwrap();
     send_all(server, Some(peer), &numbered(0..3));
     shell("ip link del near");
     let error = server.recv(soon()).unwrap_err();

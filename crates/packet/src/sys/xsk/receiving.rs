@@ -103,10 +103,11 @@ impl Receiving {
         recv(&self.socket, &mut [0_u8; 0][..], RecvFlags::DONTWAIT).map(drop)
     }
 
-    /// Frames that came for this socket and were dropped because all chunks were filled.
+    /// Frames that came for this socket and were dropped because all chunks were filled; `None` if the kernel can't say.
     pub(crate) fn drops(&self) -> Option<u64> {
         let counts = sockopt::xdp_statistics(&self.socket).ok()?;
-        Some(counts.rx_dropped + counts.rx_ring_full.unwrap_or(0))
+        let dropped = counts.rx_dropped + counts.rx_ring_full.unwrap_or(0);
+        drops(dropped, counts.rx_fill_ring_empty_descs, self.zero_copy())
     }
 
     /// What the kernel says is a claim: number of a chunk, where in it a part begins, and how long it is; `None` if that is
@@ -127,6 +128,11 @@ impl Receiving {
     }
 }
 
+/// Where a driver takes chunks itself, it drops what finds none, and nobody counts those: only how often it found none is known.
+fn drops(dropped: u64, found_none: Option<u64>, zero_copy: bool) -> Option<u64> {
+    (!zero_copy || found_none == Some(0)).then_some(dropped)
+}
+
 fn part(memory: &mut Memory, number: u32) -> &mut [u8] {
     memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES)
 }
@@ -134,5 +140,19 @@ fn part(memory: &mut Memory, number: u32) -> &mut [u8] {
 impl AsFd for Receiving {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_of_a_driver_that_found_no_chunk_are_unknown_and_not_0() {
+        assert_eq!(drops(3, Some(7), false), Some(3), "the kernel copies, and counts");
+        assert_eq!(drops(3, None, false), Some(3), "as before Linux 5.9");
+        assert_eq!(drops(3, Some(0), true), Some(3));
+        assert_eq!(drops(0, Some(1), true), None);
+        assert_eq!(drops(0, None, true), None);
     }
 }

@@ -1,14 +1,15 @@
-//! Whether the interface below a device is still there: DPDK does not report it.
+//! Whether an interface is still there, for who does not learn it from a socket: neither DPDK reports it, nor does anything to one
+//! who transmits by AF_XDP and has nothing to send just now.
 
 use rustix::io::Errno;
 use takt_base::MonoNs;
 
+use super::netlink::{Interface, Routing};
+use super::{STILL_THERE, gone};
 use crate::EngineError;
-use crate::network::netlink::{Interface, Routing};
-use crate::network::{STILL_THERE, gone};
 
 /// Looks at an interface now and then.
-pub(super) struct InterfaceWatch {
+pub(crate) struct InterfaceWatch {
     routing: Routing,
     index: u32,
     name: String,
@@ -17,14 +18,14 @@ pub(super) struct InterfaceWatch {
 }
 
 impl InterfaceWatch {
-    pub(super) fn new(interface: &Interface) -> Result<InterfaceWatch, Errno> {
+    pub(crate) fn new(interface: &Interface) -> Result<InterfaceWatch, Errno> {
         let (index, name) = (interface.index, interface.name.clone());
         Ok(InterfaceWatch { routing: Routing::open()?, index, name, again: MonoNs(0), gone: false })
     }
 
     /// # Errors
     /// It has been removed, as far as was seen until now.
-    pub(super) fn look(&mut self, now: MonoNs) -> Result<(), EngineError> {
+    pub(crate) fn look(&mut self, now: MonoNs) -> Result<(), EngineError> {
         if now >= self.again && !self.gone {
             self.again = now + STILL_THERE;
             self.gone = self.routing.is_up(self.index) == Err(Errno::NODEV);
@@ -32,8 +33,14 @@ impl InterfaceWatch {
         if self.gone { Err(gone(&self.name, Errno::NODEV)) } else { Ok(()) }
     }
 
+    /// What ends with the interface, by what a call by it was answered.
+    pub(crate) fn ended(&self, errno: Errno) -> EngineError {
+        gone(&self.name, errno)
+    }
+
     /// The next look asks the kernel.
-    pub(super) fn recheck(&mut self) {
+    #[cfg(feature = "dpdk")]
+    pub(crate) fn recheck(&mut self) {
         self.again = MonoNs(0);
     }
 }
