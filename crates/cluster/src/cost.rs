@@ -12,7 +12,6 @@ use std::time::Duration;
 use crate::manager::{LOOK, lead};
 use crate::membership::HEARTBEATS_EVERY;
 use crate::message::{Envelope, PROTOCOL, document};
-use crate::node::run::UNSTARTED;
 use crate::quorum::{Ballot, Heartbeat, View};
 use takt_bridge::clock::QUESTIONS_EVERY;
 
@@ -162,13 +161,6 @@ pub fn beginning(members: u64, opening: Answers) -> Duration {
     opening.of(members) + lead(usize::try_from(members).unwrap_or(usize::MAX))
 }
 
-/// Nodes of the largest run that begins, where `opening` is how long nodes take to get ready: they forget what is not started.
-#[must_use]
-pub fn most_that_begin(opening: Answers) -> u64 {
-    let left = UNSTARTED.saturating_sub(opening.fixed);
-    u64::try_from(left.as_nanos() / opening.each.as_nanos().max(1)).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -284,10 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_takes_longer_to_open_than_a_node_waits_does_not_begin() {
+    fn answers_delay_a_look_and_getting_ready_the_begin() {
         let opening = Answers { fixed: Duration::from_millis(100), each: Duration::from_millis(30) };
-        let most = most_that_begin(opening);
-        assert!(opening.of(most) <= UNSTARTED && opening.of(most + 1) > UNSTARTED);
         let answers = Answers { fixed: Duration::from_millis(2), each: Duration::from_millis(1) };
         assert_eq!(look(10, answers), PAUSE + Duration::from_millis(12));
         assert_eq!(beginning(3, opening), Duration::from_millis(100 + 3 * 30) + lead(3));

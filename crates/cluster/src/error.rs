@@ -28,6 +28,8 @@ pub enum ClusterError {
     Zenoh { why: String },
     #[error("node `{node}` does not answer")]
     Silent { node: String },
+    #[error("node `{node}` has not opened the run within {within_s} s")]
+    Unopened { node: String, within_s: u64 },
     #[error("another node is called `{node}`")]
     Twice { node: String },
     #[error("{path} is of tenant `{tenant}`, who gives orders and is no node")]
@@ -75,6 +77,10 @@ impl ClusterError {
             ClusterError::Name { .. } => "1 to 64 letters, digits, `-`, `_`".to_owned(),
             ClusterError::Silent { .. } | ClusterError::Alone { .. } => {
                 "takt node in each machine, with a folder of the same certificates; takt node list says who is there"
+                    .to_owned()
+            }
+            ClusterError::Unopened { .. } => {
+                "takt node list says whether it answers; components that take so long to be made can't run on a cluster"
                     .to_owned()
             }
             ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),

@@ -58,7 +58,22 @@ impl Duty for Lent {
         if NOT_LENT.iter().any(|kind| kind.name() == workload) {
             return Err(refused("this workload"));
         }
+        if workload == Kind::Waveform.name() {
+            waveform(&options)?;
+        }
         Running::run(workload, options, stop)
+    }
+}
+
+/// The lab's own waveform may not do what a tenant's order may not either: open files of the node, or start processes there.
+fn waveform(options: &Value) -> Result<(), Failure> {
+    let options = serde_json::from_value(options.clone()).map_err(|error| Failure::saying(error.to_string()))?;
+    let needs = takt_load::waveform::needs_its_machine(&options);
+    match needs.map_err(|error| Failure { fix: error.fix(), ..Failure::saying(error.to_string()) })? {
+        Some(component) => {
+            Err(refused(&format!("component `{component}`, which may open files or is a process of its own,")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -132,6 +147,18 @@ mod tests {
         }
         for kind in NOT_LENT {
             assert!(Lent::run(kind.name(), Value::Null, &Stop::new()).unwrap_err().lasting);
+        }
+        let of_components = |text: &str| {
+            let text = format!("name = 'x'\nslot = '1 ms'\nchain = ['a', 'z']\n{text}");
+            let options = takt_load::waveform::Options { text: Some(text), ..Default::default() };
+            waveform(&serde_json::to_value(options).unwrap())
+        };
+        let (counter, sink) = ("[component.a]\ntype = 'counter'\n", "[component.z]\ntype = 'counter-sink'\n");
+        assert!(of_components(&format!("{counter}{sink}")).is_ok());
+        let reads = "[component.a]\ntype = 'file-source'\npath = '/etc/shadow'\nitem = 'byte'\n";
+        for (text, component) in [(format!("{reads}{sink}"), "a"), (format!("{counter}{sink}isolated = true\n"), "z")] {
+            let why = of_components(&text).unwrap_err();
+            assert!(why.lasting && why.to_string().contains(&format!("component `{component}`, which may")), "{why}");
         }
         let server_at = |at: &str| server(serde_json::to_value(ServeOptions::at(at.parse().unwrap())).unwrap());
         assert!(server_at("127.0.0.1:0").is_ok() && server_at("0.0.0.0:0").is_err());

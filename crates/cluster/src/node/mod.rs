@@ -328,6 +328,15 @@ impl Node {
     }
 }
 
+impl Drop for Node {
+    fn drop(&mut self) {
+        // A run that is being opened may have a network card changed: it gives it back when it is dropped.
+        for opening in self.openings.drain(..) {
+            opening.abandon();
+        }
+    }
+}
+
 /// Which engines open where samples come to: those over kernel sockets are opened as a run opens them, and closed again. The
 /// others are not tried. XDP has the driver take a program for the whole interface, which may interrupt all that passes it, and
 /// DPDK keeps what it has opened until the process ends. So of these only the chosen one is named.

@@ -1,6 +1,7 @@
 //! Runs that are being opened. Making components may take seconds, in which the node answers others: so each is opened on a thread
 //! of its own, and the node keeps what it takes and who waits for it.
 
+use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use zenoh::query::Query;
 use super::Node;
 use super::place::{Placed, Refusal};
 use super::run::{Opener, Run};
+use crate::clock::ClockFacts;
 use crate::control::reply;
-use crate::message::{Opened, Order};
+use crate::message::{Opened, Order, Progress};
 use crate::tenant::Tenant;
 
 /// How long a node waits for a question while it opens a run: who ordered that waits as well.
@@ -21,7 +23,8 @@ pub(super) const SOON: Duration = Duration::from_millis(2);
 pub(super) struct Opening {
     pub(super) name: String,
     pub(super) tenant: Tenant,
-    manager: String,
+    pub(super) manager: String,
+    slot_ns: u64,
     /// Cores that it will have.
     pub(super) cores: Vec<u32>,
     thread: JoinHandle<Result<Run, Refusal>>,
@@ -36,16 +39,38 @@ impl Opening {
     pub(super) fn begin(tenant: Tenant, order: Order, placed: Placed, with: Opener) -> Result<Opening, Refusal> {
         let (name, manager) = (order.run.clone(), order.manager.clone());
         let cores = placed.cores.iter().map(|&core| core as u32).collect();
-        let of = tenant.clone();
+        let (of, slot_ns) = (tenant.clone(), placed.graph.slot_ns());
         let thread = std::thread::Builder::new().name("takt-opening".to_owned());
         let thread = thread.spawn(move || Run::open(of, order, placed, with));
         let thread = thread.map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
-        Ok(Opening { name, tenant, manager, cores, thread, waits: None, stopped: false })
+        Ok(Opening { name, tenant, manager, slot_ns, cores, thread, waits: None, stopped: false })
     }
 
     /// Answers `query` once the run is open, or can't be.
     pub(super) fn answers(self, query: Query) -> Opening {
         Opening { waits: Some(query), ..self }
+    }
+
+    /// It will not begin. How it is: in no slot.
+    pub(super) fn stop(&mut self) -> Progress {
+        self.stopped = true;
+        Progress {
+            slot: 0,
+            slot_ns: self.slot_ns,
+            offset_ns: 0,
+            offset_bound_ns: 0,
+            clock: ClockFacts::default(),
+            manager: self.manager.clone(),
+            slow_slots: 0,
+            lost_slots: BTreeMap::new(),
+            end: None,
+        }
+    }
+
+    /// Waits for it, and undoes it.
+    pub(super) fn abandon(self) {
+        // Why it did not come about is of no use any more.
+        drop(self.thread.join());
     }
 
     fn is_over(&self) -> bool {
@@ -89,14 +114,5 @@ impl Node {
         run.add_to(&mut self.past);
         self.runs.push(run);
         Ok(json!(opened))
-    }
-
-    /// Has a run end before it is open, where `manager` is its own or none is named. `None`: no such run is being opened.
-    pub(super) fn stop_opening(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Option<Refusal> {
-        let opening = self.openings.iter_mut().find(|opening| opening.name == name)?;
-        let is_theirs = by.rules(&opening.tenant) && manager.is_none_or(|manager| manager == opening.manager);
-        opening.stopped |= is_theirs;
-        let fix = if is_theirs { "nothing: it will not begin" } else { "let its manager end it" };
-        Some(Refusal::new(format!("run `{name}` is not open yet"), fix))
     }
 }

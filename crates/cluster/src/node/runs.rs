@@ -10,6 +10,7 @@ use super::opening::Opening;
 use super::place::{Placed, Refusal, place};
 use super::run::{Host, Run};
 use crate::check::{Unmade, of_waveform};
+use crate::membership::Membership;
 use crate::message::{Opened, Order};
 use crate::metrics::Reason;
 use crate::quorum::Ballot;
@@ -53,7 +54,7 @@ impl Node {
         let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
         let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
         let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
-        self.forget(|run| run.name() == oldest);
+        self.forget(|run, _| run.name() == oldest);
         Ok(())
     }
 
@@ -92,23 +93,20 @@ impl Node {
         what: impl FnOnce(&mut Run, &mut Host) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let run = self.runs.iter_mut().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
-        rules(by, run)?;
+        rules(by, name, run.tenant())?;
         what(run, &mut self.host)
     }
 
     pub(super) fn stop_run(&mut self, by: &Tenant, name: &str, manager: Option<&str>) -> Result<Json, Refusal> {
-        if let Some(refusal) = self.stop_opening(by, name, manager) {
-            return Err(refusal);
+        if let Some(opening) = self.openings.iter_mut().find(|opening| opening.name == name) {
+            may_stop(by, manager, (name, &opening.tenant, &opening.manager))?;
+            return Ok(json!(opening.stop()));
         }
         let found = self.find(name)?;
-        rules(by, found)?;
-        if let Some(manager) = manager.filter(|&manager| manager != found.manager()) {
-            let why = format!("{} watches over run `{name}`, and not {manager}", found.manager());
-            return Err(Refusal::new(why, "let that one end it"));
-        }
+        may_stop(by, manager, (name, found.tenant(), found.manager()))?;
         found.stop();
         let progress = json!(found.progress());
-        self.forget(|run| run.name() == name);
+        self.forget(|run, _| run.name() == name);
         Ok(progress)
     }
 
@@ -117,11 +115,12 @@ impl Node {
     }
 
     /// Forgets runs; what they counted stays.
-    pub(super) fn forget(&mut self, which: impl FnMut(&mut Run) -> bool) {
-        for run in self.runs.extract_if(.., which) {
+    pub(super) fn forget(&mut self, mut which: impl FnMut(&mut Run, &Membership) -> bool) {
+        let members = &self.host.members;
+        for run in self.runs.extract_if(.., |run| which(run, members)) {
             run.add_to(&mut self.past);
             self.memory_mib.remove(run.name());
-            self.host.members.release(run.name());
+            members.release(run.name());
         }
     }
 }
@@ -140,11 +139,17 @@ fn unknown(run: &str) -> Refusal {
     Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
 }
 
-fn rules(by: &Tenant, run: &Run) -> Result<(), Refusal> {
-    if by.rules(run.tenant()) {
+fn rules(by: &Tenant, name: &str, owner: &Tenant) -> Result<(), Refusal> {
+    if by.rules(owner) {
         return Ok(());
     }
-    let owner = run.tenant();
     let fix = format!("an order of `{owner}`, or of the operator");
-    Err(Refusal::new(format!("run `{}` is of `{owner}`", run.name()), fix).because(Reason::Tenant))
+    Err(Refusal::new(format!("run `{name}` is of `{owner}`"), fix).because(Reason::Tenant))
+}
+
+/// Whether a tenant may stop a run, in the name of `manager` if one is named.
+fn may_stop(by: &Tenant, manager: Option<&str>, (name, owner, own): (&str, &Tenant, &str)) -> Result<(), Refusal> {
+    rules(by, name, owner)?;
+    let Some(manager) = manager.filter(|&manager| manager != own) else { return Ok(()) };
+    Err(Refusal::new(format!("{own} watches over run `{name}`, and not {manager}"), "let that one end it"))
 }

@@ -24,6 +24,7 @@ use takt_runtime::{NameTaken, OpenError, Report, StartError};
 pub(crate) use floors::median;
 pub use floors::{Floors, floors};
 pub use memory::Memory;
+pub use open::needs_its_machine;
 pub(crate) use open::{Opened, PRIORITY, cores};
 pub use options::{Clock, Latency, Options, Packet, Policy, Slots};
 pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Outcome, Slowest, Spread, WorkerOutcome};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use takt_base::Stop;
-use takt_graph::{Catalogue, Graph, Plan, Waveform};
+use takt_graph::{Catalogue, ComponentSpec, Graph, Kind, Plan, Waveform};
 use takt_host::Host;
 use takt_host::affinity::own_cpus;
 use takt_host::topology::Topology;
@@ -120,6 +120,22 @@ fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformE
         }
     }
     Ok(waveform)
+}
+
+/// The first component of a waveform from a file that may open files of this machine, or is a process of its own. Those that come
+/// with the program have none that does.
+///
+/// # Errors
+/// The waveform is none.
+pub fn needs_its_machine(options: &Options) -> Result<Option<String>, WaveformError> {
+    if options.text.is_none() {
+        return Ok(None);
+    }
+    takt_phy::link();
+    let registry = Registry::of_program()?;
+    let waveform = written(options, &registry)?;
+    let needs = |spec: &&ComponentSpec| spec.isolated || registry.kind(&spec.kind).is_none_or(Kind::may_open_files);
+    Ok(waveform.components.iter().find(needs).map(|spec| spec.name.clone()))
 }
 
 /// A processor of each of so many cores. They are the last cores, since most interrupts go to the first.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use miette::Result;
 use takt_base::Stop;
-use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, Present, RunOptions, Watch};
+use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, RunOptions, Watch};
 use takt_cluster::message::NodeFacts;
 use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
@@ -13,7 +13,7 @@ use takt_mapper::{Objective, PlatformError};
 use takt_report::screen;
 use takt_runtime::Registry;
 
-use super::{Place, problem};
+use super::{Place, problem, usable};
 use crate::command::map as mapping;
 use crate::waveform::Libraries;
 use crate::{Answer, Output, Problem, costs, stop_on_signal};
@@ -52,9 +52,9 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let manager = super::manager(&args.place.folder)?;
     let registry = args.libraries.registry()?;
     let stop = stop_on_signal()?;
-    let (mut waits, trace) = (false, trace(args.otlp.as_deref())?);
+    let (mut waits, mut named, trace) = (false, false, trace(args.otlp.as_deref())?);
     while !stop.requested() {
-        match watch(args, (&manager, &trace), &registry, &stop, output) {
+        match watch(args, (&manager, &trace), &registry, &stop, (output, &mut named)) {
             // It was gone for a moment, or another standby was faster.
             Ok(Err(ClusterError::Watched { manager, .. })) if args.standby => {
                 if !std::mem::replace(&mut waits, true) {
@@ -70,15 +70,17 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// Adopts the run and watches over it to its end. The outer error: it can't be placed on its nodes, or shown.
+/// Adopts the run and watches over it to its end. The outer error: it can't be placed on its nodes, or shown. `named`: nodes that
+/// can't be used are known by now.
 fn watch(
     args: &Args,
     (manager, trace): (&Manager, &Trace),
     registry: &Registry,
     stop: &Stop,
-    output: &Output,
+    (output, named): (&Output, &mut bool),
 ) -> Result<Result<Answer, ClusterError>> {
-    let found = manager.nodes().and_then(|Present { nodes, .. }| {
+    let found = manager.nodes().and_then(|present| {
+        let nodes = if std::mem::replace(named, true) { present.nodes } else { usable(present, output) };
         let orphan = manager.recall(&args.run, &nodes)?;
         let graph = orphan.graph(registry)?;
         Ok((nodes, orphan, graph))

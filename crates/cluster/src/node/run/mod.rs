@@ -22,8 +22,9 @@ use crate::metrics::totals::How;
 use crate::quorum::{Ballot, Quorum};
 use crate::tenant::Tenant;
 
-/// A run that is not started for so long is forgotten: its manager is gone.
-pub(crate) const UNSTARTED: Duration = Duration::from_secs(30);
+/// A run that is not started is forgotten once its manager's heartbeats have not come for so long: it is gone. One that lives may
+/// wait for other nodes.
+const UNSTARTED: Duration = Duration::from_secs(30);
 
 /// A run that has ended is forgotten so much later, if no request to forget it came.
 const ENDED: Duration = Duration::from_secs(120);
@@ -364,7 +365,7 @@ impl Run {
     }
 
     /// Notices the end. `true`: it is to be forgotten.
-    pub(super) fn attend(&mut self) -> bool {
+    pub(super) fn attend(&mut self, members: &Membership) -> bool {
         while self.earlier.first().is_some_and(|&(until, _)| WallClock.now() > until) {
             // What broke them was their own affair: they carry nothing any more.
             let _ = self.earlier.remove(0).1.finish();
@@ -374,7 +375,9 @@ impl Run {
                 self.end(How::Complete);
                 false
             }
-            State::Opened { .. } => self.since.elapsed() > UNSTARTED,
+            State::Opened { .. } => {
+                self.since.elapsed() > UNSTARTED && !members.received(self.name(), self.manager(), UNSTARTED)
+            }
             State::Ended(_) => self.since.elapsed() > ENDED,
             State::Executing { .. } => false,
             State::Changing => true,
