@@ -181,19 +181,20 @@ fn folders_script() -> String {
 struct Pods {
     place: Place,
     path: String,
+    addresses: [String; 2],
 }
 
-const PODS: [(&str, u8); 2] = [("takt-node-0", 1), ("takt-node-1", 2)];
+const PODS: [&str; 2] = ["takt-node-0", "takt-node-1"];
 
 impl Pods {
-    /// Each has made its folders, in one of its own.
-    fn made() -> Pods {
+    /// Each has made its folders, in one of its own. `first` tells the addresses of one test from those of others.
+    fn made(first: u8) -> Pods {
         let place = Place::with("empty", "");
         let path = path(&place);
         let issued = place.takt(&["node", "certificates", "--out", "fleet", "--cluster", "lab", "fleet"]);
         assert!(issued.status.success(), "{}", report(&issued));
-        let pods = Pods { place, path };
-        for (name, _) in PODS {
+        let pods = Pods { place, path, addresses: [first, first + 1].map(|host| loopback(host).to_string()) };
+        for name in PODS {
             let made = pods.call(name, "sh").args(["-euc", &folders_script()]).output().expect("sh");
             assert!(made.status.success(), "{}", report(&made));
         }
@@ -202,10 +203,10 @@ impl Pods {
 
     /// A program in a pod.
     fn call(&self, pod: &str, program: &str) -> Command {
-        let (_, host) = PODS.into_iter().find(|(name, _)| *name == pod).expect("a pod");
+        let at = PODS.iter().position(|name| *name == pod).expect("a pod");
         let mut command = self.place.call(program);
         command.env("PATH", &self.path).env("SECRET", self.place.path("fleet/fleet"));
-        command.env("FOLDERS", self.place.path(pod)).env("POD_NAME", pod).env("POD_IP", loopback(host).to_string());
+        command.env("FOLDERS", self.place.path(pod)).env("POD_NAME", pod).env("POD_IP", &self.addresses[at]);
         command.env("CLUSTER", "lab").env("NODES", "2").env("POD_SET", "takt-node");
         command
     }
@@ -229,8 +230,8 @@ impl Pods {
 
 #[test]
 fn a_pod_is_alive_while_its_node_answers_and_no_longer() {
-    let pods = Pods::made();
-    let [own, other] = PODS.map(|(name, _)| name);
+    let pods = Pods::made(11);
+    let [own, other] = PODS;
     assert!(!pods.alive(own, own), "it is not started");
     let node = pods.start(own);
     assert!(pods.alive(own, own));
@@ -244,20 +245,20 @@ fn a_pod_is_alive_while_its_node_answers_and_no_longer() {
 
 #[test]
 fn the_manager_of_a_pod_reaches_the_nodes_of_all() {
-    let pods = Pods::made();
-    let _nodes = PODS.map(|(name, _)| pods.start(name));
+    let pods = Pods::made(13);
+    let _nodes = PODS.map(|name| pods.start(name));
     // Names that Kubernetes would resolve.
     let settings = pods.place.path("takt-node-0/manager/cluster.toml");
     let mut manager = fs::read_to_string(&settings).expect("made");
-    for (name, host) in PODS {
+    for (name, address) in PODS.iter().zip(&pods.addresses) {
         let of_service = format!("quic/{name}.takt-node:7447");
         assert!(manager.contains(&of_service), "{manager}");
-        manager = manager.replace(&of_service, &format!("quic/{}:7447", loopback(host)));
+        manager = manager.replace(&of_service, &format!("quic/{address}:7447"));
     }
     fs::write(&settings, manager).expect("ours");
     wait_for("both nodes", || {
         let listed = pods.place.takt(&["node", "list", "--folder", "takt-node-0/manager", "--json"]);
-        (support::cluster::names(&support::json(&listed)) == PODS.map(|(name, _)| name)).then_some(())
+        (support::cluster::names(&support::json(&listed)) == PODS).then_some(())
     });
 }
 
