@@ -1,7 +1,7 @@
 //! The agent's own loop.
 
-use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::io::{self, BufRead, Read, Write};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub fn serve<D: Duty>(
     abandon: impl FnOnce() + Send + 'static,
 ) -> Result<(), ServeError> {
     let stop = Stop::new();
-    let (received, requests) = mpsc::channel();
+    let (received, requests) = mpsc::sync_channel(WAITING);
     let (ended, end) = mpsc::channel::<()>();
     let stop_by_input = stop.clone();
     // Not joined: a read can't be interrupted, and the process ends with the agent.
@@ -78,20 +78,32 @@ pub fn serve<D: Duty>(
 /// Time to look at the stop flag after the input has ended.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Passes requests on; `stop` takes effect at once, though a workload is running.
-fn listen(input: impl BufRead, received: &Sender<Result<Request, Failure>>, stop: &Stop) {
-    for line in input.lines().map_while(Result::ok) {
-        let request = match serde_json::from_str(&line) {
+/// Bytes of a request: the text of a waveform, escaped, and what goes with it.
+const LONGEST: usize = 4 << 20;
+
+/// Requests that wait while one is carried out. Who waits for its replies has one.
+const WAITING: usize = 16;
+
+/// Passes requests on; `stop` takes effect at once, though a workload is running. Returns when the input ends, or is none of
+/// somebody who waits for replies.
+fn listen(mut input: impl BufRead, received: &SyncSender<Result<Request, Failure>>, stop: &Stop) {
+    let mut line = Vec::new();
+    while let Ok(1..) = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut line) {
+        let is_too_long = line.len() > LONGEST;
+        let request = match serde_json::from_slice(&line) {
+            _ if is_too_long => Err(Failure::saying(format!("a request of more than {LONGEST} bytes"))),
             Ok(Request::Stop) => {
                 stop.request();
+                line.clear();
                 continue;
             }
             Ok(request) => Ok(request),
             Err(error) => Err(Failure::of(&error, None)),
         };
-        if received.send(request).is_err() {
+        if received.try_send(request).is_err() || is_too_long {
             return;
         }
+        line.clear();
     }
 }
 
@@ -150,5 +162,68 @@ fn answer<D: Duty>(request: Request, here: &mut Here<D>, stop: &Stop) -> Result<
         Request::Run { workload, options } => Ok(Reply::Done { result: D::run(&workload, options, stop)? }),
         // `listen` has taken it.
         Request::Stop => Err(Failure::saying("stop has no reply")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs until it is stopped.
+    struct Endless;
+
+    impl Duty for Endless {
+        fn start(_: Service, _: Value) -> Result<Endless, Failure> {
+            Ok(Endless)
+        }
+
+        fn at(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn look(&self) -> Result<Value, Failure> {
+            Ok(Value::Null)
+        }
+
+        fn finish(self) -> Result<Value, Failure> {
+            Ok(Value::Null)
+        }
+
+        fn run(_: &str, _: Value, stop: &Stop) -> Result<Value, Failure> {
+            while !stop.requested() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(Value::Null)
+        }
+    }
+
+    fn replies(input: Vec<u8>) -> Vec<String> {
+        let mut output = Vec::new();
+        serve::<Endless>(io::Cursor::new(input), &mut output, || {}).unwrap();
+        String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn who_asks_and_does_not_wait_for_replies_is_listened_to_no_more() {
+        let run = json_line(&Request::Run { workload: "endless".to_owned(), options: Value::Null });
+        let replies = replies([run, json_line(&Request::Finish).repeat(1000)].concat());
+        assert!((2..=1 + WAITING + 1).contains(&replies.len()), "{} replies", replies.len());
+        assert!(replies[0].contains(r#""reply":"done""#), "what runs is stopped and replies: {}", replies[0]);
+    }
+
+    #[test]
+    fn a_request_without_end_is_refused_and_the_last() {
+        let mut input = json_line(&Request::Finish);
+        input.extend(vec![b' '; LONGEST + 1]);
+        input.extend(json_line(&Request::Finish));
+        let replies = replies(input);
+        assert_eq!(replies.len(), 2, "{replies:?}");
+        assert!(replies[1].contains("a request of more than 4194304 bytes"), "{}", replies[1]);
+    }
+
+    fn json_line(request: &Request) -> Vec<u8> {
+        let mut line = serde_json::to_vec(request).unwrap();
+        line.push(b'\n');
+        line
     }
 }

@@ -108,7 +108,7 @@ impl ExecuteError {
 /// Points can't be measured with the radio, or it may not transmit, the store can't be used, or the first round can't be run.
 pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, ExecuteError> {
     let points = order.experiment.points(order.depth);
-    can_go_there(&points, order.addr, order.nodes.is_some())?;
+    can_go_there(&points, (order.addr, order.transmit), order.nodes.is_some())?;
     if let Some(addr) = order.addr {
         answers_to(addr, &points)?;
         if let Some(emission) = on_air::permitted(addr, &points, order.transmit)? {

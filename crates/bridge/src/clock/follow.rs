@@ -60,6 +60,7 @@ pub(super) struct Questions {
     socket: UdpSocket,
     next: u32,
     estimate: Estimate,
+    last: Option<Known>,
 }
 
 impl Questions {
@@ -68,7 +69,7 @@ impl Questions {
         let socket = UdpSocket::bind(any)?;
         socket.connect(reference)?;
         socket.set_read_timeout(Some(PATIENCE))?;
-        Ok(Questions { socket, next: 0, estimate: Estimate::default() })
+        Ok(Questions { socket, next: 0, estimate: Estimate::default(), last: None })
     }
 
     /// What is first known of the reference's clock less ours: of several answers.
@@ -81,17 +82,20 @@ impl Questions {
         last
     }
 
-    /// The estimate after one more answer, and how far off it is at most now.
-    pub(super) fn ask(&mut self) -> std::io::Result<(i64, u64)> {
-        let known = self.learn()?;
-        Ok((known.ns, known.bound_at(WallClock.now().0)))
+    /// The estimate after one more question, and how far off it is at most now: one without an answer makes it older. `None`: none
+    /// was answered yet.
+    pub(super) fn ask(&mut self) -> Option<(i64, u64)> {
+        let _unanswered = self.learn();
+        self.last.map(|known| (known.ns, known.bound_at(WallClock.now().0)))
     }
 
     /// What is known after one more answer.
     fn learn(&mut self) -> std::io::Result<Known> {
         let id = self.next;
         self.next = id.wrapping_add(1);
-        Ok(self.estimate.after(ask(&self.socket, id)?))
+        let known = self.estimate.after(ask(&self.socket, id)?);
+        self.last = Some(known);
+        Ok(known)
     }
 
     /// How fast the offset changes, as far as the answers say that.
@@ -135,6 +139,7 @@ impl Drop for Follower {
 mod tests {
     use takt_base::{MonoNs, VirtualClock};
 
+    use super::super::Responder;
     use super::*;
 
     #[test]
@@ -147,5 +152,16 @@ mod tests {
         clock.advance_to(MonoNs(2_000_000));
         assert_eq!(time.offset().bound_by(&clock), 40 + 200, "200 ppm of 1 ms, whatever the drift was");
         assert_eq!(time.offset().drift(), drift);
+    }
+
+    #[test]
+    fn what_was_answered_is_known_while_nobody_answers_any_more() {
+        let responder = Responder::start(takt_testing::loopback(2).into()).unwrap();
+        let mut questions = Questions::open(responder.local()).unwrap();
+        questions.first().unwrap();
+        let (ns, bound_ns) = questions.ask().unwrap();
+        drop(responder);
+        let later = questions.ask().unwrap();
+        assert!(later.0 == ns && later.1 >= bound_ns, "{later:?} after {:?}", (ns, bound_ns));
     }
 }

@@ -38,6 +38,9 @@ const SLOT_NS: u64 = 50_000_000;
 /// Slots from knowing to resuming: a lease of 2 s, 0.4 s for each of two nodes, two edges; and what it takes to ask them.
 const RESUMED_AFTER_SLOTS: u64 = 58;
 
+/// A run that is not on all nodes by then never will be: it says why.
+const BEGINS_WITHIN: Duration = Duration::from_secs(100);
+
 /// Other work for each processor.
 struct Load(Vec<Child>);
 
@@ -99,9 +102,12 @@ fn whatever_fails_others_go_on_and_nothing_is_executed_twice() {
 fn begin(cluster: &Cluster, failure: Failure, node: &str) -> (Child, BufReader<ChildStderr>, Value) {
     let mut child = cluster.run("1000000").spawn().expect("takt starts");
     let mut said = BufReader::new(child.stderr.take().expect("piped"));
+    let began = Instant::now();
     wait_for("a run on all nodes", || {
-        if child.try_wait().expect("ours").is_some() {
-            panic!("{failure:?} {node}: {}", rest(&mut said));
+        if child.try_wait().expect("ours").is_some() || began.elapsed() > BEGINS_WITHIN {
+            let _ended_already = child.kill();
+            let nodes = NODES.map(|node| cluster.facts(node));
+            panic!("no run on all nodes, for {failure:?} {node}: {}{nodes:#?}", rest(&mut said));
         }
         cluster.all_in_slot(5)
     });

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use super::on_air::sends;
 use super::sites::Where;
 use crate::experiment::Point;
 
@@ -14,6 +15,10 @@ pub enum NodesError {
     /// The file leaves open where the radio is.
     #[error("{label} has no radio on node {node}: paths that takt builds are on this machine")]
     NoRadio { label: String, node: String },
+    #[error(
+        "{label} transmits on node {node}, and what the radio there would transmit with can't be found out from here"
+    )]
+    OnAir { label: String, node: String },
 }
 
 impl NodesError {
@@ -24,12 +29,19 @@ impl NodesError {
             NodesError::NoRadio { .. } => {
                 "--addr with the address of a radio that the node reaches\npath = \"loopback\" in the file: a software one on the node"
             }
+            NodesError::OnAir { .. } => {
+                "without --transmit, which takt's own software radios do not need\nthe environment native, on that machine itself"
+            }
         }
     }
 }
 
 /// Whether all points on nodes can be measured there, as far as that is known without requests to them.
-pub(crate) fn can_go_there(points: &[Point], addr: Option<Ipv4Addr>, has_cluster: bool) -> Result<(), NodesError> {
+pub(crate) fn can_go_there(
+    points: &[Point],
+    (addr, transmit): (Option<Ipv4Addr>, bool),
+    has_cluster: bool,
+) -> Result<(), NodesError> {
     for point in points {
         // What is wrong with a path is for the round to say.
         let Ok(wanted) = Where::of(point, addr) else { continue };
@@ -40,6 +52,9 @@ pub(crate) fn can_go_there(points: &[Point], addr: Option<Ipv4Addr>, has_cluster
         }
         if needs_radio {
             return Err(NodesError::NoRadio { label, node });
+        }
+        if transmit && addr.is_some() && sends(point) {
+            return Err(NodesError::OnAir { label, node });
         }
     }
     Ok(())
@@ -54,12 +69,17 @@ mod tests {
     fn a_node_needs_its_cluster_and_a_radio_a_place() {
         let text = "question = \"?\"\n[factors]\nenvironment = [\"native\", \"node:a\"]\n[fixed]\nworkload = { kind = \"rate\", \
                     mode = \"rx\", rate_sps = 1e6, duration = \"1s\" }\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
-        let points = Experiment::parse("x", text).unwrap().points(Depth::Full);
-        let why = |addr, has_cluster| can_go_there(&points, addr, has_cluster).unwrap_err();
+        let points = |text: &str| Experiment::parse("x", text).unwrap().points(Depth::Full);
+        let (points, sending) = (points(text), points(&text.replace("\"rx\"", "\"tx\"")));
+        let why = |addr, has_cluster| can_go_there(&points, (addr, false), has_cluster).unwrap_err();
         let (label, node) = ("x environment=node:a".to_owned(), "a".to_owned());
         assert_eq!(why(None, false), NodesError::NoCluster { label: label.clone(), node: node.clone() });
-        assert_eq!(why(None, true), NodesError::NoRadio { label, node });
-        can_go_there(&points, Some(Ipv4Addr::LOCALHOST), true).unwrap();
-        can_go_there(&points[..1], None, false).unwrap();
+        assert_eq!(why(None, true), NodesError::NoRadio { label: label.clone(), node: node.clone() });
+        let given = Some(Ipv4Addr::LOCALHOST);
+        can_go_there(&points, (given, true), true).unwrap();
+        can_go_there(&points[..1], (None, false), false).unwrap();
+        assert_eq!(can_go_there(&sending, (given, true), true), Err(NodesError::OnAir { label, node }));
+        can_go_there(&sending, (given, false), true).unwrap();
+        can_go_there(&sending[..1], (given, true), true).unwrap();
     }
 }

@@ -190,8 +190,9 @@ impl Site {
             accelerator: holder.accelerator.clone(),
             holder,
         };
-        let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
         let is_elsewhere = environment.is_elsewhere();
+        // What answers at that address here need not be what the other machine reaches there.
+        let given = options.addr.filter(|_| !options.alone && !is_elsewhere).map(GivenRadio::at);
         let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
         if !options.second_inside {
             site.find_emulator_priority();

@@ -143,7 +143,7 @@ struct Keeper {
 
 impl Keeper {
     fn look(&mut self) {
-        let own = self.questions.as_mut().and_then(|questions| questions.ask().ok());
+        let own = self.questions.as_mut().and_then(Questions::ask);
         let look = self.service.look();
         let measured = self.beat.after(WallClock.now().0, own, look);
         self.time.offset().set(measured.offset_ns, measured.bound_ns);
