@@ -11,7 +11,7 @@ use toml::Value;
 /// A digest that is another one means: something that is measured, set aside or judged by has changed. Then the file's `number`
 /// rises, `since` and `changed` say what became of the old count, and the new pair stands here. A pair is never mended.
 const FIXED: [(&str, &str, u32, u64); 6] = [
-    ("aloe", include_str!("../../../experiments/papers/aloe.toml"), 4, 0x0d93_237f_05f2_a5dd),
+    ("aloe", include_str!("../../../experiments/papers/aloe.toml"), 5, 0xb9cf_0682_b340_7f15),
     ("virtual-sdr/link", include_str!("../../../experiments/papers/virtual-sdr.toml"), 1, 0x5264_7fad_a2f3_c3b7),
     ("virtual-sdr/radio", include_str!("../../../experiments/papers/virtual-sdr.toml"), 1, 0x737d_e665_adff_aead),
     ("routers", include_str!("../../../experiments/papers/routers.toml"), 2, 0xcd57_8e3b_c27e_8061),

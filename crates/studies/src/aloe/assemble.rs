@@ -241,13 +241,14 @@ fn rounds_here(stored: &StoredRun) -> Vec<&RoundRow> {
     stored.rounds.iter().filter(|round| of(round).is_none_or(|name| name == "native")).collect()
 }
 
-/// Medians over all rounds that have them.
+/// Medians over all rounds that count and have them.
 fn floors(rounds: &[&RoundRow]) -> Floors {
     let median = |name: &str| {
         let of = |round: &&RoundRow| {
             at(round, &format!("/floors/{name}")).or_else(|| at(round, &format!("/confirmed/floors/{name}")))
         };
-        let mut all: Vec<f64> = rounds.iter().filter_map(of).collect();
+        let counted = rounds.iter().filter(|round| round.state == RoundState::Valid);
+        let mut all: Vec<f64> = counted.filter_map(of).collect();
         all.sort_by(f64::total_cmp);
         all.get(all.len() / 2).copied().unwrap_or_default()
     };
@@ -267,4 +268,26 @@ fn real_time(rounds: &[&RoundRow]) -> Option<bool> {
     };
     let all: Vec<bool> = rounds.iter().filter_map(of).collect();
     (!all.is_empty()).then(|| all.iter().all(|fifo| *fifo))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use takt_lab::store::{Record, testing};
+
+    use super::*;
+
+    fn round(state: RoundState, clock_read_ns: f64) -> RoundRow {
+        let result = json!({ "floors": { "clock_read_ns": clock_read_ns } });
+        RoundRow { state, ..testing::round(0, Record { result, ..Record::default() }) }
+    }
+
+    #[test]
+    fn a_round_that_does_not_count_is_in_no_floor() {
+        let counted = [9.0, 10.0, 11.0].map(|ns| round(RoundState::Valid, ns));
+        let disturbed = [30.0, 40.0, 50.0, 60.0].map(|ns| round(RoundState::Disturbed, ns));
+        let all: Vec<&RoundRow> = counted.iter().chain(&disturbed).collect();
+        assert_eq!(floors(&all).clock_read_ns, 10.0);
+        assert_eq!(floors(&all[3..]).clock_read_ns, 0.0, "without a round that counts there is none");
+    }
 }

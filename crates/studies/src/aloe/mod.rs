@@ -8,7 +8,7 @@
 //! | `overhead`, `beat` | 5, 6, the model | [`Overhead`] |
 //! | `roles` | Table II | [`Role`] |
 //! | `memory` | Table III | [`MemoryUse`] |
-//! | `same` | claims 1 and 4 | [`Claim`](crate::Claim) |
+//! | `same` | claim 4, and 1, which is so by construction | [`Claim`](crate::Claim) |
 //! | `split`, `split-aarch64` | the waveform on 2x86 and 2ARM, claims 5 and 8 | [`TwoNodes`] |
 //! | `capacity`, and the other parts named `…-aarch64` | the ARM columns, claim 7 | [`Elsewhere`] |
 
@@ -65,7 +65,7 @@ pub struct Outcome {
     pub roles: Vec<Role>,
     /// Table III.
     pub memory: MemoryUse,
-    /// What nothing can be faster than, medians over all rounds that measured them.
+    /// What nothing can be faster than, medians over all rounds of this processor that count and measured them.
     pub floors: Floors,
 }
 

@@ -3,8 +3,7 @@
 use takt_base::shown::{self, significant};
 use takt_base::words::sentence;
 
-use super::claims::most_parallel;
-use super::{Elsewhere, Errors, Outcome};
+use super::{Elsewhere, Errors, Outcome, TwoOverOne};
 use crate::Figure;
 
 /// A time from nanoseconds.
@@ -71,12 +70,8 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
             paper.interface.largest_over_mean,
         ));
     }
-    if let Some((one, _)) = most_parallel(outcome) {
-        says.push(format!(
-            "longest packets: two cores carry {} times what one does at slots of {}; the paper says almost double",
-            figure(&one.ratio, 2),
-            time(one.slot_us * 1e3),
-        ));
+    if let Some(ratios) = two_cores(&outcome.two_over_one) {
+        says.push(format!("longest packets, {ratios}; the paper says almost double"));
     }
     says.extend(two_nodes(outcome));
     if let Some(bytes) = outcome.memory.component_bytes.value {
@@ -90,6 +85,13 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
         ));
     }
     says.iter().map(|words| sentence(words)).collect()
+}
+
+/// What two cores carry over what one does, at every slot that has both.
+pub(super) fn two_cores(ratios: &[TwoOverOne]) -> Option<String> {
+    let times = |one: &TwoOverOne| format!("{} at slots of {}", figure(&one.ratio, 2), time(one.slot_us * 1e3));
+    let all: Vec<String> = ratios.iter().map(times).collect();
+    (!all.is_empty()).then(|| format!("two cores over one: {}", all.join(", ")))
 }
 
 /// Figure 2's third curve, and the chain split by the mapper.
@@ -259,6 +261,19 @@ pub(super) fn how(role: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RoundValue;
+
+    #[test]
+    fn two_cores_are_shown_at_every_slot_with_their_intervals() {
+        let ratio = |slot_us, of: &[f64]| {
+            let rounds = of.iter().map(|value| RoundValue { round_id: 1, value: *value, counts: true });
+            TwoOverOne { slot_us, ratio: Figure::from_rounds(rounds.collect()) }
+        };
+        let ratios = [ratio(500.0, &[1.25, 1.25]), ratio(2_000.0, &[1.5])];
+        let said = "two cores over one: 1.25 [1.25, 1.25] at slots of 500 µs, 1.50 at slots of 2 ms";
+        assert_eq!(two_cores(&ratios).as_deref(), Some(said));
+        assert_eq!(two_cores(&[]), None);
+    }
 
     #[test]
     fn times_stand_in_the_unit_that_suits_them() {
