@@ -9,7 +9,7 @@ use takt_base::{Tick, TickRate};
 use crate::board::Side;
 use crate::clock::ClockReading;
 use crate::n200::control::Control;
-use crate::n200::{self, Emission, FrameBytes, N200, TxWish};
+use crate::n200::{self, ClockSource, Emission, FrameBytes, N200, TxWish};
 use crate::ports::Patience;
 use crate::x310::{self, MasterClock, X310};
 use crate::{Model, Net, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, foreign};
@@ -39,7 +39,7 @@ pub fn model_at(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Model>, Radio
 /// How a radio of any model is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnyOptions {
-    /// Of an N200; of an X310, whether it is taken from another host.
+    /// Of an N200; of an X310, whether it is taken from another host, and that its reference is its own.
     pub n200: n200::OpenOptions,
     /// Largest datagram wished for; `None`: what each model's hosts use, 1472 bytes of an N200 and 8000 of an X310.
     pub frame_bytes: Option<usize>,
@@ -101,9 +101,13 @@ impl Radio {
     /// Opens the radio at `addr`.
     ///
     /// # Errors
-    /// As [`N200::open`] and [`X310::open`]; as the first where none of both answers.
+    /// As [`N200::open`] and [`X310::open`]; as the first where none of both answers. `OwnReference` where an X310 is to follow
+    /// another reference than its own, which takt can't make it do.
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &AnyOptions) -> Result<Radio, RadioError> {
         match model_at(&net, addr)? {
+            Some(Model::X310) if options.n200.reference != ClockSource::Internal => {
+                Err(RadioError::OwnReference { addr, reference: options.n200.reference.name() })
+            }
             Some(Model::X310) => {
                 let usual = x310::OpenOptions::default();
                 let frame_bytes = options.frame_bytes.unwrap_or(usual.frame_bytes);

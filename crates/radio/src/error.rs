@@ -163,6 +163,13 @@ pub enum RadioError {
         /// How long was waited.
         waited: Duration,
     },
+    /// Takt sets the clock of an X310 up for its own oscillator only.
+    #[error("--reference {reference}: {addr} is an X310, which takt runs on its own oscillator only")]
+    OwnReference {
+        addr: IpAddr,
+        /// What it was to follow.
+        reference: &'static str,
+    },
     /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
     #[error("the radio was to begin at a time that had passed by {by:?} when the command reached it")]
     StartedLate { by: Duration },
@@ -206,6 +213,7 @@ impl RadioError {
             RadioError::StartedLate { .. } => {
                 Some("start again: this host or the way to the radio stood still for so long")
             }
+            RadioError::OwnReference { .. } => Some("--reference internal, which is the default"),
             RadioError::ReferenceUnlocked { .. } => Some(
                 "check cable and level of the 10 MHz at REF IN\n--reference internal takes the radio's own oscillator",
             ),

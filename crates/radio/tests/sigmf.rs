@@ -9,7 +9,7 @@ use takt_dsp::file::{Existing, SampleFormat};
 use takt_dsp::sigmf::{Global, Reader, Writer};
 use takt_emulator::n200::{Options, Signals};
 use takt_radio::n200::CLOCK;
-use takt_radio::sigmf::{PlayPlan, RecordPlan, SigmfRx, SigmfTx, play, record};
+use takt_radio::sigmf::{PlayPlan, RecordPlan, Recorded, SigmfRx, SigmfTx, play, record};
 use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream};
 
 const NEVER: MonoNs = MonoNs::NEVER;
@@ -95,6 +95,38 @@ fn what_a_radio_loses_is_a_gap_of_its_length_in_the_recording() {
         }
     }
     assert_eq!(seen, recorded.samples);
+}
+
+#[test] // the streamer is idle then: without a word the recording would wait for its first sample for ever
+fn a_start_that_comes_too_late_ends_the_recording_with_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let net = faulty(&["delay:requests,every=1,by=40ms"]); // of the three that start it, which is 20 ms ahead
+    let (mut radio, mut rx) = net.receiver(1e6);
+    rx.start(Some(radio.time().unwrap() + CLOCK.ticks_in(ms(20)))).unwrap();
+    let plan = RecordPlan { samples: Some(100_000), ..RecordPlan::default() };
+    // It ends by itself; what it would wait for for ever is cut short here, so that the test fails.
+    let (stop, mut looks) = (Stop::new(), 0);
+    let mut progress = |_| {
+        looks += 1;
+        if looks == 100 {
+            stop.request();
+        }
+    };
+    let path = dir.path().join("late");
+    let error = record(&mut rx, &*net, writer(&path, 1e6), &plan, &mut progress, &stop).unwrap_err();
+    let RadioError::StartedLate { by } = error else { panic!("{error}") };
+    assert!(by > ms(60) && by < ms(140), "{by:?}");
+    assert!(Reader::open(&path).is_ok(), "what there is of it is readable");
+}
+
+#[test]
+fn a_recording_is_whole_if_samples_came_and_none_is_missing_of_those_requested() {
+    let all = Recorded { samples: 1000, complete: true, ..Recorded::default() };
+    assert!(all.is_whole(Some(1000)));
+    let stopped = Recorded { complete: false, ..all.clone() };
+    assert!(stopped.is_whole(None) && !stopped.is_whole(Some(2000)), "without a length Ctrl-C is its end");
+    assert!(!Recorded { lost_samples: 1, ..all.clone() }.is_whole(Some(1001)));
+    assert!(!Recorded { samples: 0, ..stopped }.is_whole(None), "nothing came");
 }
 
 #[test]

@@ -11,10 +11,11 @@ use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
 use takt_emulator::signals::Signals;
 use takt_emulator::x310::{self as device, Options};
-use takt_radio::x310::{CLOCK, OpenOptions, X310};
+use takt_radio::n200::{self, ClockSource};
+use takt_radio::x310::{CLOCK, MasterClock, OpenOptions, X310};
 use takt_radio::{
-    Burst, Found, FoundState, Net, RadioError, RxEvent, RxOptions, RxStream, RxStreamer, TxEventKind, TxOptions,
-    TxStream, find,
+    AnyOptions, Burst, Found, FoundState, Net, Radio, RadioError, RxEvent, RxOptions, RxStream, RxStreamer,
+    TxEventKind, TxOptions, TxStream, find,
 };
 use takt_wire::x310::registers::shared;
 use takt_wire::x310::{Firmware, FrameProbe, ports};
@@ -63,6 +64,25 @@ fn a_radio_says_what_it_is_and_how_large_a_datagram_passes() {
     let two = radio.time().expect("its time");
     let passed = CLOCK.duration_of(two - one);
     assert!(passed >= ms(10) && passed < ms(11), "{passed:?}");
+}
+
+#[test] // it would follow its own all the same, and say that it is locked
+fn a_reference_other_than_its_own_is_refused_before_it_is_touched() {
+    let (net, _) = world(&[]);
+    let with = |reference| AnyOptions {
+        n200: n200::OpenOptions { reference, ..n200::OpenOptions::default() },
+        frame_bytes: None,
+        clock: MasterClock::default(),
+    };
+    for (reference, said) in
+        [(ClockSource::External, "--reference external: "), (ClockSource::Mimo, "--reference mimo: ")]
+    {
+        let error = Radio::open(net.clone(), ADDR, &with(reference)).err().expect("a refusal");
+        assert!(matches!(error, RadioError::OwnReference { addr: ADDR, .. }), "{error}");
+        assert!(error.to_string().starts_with(said) && error.fix().is_some(), "{error}");
+    }
+    let mut radio = Radio::open(net.clone(), ADDR, &with(ClockSource::Internal)).expect("a radio that opens");
+    assert!(radio.reference_locked().expect("it says so"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::{Answer, Bar, Output, stop_on_signal};
 #[command(
     after_help = "Example:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n\n\
     Writes run1.sigmf-data and run1.sigmf-meta. Lost samples are gaps of their length between captures.\n\
-    Exit status: 0 nothing was lost, 1 something was, 2 it could not be done."
+    Exit status: 0 nothing is missing, 1 something is, or it was ended early, 2 it could not be done."
 )]
 pub struct Args {
     #[command(flatten)]
@@ -47,10 +47,10 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop)
     });
     let report = report.map_err(|error| radio_problem::problem("record", error, "--rate"))?;
-    output.answer(&report, || text(&report), Answer::of(report.passed.lost_samples == 0))
+    output.answer(&report, || text(&report, samples), Answer::of(report.passed.is_whole(samples)))
 }
 
-fn text(report: &Report<Recorded>) -> String {
+fn text(report: &Report<Recorded>, samples: Option<u64>) -> String {
     let recorded = &report.passed;
     let radio = format!("from serial {}", report.serial);
     let mut lines = heading(&report.path, recorded.samples, report.rate_sps, &radio, report.tuned);
@@ -63,9 +63,13 @@ fn text(report: &Report<Recorded>) -> String {
         recorded.timeouts,
         recorded.clipped
     ));
-    lines.push(match recorded.lost_samples {
-        0 => "Yes: nothing is missing.".to_owned(),
-        lost => format!("No: {lost} samples are missing; the recording has a gap of their length for each loss."),
+    lines.push(match recorded {
+        _ if recorded.is_whole(samples) => "Yes: nothing is missing.".to_owned(),
+        Recorded { samples: 0, lost_samples: 0, .. } => "No: not one sample came.".to_owned(),
+        Recorded { lost_samples: 0, .. } => "No: stopped before all of it was recorded.".to_owned(),
+        Recorded { lost_samples: lost, .. } => {
+            format!("No: {lost} samples are missing; the recording has a gap of their length for each loss.")
+        }
     });
     lines.join("\n")
 }

@@ -1,12 +1,13 @@
 //! What each command says when all is well, as text and as one JSON document.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::software::{Radio, json, number, refusal, text};
+use crate::software::{Radio, interrupt, json, number, refusal, text};
+use crate::support::while_running;
 use crate::watched::Unless::Delayed;
 use crate::watched::{Wrong, untrue};
 use crate::witness::{Run, judge};
@@ -121,4 +122,21 @@ fn what_is_recorded_is_played() {
         "{said}"
     );
     assert!(said.contains("samples at 1 MS/s") && said.contains("  bursts    "), "{said}");
+}
+
+#[test] // it said that nothing is missing, with status 0
+fn a_recording_that_is_stopped_before_its_length_is_not_answered_with_yes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("long");
+    let radio = Radio::at(32, &[]);
+    let name = file.to_str().expect("text");
+    let mut record = radio.command(&["record", name, "--rate", "1M", "--duration", "1h"]);
+    let mut program = record.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("takt starts");
+    let data = file.with_extension("sigmf-data");
+    while_running(&mut program, "samples in the file", || data.metadata().is_ok_and(|file| file.len() > 0));
+    interrupt(&program);
+    let out = program.wait_with_output().expect("a child");
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.lines().last().is_some_and(|answer| answer.starts_with("No: ")), "{said}");
 }

@@ -58,6 +58,15 @@ pub struct Recorded {
     pub complete: bool,
 }
 
+impl Recorded {
+    /// Whether nothing is missing of what was requested, `samples` or however many came until it was stopped: some came, none
+    /// was lost, and it was not stopped before its length.
+    #[must_use]
+    pub fn is_whole(&self, samples: Option<u64>) -> bool {
+        self.samples > 0 && self.lost_samples == 0 && (self.complete || samples.is_none())
+    }
+}
+
 /// What goes through the queue.
 enum Item {
     /// A run begins.
@@ -70,7 +79,7 @@ enum Item {
 /// `progress` gets how many samples have come or been lost.
 ///
 /// # Errors
-/// The stream is over, or the file can't be written; what was recorded until then is readable.
+/// The stream is over, its start came too late, or the file can't be written; what was recorded until then is readable.
 pub fn record(
     rx: &mut dyn RxStream,
     clock: &dyn Clock,
@@ -191,6 +200,10 @@ fn receive(
             Some(RxEvent::Dropped { lost, .. }) => {
                 recorded.gaps += 1;
                 recorded.lost_samples += lost;
+            }
+            // The radio sends nothing then, and nobody starts it again.
+            Some(RxEvent::Late { by, .. }) => {
+                return Err(RadioError::StartedLate { by: rx.tick_rate().duration_of(by) });
             }
             Some(RxEvent::EndOfBurst) => {
                 recorded.complete =
