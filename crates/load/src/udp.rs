@@ -1,11 +1,10 @@
 //! `udp`, as a workload of experiments: datagram load by `takt-udp`.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
 use takt_path::ethernet::datagram_wire_bytes;
-use takt_udp::{Direction, Options, UdpReport};
+use takt_udp::{Direction, Options};
 
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
@@ -29,6 +28,13 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("jitter_us", "/jitter_us", "RFC 3550"),
     Quantity::amount("latency_p50_us", "/latency_us/p50_us", "one way"),
     Quantity::amount("latency_p99_9_us", "/latency_us/p99_9_us", "one way"),
+    // Of both ways at once those above are to the server, which is from the host.
+    Quantity::amount("from_server_datagrams_per_s", "/from_server/datagrams_per_s", "with both: the other way"),
+    Quantity::amount("from_server_throughput_bps", "/from_server/throughput_bps", "with both: the other way"),
+    Quantity::share("from_server_lost_share", "/from_server/lost/share", "with both: the other way"),
+    Quantity::amount("from_server_jitter_us", "/from_server/jitter_us", "with both: the other way"),
+    Quantity::amount("from_server_latency_p50_us", "/from_server/latency_us/p50_us", "with both: the other way"),
+    Quantity::amount("from_server_latency_p99_9_us", "/from_server/latency_us/p99_9_us", "with both: the other way"),
 ];
 
 pub(crate) struct Udp;
@@ -59,7 +65,9 @@ impl Workload for Udp {
     }
 
     fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
-        Some(Lost::own(UdpReport::deserialize(result).ok()?.way.lost.share))
+        let share = |at| result.pointer(at).and_then(Value::as_f64);
+        // Of both ways at once the worse.
+        Some(Lost::own(share("/lost/share")?.max(share("/from_server/lost/share").unwrap_or(0.0))))
     }
 }
 
@@ -103,5 +111,24 @@ mod tests {
         assert_eq!(Offered.accept(&json!("100Mb/s")), Ok(json!("100Mb/s")));
         assert!(Offered.accept(&json!("fast")).is_err());
         assert_eq!(ethernet_bps("100Mb/s"), Some(1e8));
+    }
+
+    #[test]
+    fn of_both_ways_at_once_the_worse_counts_and_each_has_its_numbers() {
+        let way = |lost: f64, jitter_us: f64| json!({ "lost": { "share": lost }, "jitter_us": jitter_us });
+        let with = |from_server: Value| {
+            let mut result = way(0.01, 3.0);
+            result["from_server"] = from_server;
+            result
+        };
+        let lost = |result: &Value| Udp.lost(result, &ExcludedSpans::default());
+        assert_eq!(lost(&with(way(0.2, 5.0))), Some(Lost::own(0.2)));
+        assert_eq!(lost(&with(way(0.0, 5.0))), Some(Lost::own(0.01)));
+        assert_eq!(lost(&with(Value::Null)), Some(Lost::own(0.01)), "one way");
+        assert_eq!(lost(&json!({})), None);
+        let read = |name: &str, result: &Value| QUANTITIES.iter().find(|one| one.name == name).unwrap().read(result);
+        assert_eq!(read("from_server_lost_share", &with(way(0.2, 5.0))), Some(0.2));
+        assert_eq!(read("from_server_jitter_us", &with(way(0.2, 5.0))), Some(5.0));
+        assert_eq!(read("from_server_lost_share", &with(Value::Null)), None);
     }
 }

@@ -130,12 +130,20 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
         (Threads::One, rx @ Some(_), tx @ Some(_)) => vec![start("takt-stream", 0, rx, tx)?],
         (_, rx, tx) => {
             let rx = rx.map(|rx| start("takt-rx", 0, Some(rx), None)).transpose()?;
-            let tx = tx.map(|tx| start("takt-tx", 1, None, Some(tx))).transpose()?;
-            rx.into_iter().chain(tx).collect()
+            let tx = tx.map(|tx| start("takt-tx", 1, None, Some(tx))).transpose();
+            let workers = rx.into_iter();
+            match tx {
+                Ok(tx) => workers.chain(tx).collect(),
+                Err(error) => return Err(plan.given_up(workers, error)),
+            }
         }
     };
-    let (cpu, wall_s) = watch(&net, &plan, &workers, notify)?;
-    let parts = workers.into_iter().map(Worker::join).collect::<Result<Vec<_>, _>>()?;
+    let (cpu, wall_s) = match watch(&net, &plan, &workers, notify) {
+        Ok(watched) => watched,
+        Err(error) => return Err(plan.given_up(workers, error)),
+    };
+    let parts: Vec<_> = workers.into_iter().map(Worker::join).collect();
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut outcome = Outcome {
         options: options.clone(),
         radio: Radio { repeated_commands: radio.repeats(), ..about },
@@ -227,6 +235,16 @@ struct Plan {
 impl Plan {
     fn over(&self, now: MonoNs) -> bool {
         now >= self.end || self.stop.requested() || self.broken.requested()
+    }
+
+    /// Ends the threads that stream, and returns why.
+    fn given_up(&self, workers: impl IntoIterator<Item = Worker>, why: RateError) -> RateError {
+        self.broken.request();
+        for worker in workers {
+            // What it brings is nobody's any more.
+            let _ = worker.join();
+        }
+        why
     }
 }
 

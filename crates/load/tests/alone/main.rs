@@ -3,3 +3,4 @@
 mod deadline;
 mod interface;
 mod nodes;
+mod rate;

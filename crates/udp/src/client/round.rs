@@ -171,5 +171,5 @@ impl ControlChannel<'_> {
     }
 }
 
-/// 4 MiB: more than a hundred thousand intervals take.
+/// 32 MiB: more than a hundred thousand intervals take.
 const MAX_CHUNKS: u32 = 32 * 1024;

@@ -33,11 +33,11 @@ pub fn find<E>(
     while let Some(value) = search.next() {
         match ran(value, trial, &mut trials)? {
             Some(verdict) => search.record(verdict),
-            None => return Ok(found(None, &search, trials, false)),
+            None => return Ok(found(None, trials, false)),
         }
     }
     let Some(confirm) = confirm.filter(|&confirm| confirm > trial) else {
-        return Ok(found(search.clean(), &search, trials, true));
+        return Ok(found(search.clean(), trials, true));
     };
     // What held for a short while is lowered, in growing steps, until it holds for long.
     for step in 0..STEPS_DOWN {
@@ -48,20 +48,20 @@ pub fn find<E>(
         }
         for _ in 0..=goal.verify {
             match ran(value, confirm, &mut trials)? {
-                Some(Verdict::Clean) => return Ok(found(Some(value), &search, trials, true)),
+                Some(Verdict::Clean) => return Ok(found(Some(value), trials, true)),
                 Some(_) => {}
-                None => return Ok(found(None, &search, trials, false)),
+                None => return Ok(found(None, trials, false)),
             }
         }
     }
-    Ok(found(None, &search, trials, true))
+    Ok(found(None, trials, true))
 }
 
-fn found(value: Option<f64>, search: &Bisection, trials: Vec<Trial>, complete: bool) -> Found {
+fn found(value: Option<f64>, trials: Vec<Trial>, complete: bool) -> Found {
     // Judged by the lowest rate that failed, be it in a short trial or in a long one.
     let above = |trial: &&Trial| trial.verdict != Verdict::Clean && Some(trial.intended) > value;
     let failed = trials.iter().filter(above).min_by(|a, b| a.intended.total_cmp(&b.intended));
-    let set_by = match failed.map(|trial| trial.verdict).filter(|_| search.failed().is_some() || value.is_none()) {
+    let set_by = match failed.map(|trial| trial.verdict) {
         None => SetBy::Ceiling,
         Some(Verdict::Behind) => SetBy::Sender,
         Some(_) => SetBy::Path,
@@ -146,6 +146,17 @@ mod tests {
         assert!(found.value.is_some_and(|v| (985.0..=1002.0).contains(&v)), "{:?}", found.value);
         assert_eq!(store(100_000, 10).searched(5000.0, None).set_by, SetBy::Ceiling);
         assert_eq!(store(1000, 10).searched(5000.0, None).set_by, SetBy::Path);
+    }
+
+    #[test]
+    fn a_ceiling_that_held_for_a_short_while_alone_is_no_limit_that_held() {
+        // 200 held: a second at 1150 a second passes through a path of 1000, five seconds do not.
+        let found = store(1000, 200).searched(1150.0, Some(5 * TRIAL));
+        assert!(found.value.is_some_and(|value| value < 1100.0), "{:?}", found.value);
+        assert_eq!((found.set_by, found.failed_at.is_some()), (SetBy::Path, true));
+        // What holds for long is the ceiling, and nothing failed.
+        let found = store(1000, 200).searched(950.0, Some(5 * TRIAL));
+        assert_eq!((found.value, found.set_by, found.failed_at), (Some(950.0), SetBy::Ceiling, None));
     }
 
     #[test]
