@@ -93,9 +93,10 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     Ok(cleaned)
 }
 
-pub(super) fn owner(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Option<Owner>, LeftoversError> {
+pub(super) fn owners(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
+    let mut owners = Vec::new();
     if !dir.exists() {
-        return Ok(None);
+        return Ok(owners);
     }
     let _guard = record::lock_folder(dir)?;
     for path in records(dir)? {
@@ -105,10 +106,10 @@ pub(super) fn owner(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Opt
             Look::Gone => continue,
         };
         if contents.standing.iter().any(&which) {
-            return Ok(Some(Owner { pid: contents.head.pid, alive }));
+            owners.push(Owner { pid: contents.head.pid, alive });
         }
     }
-    Ok(None)
+    Ok(owners)
 }
 
 /// Ends the processes of dead runs, until there are none any more. One that watches over another may start a third

@@ -144,12 +144,12 @@ impl Registry {
         clean::clean(&self.dir)
     }
 
-    /// Whose record names such a thing.
+    /// All whose records name such a thing.
     ///
     /// # Errors
     /// The folder can't be read, or a record says what no takt wrote.
-    pub fn owner(&self, which: impl Fn(&Leftover) -> bool) -> Result<Option<Owner>, LeftoversError> {
-        clean::owner(&self.dir, which)
+    pub fn owners(&self, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
+        clean::owners(&self.dir, which)
     }
 }
 

@@ -105,9 +105,13 @@ impl Steering {
             steering.queues = Some(queues);
             return Ok(steering);
         }
-        // Rules of several programs do not touch each other.
-        if wanted != Queues::Chosen {
-            place.is_free()?;
+        match place.is_free_for(wanted) {
+            // As if the driver refused rules: what can't be recorded is not done.
+            Err(SteeringError::Record(why)) if wanted == Queues::Chosen => {
+                steering.summary = Some(place.all_queues(&[format!("no rules: {why}")]));
+                return Ok(steering);
+            }
+            free => free?,
         }
         steering.try_ways(place, ports, wanted, queues);
         Ok(steering)
@@ -157,7 +161,7 @@ impl Steering {
                 }
             }
         }
-        self.summary = Some(format!("all queues of {}, {}", place.interface, refused.join(", ")));
+        self.summary = Some(place.all_queues(&refused));
     }
 
     /// # Errors
@@ -210,22 +214,29 @@ impl Place<'_> {
         Leftover::Steering { interface, namespace, change: change.clone() }
     }
 
+    fn all_queues(&self, reasons: &[String]) -> String {
+        format!("all queues of {}, {}", self.interface, reasons.join(", "))
+    }
+
     /// # Errors
-    /// A program has queues of this card, or had when it was killed.
-    fn is_free(&self) -> Result<(), SteeringError> {
+    /// A program has queues of this card, which is in the way of named queues only: rules of several programs do not touch each
+    /// other. Or one had when it was killed: what it left would be taken for the card's own, until `takt clean` takes it away.
+    fn is_free_for(&self, wanted: Queues) -> Result<(), SteeringError> {
         let here = |leftover: &Leftover| match leftover {
             Leftover::Steering { interface, namespace, .. } => {
                 interface == self.interface && *namespace == self.namespace
             }
             _ => false,
         };
-        let Some(owner) = self.registry.owner(here)? else { return Ok(()) };
         let interface = self.interface.to_owned();
-        Err(if owner.alive {
-            SteeringError::Taken { interface, pid: owner.pid }
-        } else {
-            SteeringError::LeftBehind { interface }
-        })
+        let owners = self.registry.owners(here)?;
+        if owners.iter().any(|owner| !owner.alive) {
+            return Err(SteeringError::LeftBehind { interface });
+        }
+        match owners.first() {
+            Some(owner) if wanted != Queues::Chosen => Err(SteeringError::Taken { interface, pid: owner.pid }),
+            _ => Ok(()),
+        }
     }
 }
 

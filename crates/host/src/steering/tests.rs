@@ -298,7 +298,7 @@ fn what_can_not_be_recorded_is_not_done() {
     let card = Played::with(full_card());
     let steering = card.steer(&Registry::at(file), &[1], "").unwrap();
     assert_eq!(steering.queues(), None);
-    assert!(steering.summary().unwrap().contains("no rules: making folder"), "{steering:?}");
+    assert!(steering.summary().unwrap().contains("no rules: locking run record"), "{steering:?}");
     assert_eq!(card.state(), full_card());
 }
 
@@ -380,14 +380,34 @@ fn a_card_that_another_has_queues_of_is_refused_and_so_is_one_that_a_killed_one_
     assert_eq!(taken.to_string(), format!("another takt has queues of eth0: process {}", std::process::id()));
     assert_eq!(card.state().table, Some(vec![1; 16]), "nothing was changed");
     let other = Place { interface: "eth1", namespace: 7, registry: &registry };
-    other.is_free().unwrap();
+    other.is_free_for("1".parse().unwrap()).unwrap();
     // As a kill leaves it: a record that nobody holds.
     let record = std::fs::read_dir(dir.path()).unwrap().flatten().find(|file| file.path().extension().is_some());
     let text = std::fs::read(record.unwrap().path()).unwrap();
     drop(first);
     std::fs::write(dir.path().join("run-1-0.jsonl"), text).unwrap();
-    assert!(matches!(card.steer(&registry, &[2], "2"), Err(SteeringError::LeftBehind { .. })));
+    for queues in ["2", ""] {
+        assert!(matches!(card.steer(&registry, &[2], queues), Err(SteeringError::LeftBehind { .. })), "{queues}");
+    }
     // This card is played: `clean` finds no interface of that name in a namespace of that number.
     registry.clean().unwrap();
     card.steer(&registry, &[2], "2").unwrap();
+}
+
+#[test] // its rule was taken for another program's, so that nothing recorded it, and `takt clean` took it from under the engine
+fn a_rule_that_a_killed_one_left_is_not_taken_over_and_one_of_a_live_one_is_in_nobodys_way() {
+    let (dir, registry) = registry();
+    let card = Played::with(full_card());
+    let alive = card.steer(&registry, &[1], "").unwrap();
+    let second = card.steer(&registry, &[2], "").unwrap();
+    assert_eq!(card.rules().len(), 2, "one beside the other");
+    let record = std::fs::read_dir(dir.path()).unwrap().flatten().find(|file| file.path().extension().is_some());
+    let text = std::fs::read(record.unwrap().path()).unwrap();
+    drop(second);
+    // Beside one that lives, whose record may be read first.
+    std::fs::write(dir.path().join("run-1-0.jsonl"), text).unwrap();
+    let refused = card.steer(&registry, &[2], "").unwrap_err();
+    assert!(matches!(refused, SteeringError::LeftBehind { .. }), "{refused}");
+    drop(alive);
+    assert!(matches!(card.steer(&registry, &[1], ""), Err(SteeringError::LeftBehind { .. })));
 }
