@@ -76,7 +76,7 @@ impl Run {
             };
             of_direction.add(series(output, peer), &link.tally());
         }
-        if !matches!(self.state, State::Opened { .. }) {
+        if !self.reference.is_empty() {
             sums.started += 1;
         }
         if let Some(how) = self.counters.how {

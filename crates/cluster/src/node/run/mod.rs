@@ -71,7 +71,7 @@ pub(super) struct Run {
     placed: Placed,
     /// The placing that the node supports: the one that it executes, or the next one that is ready.
     supports: Ballot,
-    /// The node whose clock sets the beat.
+    /// The node whose clock sets the beat; empty before it has begun.
     reference: String,
     time: SlotTime,
     samples: SocketAddr,
