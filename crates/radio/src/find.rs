@@ -49,7 +49,7 @@ pub enum FoundState {
         /// Since its last sign, seconds; `None`: an X310 says only that it was within 2 s.
         age_s: Option<f64>,
     },
-    /// Another kind of radio, or another version.
+    /// Another kind of radio, or another version; or it did not say who uses it.
     Unsuitable {
         /// Why.
         why: String,
@@ -76,14 +76,16 @@ fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioErro
         Ok(identity) => identity,
         Err(RadioError::NothingThere { .. } | RadioError::PortClosed { .. }) => return Ok(None),
         Err(RadioError::OtherKind { found: foreign::X300, .. }) => return describe_x310(net, addr),
-        Err(error) => return spoilt(addr, error),
+        Err(error) => return spoilt(addr, None, error),
     };
-    let state = match other_owner(&mut control, 0) {
+    let owner = other_owner(&mut control, 0);
+    let identity = Some(AnyIdentity::N200(identity));
+    let state = match owner {
         Ok(Some((owner, age))) => FoundState::InUse { owner, age_s: Some(age.as_secs_f64()) },
         Ok(None) => FoundState::Free,
-        Err(error) => return spoilt(addr, error),
+        Err(error) => return spoilt(addr, identity, error),
     };
-    Ok(Some(Found { addr, identity: Some(AnyIdentity::N200(identity)), state }))
+    Ok(Some(Found { addr, identity, state }))
 }
 
 fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioError> {
@@ -91,22 +93,24 @@ fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, Radi
     firmware.set_patience(PATIENCE);
     let identity = match x310::identify(&mut firmware) {
         Ok(identity) => identity,
-        Err(error) => return spoilt(addr, error),
+        Err(error) => return spoilt(addr, None, error),
     };
-    let state = match x310::owner(&mut firmware) {
+    let owner = x310::owner(&mut firmware);
+    let identity = Some(AnyIdentity::X310(identity));
+    let state = match owner {
         Ok(Some(owner)) => FoundState::InUse { owner, age_s: None },
         Ok(None) => FoundState::Free,
-        Err(error) => return spoilt(addr, error),
+        Err(error) => return spoilt(addr, identity, error),
     };
-    Ok(Some(Found { addr, identity: Some(AnyIdentity::X310(identity)), state }))
+    Ok(Some(Found { addr, identity, state }))
 }
 
 /// A radio that does not say what it should. That is its own affair and spoils no search for others; that this host has no port to
 /// ask by does.
-fn spoilt(addr: IpAddr, error: RadioError) -> Result<Option<Found>, RadioError> {
+fn spoilt(addr: IpAddr, identity: Option<AnyIdentity>, error: RadioError) -> Result<Option<Found>, RadioError> {
     match error {
         RadioError::Engine(_) => Err(error),
-        error => Ok(Some(Found { addr, identity: None, state: FoundState::Unsuitable { why: error.to_string() } })),
+        error => Ok(Some(Found { addr, identity, state: FoundState::Unsuitable { why: error.to_string() } })),
     }
 }
 

@@ -10,7 +10,9 @@ use takt_base::{Complex32, Tick, Ticks};
 use takt_emulator::n200::{Board, Options};
 use takt_radio::board::{BoardKind, Side};
 use takt_radio::n200::{CLOCK, ClockSource, FrameBytes, N200, OpenOptions, RxOptions, TimeSource, TxOptions};
-use takt_radio::{Burst, Found, FoundState, Net, RadioError, RxStream, TuneRequest, TxStream, find, probe};
+use takt_radio::{
+    AnyIdentity, Burst, Found, FoundState, Net, RadioError, RxStream, TuneRequest, TxStream, find, probe,
+};
 use takt_wire::n200::registers::{firmware, settings};
 use takt_wire::n200::{ControlAsk, ControlRequest, FifoAction, FifoCommand, RegisterAction, ports};
 
@@ -404,7 +406,11 @@ fn a_radio_that_does_not_say_who_has_it_spoils_no_search() {
     });
     let shared: Arc<dyn Net> = net;
     let found = find(&shared, Some(ADDR)).unwrap();
-    let [Found { addr: ADDR, state: FoundState::Unsuitable { why }, .. }] = &found[..] else { panic!("{found:?}") };
+    let [Found { addr: ADDR, identity: Some(AnyIdentity::N200(_)), state: FoundState::Unsuitable { why } }] =
+        &found[..]
+    else {
+        panic!("{found:?}")
+    };
     assert!(why.contains("does not answer any more (a firmware peek"), "{why}");
 }
 

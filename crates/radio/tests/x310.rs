@@ -14,8 +14,8 @@ use takt_emulator::x310::{self as device, Options};
 use takt_radio::n200::{self, ClockSource};
 use takt_radio::x310::{CLOCK, MasterClock, OpenOptions, X310};
 use takt_radio::{
-    AnyOptions, Burst, Found, FoundState, Net, Radio, RadioError, RxEvent, RxOptions, RxStream, RxStreamer,
-    TxEventKind, TxOptions, TxStream, find,
+    AnyIdentity, AnyOptions, Burst, Found, FoundState, Net, Radio, RadioError, RxEvent, RxOptions, RxStream,
+    RxStreamer, TxEventKind, TxOptions, TxStream, find,
 };
 use takt_wire::x310::registers::shared;
 use takt_wire::x310::{Firmware, FrameProbe, ports};
@@ -126,7 +126,11 @@ fn an_x310_that_does_not_say_who_has_it_spoils_no_search() {
     });
     let net: Arc<dyn Net> = net;
     let found = find(&net, Some(ADDR)).expect("a search");
-    let [Found { addr: ADDR, state: FoundState::Unsuitable { why }, .. }] = &found[..] else { panic!("{found:?}") };
+    let [Found { addr: ADDR, identity: Some(AnyIdentity::X310(_)), state: FoundState::Unsuitable { why } }] =
+        &found[..]
+    else {
+        panic!("{found:?}")
+    };
     assert!(why.contains("does not answer any more (a peek"), "{why}");
 }
 

@@ -195,8 +195,9 @@ impl Manager {
         let request = Request::Open(Box::new(watched.order.clone()));
         let trace = watched.trace;
         let open = |name: &String| -> Result<Opened, ClusterError> {
+            let began = Instant::now();
             let opened = trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING));
-            opened.map_err(unopened)
+            opened.map_err(|error| if began.elapsed() < OPENING { error } else { unopened(error) })
         };
         // Where each node's samples go.
         let samples = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.samples)));
@@ -397,7 +398,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// A node that has not answered that a run is open may answer everything else.
+/// A node that has not answered in all that time that a run is open may answer everything else.
 fn unopened(error: ClusterError) -> ClusterError {
     match error {
         ClusterError::Silent { node } => ClusterError::Unopened { node, within_s: OPENING.as_secs() },

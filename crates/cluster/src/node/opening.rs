@@ -67,8 +67,11 @@ impl Opening {
         }
     }
 
-    /// Waits for it, and undoes it.
-    pub(super) fn abandon(self) {
+    /// Waits for it, and undoes it. Who waits for it is told before.
+    pub(super) fn abandon(mut self) {
+        if let Some(query) = self.waits.take() {
+            reply(&query, Refusal::new("the node is being stopped", "another node").into());
+        }
         // Why it did not come about is of no use any more.
         drop(self.thread.join());
     }

@@ -100,7 +100,8 @@ pub(super) fn owners(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Ve
     }
     let _guard = record::lock_folder(dir)?;
     for path in records(dir)? {
-        let (alive, contents) = match look(&path)? {
+        // Patiently: one that is just being cleaned up is locked, too, and does not live.
+        let (alive, contents) = match look_patiently(&path)? {
             Look::Alive(contents) => (true, contents),
             Look::Dead(Dead { contents, .. }) => (false, contents),
             Look::Gone => continue,

@@ -105,7 +105,7 @@ impl Steering {
             steering.queues = Some(queues);
             return Ok(steering);
         }
-        match place.is_free_for(wanted) {
+        match place.is_free_for(wanted, ports) {
             // As if the driver refused rules: what can't be recorded is not done.
             Err(SteeringError::Record(why)) if wanted == Queues::Chosen => {
                 steering.summary = Some(place.all_queues(&[format!("no rules: {why}")]));
@@ -220,11 +220,16 @@ impl Place<'_> {
 
     /// # Errors
     /// A program has queues of this card, which is in the way of named queues only: rules of several programs do not touch each
-    /// other. Or one had when it was killed: what it left would be taken for the card's own, until `takt clean` takes it away.
-    fn is_free_for(&self, wanted: Queues) -> Result<(), SteeringError> {
+    /// other. Or one had when it was killed: what it left would be taken for the card's own, until `takt clean` takes it away. Rules
+    /// for other ports than one's own are no such danger, where no queues are named.
+    fn is_free_for(&self, wanted: Queues, ports: &[u16]) -> Result<(), SteeringError> {
+        let matters = |change: &Change| match change {
+            Change::Rule { port, .. } => wanted != Queues::Chosen || ports.contains(port),
+            Change::Table { .. } | Change::Channels { .. } => true,
+        };
         let here = |leftover: &Leftover| match leftover {
-            Leftover::Steering { interface, namespace, .. } => {
-                interface == self.interface && *namespace == self.namespace
+            Leftover::Steering { interface, namespace, change } => {
+                interface == self.interface && *namespace == self.namespace && matters(change)
             }
             _ => false,
         };

@@ -380,7 +380,7 @@ fn a_card_that_another_has_queues_of_is_refused_and_so_is_one_that_a_killed_one_
     assert_eq!(taken.to_string(), format!("another takt has queues of eth0: process {}", std::process::id()));
     assert_eq!(card.state().table, Some(vec![1; 16]), "nothing was changed");
     let other = Place { interface: "eth1", namespace: 7, registry: &registry };
-    other.is_free_for("1".parse().unwrap()).unwrap();
+    other.is_free_for("1".parse().unwrap(), &[1]).unwrap();
     // As a kill leaves it: a record that nobody holds.
     let record = std::fs::read_dir(dir.path()).unwrap().flatten().find(|file| file.path().extension().is_some());
     let text = std::fs::read(record.unwrap().path()).unwrap();
@@ -409,5 +409,7 @@ fn a_rule_that_a_killed_one_left_is_not_taken_over_and_one_of_a_live_one_is_in_n
     let refused = card.steer(&registry, &[2], "").unwrap_err();
     assert!(matches!(refused, SteeringError::LeftBehind { .. }), "{refused}");
     drop(alive);
-    assert!(matches!(card.steer(&registry, &[1], ""), Err(SteeringError::LeftBehind { .. })));
+    assert!(matches!(card.steer(&registry, &[1, 2], ""), Err(SteeringError::LeftBehind { .. })));
+    card.steer(&registry, &[1], "").expect("another port: nothing of it can be taken over");
+    assert!(matches!(card.steer(&registry, &[1], "1"), Err(SteeringError::LeftBehind { .. })));
 }

@@ -9,6 +9,7 @@ use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{AnyIdentity, Model, Net, RadioError, WallNet, find, model_at};
 
+use super::sites::Where;
 use crate::experiment::{Experiment, Part, Point};
 
 /// Why a run that sends samples was not begun.
@@ -67,11 +68,14 @@ pub(crate) fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
     model_at(&net, addr.into()).map_err(|error| OnAirError::Radio(Box::new(error)))
 }
 
-/// What the radio at `addr` will transmit with at these points; `None`: nothing.
+/// What the radio at `addr` will transmit with at these points, those on nodes aside: what is at that address there is not seen from
+/// here, and the driver there sends nothing to a real one. `None`: nothing.
 ///
 /// # Errors
 /// `NotAllowed` without `transmit`.
 pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Result<Option<Emission>, OnAirError> {
+    let is_here = |point: &&Point| Where::of(point, Some(addr)).map_or(true, |wanted| wanted.node().is_none());
+    let points: Vec<&Point> = points.iter().filter(is_here).collect();
     let Some(sender) = points.iter().find(|point| sends(point)) else { return Ok(None) };
     let Some(emission) = on_air(addr)? else { return Ok(None) };
     if transmit {

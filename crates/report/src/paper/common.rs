@@ -45,6 +45,7 @@ fn headline(claims: &[Claim]) -> String {
     let (confirmed, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
     let made = match claims.len() - open_to_doubt().count() {
         0 => String::new(),
+        1 => " 1 more can't come out otherwise here, by construction, and is not counted.".to_owned(),
         made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
     };
     let of = open_to_doubt().count();

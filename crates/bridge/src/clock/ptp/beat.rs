@@ -83,7 +83,8 @@ pub struct Standing {
     pub is_by_ptp: bool,
     /// By PTP. On the reference: since slot 0 was agreed.
     pub ptp: Measured,
-    /// By takt's own questions; `None` on the reference, and where that does not answer.
+    /// By takt's own questions; `None` on the reference, and where that has never answered. While it does not answer, the last
+    /// estimate, with a bound that grows.
     pub own: Option<Measured>,
     /// How often both were looked at.
     pub looks: u64,
