@@ -84,8 +84,8 @@ const LONGEST: usize = 4 << 20;
 /// Requests that wait while one is carried out. Who waits for its replies has one.
 const WAITING: usize = 16;
 
-/// Passes requests on; `stop` takes effect at once, though a workload is running. Returns when the input ends, or is none of
-/// somebody who waits for replies.
+/// Passes requests on; `stop` takes effect at once, though a workload is running. Returns when the input ends, or its
+/// sender does not wait for replies.
 fn listen(mut input: impl BufRead, received: &SyncSender<Result<Request, Failure>>, stop: &Stop) {
     let mut line = Vec::new();
     while let Ok(1..) = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut line) {

@@ -78,14 +78,8 @@ fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioErro
         Err(RadioError::OtherKind { found: foreign::X300, .. }) => return describe_x310(net, addr),
         Err(error) => return spoilt(addr, None, error),
     };
-    let owner = other_owner(&mut control, 0);
-    let identity = Some(AnyIdentity::N200(identity));
-    let state = match owner {
-        Ok(Some((owner, age))) => FoundState::InUse { owner, age_s: Some(age.as_secs_f64()) },
-        Ok(None) => FoundState::Free,
-        Err(error) => return spoilt(addr, identity, error),
-    };
-    Ok(Some(Found { addr, identity, state }))
+    let owner = other_owner(&mut control, 0).map(|owner| owner.map(|(owner, age)| (owner, Some(age.as_secs_f64()))));
+    described(addr, AnyIdentity::N200(identity), owner)
 }
 
 fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioError> {
@@ -95,14 +89,22 @@ fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, Radi
         Ok(identity) => identity,
         Err(error) => return spoilt(addr, None, error),
     };
-    let owner = x310::owner(&mut firmware);
-    let identity = Some(AnyIdentity::X310(identity));
+    let owner = x310::owner(&mut firmware).map(|owner| owner.map(|owner| (owner, None)));
+    described(addr, AnyIdentity::X310(identity), owner)
+}
+
+/// A radio, and who has it: with the seconds since its last sign, where that is known.
+fn described(
+    addr: IpAddr,
+    identity: AnyIdentity,
+    owner: Result<Option<(u32, Option<f64>)>, RadioError>,
+) -> Result<Option<Found>, RadioError> {
     let state = match owner {
-        Ok(Some(owner)) => FoundState::InUse { owner, age_s: None },
+        Ok(Some((owner, age_s))) => FoundState::InUse { owner, age_s },
         Ok(None) => FoundState::Free,
-        Err(error) => return spoilt(addr, identity, error),
+        Err(error) => return spoilt(addr, Some(identity), error),
     };
-    Ok(Some(Found { addr, identity, state }))
+    Ok(Some(Found { addr, identity: Some(identity), state }))
 }
 
 /// A radio that does not say what it should. That is its own affair and spoils no search for others; that this host has no port to

@@ -270,17 +270,13 @@ impl Node {
     /// What each tenant has of the node.
     fn shares(&self) -> BTreeMap<Tenant, Share> {
         let mut shares: BTreeMap<Tenant, Share> = BTreeMap::new();
-        for run in self.runs.iter().filter(|run| run.ended().is_none()) {
-            let share = shares.entry(run.tenant().clone()).or_default();
-            share.runs += 1;
-            share.cores += u32::try_from(run.cores().count()).unwrap_or(u32::MAX);
-            let memory_mib = self.memory_mib.get(run.name()).copied().unwrap_or(0);
-            share.memory_mib = share.memory_mib.saturating_add(memory_mib);
-        }
-        for Opening { name, tenant, cores, .. } in &self.openings {
+        let of_runs = self.runs.iter().filter(|run| run.ended().is_none());
+        let of_runs = of_runs.map(|run| (run.name(), run.tenant(), run.cores().count()));
+        let of_openings = self.openings.iter().map(|opening| (&*opening.name, &opening.tenant, opening.cores.len()));
+        for (name, tenant, cores) in of_runs.chain(of_openings) {
             let share = shares.entry(tenant.clone()).or_default();
             share.runs += 1;
-            share.cores += u32::try_from(cores.len()).unwrap_or(u32::MAX);
+            share.cores += u32::try_from(cores).unwrap_or(u32::MAX);
             let memory_mib = self.memory_mib.get(name).copied().unwrap_or(0);
             share.memory_mib = share.memory_mib.saturating_add(memory_mib);
         }

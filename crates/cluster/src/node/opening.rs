@@ -67,7 +67,7 @@ impl Opening {
         }
     }
 
-    /// Waits for it, and undoes it. Who waits for it is told before.
+    /// Waits for it, and undoes it. Who ordered it is answered before.
     pub(super) fn abandon(mut self) {
         if let Some(query) = self.waits.take() {
             reply(&query, Refusal::new("the node is being stopped", "another node").into());

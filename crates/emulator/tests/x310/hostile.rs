@@ -159,10 +159,10 @@ fn starts_and_stops_without_credit_pile_up_no_more_than_a_stream_may() {
         }
         host.acks.clear();
     }
-    let told = host.told();
+    let messages = host.told();
     assert!(
-        told.len() >= 2 && told.iter().all(|(_, code, _)| *code == message::RX_OVERRUN),
-        "each is an overrun: {told:?}"
+        messages.len() >= 2 && messages.iter().all(|(_, code, _)| *code == message::RX_OVERRUN),
+        "each is an overrun: {messages:?}"
     );
     host.capacity_bytes = 64 << 20;
     host.gives_credit = true;
