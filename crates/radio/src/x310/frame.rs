@@ -44,10 +44,14 @@ pub(super) fn probe(net: &Arc<dyn Net>, addr: IpAddr, wish_bytes: usize) -> Resu
     if !passes(FrameProbe::BYTES)? {
         return Err(RadioError::Silent { addr: peer, what: "a frame size probe", tries: TRIES });
     }
+    // This host's interface may carry less than was wished.
+    if wish_bytes < LEAST_BYTES {
+        return Err(RadioError::ShortFrames { addr, least: LEAST_BYTES });
+    }
     if passes(wish_bytes / STEP_BYTES * STEP_BYTES)? {
         return Ok(wish_bytes / STEP_BYTES * STEP_BYTES);
     }
-    if wish_bytes < LEAST_BYTES || !passes(LEAST_BYTES)? {
+    if !passes(LEAST_BYTES)? {
         return Err(RadioError::ShortFrames { addr, least: LEAST_BYTES });
     }
     let (mut good, mut bad) = (LEAST_BYTES / STEP_BYTES, wish_bytes / STEP_BYTES + 1);
