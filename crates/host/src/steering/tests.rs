@@ -398,11 +398,12 @@ fn a_card_that_another_has_queues_of_is_refused_and_so_is_one_that_a_killed_one_
 fn a_rule_that_a_killed_one_left_is_not_taken_over_and_one_of_a_live_one_is_in_nobodys_way() {
     let (dir, registry) = registry();
     let card = Played::with(full_card());
-    let alive = card.steer(&registry, &[1], "").unwrap();
+    // Alone, so that the record is its own.
     let second = card.steer(&registry, &[2], "").unwrap();
-    assert_eq!(card.rules().len(), 2, "one beside the other");
     let record = std::fs::read_dir(dir.path()).unwrap().flatten().find(|file| file.path().extension().is_some());
     let text = std::fs::read(record.unwrap().path()).unwrap();
+    let alive = card.steer(&registry, &[1], "").unwrap();
+    assert_eq!(card.rules().len(), 2, "one beside the other");
     drop(second);
     // Beside one that lives, whose record may be read first.
     std::fs::write(dir.path().join("run-1-0.jsonl"), text).unwrap();
