@@ -1,10 +1,10 @@
 //! One waveform's part on this node, from the order to its end.
 
 mod facts;
+mod open;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
@@ -12,7 +12,10 @@ use takt_bridge::clock::SlotTime;
 use takt_bridge::clock::ptp::Service;
 use takt_bridge::{Bridges, LinkReader};
 use takt_packet::EngineKind;
-use takt_runtime::{ControlError, Edges, Options, Registry, Running, Session, SlotClock, StatsReader, Wish};
+use takt_runtime::{ControlError, Edges, Registry, Running, StatsReader};
+
+pub(super) use open::Opener;
+use open::bridges;
 
 use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
@@ -46,22 +49,6 @@ pub(super) struct Host {
     pub(super) ptp: Service,
     pub(super) registry: Registry,
     pub(super) members: Membership,
-}
-
-impl Host {
-    /// What of it opens a run, wherever that is done.
-    pub(super) fn opener(&self) -> Opener {
-        let Host { engine, samples, ptp, registry, .. } = self;
-        Opener { engine: *engine, samples: *samples, ptp: ptp.clone(), registry: registry.clone() }
-    }
-}
-
-/// What opens a run.
-pub(super) struct Opener {
-    engine: EngineKind,
-    samples: IpAddr,
-    ptp: Service,
-    registry: Registry,
 }
 
 /// A waveform's part on this node.
@@ -112,51 +99,6 @@ enum State {
 }
 
 impl Run {
-    /// Makes everything ready: components made, memory taken, workers waiting at their cores, bridges bound. That may take
-    /// seconds, and changes nothing of the node.
-    pub(super) fn open(tenant: Tenant, order: Order, placed: Placed, mut with: Opener) -> Result<Run, Refusal> {
-        Beat::check(order.slot_clock, &with.ptp)?;
-        let bridges = bridges(&placed, with.engine, with.samples)?;
-        bridges.give(&mut with.registry);
-        let time = SlotTime::new(placed.graph.slot_ns());
-        let fifo_priority = (order.fifo_priority > 0).then_some(order.fifo_priority);
-        let options = Options {
-            slots: order.slots,
-            clock: SlotClock::Edges(Arc::new(time.clone())),
-            cores: placed.cores.clone(),
-            fifo_priority,
-            priority: if fifo_priority.is_some() { Wish::Try } else { Wish::No },
-            lock_memory: Wish::Try,
-            ..Options::default()
-        };
-        let session = Session::open(&placed.share.graph, &placed.share.plan, &with.registry, options)
-            .map_err(|error| Refusal::new(&error, error.fix()))?;
-        let stop = Stop::new();
-        let running = session.start_paused(&stop).map_err(|error| Refusal::new(&error, error.fix()))?;
-        let supports = order.ballot();
-        let samples = bridges.local();
-        let (waveform, components) = (placed.graph.name().to_owned(), running.stats());
-        let counters = Counters { waveform, components, links: Vec::new(), how: None };
-        let state = State::Opened { running: Box::new(running), bridges };
-        Ok(Run {
-            tenant,
-            order,
-            placed,
-            supports,
-            reference: String::new(),
-            time,
-            samples,
-            stop,
-            state,
-            since: Instant::now(),
-            beat: Beat::Alone,
-            next: None,
-            earlier: Vec::new(),
-            placings: 1,
-            counters,
-        })
-    }
-
     /// Takes part in it, once it is open: from now on others receive the node's heartbeats.
     pub(super) fn join(&self, members: &Membership) -> Result<(), Refusal> {
         let joined = members.join(self.name(), self.supports.clone());
@@ -447,11 +389,6 @@ fn has_room(earlier: usize, placings: u32) -> Result<(), Refusal> {
         return Err(Refusal::new(format!("{placings} placings were here, which are the most"), "run it anew"));
     }
     Ok(())
-}
-
-fn bridges(placed: &Placed, engine: EngineKind, samples: IpAddr) -> Result<Bridges, Refusal> {
-    Bridges::open(&placed.share, engine, samples)
-        .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
 }
 
 /// Whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
