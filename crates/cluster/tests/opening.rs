@@ -1,21 +1,16 @@
 //! A node that makes slow components for one run answers all others meanwhile. The node is real, and so is what travels.
 
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, mpsc};
-use std::time::Duration;
+mod node;
 
+use std::sync::{Arc, Condvar, Mutex};
+
+use node::{Ends, PATIENCE, at, begin, member, order, why};
 use serde_json::Value;
 use takt_base::Stop;
-use takt_cluster::certificates::{Grant, issue};
-use takt_cluster::message::{NodeFacts, Opened, Order, Request};
-use takt_cluster::{ClusterError, Control, Folder, Node, Offer, Settings};
+use takt_cluster::Control;
+use takt_cluster::message::{NodeFacts, Opened, Request};
 use takt_graph::{Kind, Shape};
-use takt_mapper::ClassSpec;
-use takt_packet::EngineKind;
-use takt_runtime::{Component, Io, Registration, Registry};
-use takt_testing::loopback;
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use takt_runtime::{Component, Io, Registration};
 
 /// How many components are being made, and whether they may be done.
 static MAKING: (Mutex<(usize, bool)>, Condvar) = (Mutex::new((0, false)), Condvar::new());
@@ -41,71 +36,32 @@ fn slow() -> Registration {
     }
 }
 
-/// The folder of a member, with an address of its own.
-fn member(place: &Path, name: &str, host: u8, connect: &[String]) -> Folder {
-    let text =
-        format!("cluster = 'lab'\nnode = 'x'\nlisten = ['{}']\nconnect = {connect:?}\nmulticast = false", at(host));
-    let settings: Settings = toml::from_str(&text).expect("settings");
-    issue(place, "lab", &[name.to_owned()], &settings, &Grant::default()).expect("a folder");
-    Folder::read(&place.join(name)).expect("a folder")
-}
-
-fn at(host: u8) -> String {
-    format!("quic/{}:7447", loopback(host))
-}
-
-/// A run of one component on core 0 of node a.
-fn order(run: &str, kind: &str) -> Box<Order> {
-    Box::new(
-        serde_json::from_value(serde_json::json!({
-            "run": run, "placing": 1, "file": "x.toml",
-            "text": format!("name = 'x'\nslot = '1 ms'\n[component.one]\ntype = '{kind}'\n"),
-            "slot_ns": null, "set": [], "latency": "fixed", "hop_slots": 2, "slots": 10, "fifo_priority": 0,
-            "manager": "manager-1", "first_stream": 0, "workers": [{ "node": "a", "cpu": 0, "components": ["one"] }],
-        }))
-        .expect("an order"),
-    )
-}
-
-fn serve(folder: &Folder, stop: &Stop, ready: impl FnOnce(&NodeFacts)) {
-    let mut registry = Registry::empty();
-    registry.add(slow()).expect("one name");
-    let (capacities, engine) = (ClassSpec::default(), EngineKind::Socket);
-    let offer = Offer { cores: vec![0], capacities, engine, program: "/bin/false".into() };
-    Node::open(folder, offer, registry).expect("a node").serve(stop, ready, |_| {}).expect("it serves");
-}
-
 fn let_them_be_made() {
     let (state, changed) = &MAKING;
     state.lock().expect("nobody panics with it").1 = true;
     changed.notify_all();
 }
 
-/// Ends the node, also where the test fails.
-struct Ends<'a>(&'a Stop);
+/// Lets components be made, also where the test fails.
+struct Made;
 
-impl Drop for Ends<'_> {
+impl Drop for Made {
     fn drop(&mut self) {
         let_them_be_made();
-        self.0.request();
     }
-}
-
-fn why(refused: Result<impl Sized, ClusterError>) -> String {
-    refused.err().expect("it is refused").to_string()
 }
 
 #[test]
 fn a_run_that_takes_long_to_open_keeps_nobody_from_being_answered() {
     let place = tempfile::tempdir().expect("a folder");
-    let node = member(place.path(), "a", 1, &[]);
-    let (stop, (ready, is_ready)) = (Stop::new(), mpsc::channel());
+    let folder = member(place.path(), "a", 1, &[]);
+    let stop = Stop::new();
     std::thread::scope(|scope| {
-        scope.spawn(|| serve(&node, &stop, |_| ready.send(()).expect("the test waits")));
-        is_ready.recv_timeout(PATIENCE).expect("a node");
+        let _ends = (Made, Ends(&stop));
+        begin(scope, &folder, &stop, slow());
         let control = Control::open(&member(place.path(), "m", 2, &[at(1)]), false).expect("it joins");
         takt_testing::wait_for("the node", || control.present().ok()?.contains(&"a".to_owned()).then_some(()));
-        let (control, _ends) = (Arc::new(control), Ends(&stop));
+        let control = Arc::new(control);
         let ask = |request: &Request| control.ask::<Value>("a", request, PATIENCE);
 
         let by = Arc::clone(&control);

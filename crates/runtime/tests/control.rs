@@ -2,12 +2,17 @@
 
 mod common;
 
-use common::{assign, check, cook, of, open, open_in_bursts, recipes, registry, run, spec, waveform};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::steps::Steps;
+use common::{assign, check, cook, of, open, open_in_bursts, recipes, registry, registry_with, run, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, Plan};
+use takt_graph::{Graph, Item, Kind, Latency, Length, Plan, Shape};
 use takt_runtime::soft::Policy;
-use takt_runtime::{ControlError, LogOptions, Message, Options, Report, Running, Scalar, Session};
+use takt_runtime::{
+    Component, ControlError, Io, LogOptions, Message, Options, Registration, Report, Running, Scalar, Session,
+};
 
 fn chain() -> Graph {
     check(&waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink")).chain(["a", "p", "z"]))
@@ -189,6 +194,110 @@ fn what_another_waveform_leaves_behind_is_in_the_report() {
     let refused = running.change_waveform(&slow, &assign(&slow, &[0], Latency::Fixed), &registry(), 5);
     assert!(matches!(refused, Err(ControlError::Slot { slot_ns: 2_000_000, runs_ns: 1_000_000 })));
     assert_eq!(running.join().slots, 10);
+}
+
+#[test] // components that only the first one brings were stood for by nothing in the second, and two workers could wait for ever
+fn of_two_changes_the_earlier_one_goes_first_whatever_their_slots() {
+    let after = other();
+    let changed = |plan_at: Option<u64>| {
+        let mut running = paused(&chain(), &[0, 1, 0], Latency::Compact, 1000);
+        running.change_waveform(&after, &assign(&after, &[1, 0], Latency::Compact), &registry(), 100).expect("room");
+        if let Some(at) = plan_at {
+            running.change_plan(&assign(&after, &[0, 1], Latency::Compact), at).expect("room");
+        }
+        running.go();
+        running.join()
+    };
+    let (reference, report) = (changed(None), changed(Some(50)));
+    assert_eq!((of(&report, "b").executions, &report.output_hash), (900, &reference.output_hash));
+}
+
+#[test] // slots that another node had taken over by then were executed
+fn once_its_time_is_over_a_change_executes_nothing_any_more() {
+    let workers = takt_host::affinity::own_cpus().len().min(2);
+    let (before, after) = (chain(), other());
+    let plan = |graph: &Graph, of: &[usize]| {
+        let of: Vec<usize> = of.iter().map(|&worker| worker.min(workers - 1)).collect();
+        assign(graph, &of, Latency::Fixed)
+    };
+    let first = plan(&before, &[0, 1, 0]);
+    let clock = Steps::of(workers).over_before(10).clock();
+    let options = Options { slots: Some(100), clock, ..Options::default() };
+    let session = Session::open(&before, &first, &registry(), options).expect("opens");
+    let mut running = session.start_paused(&Stop::new()).expect("starts");
+    running.change_waveform(&after, &plan(&after, &[1, 0]), &registry(), 20).expect("room");
+    running.go();
+    let report = running.join();
+    let executed = ["a", "p", "z", "b"].map(|name| of(&report, name).executions);
+    assert_eq!(executed, [10, 10 - u64::from(first.depth(1)), 10 - u64::from(first.depth(2)), 0]);
+}
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts how many of its kind there are.
+struct Held;
+
+impl Component for Held {
+    fn tick(&mut self, _: &mut Io<'_>) {}
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test] // all that earlier waveforms had took memory until the end
+fn what_a_waveform_leaves_behind_is_given_back_while_the_run_goes_on() {
+    let registry = registry_with(Registration {
+        kind: || Kind::new("held", "Is counted."),
+        shape: |_| Ok(Shape::new().output("out", Item::Byte, Length::Fixed(16))),
+        make: |_| {
+            HELD.fetch_add(1, Ordering::Relaxed);
+            Ok(Box::new(Held))
+        },
+    });
+    let with = |name: &str| {
+        let made = waveform().with(spec(name, "held")).with(spec("z", "sink")).chain([name, "z"]);
+        Graph::check(&made, &registry).expect("legal")
+    };
+    let graphs = ["a", "b"].map(with);
+    let plan = |graph: &Graph| assign(graph, &[0, 0], Latency::Compact);
+    let session = Session::open(&graphs[0], &plan(&graphs[0]), &registry, Options::default()).expect("opens");
+    let stop = Stop::new();
+    let mut running = session.start(&stop).expect("starts");
+    let has_begun = |running: &Running| running.stats().snapshot().components[0].executions > 0;
+    takt_testing::wait_for("its first slot", || has_begun(&running).then_some(()));
+    for change in 1..=20 {
+        let graph = &graphs[change % 2];
+        running.change_waveform(graph, &plan(graph), &registry, 0).expect("room");
+        takt_testing::wait_for("the change", || has_begun(&running).then_some(()));
+        takt_testing::wait_for("its memory", || {
+            running.clear_away();
+            (HELD.load(Ordering::Relaxed) == 1).then_some(())
+        });
+    }
+    stop.request();
+    let report = running.join();
+    let left = report.components.iter().filter(|c| c.worker.is_none());
+    assert_eq!((left.filter(|c| c.executions > 0).count(), report.components.len()), (20, 22), "each with its counts");
+}
+
+#[test]
+fn a_run_has_so_many_components_and_no_more() {
+    let many = |prefix: &str| {
+        let names: Vec<String> = (0..4095).map(|n| format!("{prefix}{n}")).collect();
+        let made = names.iter().fold(waveform(), |made, name| made.with(spec(name, "source")));
+        check(&made)
+    };
+    let all = |graph: &Graph| assign(graph, &vec![0; graph.components().len()], Latency::Compact);
+    let mut running = paused(&chain(), &[0, 0, 0], Latency::Compact, 1);
+    let mut change = |prefix: &str| {
+        let graph = many(prefix);
+        running.change_waveform(&graph, &all(&graph), &registry(), 0)
+    };
+    assert_eq!(change("b"), Ok(()));
+    assert_eq!(change("c"), Err(ControlError::Components { known: 3 + 2 * 4095 }));
 }
 
 /// Changes while the run goes on, at slots that may have passed, until it has ended: none is lost half way, and none waits

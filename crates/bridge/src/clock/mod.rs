@@ -9,7 +9,7 @@ mod respond;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use takt_base::{MonoNs, Stop};
+use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_runtime::{Edges, Sleeper};
 
 pub use follow::Follower;
@@ -80,6 +80,16 @@ impl SlotTime {
         now <= self.leased_until()
     }
 
+    /// Whether slots may be executed at this instant; if not, workers are to end.
+    fn is_leased(&self, now: MonoNs, stop: &Stop) -> bool {
+        let may = self.may_execute(now);
+        if !may {
+            self.shared.cut_off.store(true, Ordering::Relaxed);
+            stop.request();
+        }
+        may
+    }
+
     /// Whether a worker has ended because the lease was over.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
@@ -112,12 +122,12 @@ impl Edges for SlotTime {
     /// A worker that was frozen, or cut off, finds here that its time is over, before it executes anything.
     fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
         let released = sleeper.wait_until(self.due(slot), stop)?;
-        if self.may_execute(released) {
-            return Some(released);
-        }
-        self.shared.cut_off.store(true, Ordering::Relaxed);
-        stop.request();
-        None
+        self.is_leased(released, stop).then_some(released)
+    }
+
+    /// Also one that was frozen in the middle of a change.
+    fn may_go_on(&self, stop: &Stop) -> bool {
+        self.is_leased(WallClock.now(), stop)
     }
 }
 

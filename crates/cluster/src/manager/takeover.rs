@@ -31,7 +31,7 @@ pub struct Loss {
     pub why: String,
     /// The physical slot in which the manager knew.
     pub known_in_slot: u64,
-    /// First logical slot that the others execute in its place; those between are missed. `None`: nobody took over, since the run
+    /// First logical slot that all others execute in its place; those between are missed. `None`: nobody took over, since the run
     /// was about to end.
     pub resumed_in_slot: Option<u64>,
     /// Components that begin afresh there: what they knew was on the lost node.
@@ -113,10 +113,10 @@ impl Manager {
     ) -> Result<Option<(String, String)>, ClusterError> {
         let (ClusterError::Silent { node } | ClusterError::Refused { node, .. }) = &error else { return Err(error) };
         let why = "it was lost while others took over".to_owned();
-        let lost = (node.clone(), why);
-        if matches!(error, ClusterError::Silent { .. }) {
-            return Ok(Some(lost));
-        }
+        let lost = match &error {
+            ClusterError::Refused { why: refused, .. } => (node.clone(), format!("{why}: {refused}")),
+            _ => return Ok(Some((node.clone(), why))),
+        };
         // It was started anew, or was cut off; or it has executed its slots, has another manager, or another reason.
         match self.ask_progress(&lost.0, &Request::Progress { run: watched.order.run.clone() }, PATIENCE) {
             Ok(progress) if !cut_off(&progress) => {
@@ -138,16 +138,32 @@ impl Manager {
         let (run, next, at) = (watched.order.run.clone(), watched.order.ballot(), edge.at);
         let change = Change { run, next, at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
         let ask = |name: &String, change: Change| -> Result<Started, ClusterError> {
-            self.ask_member(watched, name, &Request::Change(change), PATIENCE)
+            let started = self.ask_member(watched, name, &Request::Change(change), PATIENCE);
+            started.inspect_err(|error| self.end_there(watched, name, error))
         };
-        let Started { epoch_ns, ptp, .. } = ask(&reference, change.clone())?;
+        let Started { epoch_ns, ptp, from_slot, .. } = ask(&reference, change.clone())?;
         let change = Change { epoch_ns: Some(epoch_ns), ptp, ..change };
+        let mut at = edge.at.max(from_slot);
         for (_, started) in each(&watched.others(&reference), |name| ask(name, change.clone())) {
-            started?;
+            at = at.max(started?.from_slot);
         }
         watched.reference = reference;
-        watched.slowness.restart(edge.at);
-        Ok(edge)
+        watched.slowness.restart(at);
+        Ok(Edge { at, ..edge })
+    }
+
+    /// Ends the part of a node that executes the placing before and refuses to leave it: others go on with the next one, and take
+    /// over from it.
+    fn end_there(&self, watched: &Watched<'_>, node: &str, error: &ClusterError) {
+        let (run, manager) = (watched.order.run.clone(), watched.order.manager.clone());
+        let goes_on = |progress: Progress| progress.end.is_none() && progress.manager == manager;
+        let question = Request::Progress { run: run.clone() };
+        if matches!(error, ClusterError::Refused { .. })
+            && self.ask_progress(node, &question, PATIENCE).is_ok_and(goes_on)
+        {
+            // One that does not answer either can execute nothing when its lease is over.
+            let _ = self.ask_progress(node, &Request::Stop { run, manager: Some(manager.clone()) }, PATIENCE);
+        }
     }
 
     /// Makes ready the next placing on all nodes that are left. Where each one's samples go.

@@ -163,6 +163,10 @@ pub struct Started {
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpEpoch>,
+    /// After a change of placing: the first slot that can be of the new one. Behind the slot that was ordered, if the order came
+    /// after that.
+    #[serde(default)]
+    pub from_slot: u64,
     /// The reference's clock less the node's.
     pub offset_ns: i64,
     /// How far off that is at most.
@@ -185,7 +189,7 @@ pub struct Progress {
     pub clock: ClockFacts,
     /// Who watches over it.
     pub manager: String,
-    /// Slots that the node was too slow for, since it executes this placing: those of the component that has most.
+    /// Slots that the node was too slow for: from look to look those of the component that missed most.
     pub slow_slots: u64,
     /// Slots that did not come, or not in time, from each other node, since it executes this placing.
     pub lost_slots: BTreeMap<String, u64>,

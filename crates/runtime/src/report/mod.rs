@@ -8,10 +8,12 @@
 
 mod hash;
 mod miss;
+mod outcome;
 mod perfetto;
 mod run;
 
 pub use hash::{SinkHash, output_hash};
 pub use miss::{Before, Culprit, Miss};
+pub(crate) use outcome::Outcome;
 pub(crate) use run::report;
 pub use run::{ComponentReport, Granted, OutputReport, Quantiles, Report, WorkerReport};

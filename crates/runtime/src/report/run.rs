@@ -8,10 +8,10 @@ use takt_stats::{Histogram, Ns};
 
 use super::hash::{SinkHash, output_hash};
 use super::miss::{Miss, explain};
-use crate::port::{BrokenPacket, Losses, OutPort};
+use super::outcome::Outcome;
+use crate::port::{BrokenPacket, Losses};
 use crate::soft::Outgoing;
 use crate::stats::{BOUND_NS, TraceEvent};
-use crate::table::Entry;
 use crate::worker::Worker;
 
 /// What a run did, how long it took, and what went wrong.
@@ -189,33 +189,24 @@ impl Report {
 }
 
 /// Makes the report of workers that have ended. `known`: all components there were, by id; `left_behind`: those of
-/// earlier waveforms, the latest first.
-pub(crate) fn report<'a>(
+/// earlier waveforms that have no successor.
+pub(crate) fn report(
     graph: &Graph,
     plan: &Plan,
-    workers: &'a [Worker],
+    workers: &[Worker],
     known: &[Component],
-    left_behind: impl Iterator<Item = &'a Entry>,
+    left_behind: Vec<Outcome>,
 ) -> Report {
-    let mut components: Vec<Option<ComponentReport>> = vec![None; known.len()];
-    let mut slots = u64::MAX;
-    let mut hashes = Vec::new();
-    let running =
-        workers.iter().enumerate().flat_map(|(worker, w)| w.table.entries.iter().map(move |e| (Some(worker), e)));
-    for (worker, entry) in running.chain(left_behind.map(|entry| (None, entry))) {
-        if components[entry.id].is_some() {
-            continue;
-        }
-        components[entry.id] = Some(component(&known[entry.id], worker, entry));
-        if worker.is_some() {
-            slots = slots.min(entry.next);
-        }
-        for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash?))) {
-            hashes.push(SinkHash { component: known[entry.id].name.clone(), port, hash });
-        }
-    }
-    // Each component that was made was placed, so all are there.
-    let components: Vec<ComponentReport> = components.into_iter().flatten().collect();
+    let entries = workers.iter().enumerate().flat_map(|(worker, w)| w.table.entries.iter().map(move |e| (worker, e)));
+    let slots = entries.clone().map(|(_, entry)| entry.next).min().unwrap_or(0);
+    let running = entries.map(|(worker, entry)| (Some(worker), Outcome::of(entry)));
+    let mut all: Vec<_> = running.chain(left_behind.into_iter().map(|outcome| (None, outcome))).collect();
+    all.sort_by_key(|(_, outcome)| outcome.id);
+    let hashes = all.iter().flat_map(|(_, Outcome { id, hashes, .. })| hashes.iter().map(move |hash| (*id, *hash)));
+    let sink = |(id, (port, hash)): (usize, (usize, u64))| SinkHash { component: known[id].name.clone(), port, hash };
+    let hashes: Vec<SinkHash> = hashes.map(sink).collect();
+    let components: Vec<ComponentReport> =
+        all.into_iter().map(|(worker, outcome)| component(&known[outcome.id], worker, outcome)).collect();
     let mut lateness = Histogram::with_bound(BOUND_NS);
     for worker in workers {
         // All of one bound.
@@ -224,7 +215,7 @@ pub(crate) fn report<'a>(
     let misses = components.iter().map(|component| component.missed + component.late + component.faults).sum();
     Report {
         waveform: graph.name().to_owned(),
-        slots: if components.is_empty() { 0 } else { slots },
+        slots,
         slot_ns: graph.slot_ns(),
         latency_slots: plan.latency_slots(),
         misses,
@@ -243,34 +234,34 @@ pub(crate) fn report<'a>(
     }
 }
 
-fn component(known: &Component, worker: Option<usize>, entry: &Entry) -> ComponentReport {
-    let histogram = entry.stats.live.histogram();
-    let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    let outputs: Vec<OutputReport> = known.shape.outputs.iter().zip(&entry.outputs).map(output).collect();
+fn component(known: &Component, worker: Option<usize>, outcome: Outcome) -> ComponentReport {
+    let histogram = outcome.live.histogram();
+    let named = known.shape.outputs.iter().zip(outcome.losses);
+    let outputs: Vec<OutputReport> = named.map(|(shape, losses)| output(shape, losses)).collect();
     ComponentReport {
         name: known.name.clone(),
         kind: known.kind.clone(),
         worker,
-        depth: u32::try_from(entry.depth).unwrap_or(u32::MAX),
+        depth: u32::try_from(outcome.depth).unwrap_or(u32::MAX),
         executions: histogram.len(),
         execution: Quantiles::of(&histogram),
-        missed: entry.stats.live.missed.get(),
-        lost: entry.stats.live.lost.get(),
-        late: entry.stats.live.late.get(),
-        faults: entry.stats.live.faults.get(),
-        restarts: entry.remote().map_or(0, |remote| remote.restarts),
-        degraded: entry.stats.degraded,
-        missing_packets: entry.inputs.iter().map(|input| input.missing).sum(),
+        missed: outcome.live.missed.get(),
+        lost: outcome.live.lost.get(),
+        late: outcome.live.late.get(),
+        faults: outcome.live.faults.get(),
+        restarts: outcome.restarts,
+        degraded: outcome.degraded,
+        missing_packets: outcome.missing_packets,
         dropped_packets: outputs.iter().map(|output| output.dropped_packets).sum(),
         broken_packets: outputs.iter().map(|output| output.broken_packets).sum(),
         outputs,
-        results,
+        results: outcome.results,
         histogram,
     }
 }
 
-fn output((shape, port): (&OutputShape, &OutPort)) -> OutputReport {
-    let Losses { dropped, broken, first_broken } = port.losses;
+fn output(shape: &OutputShape, losses: Losses) -> OutputReport {
+    let Losses { dropped, broken, first_broken } = losses;
     OutputReport { name: shape.name.clone(), dropped_packets: dropped, broken_packets: broken, first_broken }
 }
 

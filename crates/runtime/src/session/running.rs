@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use rtrb::Consumer;
 use takt_base::{Clock, Stop, WallClock};
+use takt_graph::limits::COMPONENTS;
 use takt_graph::{Catalogue, Component, Graph, ParamError, ParamSpec, Plan, PortId, Value};
 use takt_host::affinity;
 
 use crate::component::{Instruction, Message, Scalar};
 use crate::library::Registry;
 use crate::options::Options;
-use crate::report::{Granted, Report, report};
+use crate::report::{Granted, Outcome, Report, report};
 use crate::slot::{Edges, SlotClock, Timer, WallEdges};
 use crate::stats::{Live, Snapshot, StatsReader, TraceEvent};
 use crate::table::{Body, OpenError, Pending, Table, make, make_components};
-use crate::worker::{Change, Command, Ending, Outbox, Worker, changes};
+use crate::worker::{Command, Ending, Outbox, Worker, changes};
 
 /// A running waveform.
 pub struct Running {
@@ -29,8 +30,10 @@ pub struct Running {
     pub(crate) ids: Vec<usize>,
     /// All components there ever were, by id.
     pub(crate) known: Vec<Component>,
-    /// Changes to other waveforms that are done, with what they left behind.
-    pub(crate) left_behind: Vec<Change>,
+    /// Components that other waveforms left behind.
+    pub(crate) left_behind: Vec<Outcome>,
+    /// The slot of the last change.
+    pub(crate) changed_at: u64,
     pub(crate) options: Options,
     pub(crate) timer: Timer,
     pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
@@ -92,10 +95,18 @@ pub enum ControlError {
     },
     #[error("a worker has executed its last slot")]
     Ended,
+    #[error("changes would bring {known} components to the run, and {COMPONENTS_EVER} are the most")]
+    Components {
+        /// With those that were left behind, whose counts are kept.
+        known: usize,
+    },
     /// The new plan was not opened.
     #[error("the new plan")]
     Open { source: OpenError },
 }
+
+/// Components that a run has, those that changes left behind included: the counts of each take 30 KiB and are kept.
+const COMPONENTS_EVER: usize = 2 * COMPONENTS;
 
 impl Running {
     /// Lets paused workers begin. Does nothing for running ones.
@@ -181,8 +192,8 @@ impl Running {
         self.command(component, Command::Hand { component: self.ids[component], pending })
     }
 
-    /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
-    /// lost; components whose depth shrinks catch up in that slot.
+    /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be, but not before
+    /// a change that was asked for earlier. No slot is lost; components whose depth shrinks catch up in that slot.
     ///
     /// # Errors
     /// The plan has more workers than were started, its links take too much memory, or a worker has too many commands waiting.
@@ -201,7 +212,8 @@ impl Running {
         Ok(())
     }
 
-    /// Goes over to another waveform at logical slot `at`, or as soon as can be. All components first finish their slots
+    /// Goes over to another waveform at logical slot `at`, or as soon as can be, but not before a change that was asked for
+    /// earlier. All components first finish their slots
     /// before it. Those that both waveforms have, with the same name, type, parameters and packet lengths, keep their
     /// state; new ones begin with this slot, and links that were not there begin empty. The rest is left behind, and in
     /// the report.
@@ -237,6 +249,9 @@ impl Running {
                 known.push(node.clone());
             }
         }
+        if known.len() > COMPONENTS_EVER {
+            return Err(ControlError::Components { known: known.len() });
+        }
         let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
         let tables = make(graph, plan, components, &ids, &self.options, &least).map_err(open)?;
         live.resize_with(known.len(), Arc::default);
@@ -261,6 +276,8 @@ impl Running {
         tables.resize_with(started, || Table { end, ..Table::default() });
         // On a clock each worker has a core of its own, and makes no system call.
         let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
+        // The tables of a change stand on those of the one before: no worker may do it first.
+        let at = at.max(self.changed_at);
         let changes = changes(at, tables, whole, &self.timer, &self.broken, spins);
         self.clear_away();
         if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
@@ -274,16 +291,16 @@ impl Running {
             let _ = outbox.commands.push(Command::Change(Box::new(change)));
         }
         self.ending.sent();
+        self.changed_at = at;
         Ok(())
     }
 
-    /// Drops changes that are done, but for what other waveforms left behind.
-    fn clear_away(&mut self) {
+    /// Gives back the memory of changes that are done: the packets of the plan or waveform before, and the components that
+    /// the new one has not. What became of these is kept. The next change, or the end, does it as well.
+    pub fn clear_away(&mut self) {
         for outbox in &mut self.outboxes {
             while let Ok(change) = outbox.spent.pop() {
-                if change.left_behind().next().is_some() {
-                    self.left_behind.push(*change);
-                }
+                self.left_behind.extend(change.left_behind());
             }
         }
     }
@@ -314,7 +331,7 @@ impl Running {
         let joined = |thread: JoinHandle<Worker>| thread.join().expect("a worker panics only by our mistake");
         let workers: Vec<Worker> = threads.into_iter().map(joined).collect();
         self.clear_away();
-        let left_behind = self.left_behind.iter().rev().flat_map(Change::left_behind);
+        let left_behind = std::mem::take(&mut self.left_behind);
         Report { granted: self.granted, ..report(&self.graph, &self.plan, &workers, &self.known, left_behind) }
     }
 

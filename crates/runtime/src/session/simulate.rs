@@ -69,7 +69,7 @@ impl Session {
             worker.step(slot_ns);
         }
         let workers: Vec<Worker> = workers.into_iter().map(|simulated| simulated.worker).collect();
-        report(&graph, &plan, &workers, graph.components(), std::iter::empty())
+        report(&graph, &plan, &workers, graph.components(), Vec::new())
     }
 }
 

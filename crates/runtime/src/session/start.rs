@@ -114,6 +114,7 @@ impl Session {
             ids: (0..self.graph.components().len()).collect(),
             known: self.graph.components().to_vec(),
             left_behind: Vec::new(),
+            changed_at: 0,
             graph: self.graph,
             plan: self.plan,
             options: self.options,
@@ -188,6 +189,7 @@ pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, end
         stop,
         broken: Stop::new(),
         ending,
+        edges: None,
         spins,
         slot_ticks: u64::MAX,
     }

@@ -44,6 +44,12 @@ pub trait Edges: Send + Sync {
     fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
         sleeper.wait_until(self.due(slot), stop)
     }
+
+    /// Whether slots that have begun may still be executed: a change asks before each one that it finds left over. `false`
+    /// for a clock that has asked to stop, or does so now, because the time of its slots is over.
+    fn may_go_on(&self, _stop: &Stop) -> bool {
+        true
+    }
 }
 
 /// Edges of the host's own clock.

@@ -157,6 +157,12 @@ impl StatsReader {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { components: self.components.iter().map(|(name, kind, live)| live.snapshot(name, kind)).collect() }
     }
+
+    /// Logical slots that each component was too slow for, by its name: not executed, or late.
+    pub fn slow_slots(&self) -> impl Iterator<Item = (&str, u64)> {
+        let slow = |live: &Live| live.missed.get().saturating_sub(live.lost.get()).saturating_add(live.late.get());
+        self.components.iter().map(move |(name, _, live)| (name.as_str(), slow(live)))
+    }
 }
 
 /// A look at a running waveform.

@@ -1,5 +1,5 @@
-//! A change of plan, or of the whole waveform, at a slot edge: no logical slot is lost or doubled, no packet is lost,
-//! nothing is allocated.
+//! A change of plan, or of the whole waveform, at a slot edge: no logical slot is lost or doubled, no packet between
+//! components is lost, nothing is allocated.
 //!
 //! At the edge of physical slot K every worker gives its table away. The first worker, when it has them all, moves each
 //! component with its statistics and each packet still in flight into the new tables, which were built beforehand, and gives
@@ -12,7 +12,8 @@
 //! waveforms have (same name, type, parameters and packets) keep their state, new ones begin with slot K, and links that
 //! were not there before begin empty.
 //!
-//! A worker that ends, or is stopped, first takes part in every change it was sent, so that none waits for it in vain.
+//! A worker that ends, or is stopped, first takes part in every change it was sent, so that none waits for it in vain. Once
+//! they are to stop, tables are exchanged and nothing is executed any more: others may have taken over.
 //! Tables travel by ownership through queues of one place: whatever has a table is alone with it.
 
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -21,6 +22,7 @@ use takt_graph::PortId;
 use takt_link::ring::Writer;
 
 use crate::port::{Cell, OutPort, Source};
+use crate::report::Outcome;
 use crate::slot::{Patience, Timer};
 use crate::table::{CaughtUp, Due, Entry, Table};
 
@@ -49,6 +51,8 @@ struct Mover {
     timer: Timer,
     /// Another waveform: what the old one has begun is finished first.
     whole: bool,
+    /// The components of the new tables.
+    stays: Vec<usize>,
 }
 
 /// The parts of all workers, for a change at the edge of slot `at` into the tables `new`. `broken`: a worker died by a
@@ -57,28 +61,31 @@ pub(crate) fn changes(at: u64, new: Vec<Table>, whole: bool, timer: &Timer, brok
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let old = Vec::with_capacity(new.len());
+    let stays = new.iter().flat_map(|table| &table.entries).map(|entry| entry.id).collect();
     let caught_up = CaughtUp::none_of(new.len());
     let new =
         new.into_iter().zip(caught_up).map(|(table, own)| Some(Table { caught_up: Some(own), ..table })).collect();
-    let mover = Mover { from, to, new, old, timer: timer.clone(), whole };
+    let mover = Mover { from, to, new, old, timer: timer.clone(), whole, stays };
     let part = |give, take, mover| Change { at, give, take, mover, broken: broken.clone(), spins };
     let others = gives.into_iter().zip(takes).map(|(give, take)| part(Some(give), Some(take), None));
     std::iter::once(part(None, None, Some(mover))).chain(others).collect()
 }
 
 impl Change {
-    /// Components of the old waveform that the new one has not; and their shells, where it has them.
-    pub(crate) fn left_behind(&self) -> impl Iterator<Item = &Entry> {
-        let mover = self.mover.iter().filter(|mover| mover.whole);
-        mover.flat_map(|mover| &mover.old).flat_map(|given| &given.table.entries)
+    /// What became of components of the old waveform that the new one has not.
+    pub(crate) fn left_behind(&self) -> Vec<Outcome> {
+        let Some(mover) = self.mover.as_ref().filter(|mover| mover.whole) else { return Vec::new() };
+        let entries = mover.old.iter().flat_map(|given| &given.table.entries);
+        entries.filter(|entry| !mover.stays.contains(&entry.id)).map(Outcome::of).collect()
     }
 
     /// Exchanges this worker's table. Answers the physical slot all go on with: the latest that any of them had come to.
-    /// `None`: a worker died. What is left in here is to be dropped outside real time.
-    pub(crate) fn perform(&mut self, number: u64, table: &mut Table) -> Option<u64> {
+    /// `None`: a worker died. `may_go_on`: asked before each physical slot that is left to execute. What is left in here is
+    /// to be dropped outside real time.
+    pub(crate) fn perform(&mut self, number: u64, table: &mut Table, may_go_on: &dyn Fn() -> bool) -> Option<u64> {
         let given = Given { table: std::mem::take(table), number };
         let got = match &mut self.mover {
-            Some(mover) => mover.run(given, &self.broken, self.spins),
+            Some(mover) => mover.run(given, &self.broken, self.spins, may_go_on),
             None => {
                 if let Some(give) = &mut self.give {
                     // A queue of one place for one table: there is room.
@@ -105,14 +112,14 @@ fn wait_for(queue: &mut Consumer<Given>, broken: &Stop, spins: u32) -> Option<Gi
 }
 
 impl Mover {
-    fn run(&mut self, mine: Given, broken: &Stop, spins: u32) -> Option<Given> {
+    fn run(&mut self, mine: Given, broken: &Stop, spins: u32, may_go_on: &dyn Fn() -> bool) -> Option<Given> {
         self.old.push(mine);
         for queue in &mut self.from {
             self.old.push(wait_for(queue, broken, spins)?);
         }
-        let at = self.level();
+        let at = self.level(may_go_on);
         if self.whole {
-            self.drain(at);
+            self.drain(at, may_go_on);
         }
         self.move_components(at);
         self.move_packets();
@@ -128,10 +135,10 @@ impl Mover {
 
     /// Executes what entries that are behind have left of the old plan, up to the slot the foremost has come to; answers
     /// that. All are at the same slot already, unless the change came too late for some, or in the middle of a burst.
-    fn level(&mut self) -> u64 {
+    fn level(&mut self, may_go_on: &dyn Fn() -> bool) -> u64 {
         let at = self.old.iter().map(|given| given.number.max(given.table.reached)).max().unwrap_or(0);
         let first = self.old.iter().map(|given| given.number).min().unwrap_or(at);
-        for physical in first..at {
+        for physical in (first..at).take_while(|_| may_go_on()) {
             for given in self.old.iter_mut().filter(|given| given.number <= physical) {
                 given.table.entries.iter_mut().for_each(|entry| step(entry, physical, &mut self.timer));
             }
@@ -140,11 +147,11 @@ impl Mover {
     }
 
     /// Executes all that the old waveform has left of its logical slots before `at`.
-    fn drain(&mut self, at: u64) {
+    fn drain(&mut self, at: u64, may_go_on: &dyn Fn() -> bool) {
         let entries = || self.old.iter().flat_map(|given| &given.table.entries);
         // An isolated component hands over in the next slot.
         let last = entries().map(|entry| at + entry.depth + u64::from(entry.is_isolated())).max().unwrap_or(at);
-        for physical in at..last {
+        for physical in (at..last).take_while(|_| may_go_on()) {
             for entry in self.old.iter_mut().flat_map(|given| given.table.entries.iter_mut()) {
                 entry.collect(physical, true);
                 let Due::Slot { slot, missed } = entry.due(physical) else { continue };

@@ -78,9 +78,15 @@ impl Inbox {
         Some(self.waiting.remove(index))
     }
 
-    /// Answers the slot to go on with; `None`: another worker died.
+    /// Answers the slot to go on with; `None`: another worker died. `may_go_on`: as in [`Change::perform`].
     #[cold]
-    pub(crate) fn perform(&mut self, command: Command, number: u64, table: &mut Table) -> Option<u64> {
+    pub(crate) fn perform(
+        &mut self,
+        command: Command,
+        number: u64,
+        table: &mut Table,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Option<u64> {
         match command {
             Command::Hand { component, pending } => {
                 if let Some(entry) = table.entries.iter_mut().find(|entry| entry.id == component) {
@@ -94,7 +100,7 @@ impl Inbox {
                 let _ = self.readings.push((component, param, value));
             }
             Command::Change(mut change) => {
-                let goes_on = change.perform(number, table);
+                let goes_on = change.perform(number, table, may_go_on);
                 if let Err(rtrb::PushError::Full(change)) = self.spent.push(change) {
                     // A thousand changes were not cleared away: memory is lost rather than time.
                     std::mem::forget(change);

@@ -10,6 +10,6 @@ mod change;
 mod inbox;
 mod slots;
 
-pub(crate) use change::{Change, changes};
+pub(crate) use change::changes;
 pub(crate) use inbox::{Command, Ending, Inbox, Outbox, mailbox};
 pub(crate) use slots::{Slot, Worker};

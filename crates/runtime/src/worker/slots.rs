@@ -25,6 +25,8 @@ pub(crate) struct Worker {
     /// Another worker died by a mistake of ours: nothing comes from it any more.
     pub(crate) broken: Stop,
     pub(crate) ending: Ending,
+    /// What sets the beat, if anything does.
+    pub(crate) edges: Option<Arc<dyn Edges>>,
     /// Looks at a link before others are let run.
     pub(crate) spins: u32,
     /// Length of a slot under a clock, in ticks of the timer; without one, `u64::MAX`.
@@ -99,6 +101,7 @@ impl Worker {
     pub(crate) fn run_timed(&mut self, first: u64, edges: &Arc<dyn Edges>, mut sleeper: Sleeper) -> u64 {
         let mut number = first;
         let mut free_at = MonoNs(0);
+        self.edges = Some(Arc::clone(edges));
         self.slot_ticks = self.timer.ticks_of(edges.due(1).0.saturating_sub(edges.due(0).0));
         loop {
             let due = edges.due(number);
@@ -150,7 +153,9 @@ impl Worker {
     fn commands(&mut self, mut number: u64, leaving: bool) -> Option<u64> {
         let edge = self.timer.read();
         while let Some(command) = self.inbox.next(number, leaving, &self.table) {
-            number = self.inbox.perform(command, number, &mut self.table)?;
+            let Worker { inbox, table, stop, edges, .. } = self;
+            let may_go_on = || may_go_on(stop, edges.as_ref());
+            number = inbox.perform(command, number, table, &may_go_on)?;
             if self.table.is_behind() {
                 self.catch_up(number);
                 self.wait_for_others();
@@ -170,6 +175,9 @@ impl Worker {
             let slot = Slot::free(physical, self.timer.read());
             for index in 0..self.table.entries.len() {
                 self.wait_for_packets(physical, index);
+                if !may_go_on(&self.stop, self.edges.as_ref()) {
+                    return;
+                }
                 self.now = self.timer.read();
                 self.collect(slot, index, true);
                 if let Some((logical, executed)) = self.start(slot, index) {
@@ -202,7 +210,8 @@ impl Worker {
         let ready = || if entry.is_isolated() { entry.ready(physical) } else { entry.ready_until() > logical };
         let mut patience = Patience::new(if self.is_timed() { u32::MAX } else { self.spins });
         let until = self.timer.read().saturating_add(self.slot_ticks);
-        while !ready() && !self.broken.requested() && self.timer.read() < until {
+        let given_up = || self.broken.requested() || self.stop.requested();
+        while !ready() && !given_up() && self.timer.read() < until {
             patience.pause();
         }
     }
@@ -417,4 +426,10 @@ impl Worker {
             self.stats.lateness.record_saturating(ns);
         }
     }
+}
+
+/// Whether slots that a change finds left over may be executed: nobody asked to stop, and the clock, if there is one, allows
+/// it.
+fn may_go_on(stop: &Stop, edges: Option<&Arc<dyn Edges>>) -> bool {
+    !stop.requested() && edges.is_none_or(|edges| edges.may_go_on(stop))
 }

@@ -34,13 +34,15 @@ pub struct Steps {
     late: Option<(u64, u64)>,
     /// This slot ends when it begins.
     short: Option<u64>,
+    /// Before this slot all workers are to stop.
+    over: Option<u64>,
 }
 
 impl Steps {
     /// For a plan of so many workers.
     pub fn of(workers: usize) -> Steps {
         let come_to = (0..workers).map(|_| AtomicU64::new(0)).collect();
-        Steps { come_to, workers: AtomicUsize::new(0), nap_every: 16, late: None, short: None }
+        Steps { come_to, workers: AtomicUsize::new(0), nap_every: 16, late: None, short: None, over: None }
     }
 
     /// Naps in every slot.
@@ -56,6 +58,11 @@ impl Steps {
     /// Nothing can be executed in this slot: its end comes with its beginning.
     pub fn short(self, slot: u64) -> Steps {
         Steps { short: Some(slot), ..self }
+    }
+
+    /// The time of all slots from this one on is over, as for a node whose lease has ended.
+    pub fn over_before(self, slot: u64) -> Steps {
+        Steps { over: Some(slot), ..self }
     }
 
     pub fn clock(self) -> SlotClock {
@@ -102,6 +109,9 @@ impl Edges for Steps {
             } else {
                 nap(stop)?;
             }
+        }
+        if self.over == Some(slot) {
+            stop.request();
         }
         wait_until(MonoNs(1), stop)
     }

@@ -30,16 +30,14 @@ impl Run {
 
     /// Slots that the node was too slow for, and those that did not come in time from each other node.
     fn missed(&self) -> (u64, BTreeMap<String, u64>) {
-        let State::Executing { running, bridges } = &self.state else { return (0, BTreeMap::new()) };
-        let own = running.snapshot().components;
-        let slow = own.iter().map(|one| one.missed.saturating_sub(one.lost) + one.late).max().unwrap_or(0);
+        let State::Executing { bridges, .. } = &self.state else { return (0, BTreeMap::new()) };
         let mut lost = BTreeMap::new();
         for (worker, slots) in bridges.lost_slots() {
             let Some(from) = self.order.workers.get(worker) else { continue };
             let most: &mut u64 = lost.entry(from.node.clone()).or_default();
             *most = slots.max(*most);
         }
-        (slow, lost)
+        (self.slow.slots(), lost)
     }
 
     pub(in crate::node) fn facts(&self, host: &Host) -> RunFacts {

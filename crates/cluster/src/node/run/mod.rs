@@ -2,6 +2,7 @@
 
 mod facts;
 mod open;
+mod slow;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -12,10 +13,11 @@ use takt_bridge::clock::SlotTime;
 use takt_bridge::clock::ptp::Service;
 use takt_bridge::{Bridges, LinkReader};
 use takt_packet::EngineKind;
-use takt_runtime::{ControlError, Edges, Registry, Running, StatsReader};
+use takt_runtime::{Edges, Registry, Running, StatsReader};
 
 pub(super) use open::Opener;
 use open::bridges;
+use slow::Slow;
 
 use super::beat::{Beat, Epoch};
 use super::place::{Placed, Refusal, place};
@@ -32,7 +34,8 @@ const UNSTARTED: Duration = Duration::from_secs(30);
 /// A run that has ended is forgotten so much later, if no request to forget it came.
 const ENDED: Duration = Duration::from_secs(120);
 
-/// After a change of placing the bridges of the one before are kept so long: what is under way arrives.
+/// After a change of placing the bridges of the one before are kept so long: other nodes may go over a little later, and until
+/// then execute what these send.
 const OVERLAP: Duration = Duration::from_secs(2);
 
 /// Earlier placings whose bridges are kept at a time. A manager needs one for each node that is lost within a few seconds.
@@ -72,6 +75,7 @@ pub(super) struct Run {
     earlier: Vec<(MonoNs, takt_bridge::Running)>,
     /// How many it has had here.
     placings: u32,
+    slow: Slow,
     counters: Counters,
 }
 
@@ -243,43 +247,40 @@ impl Run {
         Ok(Adopted { slot: self.slot() })
     }
 
-    /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh.
+    /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh. Refused, it goes on
+    /// with the placing that it has.
     pub(super) fn change(&mut self, change: &Change, host: &mut Host) -> Result<Started, Refusal> {
+        self.is_executed()?;
         let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
-        let (mut running, bridges) = match std::mem::replace(&mut self.state, State::Changing) {
-            State::Executing { running, bridges } => (running, bridges),
-            // Of one that has ended the result is kept.
-            other => {
-                self.state = other;
-                return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
-            }
-        };
-        let epoch_ns = if change.reference == host.node {
-            let epoch_ns = self.time.begins().unwrap_or(0);
-            self.beat.lead(self.order.slot_clock, epoch_ns, &host.ptp, &self.time)?;
-            self.time.begins().unwrap_or(epoch_ns)
-        } else {
-            let Change { reference, clock, epoch_ns, ptp, .. } = change;
-            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
-            self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
-        };
-        next.give(&mut host.registry);
+        let epoch_ns = self.turn(change, host)?;
+        let mut registry = host.registry.clone();
+        next.give(&mut registry);
         let (next, links) = self.connect(&order, next, &change.samples)?;
-        let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &host.registry, change.at);
-        if let Err(error) = went {
-            // A worker has executed its last slot: the others execute theirs as they are.
-            if error == ControlError::Ended {
-                self.state = State::Executing { running, bridges };
-            }
-            return Err(Refusal::new(error, "a placing for the workers that were started"));
-        }
-        self.earlier.push((self.time.due(change.at) + OVERLAP, bridges));
-        self.placings += 1;
+        let State::Executing { running, bridges } = &mut self.state else {
+            return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
+        };
+        let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &registry, change.at);
+        went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
+        let before = std::mem::replace(bridges, next);
         self.counters.components.extend(running.stats());
         self.counters.links.extend(links);
+        self.earlier.push((self.time.due(change.at) + OVERLAP, before));
+        self.placings += 1;
         (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
-        self.state = State::Executing { running, bridges: next };
-        Ok(self.started(epoch_ns))
+        let from_slot = change.at.max(self.slot().saturating_add(1));
+        Ok(Started { from_slot, ..self.started(epoch_ns) })
+    }
+
+    /// Takes the beat from the node that a change names. When slot 0 began on that one's clock.
+    fn turn(&mut self, change: &Change, host: &Host) -> Result<u64, Refusal> {
+        let Change { reference, clock, epoch_ns, ptp, .. } = change;
+        if *reference != host.node {
+            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
+            return self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time);
+        }
+        let epoch_ns = self.time.begins().unwrap_or(0);
+        self.beat.lead(self.order.slot_clock, epoch_ns, &host.ptp, &self.time)?;
+        Ok(self.time.begins().unwrap_or(epoch_ns))
     }
 
     /// The bridges, and what their links count.
@@ -303,11 +304,15 @@ impl Run {
     fn started(&self, epoch_ns: u64) -> Started {
         let offset = self.time.offset();
         let ptp = self.beat.ptp();
-        Started { epoch_ns, ptp, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() }
+        Started { epoch_ns, ptp, from_slot: 0, offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() }
     }
 
     /// Notices the end. `true`: it is to be forgotten.
     pub(super) fn attend(&mut self, members: &Membership) -> bool {
+        if let State::Executing { running, .. } = &mut self.state {
+            running.clear_away();
+            self.slow.look(running.stats().slow_slots());
+        }
         while self.earlier.first().is_some_and(|&(until, _)| WallClock.now() > until) {
             // What broke them was their own affair: they carry nothing any more.
             let _ = self.earlier.remove(0).1.finish();

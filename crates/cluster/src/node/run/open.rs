@@ -11,6 +11,7 @@ use takt_bridge::clock::ptp::Service;
 use takt_packet::EngineKind;
 use takt_runtime::{Options, Registry, Session, SlotClock, Wish};
 
+use super::slow::Slow;
 use super::{Counters, Host, Run, State};
 use crate::message::Order;
 use crate::node::beat::Beat;
@@ -80,6 +81,7 @@ impl Run {
             next: None,
             earlier: Vec::new(),
             placings: 1,
+            slow: Slow::default(),
             counters,
         })
     }
