@@ -16,7 +16,7 @@ const FIXED: [(&str, &str, u32, u64); 6] = [
     ("virtual-sdr/radio", include_str!("../../../experiments/papers/virtual-sdr.toml"), 1, 0x737d_e665_adff_aead),
     ("routers", include_str!("../../../experiments/papers/routers.toml"), 2, 0xcd57_8e3b_c27e_8061),
     ("linux-rt", include_str!("../../../experiments/papers/linux-rt.toml"), 5, 0xa747_2a9b_9931_18ec),
-    ("uhd-dpdk", include_str!("../../../experiments/papers/uhd-dpdk.toml"), 5, 0x5c8f_f6d7_3b34_5b97),
+    ("uhd-dpdk", include_str!("../../../experiments/papers/uhd-dpdk.toml"), 6, 0x3b2b_f9d9_cdf5_6f4a),
 ];
 
 fn table(text: &str) -> Value {
