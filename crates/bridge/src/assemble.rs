@@ -8,6 +8,7 @@ use takt_wire::bridge::{BridgeData, BridgeHead};
 
 use super::ends::{Tally, count};
 use super::lane::{End, Parcel};
+use super::marks::Marks;
 use super::order;
 
 /// Slots that may be open at a time.
@@ -65,6 +66,8 @@ pub(super) struct Assembler {
     /// Parcels of slots that were given up.
     free: Vec<Parcel>,
     spare: Vec<Box<[bool]>>,
+    /// Slots that are counted as crowded.
+    crowded: Marks,
     /// All slots before this one are over.
     next: u64,
 }
@@ -80,6 +83,7 @@ impl Assembler {
             open: Vec::with_capacity(OPEN),
             free: Vec::with_capacity(OPEN),
             spare,
+            crowded: Marks::default(),
             next: 0,
         }
     }
@@ -96,7 +100,7 @@ impl Assembler {
         };
         let placed = self.place(data).filter(|_| slot <= newest);
         let Some((index, at)) = placed else { return count(&self.tally.broken_datagrams, 1) };
-        let Some(open) = self.opened(slot) else { return count(&self.tally.crowded_slots, 1) };
+        let Some(open) = self.opened(slot) else { return self.refuse(slot) };
         let slot_is_whole = open.put(data, index, at);
         if slot_is_whole {
             self.hand_over(slot);
@@ -132,6 +136,13 @@ impl Assembler {
         (parcel.slot, parcel.len, parcel.valid) = (slot, 0, true);
         self.open.push(Open { parcel, seen, have: 0, parts: None });
         self.open.last_mut()
+    }
+
+    /// Counts a slot without room, once for all of its datagrams.
+    fn refuse(&mut self, slot: u64) {
+        if self.crowded.mark(slot) {
+            count(&self.tally.crowded_slots, 1);
+        }
     }
 
     /// Gives up an open slot; what it took is used for another.
@@ -266,6 +277,23 @@ mod tests {
         assert_eq!(tally.crowded_slots.load(std::sync::atomic::Ordering::Relaxed), 92);
         feed(&mut assembler, &datagrams(100, &[7]));
         assert_eq!(received(&mut worker), [(100, vec![7])]);
+    }
+
+    #[test]
+    fn a_slot_without_room_counts_once_however_many_datagrams_it_has_and_in_whatever_order_they_come() {
+        let slots = || (0..100).map(|slot| datagrams(slot, &[slot as u8; 20]));
+        let in_turn: Vec<_> = slots().flatten().collect();
+        // The first eight, which the lane has room for; of the others first datagram after first datagram, then the second.
+        let first = slots().take(super::super::lane::PARCELS).flatten();
+        let others = |part: usize| slots().skip(super::super::lane::PARCELS).map(move |slot| slot[part].clone());
+        let mixed: Vec<_> = first.chain((0..3).flat_map(others)).collect();
+        for all in [in_turn, mixed] {
+            assert_eq!(all.len(), 300);
+            let (mut assembler, mut worker, tally) = assembler();
+            feed(&mut assembler, &all);
+            assert_eq!(received(&mut worker).len(), super::super::lane::PARCELS);
+            assert_eq!(tally.crowded_slots.load(std::sync::atomic::Ordering::Relaxed), 92);
+        }
     }
 
     proptest! {

@@ -72,7 +72,7 @@ impl Bridges {
                 Direction::Receive => {
                     let assembler = Assembler::new(layout, fill, Arc::clone(&tally));
                     incoming.push(Incoming { stream_id, other: bridge.other, assembler });
-                    Box::new(Receive { lane: empty, pending: None, item_bytes: bridge.item.bytes(), tally })
+                    Box::new(Receive::new(empty, bridge.item.bytes(), tally))
                 }
             };
             parts.insert(stream, component);

@@ -19,6 +19,7 @@ pub mod clock;
 mod ends;
 mod lane;
 mod links;
+mod marks;
 mod order;
 mod thread;
 

@@ -9,17 +9,17 @@ use proptest::prelude::*;
 use takt_graph::{Graph, Latency, Plan};
 use takt_mapper::{
     Capacities, ClassSpec, CoreLoad, CoresSpec, Costs, Effort, LinkSpec, MapError, Mapping, NodeSpec, Objective,
-    Platform, PlatformSpec, map,
+    Platform, PlatformSpec, Remedy, map,
 };
 
 const MAC: [(&str, f64); 2] = [("big", 4e9), ("little", 1.3e9)];
 
-/// Machines with cores of class `big` or `little`; a link joins each to the next.
+/// Machines with cores of class `big` or `little`; a link joins each to the next, or none does.
 #[derive(Clone, Debug)]
 struct Bed {
     /// For each machine its cores, `true` = big, and what they can hand each other.
     nodes: Vec<(Vec<bool>, Option<f64>)>,
-    links: Vec<f64>,
+    links: Vec<Option<f64>>,
     slot_ns: u64,
     call_ns: u64,
 }
@@ -44,16 +44,15 @@ impl Bed {
             bytes_per_s: *bytes_per_s,
             cores: cores(on),
         };
-        let link = |(n, &bytes_per_s): (usize, &f64)| LinkSpec {
-            between: [format!("n{n}"), format!("n{}", n + 1)],
-            bytes_per_s,
-            delay_slots: 1,
+        let link = |(n, bytes_per_s): (usize, &Option<f64>)| {
+            let between = [format!("n{n}"), format!("n{}", n + 1)];
+            bytes_per_s.map(|bytes_per_s| LinkSpec { between, bytes_per_s, delay_slots: 1 })
         };
         let spec = PlatformSpec {
             name: "bed".to_owned(),
             class: MAC.map(|(name, mac)| (name.to_owned(), class(mac))).into(),
             node: self.nodes.iter().enumerate().map(node).collect(),
-            link: self.links.iter().enumerate().map(link).collect(),
+            link: self.links.iter().enumerate().filter_map(link).collect(),
         };
         spec.check().expect("a platform")
     }
@@ -94,7 +93,7 @@ impl Bed {
             let rate = match a.abs_diff(b) {
                 0 if from == to => continue,
                 0 => self.nodes[a].1.unwrap_or(f64::INFINITY),
-                1 => self.links[a.min(b)],
+                1 => self.links[a.min(b)]?,
                 _ => return None,
             };
             ways.entry((a, b)).or_insert((0, rate)).0 += link.bytes_max();
@@ -112,11 +111,15 @@ impl Bed {
 
 fn beds() -> impl Strategy<Value = Bed> {
     let rate = 1e8..1e10_f64;
-    let node = |most| (prop::collection::vec(any::<bool>(), 1..=most), prop::option::of(rate.clone()));
-    let one = prop::collection::vec(node(4), 1);
-    let many = prop::collection::vec(node(2), 2..=3);
-    let links = prop::collection::vec(rate.clone(), 2);
-    (prop_oneof![one, many], links, 0..20_u64, 0..5_u64).prop_map(|(nodes, mut links, slot_ns, call_ns)| {
+    let perhaps = || prop::option::of(rate.clone());
+    let node = move |most| prop::collection::vec(any::<bool>(), 1..=most);
+    let one = prop::collection::vec((node(4), perhaps()), 1);
+    let many = prop::collection::vec((node(2), perhaps()), 2..=3);
+    // No limit anywhere, and no link: all that there is between the machines is that nothing can pass.
+    let parted = prop::collection::vec((node(2), Just(None)), 2..=3).prop_map(|nodes| (nodes, vec![None; 2]));
+    let links = || prop::collection::vec(perhaps(), 2);
+    let beds = prop_oneof![(one, links()), (many, links()), parted];
+    (beds, 0..20_u64, 0..5_u64).prop_map(|((nodes, mut links), slot_ns, call_ns)| {
         links.truncate(nodes.len() - 1);
         Bed { nodes, links, slot_ns, call_ns }
     })
@@ -216,7 +219,6 @@ proptest! {
                 prop_assert!(why.proven && best > why.allowed_ns && why.best_ns == Some(best), "{why:?} {best}");
                 prop_assert!(!why.to_string().is_empty() && !why.fix().is_empty());
                 for remedy in &why.remedies {
-                    use takt_mapper::Remedy;
                     let (mut bed, mut objective) = (bed.clone(), objective.clone());
                     let mut ns = ns.clone();
                     match remedy {
@@ -299,7 +301,8 @@ fn an_error_says_what_binds_by_how_much_and_what_would_help() {
 #[test]
 fn a_link_that_must_carry_too_much_is_named_with_the_bandwidth_it_takes() {
     let graph = graph(&[1000, 1], &[(0, 1, 0)]).expect("legal");
-    let bed = Bed { nodes: vec![(vec![true], None), (vec![true], None)], links: vec![10e6], slot_ns: 0, call_ns: 0 };
+    let bed =
+        Bed { nodes: vec![(vec![true], None), (vec![true], None)], links: vec![Some(10e6)], slot_ns: 0, call_ns: 0 };
     let pins = BTreeMap::from([("c0".to_owned(), "n0".to_owned()), ("c1".to_owned(), "n1".to_owned())]);
     let objective = Objective { slot_ns: Some(100_000), pins, ..Objective::default() };
     let error = map(&graph, &costs(&[10, 10]), &bed.platform(), &objective).expect_err("100 µs of 70");
@@ -315,6 +318,20 @@ fn a_link_that_must_carry_too_much_is_named_with_the_bandwidth_it_takes() {
         "components pinned to nodes `n0` and `n1` talk to each other, and no link joins the two | pin both ends to one node, \
          or link the nodes"
     );
+}
+
+#[test]
+fn a_share_so_small_that_no_slot_would_do_leaves_the_other_remedies() {
+    let graph = graph(&[100], &[]).expect("legal");
+    let bed = Bed { slot_ns: 0, call_ns: 0, ..host(1) };
+    for (use_at_most, slot_ns) in [(1e-6, Some(50_000_000_000_000)), (1e-12, None), (f64::MIN_POSITIVE, None)] {
+        let objective = Objective { slot_ns: Some(100_000), use_at_most, ..Objective::default() };
+        let error = map(&graph, &costs(&[50_000_000]), &bed.platform(), &objective).expect_err("no room");
+        let MapError::Infeasible(why) = error else { panic!("{error}") };
+        let slot = |remedy: &Remedy| if let Remedy::Slot { slot_ns } = remedy { Some(*slot_ns) } else { None };
+        assert_eq!(why.remedies.iter().find_map(slot), slot_ns, "{use_at_most}");
+        assert!(why.remedies.iter().any(|remedy| matches!(remedy, Remedy::Faster { .. })));
+    }
 }
 
 #[test]
@@ -347,7 +364,8 @@ fn what_is_not_known_is_named() {
 #[test]
 fn hops_between_machines_count_at_their_own_delay() {
     let graph = graph(&[1, 1, 1], &[(0, 1, 0), (1, 2, 0)]).expect("legal");
-    let bed = Bed { nodes: vec![(vec![true], None), (vec![true], None)], links: vec![1e9], slot_ns: 0, call_ns: 0 };
+    let bed =
+        Bed { nodes: vec![(vec![true], None), (vec![true], None)], links: vec![Some(1e9)], slot_ns: 0, call_ns: 0 };
     let mut spec = PlatformSpec::host("big", ClassSpec::default(), &[0]);
     spec.node = [0, 1].map(|n| NodeSpec { name: format!("n{n}"), ..spec.node[0].clone() }).to_vec();
     spec.link = vec![LinkSpec { between: ["n1".to_owned(), "n0".to_owned()], bytes_per_s: 1e9, delay_slots: 4 }];

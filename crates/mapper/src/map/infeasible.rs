@@ -178,12 +178,8 @@ pub(super) fn explain(found: Found<'_>, solution: Option<Solution>) -> Infeasibl
 
 fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
     let times = best_ns as f64 / found.allowed_ns.max(1) as f64;
-    // The first whole microsecond of which the same share is enough; the quotient may be a rounding off.
-    let mut slot_ns = (best_ns as f64 / found.use_at_most / 1000.0).floor() as u64 * 1000;
-    while super::share_of(slot_ns, found.use_at_most) < best_ns {
-        slot_ns += 1000;
-    }
-    let mut remedies = vec![Remedy::Slot { slot_ns }];
+    let slot_ns = least_slot_ns(best_ns, found.use_at_most);
+    let mut remedies: Vec<Remedy> = slot_ns.map(|slot_ns| Remedy::Slot { slot_ns }).into_iter().collect();
     match binding {
         Binding::Link(_) => remedies.push(Remedy::Bandwidth { times }),
         Binding::Component(_) | Binding::Cycle(_) => remedies.push(Remedy::Faster { times }),
@@ -194,6 +190,17 @@ fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
     }
     remedies
 }
+
+/// The first whole microsecond of which the share is enough, ns. `None` where the share is so small that no slot of 64 bits
+/// would do.
+fn least_slot_ns(best_ns: u64, share: f64) -> Option<u64> {
+    let about = (best_ns as f64 / share / 1000.0).floor() as u64;
+    let slots = (about..=about.saturating_add(ROUNDINGS)).map_while(|us| us.checked_mul(1000));
+    slots.into_iter().find(|&slot_ns| super::share_of(slot_ns, share) >= best_ns)
+}
+
+/// Microseconds that the quotient may be off at most: floats of 64 bits lie 2048 ns apart where they lie farthest.
+const ROUNDINGS: u64 = 16;
 
 /// Cores of the one kind that is there on which first fit, dearest first, finds room. Links and open cycles are left out
 /// of it, so with those nothing is reported.

@@ -63,9 +63,9 @@ pub(crate) fn quick(problem: &Problem) -> bool {
     alike(problem) && problem.kinds.len() == 1 && problem.groups.len() <= GROUPS
 }
 
-/// Whether nothing but load matters.
+/// Whether nothing but load matters. Machines that no link joins have no channel, and yet not every placement on them is one.
 fn alike(problem: &Problem) -> bool {
-    problem.channels.is_empty() && !problem.hops.any_cycle()
+    problem.channels.is_empty() && problem.all_free() && !problem.hops.any_cycle()
 }
 
 /// More can't be gone through, and the recursion is as deep as there are groups.

@@ -29,14 +29,15 @@ pub(crate) fn search(problem: &Problem, cores: usize, mut best_ns: u64, bound_ns
     order.sort_by_key(|&group| std::cmp::Reverse(problem.cost(group, kind)));
     let costs: Vec<u64> = order.iter().map(|&group| problem.cost(group, kind)).collect();
     let base_ns = problem.kinds[kind].base_ns;
-    let sum: u64 = costs.iter().sum();
+    // A group that can be on no core costs more than all cores have.
+    let sum = costs.iter().copied().fold(0, u64::saturating_add);
     let mut packing = Packing { core: vec![FREE; costs.len()], costs, cores, room: 0, steps };
     let mut placed = None;
     while best_ns > bound_ns {
         let Some(room) = best_ns.checked_sub(base_ns + 1) else { break };
         packing.room = room;
         packing.core.fill(FREE);
-        let Some(slack) = room.checked_mul(cores as u64).and_then(|all| all.checked_sub(sum)) else { break };
+        let Some(slack) = room.saturating_mul(cores as u64).checked_sub(sum) else { break };
         if !packing.open(0, slack) {
             return Found { placed, proven: packing.steps > 0 };
         }

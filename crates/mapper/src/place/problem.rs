@@ -149,6 +149,11 @@ impl Problem {
         }
     }
 
+    /// Whether every two cores can hand each other whatever they like.
+    pub fn all_free(&self) -> bool {
+        self.ways.iter().all(|&way| way == Way::Free)
+    }
+
     /// Time that so many bytes take, ns, rounded up.
     pub fn channel_ns(&self, channel: usize, bytes: u64) -> u64 {
         // Saturates.
