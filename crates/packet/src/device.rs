@@ -30,7 +30,7 @@ pub enum DpdkDevice {
 pub struct OwnAddress {
     /// The address.
     pub address: Ipv4Addr,
-    /// Leading bits that name the network: 0 to 32.
+    /// Leading bits that name the network: 1 to 32.
     pub prefix: u8,
 }
 

@@ -186,7 +186,7 @@ pub struct Counters {
     pub undeliverable_datagrams: u64,
     /// Datagrams the kernel dropped because a port's receive buffer was full. Exact for single datagrams; where
     /// receives may be aggregates ([`Limits::aggregates_receives`]) the kernel counts aggregates, so that it is known
-    /// only while it is 0. Where a driver writes frames where they lie ([`FramePath::NativeXdpZeroCopy`]) it counts none that find
+    /// only while it is 0. Not known over a tap of engine `dpdk` ([`DpdkDevice::Tap`]), whose own queue drops before. Where a driver writes frames where they lie ([`FramePath::NativeXdpZeroCopy`]) it counts none that find
     /// no place: known only until one did. Over kernel sockets those with a wrong UDP checksum are among them.
     pub receive_buffer_drops: Option<u64>,
     /// Frames that were no sound datagram: a length or a checksum is wrong. Engines that see no frames count none: there

@@ -83,6 +83,13 @@ pub enum Missing {
         "datagrams of {payload} bytes don't fit into a frame of this engine's, which takes {most}   (max_payload_bytes)"
     )]
     ShortFrames { payload: usize, most: usize },
+    #[error("a frame of {device} carries {most} bytes of a datagram, and these have {payload}   (max_payload_bytes)")]
+    DeviceFrames { device: String, payload: usize, most: usize },
+    #[error(
+        "a frame of {device} as another engine of this process opened it carries {most} bytes of a datagram, and these have \
+         {payload}   (open the engine with the longest datagrams first)"
+    )]
+    DeviceOpenedShort { device: String, payload: usize, most: usize },
     #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
     OneAddress,
     #[error(
@@ -91,16 +98,18 @@ pub enum Missing {
     Dpdk,
     #[error("this process may not open packet sockets, or DPDK's driver of them   (CAP_NET_RAW and CAP_NET_ADMIN)")]
     PacketSockets,
-    #[error(
-        "{device} takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF, and this process has not all of them   (run it as root)"
-    )]
-    DpdkPermission { device: String },
+    #[error("{device} takes {needs}, and this process has less   (run it as root)")]
+    DpdkPermission {
+        device: String,
+        /// Capabilities.
+        needs: &'static str,
+    },
     #[error("DPDK does not start in this process: {why}")]
     DpdkStart { why: String },
     #[error("this process has started DPDK without the PCI bus   (open the card first: DPDK starts once a process)")]
     DpdkPci,
-    #[error("a card takes huge pages, and none are free   (sysctl vm.nr_hugepages=128)")]
-    HugePages,
+    #[error("a card takes 64 MiB of huge pages, and {free_mib} MiB are free   (sysctl vm.nr_hugepages=128)")]
+    HugePages { free_mib: u64 },
     #[error("DPDK does not open {device}: {why}")]
     DpdkDevice {
         device: String,

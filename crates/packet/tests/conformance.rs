@@ -13,7 +13,7 @@ use support::{
     send_all, soon, stranger, stranger_at, unconnected, unconnected_far,
 };
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Config, Counters, Engine, FramePath, PortIndex, PortSpec, Refusal, Wait};
+use takt_packet::{Config, Counters, DpdkDevice, Engine, FramePath, PortIndex, PortSpec, Refusal, Wait};
 
 /// An engine with one unconnected port, and one connected to it.
 fn pair(open: Open) -> (Box<dyn Engine>, Box<dyn Engine>) {
@@ -366,9 +366,15 @@ fn counters_add_up_on_both_sides(open: Open) {
     let Counters { sent_datagrams, sent_bytes, unsent_datagrams, undeliverable_datagrams, refusals, .. } = tx;
     assert_eq!((sent_datagrams, sent_bytes, unsent_datagrams, undeliverable_datagrams), (300, bytes, 0, 0));
     assert_eq!((rx.received_datagrams, rx.received_bytes, rx.truncated_datagrams), (300, bytes, 0));
-    assert_eq!((tx.receive_buffer_drops, rx.receive_buffer_drops), (Some(0), Some(0)));
+    let none_lost = |engine: &dyn Engine| (!is_tap(engine)).then_some(0);
+    assert_eq!((tx.receive_buffer_drops, rx.receive_buffer_drops), (none_lost(&*client), none_lost(&*server)));
     assert_eq!((refusals, rx.refusals, tx.other_icmp, rx.other_icmp), (0, 0, 0, 0));
     assert!(tx.send_calls > 0 && rx.receive_calls > 0);
+}
+
+/// Whose kernel end drops what it has no room for, and counts it where an engine does not see it.
+fn is_tap(engine: &dyn Engine) -> bool {
+    matches!(engine.limits().path, FramePath::Dpdk { device: DpdkDevice::Tap(_), .. })
 }
 
 fn a_full_receive_buffer_loses_datagrams_and_counts_every_one(open: Open) {
@@ -383,11 +389,12 @@ fn a_full_receive_buffer_loses_datagrams_and_counts_every_one(open: Open) {
         while let n @ 1.. = server.recv(Wait::Poll).unwrap().len() as u64 {
             received += n;
         }
-        (received + dropped(&*server, at) == SENT).then_some(())
+        dropped(&*server, at).is_none_or(|dropped| received + dropped == SENT).then_some(())
     });
     assert!(received < SENT, "5000 datagrams do not fit into 64 KiB");
-    let exact = (!server.limits().aggregates_receives).then_some(SENT - received);
-    assert_eq!(server.counters().receive_buffer_drops, exact);
+    // Exact, or not known: never too few.
+    let known = !server.limits().aggregates_receives && dropped(&*server, at).is_some();
+    assert_eq!(server.counters().receive_buffer_drops, known.then_some(SENT - received));
     from.send_to(&[1], addr(&*server, 0)).unwrap();
     assert_eq!(recv_some(&mut *server, 1).len(), 1, "and it goes on");
 }
@@ -467,10 +474,7 @@ macro_rules! engines {
             (xdp_jumbo, super::support::far::over_a_jumbo_cable) (xdp_generic_jumbo, super::support::far::over_a_jumbo_cable));
         #[cfg(feature = "dpdk")]
         conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one],
-            (dpdk, super::support::far::over_a_cable));
-        // What the kernel has no room for before these is in no counter of DPDK's.
-        #[cfg(feature = "dpdk")]
-        conformance!([$($claim)*],
+            (dpdk, super::support::far::over_a_cable)
             (dpdk_af_xdp, super::support::far::over_a_cable_of_dpdks) (dpdk_tap, super::support::far::over_a_tap));
     };
 }

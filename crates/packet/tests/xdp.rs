@@ -239,6 +239,15 @@ fn a_sender_that_leaves_checksums_to_its_device_is_told_apart_from_damage() {
 }
 
 #[test]
+fn two_neighbours_that_do_not_answer_are_given_up() {
+    if !over_a_cable("two_neighbours_that_do_not_answer_are_given_up") {
+        return;
+    }
+    let silent = ["10.98.0.77:9".parse().unwrap(), "10.98.0.78:9".parse().unwrap()];
+    interface::silent_in_turn(&mut *xdp(&unconnected(1)), silent);
+}
+
+#[test]
 fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others() {
     if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {
         return;

@@ -118,18 +118,23 @@ struct Slow {
 
 impl Slow {
     fn open(rate: &str) -> Slow {
+        Slow::with(rate, BATCH, 64 << 20)
+    }
+
+    /// With batches and a send buffer of these sizes.
+    fn with(rate: &str, batch: usize, send_buffer_bytes: usize) -> Slow {
         // With checksums left to the device: without, the kernel copies to make them.
         shell(&format!(
             "ethtool -K near tx on >/dev/null; tc qdisc add dev near root tbf rate {rate} burst 64kb limit 64mb"
         ));
-        let sizes = |config| Config {
+        let sizes = move |config| Config {
             recv_buffer_bytes: 64 << 20,
-            send_buffer_bytes: 64 << 20,
+            send_buffer_bytes,
             force_buffers: true,
             ..long(config)
         };
         let server = there(move || open(EngineKind::Mmsg, &sizes(unconnected_far(1))).unwrap());
-        let client = uring_zero_copy(&Config { batch: BATCH, ..sizes(connected(addr(&*server, 0))) });
+        let client = uring_zero_copy(&Config { batch, ..sizes(connected(addr(&*server, 0))) });
         Slow { client, server }
     }
 
@@ -165,6 +170,40 @@ fn what_arrives_is_what_was_sent_however_long_frames_wait_below_the_socket() {
     assert_eq!((counters.unsent_datagrams, counters.undeliverable_datagrams), (0, 0));
     // The other end of a virtual cable takes a copy.
     assert_eq!((sending(&*slow.client), counters.zero_copy_messages), (Sending::CopiedByPath, 0));
+}
+
+/// Of a batch that the send buffer has no room for, the kernel cancels what comes behind the first that failed, and reports of each
+/// that nobody reads its bytes any more, though it never announced that somebody would. Some size of a batch has as many of those
+/// reports as frames that wait.
+#[test]
+fn what_a_full_send_buffer_cancels_frees_no_block_that_is_read() {
+    if !over_a_jumbo_cable("what_a_full_send_buffer_cancels_frees_no_block_that_is_read") {
+        return;
+    }
+    let mut slow = Slow::with("80mbit", BATCH, 128 << 10);
+    let to = addr(&*slow.server, 0);
+    // With one datagram more or less in the buffer both odd and even numbers of frames wait.
+    let buffers = [128 << 10, 133 << 10, 138 << 10];
+    for (batch, send_buffer_bytes) in (32..=64).flat_map(|batch| buffers.map(|bytes| (batch, bytes))) {
+        let config = Config { batch, send_buffer_bytes, force_buffers: true, ..long(connected(to)) };
+        let mut client = uring_zero_copy(&config);
+        let mut frames = client.reserve(batch);
+        for bytes in datagrams(0..batch as u32) {
+            assert!(frames.push(P0, None, |frame| {
+                frame.copy_from_slice(&bytes);
+                BYTES
+            }));
+        }
+        let taken = frames.send(Wait::Poll).unwrap() as u32;
+        // The reports come with the next call.
+        assert!(client.recv(Wait::Poll).unwrap().is_empty());
+        let mut forgotten = client.reserve(batch);
+        while forgotten.push(P0, None, |frame| {
+            frame.fill(0xff);
+            BYTES
+        }) {}
+        slow.receives(0..taken);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Neighbours on a device that the kernel has no part in: ARP (RFC 826) for IPv4 over Ethernet. Pure; what arrives is hostile
 //! until parsed.
 
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::OwnAddress;
 use crate::network::frame::Mac;
 use crate::network::hops::Hop;
 
-/// Neighbours that are remembered.
+/// Neighbours that are remembered, others that are sought at once, and frames that are due at once.
 const CAPACITY: usize = 64;
 /// How long an entry is valid, and when its neighbour is sent another request.
 const VALID_FOR: Duration = Duration::from_secs(60);
@@ -33,9 +34,15 @@ pub(super) struct Neighbours {
     own: OwnAddress,
     mac: Mac,
     known: Vec<Known>,
-    sought: Option<Sought>,
-    request: Option<Ipv4Addr>,
-    reply: Option<(Mac, Ipv4Addr)>,
+    sought: Vec<Sought>,
+    due: VecDeque<Due>,
+}
+
+/// What is to be sent: a request to all, or a reply to the one who sent a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Request(Ipv4Addr),
+    Reply(Mac, Ipv4Addr),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +62,8 @@ struct Sought {
 
 impl Neighbours {
     pub(super) fn new(own: OwnAddress, mac: Mac) -> Neighbours {
-        Neighbours { own, mac, known: Vec::with_capacity(CAPACITY), sought: None, request: None, reply: None }
+        let (known, sought) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
+        Neighbours { own, mac, known, sought, due: VecDeque::with_capacity(CAPACITY) }
     }
 
     /// Where a datagram goes. A request may have become due, which [`Neighbours::write`] writes.
@@ -75,7 +83,9 @@ impl Neighbours {
             Some(known) => {
                 if now >= known.refresh {
                     known.refresh = now + REQUEST_INTERVAL;
-                    self.request = Some(to);
+                    let mac = known.mac;
+                    self.owe(Due::Request(to));
+                    return Hop::To(mac);
                 }
                 Hop::To(known.mac)
             }
@@ -84,19 +94,43 @@ impl Neighbours {
     }
 
     fn seek(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
-        let requests = match self.sought {
-            Some(sought) if sought.address == to && now < sought.again => return Hop::Soon,
-            Some(sought) if sought.address == to && sought.requests == REQUESTS => {
-                // The next datagram starts anew.
-                self.sought = None;
-                return Hop::Nowhere;
-            }
-            Some(sought) if sought.address == to => sought.requests,
-            _ => 0,
-        };
-        self.sought = Some(Sought { address: to, requests: requests + 1, again: now + REQUEST_INTERVAL });
-        self.request = Some(to);
+        let found = self.sought.iter().copied().find(|sought| sought.address == to);
+        match found {
+            Some(sought) if now < sought.again => return Hop::Soon,
+            // It is sought when another has answered, or is given up.
+            None if !self.has_room(now) => return Hop::Soon,
+            _ => self.sought.retain(|sought| sought.address != to),
+        }
+        let requests = found.map_or(0, |sought| sought.requests);
+        if requests == REQUESTS {
+            // The next datagram starts anew.
+            return Hop::Nowhere;
+        }
+        self.sought.push(Sought { address: to, requests: requests + 1, again: now + REQUEST_INTERVAL });
+        self.owe(Due::Request(to));
         Hop::Soon
+    }
+
+    /// Whether one more can be sought. The one whom nobody has sent to for longest makes room.
+    fn has_room(&mut self, now: MonoNs) -> bool {
+        if self.sought.len() < CAPACITY {
+            return true;
+        }
+        let oldest = self.sought.iter().enumerate().min_by_key(|(_, sought)| sought.again);
+        match oldest {
+            Some((at, sought)) if sought.again + REQUEST_INTERVAL <= now => {
+                self.sought.swap_remove(at);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Has a frame written later; who gets none for want of room repeats what it wants.
+    fn owe(&mut self, due: Due) {
+        if self.due.len() < CAPACITY && !self.due.contains(&due) {
+            self.due.push_back(due);
+        }
     }
 
     /// Takes note of a frame, if it is of ARP.
@@ -122,7 +156,7 @@ impl Neighbours {
             return;
         }
         let for_us = target == self.own.address;
-        let sought = self.sought.is_some_and(|sought| sought.address == sender);
+        let sought = self.sought.iter().any(|sought| sought.address == sender);
         let known = self.known.iter().position(|known| known.address == sender);
         if let Some(at) = known {
             self.known.remove(at);
@@ -134,28 +168,22 @@ impl Neighbours {
             }
             self.known.push(Known { address: sender, mac, refresh: now + REFRESHED_AFTER, until: now + VALID_FOR });
         }
-        if sought {
-            self.sought = None;
-        }
+        self.sought.retain(|sought| sought.address != sender);
         if op == REQUEST && for_us {
-            self.reply = Some((mac, sender));
+            self.owe(Due::Reply(mac, sender));
         }
     }
 
     /// Whether there is a request or a reply to be written.
     pub(super) fn wants_to_write(&self) -> bool {
-        self.request.is_some() || self.reply.is_some()
+        !self.due.is_empty()
     }
 
-    /// Writes a reply that is due, or else a request; how long the frame is.
+    /// Writes the first that is due; how long the frame is.
     pub(super) fn write(&mut self, frame: &mut [u8]) -> Option<usize> {
-        let (op, mac, address) = match (self.reply.take(), self.request) {
-            (Some((mac, address)), _) => (REPLY, mac, address),
-            (None, Some(address)) => {
-                self.request = None;
-                (REQUEST, BROADCAST, address)
-            }
-            (None, None) => return None,
+        let (op, mac, address) = match self.due.pop_front()? {
+            Due::Reply(mac, address) => (REPLY, mac, address),
+            Due::Request(address) => (REQUEST, BROADCAST, address),
         };
         let frame = frame.first_chunk_mut::<FRAME_BYTES>()?;
         frame.fill(0);
@@ -225,11 +253,58 @@ mod tests {
         let (there, mut requests) = (Ipv4Addr::new(10, 0, 0, 9), 0);
         let mut now = MonoNs(0);
         while us.hop(there, now) == Hop::Soon {
-            requests += u8::from(us.request.take().is_some());
+            requests += us.due.drain(..).len() as u8;
             now += Duration::from_millis(50);
         }
         assert_eq!((requests, now.0), (REQUESTS, 900_000_000));
         assert_eq!(us.hop(there, now), Hop::Soon);
+    }
+
+    #[test]
+    fn several_who_do_not_answer_are_each_sought_at_its_own_pace_and_given_up() {
+        for count in [2, CAPACITY, 2 * CAPACITY] {
+            let mut us = neighbours("10.0.0.1/16", US);
+            let silent: Vec<_> = (0..count).map(|n| Ipv4Addr::new(10, 0, 1, n as u8)).collect();
+            let (mut requests, mut given_up) = (vec![0; count], vec![0; count]);
+            for tick in 0..40_000 {
+                let (n, now) = (tick % count, MonoNs(tick as u64 * 50_000));
+                given_up[n] += usize::from(us.hop(silent[n], now) == Hop::Nowhere);
+                for due in us.due.drain(..) {
+                    let Due::Request(to) = due else { panic!("{due:?}") };
+                    requests[silent.iter().position(|address| *address == to).unwrap()] += 1;
+                }
+            }
+            // An attempt takes 0.9 s of these 2; of more than are sought at once the first make room for the others.
+            assert!(given_up.iter().all(|&times| times >= 1), "{given_up:?}");
+            let paced =
+                requests.iter().zip(&given_up).all(|(&sent, times)| sent <= usize::from(REQUESTS) * (times + 1));
+            assert!(paced, "{requests:?}");
+        }
+    }
+
+    #[test]
+    fn one_whom_nobody_sends_to_any_more_makes_room() {
+        let mut us = neighbours("10.0.0.1/16", US);
+        for n in 0..CAPACITY {
+            us.hop(Ipv4Addr::new(10, 0, 1, n as u8), MonoNs(0));
+        }
+        us.due.clear();
+        let there = Ipv4Addr::new(10, 0, 2, 0);
+        assert_eq!((us.hop(there, MonoNs(1)), us.wants_to_write()), (Hop::Soon, false));
+        assert_eq!((us.hop(there, MonoNs(SECOND)), us.wants_to_write()), (Hop::Soon, true));
+        assert_eq!(us.sought.len(), CAPACITY);
+    }
+
+    #[test]
+    fn two_requests_in_one_read_get_a_reply_each() {
+        let mut us = neighbours("10.0.0.1/24", US);
+        for (n, mac) in [(2, THEM), (3, [2, 0, 0, 0, 0, 3])] {
+            let mut them = neighbours(&format!("10.0.0.{n}/24"), mac);
+            them.hop(Ipv4Addr::new(10, 0, 0, 1), MonoNs(0));
+            us.receive(&written(&mut them), MonoNs(0));
+        }
+        let to: Vec<u8> = (0..2).map(|_| written(&mut us)[5]).collect();
+        assert_eq!((to, us.wants_to_write()), (vec![2, 3], false));
     }
 
     #[test]
@@ -262,9 +337,9 @@ mod tests {
             [("10.0.0.1/24", THEM), ("10.0.1.2/16", THEM), ("10.0.0.2/24", [0xff; 6]), ("10.0.0.2/24", US)]
         {
             let mut them = neighbours(claims, mac);
-            them.request = Some(Ipv4Addr::new(10, 0, 0, 1));
+            them.owe(Due::Request(Ipv4Addr::new(10, 0, 0, 1)));
             us.receive(&written(&mut them), MonoNs(0));
-            assert!(us.known.is_empty() && us.reply.is_none(), "{claims} {mac:?}");
+            assert!(us.known.is_empty() && us.due.is_empty(), "{claims} {mac:?}");
         }
     }
 

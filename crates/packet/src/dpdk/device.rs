@@ -31,12 +31,12 @@ use super::arp::{Neighbours, is_arp};
 use super::plugged::{Plugged, Receiver, Sender};
 use super::queue::{Consumer, EngineConsumer, EngineProducer, Producer, QueueId, engine_queue, queue};
 use super::socket::Socket;
+use crate::DpdkDevice;
 use crate::device::{OwnAddress, PciAddress};
 use crate::network::Wanted;
 use crate::network::frame::{Mac, destination};
 use crate::network::icmp::unreachable;
 use crate::sys::table;
-use crate::{Counters, DpdkDevice};
 
 /// How long an engine sleeps while another is the poller.
 pub(super) const STANDBY: Duration = Duration::from_millis(1);
@@ -136,6 +136,16 @@ impl Device {
         receiving.queues.retain(|queue| !queue.is(id));
         // One that lets through too much costs time, and nothing else.
         let _wider = self.filter(&receiving.queues);
+        drop(receiving);
+        self.kick_last();
+    }
+
+    /// What lies in the driver's ring is lost when the device ends, but for what the kernel takes now.
+    fn kick_last(&self) {
+        let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(ring), Some(socket)) = (&mut sending.ring, &self.socket) {
+            ring.kick(socket, &mut 0);
+        }
     }
 
     /// Has the driver's packet socket take what is for the engines, and nothing else.
@@ -153,11 +163,11 @@ impl Device {
     }
 
     /// Takes a burst from the driver, unless another engine does just now, and puts the frames into the queues of their engines.
-    pub(super) fn look(&self, now: MonoNs) -> Look {
+    pub(super) fn look(&self) -> Look {
         let Some(mut receiving) = try_lock(&self.receiving) else { return Look::Busy };
         let Receiving { queues, arp, receiver } = &mut *receiving;
         let own = self.facts.own.map(|own| own.address);
-        let came = receiver.take(now, |frame| match port_of(frame.bytes(), own) {
+        let came = receiver.take(|frame| match port_of(frame.bytes(), own) {
             Some(port) => {
                 if let Some(queue) = queues.iter_mut().find(|queue| is_for(queue, port)) {
                     queue.push(frame);
@@ -193,11 +203,16 @@ impl Device {
         free.then_some(Poller(&self.has_poller))
     }
 
-    /// Frames that came and found no room before an engine looked.
+    /// Frames that came and found no room before an engine looked; `None` if nobody counts them all.
     pub(super) fn missed(&self) -> Option<u64> {
-        match (self.facts.kind, &self.socket) {
-            (DpdkDevice::AfPacket, Some(socket)) => socket.drops(),
-            _ => self.plugged.missed(),
+        let socket = self.socket.as_ref();
+        match self.facts.kind {
+            DpdkDevice::AfPacket => socket?.drops(),
+            // The driver counts those that found no buffer.
+            DpdkDevice::AfXdp => Some(self.plugged.missed()? + socket?.found_ring_full()?),
+            // What finds the tap's own queue full is the kernel's to count.
+            DpdkDevice::Tap(_) => None,
+            DpdkDevice::Pci(..) => self.plugged.missed(),
         }
     }
 }
@@ -263,20 +278,18 @@ impl Ring {
     }
 
     /// Frames that the kernel left in it are offered to it again; whether it took them all.
-    pub(super) fn kick(&mut self, socket: &Socket, counters: &mut Counters) -> bool {
+    pub(super) fn kick(&mut self, socket: &Socket, calls: &mut u64) -> bool {
         if self.unsent {
-            counters.send_calls += 1;
-            self.unsent = !socket.kick();
+            self.unsent = !socket.kick(calls);
         }
         !self.unsent
     }
 
     /// Whether it surely has room. Where that is not known, a kernel that takes all that is in it leaves no more than [`BELOW`]
     /// frames.
-    pub(super) fn has_room(&mut self, frames: usize, socket: &Socket, counters: &mut Counters) -> bool {
+    pub(super) fn has_room(&mut self, frames: usize, socket: &Socket, calls: &mut u64) -> bool {
         if self.free < frames {
-            counters.send_calls += 1;
-            self.unsent = !socket.kick();
+            self.unsent = !socket.kick(calls);
             if self.unsent {
                 return false;
             }

@@ -43,8 +43,11 @@ pub(super) fn start(pci: bool) -> Result<Started, Missing> {
         thread.map_err(|error| error.to_string())?.join().map_err(|_| "its thread ended".to_owned())??;
         Ok(how)
     };
-    if pci && STARTED.get().is_none() && free_huge_bytes() < HUGE_BYTES {
-        return Err(Missing::HugePages);
+    if pci && STARTED.get().is_none() {
+        let free = free_huge_bytes();
+        if free < HUGE_BYTES {
+            return Err(Missing::HugePages { free_mib: free >> 20 });
+        }
     }
     match STARTED.get_or_init(begin) {
         Ok(started) if pci && !started.pci => Err(Missing::DpdkPci),

@@ -11,7 +11,7 @@
 //!   kernel sockets that take no datagrams. The driver's socket gets what is for the engines' ports only.
 //! * **The other devices** are the engines' alone. They send and answer requests of ARP themselves, receive "port
 //!   unreachable", and reach the network of their own address only.
-//! * **Stamps** are of the moment at which the frame was taken from the driver.
+//! * **Stamps** are of the moment just after the frame was taken from the driver.
 //!
 //! A frame on arrival is copied from its buffer into the batch, where it is the caller's as with every engine; so is one that
 //! leaves. Checksums are made and compared in software.
@@ -99,6 +99,8 @@ impl Core for Dpdk {
     fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: &Limits) -> Result<(), EngineError> {
         let now = WallClock.now();
         self.look(now)?;
+        // Whoever only receives from now on may never wait.
+        self.kick();
         self.shared.counters.receive_calls += 1;
         // As often as a batch takes, however many frames come that are not for the engine.
         let mut bursts = limits.batch.div_ceil(BURST) + 1;
@@ -106,7 +108,7 @@ impl Core for Dpdk {
         self.busy = false;
         while entries.len() < limits.batch {
             let Some(frame) = self.queue.pop() else {
-                let found = if bursts > 0 { self.device.look(now) } else { Look::None };
+                let found = if bursts > 0 { self.device.look() } else { Look::None };
                 self.busy = found == Look::Busy;
                 if found != Look::Some {
                     break;
@@ -136,7 +138,6 @@ impl Core for Dpdk {
 
     /// Waits until the device, another engine or a port's error queue has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
-        self.kick();
         let left = left(wait);
         // Who has the device just now will soon have done, and ARP waits for an engine that gets to it.
         let soon = self.busy || self.device.has_arp();
@@ -145,6 +146,8 @@ impl Core for Dpdk {
         let poller = if polls { self.device.poller() } else { None };
         let socket = self.device.socket.as_ref().filter(|_| poller.is_some());
         let most = match (&poller, socket) {
+            // Nothing tells when the kernel takes more of the driver's ring.
+            (Some(_), Some(_)) if self.unsent => STANDBY,
             (Some(_), Some(_)) => Duration::MAX,
             (Some(_), None) => NAP,
             (None, _) if soon => NAP,
@@ -219,7 +222,7 @@ impl Dpdk {
             && let Some(mut sending) = self.device.sending(WallClock.now())
             && let Some(ring) = &mut sending.ring
         {
-            self.unsent = !ring.kick(socket, &mut self.shared.counters);
+            self.unsent = !ring.kick(socket, &mut self.shared.counters.send_calls);
         }
     }
 
@@ -252,7 +255,7 @@ impl Dpdk {
     /// queue, and are left to the driver where many do.
     fn look_for_reply(&self) {
         if self.hops.is_none() && !self.queue.is_half_full() {
-            self.device.look(WallClock.now());
+            self.device.look();
         }
     }
 
@@ -263,7 +266,7 @@ impl Dpdk {
         let sending = &mut *sending;
         let entries = entries.get(..BURST.min(entries.len())).unwrap_or(&[]);
         if let (Some(ring), Some(socket)) = (&mut sending.ring, &self.device.socket)
-            && !ring.has_room(entries.len(), socket, &mut self.shared.counters)
+            && !ring.has_room(entries.len(), socket, &mut self.shared.counters.send_calls)
         {
             return (0, Some(Stop::Full));
         }
@@ -344,7 +347,8 @@ impl Transmit for Dpdk {
                     continue;
                 }
                 Some(Stop::Soon) => self.look_for_reply(),
-                Some(Stop::Full | Stop::Busy) => counters.congested_sends += 1,
+                // Nothing was thrown away.
+                Some(Stop::Full | Stop::Busy) => {}
             }
             self.look(WallClock.now())?;
             let wait = match (stop, wait) {

@@ -66,6 +66,8 @@ struct Prepared {
     config: Config,
     ports: Vec<Port>,
     wanted: Vec<Wanted>,
+    /// Whether another engine has opened the device before.
+    shares: bool,
 }
 
 impl Prepared {
@@ -98,21 +100,38 @@ impl Prepared {
             config.max_payload_bytes = config.max_payload_bytes.min(carried).max(1);
         }
         let payload = config.max_payload_bytes;
+        if payload > most && self.shares {
+            return Err(self.missing(Missing::DeviceOpenedShort { device: name.to_owned(), payload, most }));
+        }
         if payload > most {
             return Err(self.missing(Missing::ShortFrames { payload, most }));
         }
         if payload > carried {
-            let need = payload + PACKET_HEADERS_BYTES;
-            return Err(self.missing(Missing::Mtu { interface: name.to_owned(), mtu, need }));
+            return Err(self.missing(self.short_device(mtu, carried, name)));
         }
         Ok(())
+    }
+
+    /// Why a device carries no datagram as long as is wanted: who can change that differs.
+    fn short_device(&self, mtu: usize, most: usize, name: &str) -> Missing {
+        let payload = self.config.max_payload_bytes;
+        match self.device {
+            DpdkDevice::AfPacket | DpdkDevice::AfXdp => {
+                let need = payload + PACKET_HEADERS_BYTES;
+                Missing::Mtu { interface: name.to_owned(), mtu, need }
+            }
+            DpdkDevice::Pci(..) if self.shares => Missing::DeviceOpenedShort { device: name.to_owned(), payload, most },
+            DpdkDevice::Tap(_) | DpdkDevice::Pci(..) => {
+                Missing::DeviceFrames { device: name.to_owned(), payload, most }
+            }
+        }
     }
 }
 
 /// Opens engine `dpdk` over a device.
 pub(crate) fn open(device: DpdkDevice, config: &Config) -> Result<Framed<Dpdk>, EngineError> {
     let kind = EngineKind::Dpdk(device);
-    let prepared = |ports, wanted| Prepared { kind, device, config: config.clone(), ports, wanted };
+    let prepared = |ports, wanted| Prepared { kind, device, config: config.clone(), ports, wanted, shares: false };
     match device {
         DpdkDevice::AfPacket | DpdkDevice::AfXdp => {
             let (ports, wanted) = hold(kind, &quiet(config))?;
@@ -141,7 +160,9 @@ fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
     let watch = InterfaceWatch::new(&interface).map_err(netlink)?;
     let place = Place::Interface(own_network(), interface.index);
     let mut devices = devices();
-    let device = match prepared.running(&devices, place, own, &interface.name)? {
+    let running = prepared.running(&devices, place, own, &interface.name)?;
+    prepared.shares = running.is_some();
+    let device = match running {
         Some(device) => device,
         None => plug_on(&prepared, &interface, place, own)?,
     };
@@ -188,6 +209,7 @@ fn alone(mut prepared: Prepared, own: OwnAddress, place: Place) -> Result<Framed
     }
     let mut devices = devices();
     let running = prepared.running(&devices, place, Some(own), &name)?;
+    prepared.shares = running.is_some();
     let taken = |port| running.as_ref().is_some_and(|device| device.has(port));
     prepared.wanted = own_ports(prepared.kind, own, &prepared.config.ports, taken)?;
     let device = match running {
@@ -371,15 +393,16 @@ fn lockable_bytes() -> usize {
     limit.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// What the process may not do is reported before DPDK fails at it.
+/// What the process may not do is reported before DPDK fails at it. A card is whose its file of vfio is.
 fn permitted(device: DpdkDevice) -> Result<(), Missing> {
     let sockets = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
     let has = |all| capabilities(None).is_ok_and(|sets| sets.effective.contains(all));
+    let lacks = |needs| Err(Missing::DpdkPermission { device: device.to_string(), needs });
     match device {
-        DpdkDevice::AfPacket if has(sockets) => Ok(()),
-        DpdkDevice::AfPacket => Err(Missing::PacketSockets),
-        _ if has(sockets | CapabilitySet::BPF) => Ok(()),
-        _ => Err(Missing::DpdkPermission { device: device.to_string() }),
+        DpdkDevice::AfPacket if !has(sockets) => Err(Missing::PacketSockets),
+        DpdkDevice::AfXdp if !has(sockets | CapabilitySet::BPF) => lacks("CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"),
+        DpdkDevice::Tap(_) if !has(CapabilitySet::NET_ADMIN) => lacks("CAP_NET_ADMIN"),
+        _ => Ok(()),
     }
 }
 

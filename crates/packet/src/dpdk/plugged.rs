@@ -17,7 +17,7 @@ use std::ffi::{CString, c_char, c_int, c_uint};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use takt_base::MonoNs;
+use takt_base::{Clock, MonoNs, WallClock};
 
 use super::eal::last_log;
 use crate::network::frame::Mac;
@@ -169,15 +169,19 @@ impl Plugged {
 }
 
 impl Receiver {
-    /// Takes a burst from the driver, as having come `now`; whether there was any.
-    pub(super) fn take(&mut self, now: MonoNs, mut each: impl FnMut(Frame)) -> bool {
+    /// Takes a burst from the driver; whether there was any. The clock is read after that: nothing has come later than it says.
+    pub(super) fn take(&mut self, mut each: impl FnMut(Frame)) -> bool {
         let mut burst = [std::ptr::null_mut(); BURST];
         // SAFETY: the port runs as long as `Plugged` lives, the array has room for as many as are requested, and nobody else
         // uses the queue: there is one `Receiver`, borrowed exclusively.
         let got = unsafe { takt_dpdk_receive(self.0.port(), burst.as_mut_ptr(), BURST as u16) };
+        if got == 0 {
+            return false;
+        }
+        let at = WallClock.now();
         let buffers = burst.iter().take(got.into()).filter_map(|&buffer| NonNull::new(buffer));
-        buffers.for_each(|buffer| each(Frame { buffer, at: now }));
-        got > 0
+        buffers.for_each(|buffer| each(Frame { buffer, at }));
+        true
     }
 }
 

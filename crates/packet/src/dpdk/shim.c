@@ -55,7 +55,7 @@ int takt_dpdk_start(int count, char **arguments)
     if (stream == NULL || rte_openlog_stream(stream) != 0)
         return ENOMEM;
     if (rte_eal_init(count, arguments) < 0)
-        return rte_errno;
+        return rte_errno != 0 ? rte_errno : EIO;
     /* A folder for files that are not made here, and the one it is in, unless another program has one there. */
     snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
     if (rmdir(folder) == 0)

@@ -22,6 +22,8 @@ const TPACKET_V2: u32 = 1;
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 /// Frames on their way below the socket are bounded by this: the rest waits in the driver's ring.
 const SEND_BYTES: usize = 128 << 10;
+/// Calls until a kernel that goes on taking some has enough for now.
+const KICKS: usize = 16;
 
 /// Steps of a filter (kernel documentation, networking/filter.rst).
 const LOAD_WORD: u16 = 0x20;
@@ -79,9 +81,18 @@ impl Socket {
         filter::attach(self.fd.as_fd(), &steps(ports))
     }
 
-    /// Has the kernel send what is in the driver's ring; whether it took all.
-    pub(super) fn kick(&self) -> bool {
-        send(&self.fd, &[], SendFlags::DONTWAIT).is_ok()
+    /// Has the kernel send what is in the driver's ring; whether it surely took all. It answers how many bytes it took, also where
+    /// its send buffer was full before the ring was empty: so only 0 means that nothing is left.
+    pub(super) fn kick(&self, calls: &mut u64) -> bool {
+        for _ in 0..KICKS {
+            *calls += 1;
+            match send(&self.fd, &[], SendFlags::DONTWAIT) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        false
     }
 
     /// The error that a poll has reported.
@@ -94,6 +105,11 @@ impl Socket {
         let (_, dropped) = link::statistics(self.fd.as_fd())?;
         let dropped = u64::from(dropped);
         Some(self.drops.fetch_add(dropped, Ordering::Relaxed) + dropped)
+    }
+
+    /// Of an AF_XDP socket: frames that found its receive ring full, which DPDK's driver does not count.
+    pub(super) fn found_ring_full(&self) -> Option<u64> {
+        sockopt::xdp_statistics(&self.fd).ok()?.rx_ring_full
     }
 }
 

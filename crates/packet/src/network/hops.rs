@@ -51,14 +51,15 @@ pub(crate) struct Hops {
     interface: u32,
     loopback: bool,
     known: Vec<Known>,
-    /// The neighbour that the kernel was requested to find.
-    sought: Option<Ipv4Addr>,
+    /// Neighbours that the kernel was requested to find, the oldest first.
+    sought: Vec<Ipv4Addr>,
 }
 
 impl Hops {
     pub(crate) fn new(routing: Routing, interface: &Interface) -> Hops {
         let (index, loopback) = (interface.index, interface.loopback);
-        Hops { routing, interface: index, loopback, known: Vec::with_capacity(CAPACITY), sought: None }
+        let (known, sought) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
+        Hops { routing, interface: index, loopback, known, sought }
     }
 
     pub(crate) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
@@ -95,26 +96,36 @@ impl Hops {
     }
 
     fn neighbour(&mut self, next: Ipv4Addr) -> Result<Hop, Errno> {
-        let sought = self.sought == Some(next);
+        let sought = self.sought.contains(&next);
         let found = self.routing.neighbour(self.interface, next)?;
         if let Neighbour::Silent = found
             && sought
         {
             // The next datagram has it sought again.
-            self.sought = None;
+            self.sought.retain(|sought| *sought != next);
             return Ok(Hop::Nowhere);
         }
         if !sought || matches!(found, Neighbour::Known(_)) {
             self.routing.look_for(self.interface, next)?;
-            self.sought = Some(next);
+            self.note_sought(next);
         }
         Ok(match found {
             Neighbour::Known(mac) => {
-                self.sought = None;
+                self.sought.retain(|sought| *sought != next);
                 Hop::To(mac)
             }
             _ => Hop::Soon,
         })
+    }
+
+    fn note_sought(&mut self, next: Ipv4Addr) {
+        if self.sought.contains(&next) {
+            return;
+        }
+        if self.sought.len() == CAPACITY {
+            self.sought.remove(0);
+        }
+        self.sought.push(next);
     }
 }
 

@@ -4,12 +4,14 @@ use std::net::UdpSocket;
 use std::process::Command;
 use std::time::Duration;
 
+use takt_base::{Clock, WallClock};
 use takt_packet::{Config, DpdkDevice, EngineError, FramePath, Wait};
+use takt_testing::wait_for;
 
 use crate::common::huge_pages_free;
 use crate::support::far::{over_a_cable, shell, there};
 use crate::support::{
-    addr, any, dpdk, interface, numbered, numbers, queued, recv_some, send_all, stranger, unconnected,
+    P0, addr, any, dpdk, interface, numbered, numbers, queued, recv_some, send_all, soon, stranger, unconnected,
 };
 
 #[test]
@@ -90,6 +92,114 @@ fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others
         return;
     }
     interface::silent_neighbour(&mut *dpdk(&unconnected(1)), &stranger(), "10.98.0.77:9".parse().unwrap());
+}
+
+#[test]
+fn two_neighbours_that_do_not_answer_are_given_up() {
+    if !over_a_cable("interface::two_neighbours_that_do_not_answer_are_given_up") {
+        return;
+    }
+    let silent = ["10.98.0.77:9".parse().unwrap(), "10.98.0.78:9".parse().unwrap()];
+    interface::silent_in_turn(&mut *dpdk(&unconnected(1)), silent);
+}
+
+#[test]
+fn no_stamp_lies_before_the_datagram_was_sent() {
+    if !over_a_cable("interface::no_stamp_lies_before_the_datagram_was_sent") {
+        return;
+    }
+    const COUNT: usize = 100_000;
+    let mut server = dpdk(&unconnected(1));
+    let to = addr(&*server, 0);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let from = stranger();
+        scope.spawn(|| {
+            let from = from;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                from.send_to(&WallClock.now().0.to_be_bytes(), to).unwrap();
+            }
+        });
+        let mut seen = 0;
+        let late = soon();
+        while seen < COUNT {
+            let batch = server.recv(late).unwrap();
+            assert!(!batch.is_empty(), "{seen} came");
+            for datagram in batch.iter() {
+                let sent = u64::from_be_bytes(datagram.bytes.try_into().unwrap());
+                let arrived = datagram.arrived.expect("stamps were requested").0;
+                if arrived < sent {
+                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                    panic!("sent at {sent}, arrived at {arrived}");
+                }
+                seen += 1;
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+/// The near end of a cable sends this slowly from now on.
+fn slow_down() {
+    shell("tc qdisc add dev near root tbf rate 20mbit burst 16kb limit 64mb");
+}
+
+#[test]
+fn what_the_kernel_left_in_the_ring_leaves_while_the_engine_only_receives() {
+    if !over_a_cable("interface::what_the_kernel_left_in_the_ring_leaves_while_the_engine_only_receives") {
+        return;
+    }
+    slow_down();
+    let (mut engine, sink) = (dpdk(&unconnected(1)), stranger());
+    let to = sink.local_addr().unwrap();
+    let receiver = std::thread::spawn(move || {
+        let mut bytes = [0; 2000];
+        (0..1000_u32).all(|n| sink.recv(&mut bytes).is_ok_and(|len| len == 1472) && bytes[..4] == n.to_be_bytes())
+    });
+    let datagrams: Vec<Vec<u8>> = (0..1000_u32).map(|n| padded(n, 1472)).collect();
+    send_all(&mut *engine, Some(to), &datagrams);
+    while !receiver.is_finished() {
+        let moment = Wait::Until(WallClock.now() + Duration::from_secs(1));
+        assert!(engine.recv(moment).unwrap().is_empty());
+    }
+    assert!(receiver.join().unwrap(), "all came, in order");
+}
+
+#[test]
+fn a_ring_that_the_kernel_does_not_empty_is_full_and_nobody_waits_in_the_driver() {
+    if !over_a_cable("interface::a_ring_that_the_kernel_does_not_empty_is_full_and_nobody_waits_in_the_driver") {
+        return;
+    }
+    slow_down();
+    let config = Config { recv_buffer_bytes: 64 << 10, ..unconnected(1) };
+    let (mut engine, sink) = (dpdk(&config), stranger());
+    let to = sink.local_addr().unwrap();
+    let (mut taken, mut refused) = (0_u32, 0_u32);
+    wait_for("a ring that is full, and that has emptied", || {
+        let started = WallClock.now();
+        let mut batch = engine.reserve(64);
+        for n in taken..taken + 64 {
+            batch.push(P0, Some(to), |frame| {
+                frame.copy_from_slice(&padded(n, 1472));
+                1472
+            });
+        }
+        let sent = batch.send(Wait::Poll).unwrap() as u32;
+        // A driver that waits does so until the kernel has sent a frame more, each 0.6 ms, or for ever.
+        assert!(WallClock.now().0 - started.0 < 5_000_000_000, "after {taken}");
+        (taken, refused) = (taken + sent, refused + u32::from(sent < 64));
+        assert!(engine.recv(Wait::Poll).unwrap().is_empty());
+        (taken >= 3000).then_some(())
+    });
+    assert!(refused > 0, "it was full at times");
+    assert_eq!(engine.counters().congested_sends, 0, "nothing was thrown away");
+}
+
+/// A number, and zeros up to a length.
+fn padded(number: u32, bytes: usize) -> Vec<u8> {
+    let mut padded = vec![0; bytes];
+    padded[..4].copy_from_slice(&number.to_be_bytes());
+    padded
 }
 
 #[test]

@@ -41,6 +41,24 @@ fn what_is_missing_is_reported_with_the_fix() {
 }
 
 #[test]
+fn a_device_that_another_engine_opened_for_shorter_datagrams_is_to_be_opened_the_other_way_round() {
+    const NAME: &str =
+        "missing::a_device_that_another_engine_opened_for_shorter_datagrams_is_to_be_opened_the_other_way_round";
+    if !over_a_cable(NAME) {
+        return;
+    }
+    let long = Config { max_payload_bytes: 20_000, ..spec("127.0.0.1:0") };
+    let first = open(KIND, &spec("127.0.0.1:0")).unwrap_or_else(|error| panic!("{error} {error:?}"));
+    let second = missing(&long);
+    assert!(matches!(second, Missing::DeviceOpenedShort { payload: 20_000, most: 9000.., .. }), "{second:?}");
+    assert!(second.to_string().contains("the longest datagrams first"), "{second}");
+    drop(first);
+    let first = open(KIND, &long).unwrap_or_else(|error| panic!("{error} {error:?}"));
+    assert_eq!(first.limits().max_payload_bytes, 20_000);
+    drop(open(KIND, &spec("127.0.0.1:0")).unwrap_or_else(|error| panic!("{error} {error:?}")));
+}
+
+#[test]
 fn a_card_that_is_not_there_or_has_no_huge_pages_is_reported() {
     if !over_a_cable("missing::a_card_that_is_not_there_or_has_no_huge_pages_is_reported") {
         return;
@@ -48,7 +66,7 @@ fn a_card_that_is_not_there_or_has_no_huge_pages_is_reported() {
     let card: EngineKind = "dpdk:0000:ff:1f.7@10.0.0.1/24".parse().unwrap();
     let missing = interface::missing(card, &spec("0.0.0.0:0"));
     let is_why = match &missing {
-        Missing::HugePages => huge_pages_free() < 32,
+        Missing::HugePages { free_mib } => *free_mib < 64 && huge_pages_free() < 32,
         Missing::DpdkDevice { device, .. } => device == "0000:ff:1f.7@10.0.0.1/24",
         // A container may hide the bus.
         Missing::DpdkStart { .. } => true,
@@ -64,10 +82,27 @@ fn without_privileges_it_says_which() {
     }
     keep_capabilities(CapabilitySet::empty());
     assert_eq!(missing(&unconnected(1)), Missing::PacketSockets);
-    for name in ["dpdk:af_xdp", "dpdk:tap@10.97.0.2/24"] {
+    let needs = [("dpdk:af_xdp", "CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), ("dpdk:tap@10.97.0.2/24", "CAP_NET_ADMIN")];
+    for (name, needs) in needs {
         let text = interface::missing(name.parse().unwrap(), &unconnected_of(name)).to_string();
-        assert!(text.contains("takes CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{text}");
+        assert!(text.contains(&format!(" takes {needs}, and this process has less")), "{text}");
     }
+}
+
+#[test]
+fn a_tap_takes_one_capability_and_no_datagram_that_its_frames_do_not_carry() {
+    if !over_a_cable("missing::a_tap_takes_one_capability_and_no_datagram_that_its_frames_do_not_carry") {
+        return;
+    }
+    keep_capabilities(CapabilitySet::NET_ADMIN);
+    let kind: EngineKind = "dpdk:tap@10.97.0.2/24".parse().unwrap();
+    let any = || spec("0.0.0.0:0");
+    let long = interface::missing(kind, &Config { max_payload_bytes: 1473, ..any() });
+    assert!(matches!(long, Missing::DeviceFrames { payload: 1473, most: 1472, .. }), "{long:?}");
+    let text = long.to_string();
+    assert!(text.contains("tap@10.97.0.2/24 carries 1472 bytes") && !text.contains("ip link set"), "{text}");
+    let engine = open(kind, &any()).unwrap_or_else(|error| panic!("{error} {error:?}"));
+    assert_eq!(engine.limits().max_payload_bytes, 1472);
 }
 
 #[test]

@@ -133,6 +133,37 @@ fn a_host_of_its_own_refuses_what_is_not_its() {
     assert!(matches!(open(kind, &Config::new(vec![twice; 2])), Err(EngineError::PortInUse { .. })));
 }
 
+/// An engine that is alone with its device knows of all that it has lost.
+fn counts_what_finds_its_ring_full(engine: &mut dyn Engine) {
+    const SENT: u64 = 20_000;
+    let (from, to) = (stranger(), addr(engine, 0));
+    for _ in 0..SENT {
+        from.send_to(&[1; 100], to).unwrap();
+    }
+    let mut received = 0;
+    let dropped = takt_testing::wait_for("all of them to be received or dropped", || {
+        while let n @ 1.. = engine.recv(Wait::Poll).unwrap().len() as u64 {
+            received += n;
+        }
+        engine.counters().receive_buffer_drops.filter(|dropped| received + dropped >= SENT)
+    });
+    // A frame that was for nobody (IPv6 has some) may have found the ring full, too.
+    assert!(received < SENT && (SENT..SENT + 100).contains(&(received + dropped)), "{received} {dropped}");
+}
+
+#[test]
+fn two_silent_neighbours_of_a_host_of_its_own_are_given_up() {
+    if !over_a_cable("own_host::two_silent_neighbours_of_a_host_of_its_own_are_given_up") {
+        return;
+    }
+    let mut engine = over_a_tap(vec![any_port()]);
+    let before = frames_over_the_tap();
+    interface::silent_in_turn(&mut *engine, ["10.97.0.77:9".parse().unwrap(), "10.97.0.78:9".parse().unwrap()]);
+    let requests = frames_over_the_tap() - before;
+    // Three each an attempt; the first to be given up may be sought again meanwhile.
+    assert!((6..=12).contains(&requests), "{requests}");
+}
+
 #[test]
 fn af_xdp_has_the_interface_for_itself_and_gives_it_back() {
     if !over_a_cable("own_host::af_xdp_has_the_interface_for_itself_and_gives_it_back") {
@@ -159,6 +190,7 @@ fn af_xdp_has_the_interface_for_itself_and_gives_it_back() {
     assert!(engine.recv(soon()).unwrap().is_empty());
     assert_eq!(engine.refused(), Some(Refusal { port: P0, to: nobody }));
     assert_eq!(engine.counters().receive_buffer_drops, Some(0));
+    counts_what_finds_its_ring_full(&mut *engine);
     drop(engine);
     there(|| shell("ping -c 1 -W 5 10.98.0.1 >/dev/null"));
     // The driver of DPDK 22.11 never lets go of the queue.

@@ -98,6 +98,22 @@ pub fn silent_neighbour(engine: &mut dyn Engine, alive: &UdpSocket, silent: Sock
     assert_eq!(engine.counters().undeliverable_datagrams, 6);
 }
 
+/// Sends to neighbours that are not there in turn, without waiting: each is given up.
+pub fn silent_in_turn(engine: &mut dyn Engine, silent: [SocketAddr; 2]) {
+    let mut given_up = [0; 2];
+    wait_for("both to be given up", || {
+        for (to, given_up) in silent.into_iter().zip(&mut given_up) {
+            let before = engine.counters().undeliverable_datagrams;
+            let mut batch = engine.reserve(1);
+            assert!(batch.push(P0, Some(to), |_| 1));
+            batch.send(Wait::Poll).expect("nor does that end anything");
+            *given_up += engine.counters().undeliverable_datagrams - before;
+        }
+        given_up.iter().all(|&times| times > 0).then_some(())
+    });
+    assert_eq!(engine.counters().sent_datagrams, 0);
+}
+
 /// Files that this process has open.
 pub fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()

@@ -240,8 +240,9 @@ impl Ring {
         for (number, message) in messages.take(most).enumerate() {
             let linked = if number + 1 < most { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
             let zero_copy = zero_copy.filter(|zero_copy| message.bytes as usize >= zero_copy.least_bytes);
+            let zero_copy = zero_copy.filter(|_| self.sends.may_announce());
             let entry = sends::entry(socket, message, zero_copy, self.registered);
-            let mark = Sends::mark(zero_copy.map_or(0, |zero_copy| zero_copy.block), number);
+            let mark = self.sends.mark(zero_copy.map_or(0, |zero_copy| zero_copy.block), number);
             if !self.push(&entry.flags(linked).user_data(mark)) {
                 break;
             }

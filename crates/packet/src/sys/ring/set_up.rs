@@ -26,8 +26,8 @@ pub(crate) struct Shape {
 pub(super) fn set_up(shape: &Shape) -> io::Result<(IoUring, Vec<Group>)> {
     // A batch, a receive of each port, and what cancels them.
     let entries = (shape.sends + shape.ports + 1).next_power_of_two();
-    // Sends have an answer each, and a second one each that a block holds.
-    let completions = (shape.ports * (shape.buffers + 2) + shape.sends * (1 + shape.blocks) + 2).next_power_of_two();
+    // Sends have an answer each, and a second one each that a block holds, or that was cancelled.
+    let completions = (shape.ports * (shape.buffers + 2) + shape.sends * (2 + shape.blocks) + 2).next_power_of_two();
     let size = |number: usize| u32::try_from(number).map_err(|_| io::Error::from(Errno::INVAL));
     let uring = IoUring::builder()
         .setup_cqsize(size(completions.max(entries * 2))?)
