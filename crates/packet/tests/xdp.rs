@@ -247,6 +247,23 @@ fn two_neighbours_that_do_not_answer_are_given_up() {
     interface::silent_in_turn(&mut *xdp(&unconnected(1)), silent);
 }
 
+#[test] // it was waited for as long as anybody would
+fn a_neighbour_that_the_kernel_forgets_meanwhile_is_sought_again() {
+    if !over_a_cable("a_neighbour_that_the_kernel_forgets_meanwhile_is_sought_again") {
+        return;
+    }
+    let (mut engine, silent) = (xdp(&unconnected(1)), "10.98.0.77:9".parse().unwrap());
+    for forgets in [true, false] {
+        let mut batch = engine.reserve(1);
+        assert!(batch.push(P0, Some(silent), |_| 1));
+        batch.send(if forgets { Wait::Poll } else { soon() }).unwrap();
+        if forgets {
+            shell("ip neigh del 10.98.0.77 dev near");
+        }
+    }
+    assert_eq!(engine.counters().undeliverable_datagrams, 1);
+}
+
 #[test]
 fn a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others() {
     if !over_a_cable("a_neighbour_that_does_not_answer_is_counted_and_takes_nothing_from_the_others") {

@@ -212,24 +212,39 @@ fn of_two_changes_the_earlier_one_goes_first_whatever_their_slots() {
     assert_eq!((of(&report, "b").executions, &report.output_hash), (900, &reference.output_hash));
 }
 
-#[test] // slots that another node had taken over by then were executed
-fn once_its_time_is_over_a_change_executes_nothing_any_more() {
+/// A chain on two workers, under a clock that keeps no time, of which all have come to slot 10 and go no further. No slot is
+/// missed, and what the plan had begun by then is not finished.
+fn ends_in_slot_10(steps: impl FnOnce(usize) -> Steps, change: impl FnOnce(&mut Running)) -> Report {
     let workers = takt_host::affinity::own_cpus().len().min(2);
-    let (before, after) = (chain(), other());
-    let plan = |graph: &Graph, of: &[usize]| {
-        let of: Vec<usize> = of.iter().map(|&worker| worker.min(workers - 1)).collect();
-        assign(graph, &of, Latency::Fixed)
-    };
-    let first = plan(&before, &[0, 1, 0]);
-    let clock = Steps::of(workers).over_before(10).clock();
-    let options = Options { slots: Some(100), clock, ..Options::default() };
-    let session = Session::open(&before, &first, &registry(), options).expect("opens");
+    let plan = assign(&chain(), &[0, workers - 1, 0], Latency::Fixed);
+    let options = Options { slots: Some(100), clock: steps(workers).clock(), ..Options::default() };
+    let session = Session::open(&chain(), &plan, &registry(), options).expect("opens");
     let mut running = session.start_paused(&Stop::new()).expect("starts");
-    running.change_waveform(&after, &plan(&after, &[1, 0]), &registry(), 20).expect("room");
+    change(&mut running);
     running.go();
     let report = running.join();
-    let executed = ["a", "p", "z", "b"].map(|name| of(&report, name).executions);
-    assert_eq!(executed, [10, 10 - u64::from(first.depth(1)), 10 - u64::from(first.depth(2)), 0]);
+    assert_eq!(report.misses, 0, "{report:#?}");
+    for (index, name) in ["a", "p", "z"].into_iter().enumerate() {
+        assert_eq!(of(&report, name).executions, 10 - u64::from(plan.depth(index)), "{name}");
+    }
+    report
+}
+
+#[test] // slots that another node had taken over by then were executed
+fn once_its_time_is_over_a_change_executes_nothing_any_more() {
+    let (after, over) = (other(), |workers| Steps::of(workers).over_before(10));
+    let plan = assign(&after, &[0, 0], Latency::Compact);
+    let report = ends_in_slot_10(over, |running| {
+        running.change_waveform(&after, &plan, &registry(), 20).expect("room");
+    });
+    assert_eq!(of(&report, "b").executions, 0);
+}
+
+#[test]
+fn nor_do_workers_whose_time_is_over_in_the_middle_of_a_change() {
+    let plan = assign(&chain(), &[0, 0, 0], Latency::Compact);
+    let over = |workers| Steps::of(workers).over_in_changes();
+    ends_in_slot_10(over, |running| running.change_plan(&plan, 10).expect("room"));
 }
 
 static HELD: AtomicUsize = AtomicUsize::new(0);

@@ -32,8 +32,34 @@ impl Follower {
     /// # Errors
     /// It does not answer, or a socket or thread can't be had.
     pub fn start(reference: SocketAddr, epoch_ns: u64, time: &SlotTime) -> std::io::Result<Follower> {
+        Answered::by(reference)?.follow(epoch_ns, time)
+    }
+}
+
+/// A clock that answers, and what is known of it; until it is followed, no slot time is changed.
+pub struct Answered {
+    questions: Questions,
+    known: Known,
+}
+
+impl Answered {
+    /// Asks the node that answers at `reference` a few times.
+    ///
+    /// # Errors
+    /// It does not answer, or a socket can't be had.
+    pub fn by(reference: SocketAddr) -> std::io::Result<Answered> {
         let mut questions = Questions::open(reference)?;
-        keep(questions.first()?, questions.drift(), epoch_ns, time);
+        let known = questions.first()?;
+        Ok(Answered { questions, known })
+    }
+
+    /// As [`Follower::start`]. Only one may follow for a slot time.
+    ///
+    /// # Errors
+    /// A thread can't be had.
+    pub fn follow(self, epoch_ns: u64, time: &SlotTime) -> std::io::Result<Follower> {
+        let Answered { mut questions, known } = self;
+        keep(known, questions.drift(), epoch_ns, time);
         let (stop, time) = (Stop::new(), time.clone());
         let until = stop.clone();
         let thread = std::thread::Builder::new().name("takt-clock".to_owned()).spawn(move || {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_runtime::{Edges, Sleeper};
 
-pub use follow::Follower;
 pub use follow::QUESTIONS_EVERY;
+pub use follow::{Answered, Follower};
 pub use offset::{Drift, Offset};
 pub use respond::Responder;
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 
 use takt_bridge::clock::ptp::{Agreed, Disciplined, PtpError, Service};
-use takt_bridge::clock::{Follower, SlotTime};
+use takt_bridge::clock::{Answered, Follower, SlotTime};
 
 use super::place::Refusal;
 use crate::clock::{ClockFacts, OffsetFacts, OwnFacts, PtpEpoch, SlotClock};
@@ -80,12 +80,14 @@ impl Beat {
             *self = Beat::Ptp(Disciplined::follow(service.clone(), agreed, epoch.clock, time).map_err(refusal)?);
             return Ok(epoch_ns);
         }
-        *self = Beat::Alone;
-        let follower = Follower::start(epoch.clock, epoch_ns, time).map_err(|error| {
+        let refusal = |error| {
             let why = format!("the clock of `{}` does not answer at {}: {error}", epoch.reference, epoch.clock);
             Refusal::new(why, "a way for UDP between the nodes' sample addresses")
-        })?;
-        *self = Beat::Own { _follower: follower };
+        };
+        let answered = Answered::by(epoch.clock).map_err(refusal)?;
+        // Not before: until it answers, the slots keep the beat that they have. And only one may follow at a time.
+        *self = Beat::Alone;
+        *self = Beat::Own { _follower: answered.follow(epoch_ns, time).map_err(refusal)? };
         Ok(epoch_ns)
     }
 

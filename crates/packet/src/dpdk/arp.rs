@@ -106,8 +106,9 @@ impl Neighbours {
             // The next datagram starts anew.
             return Hop::Nowhere;
         }
-        self.sought.push(Sought { address: to, requests: requests + 1, again: now + REQUEST_INTERVAL });
-        self.owe(Due::Request(to));
+        // One that finds no room among what is due was never made.
+        let made = u8::from(self.owe(Due::Request(to)));
+        self.sought.push(Sought { address: to, requests: requests + made, again: now + REQUEST_INTERVAL });
         Hop::Soon
     }
 
@@ -126,11 +127,14 @@ impl Neighbours {
         }
     }
 
-    /// Has a frame written later; who gets none for want of room repeats what it wants.
-    fn owe(&mut self, due: Due) {
-        if self.due.len() < CAPACITY && !self.due.contains(&due) {
+    /// Has a frame written later, if there is room; who gets no reply repeats its request.
+    fn owe(&mut self, due: Due) -> bool {
+        let waits = self.due.contains(&due);
+        if !waits && self.due.len() < CAPACITY {
             self.due.push_back(due);
+            return true;
         }
+        waits
     }
 
     /// Takes note of a frame, if it is of ARP.
@@ -293,6 +297,21 @@ mod tests {
         assert_eq!((us.hop(there, MonoNs(1)), us.wants_to_write()), (Hop::Soon, false));
         assert_eq!((us.hop(there, MonoNs(SECOND)), us.wants_to_write()), (Hop::Soon, true));
         assert_eq!(us.sought.len(), CAPACITY);
+    }
+
+    #[test]
+    fn a_request_that_found_no_room_among_replies_was_never_made() {
+        let mut us = neighbours("10.0.0.1/16", US);
+        let there = Ipv4Addr::new(10, 0, 1, 0);
+        for at in 0..5 {
+            for n in 0..CAPACITY {
+                us.owe(Due::Reply(THEM, Ipv4Addr::new(10, 0, 2, n as u8)));
+            }
+            assert_eq!(us.hop(there, MonoNs(at * SECOND)), Hop::Soon);
+            us.due.clear();
+        }
+        assert_eq!(us.hop(there, MonoNs(5 * SECOND)), Hop::Soon);
+        assert_eq!(us.due, [Due::Request(there)]);
     }
 
     #[test]

@@ -71,6 +71,8 @@ pub(super) struct Device {
     has_poller: AtomicBool,
     /// ARP has come that the sending side has not seen yet.
     arp_came: AtomicBool,
+    /// As in [`Ring`].
+    unsent: Arc<AtomicBool>,
     plugged: Arc<Plugged>,
 }
 
@@ -103,7 +105,8 @@ impl Device {
     pub(super) fn new(facts: Facts, parts: (Arc<Plugged>, Receiver, Sender), socket: Option<Socket>) -> Arc<Device> {
         let (plugged, receiver, sender) = parts;
         let (producer, consumer) = queue(ARP_FRAMES, &plugged);
-        let ring = (facts.kind == DpdkDevice::AfPacket).then(|| Ring::new(facts.frames));
+        let unsent = Arc::new(AtomicBool::new(false));
+        let ring = (facts.kind == DpdkDevice::AfPacket).then(|| Ring::new(facts.frames, Arc::clone(&unsent)));
         let neighbours = facts.own.map(|own| Neighbours::new(own, facts.mac));
         Arc::new(Device {
             facts,
@@ -112,6 +115,7 @@ impl Device {
             sending: Mutex::new(Sending { ring, neighbours, arp: consumer, sender }),
             has_poller: AtomicBool::new(false),
             arp_came: AtomicBool::new(false),
+            unsent,
             plugged,
         })
     }
@@ -142,10 +146,19 @@ impl Device {
 
     /// What lies in the driver's ring is lost when the device ends, but for what the kernel takes now.
     fn kick_last(&self) {
+        if !self.has_unsent() {
+            return;
+        }
         let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(ring), Some(socket)) = (&mut sending.ring, &self.socket) {
             ring.kick(socket, &mut 0);
         }
+    }
+
+    /// Whether the kernel may have left frames in the driver's ring, of whichever engine.
+    pub(super) fn has_unsent(&self) -> bool {
+        // Relaxed: who finds it set takes the lock before it does anything about it.
+        self.unsent.load(Ordering::Relaxed)
     }
 
     /// Has the driver's packet socket take what is for the engines, and nothing else.
@@ -264,33 +277,30 @@ impl Sending {
 
 /// The driver of packet sockets waits, however long, when a frame is offered and its ring is full: none is offered then. This is
 /// how many frames of the ring are surely free.
-#[derive(Clone, Copy)]
 pub(super) struct Ring {
     frames: usize,
     free: usize,
-    /// Frames were left in it by a kernel that would not take them.
-    unsent: bool,
+    /// Frames may be in it that the kernel has not taken. Written with the sending side's lock, read without.
+    unsent: Arc<AtomicBool>,
 }
 
 impl Ring {
-    fn new(frames: usize) -> Ring {
-        Ring { frames, free: 0, unsent: false }
+    fn new(frames: usize, unsent: Arc<AtomicBool>) -> Ring {
+        Ring { frames, free: 0, unsent }
     }
 
-    /// Frames that the kernel left in it are offered to it again; whether it took them all.
-    pub(super) fn kick(&mut self, socket: &Socket, calls: &mut u64) -> bool {
-        if self.unsent {
-            self.unsent = !socket.kick(calls);
+    /// Frames that the kernel left in it are offered to it again.
+    pub(super) fn kick(&mut self, socket: &Socket, calls: &mut u64) {
+        if self.unsent.load(Ordering::Relaxed) {
+            self.empties(socket, calls);
         }
-        !self.unsent
     }
 
     /// Whether it surely has room. Where that is not known, a kernel that takes all that is in it leaves no more than [`BELOW`]
     /// frames.
     pub(super) fn has_room(&mut self, frames: usize, socket: &Socket, calls: &mut u64) -> bool {
         if self.free < frames {
-            self.unsent = !socket.kick(calls);
-            if self.unsent {
+            if !self.empties(socket, calls) {
                 return false;
             }
             self.free = self.frames - BELOW.min(self.frames / 2);
@@ -298,9 +308,16 @@ impl Ring {
         true
     }
 
+    /// Whether the kernel takes all that is in it.
+    fn empties(&mut self, socket: &Socket, calls: &mut u64) -> bool {
+        let empty = socket.kick(calls);
+        self.unsent.store(!empty, Ordering::Relaxed);
+        empty
+    }
+
     pub(super) fn took(&mut self, frames: usize) {
         self.free = self.free.saturating_sub(frames);
-        self.unsent = true;
+        self.unsent.store(true, Ordering::Relaxed);
     }
 }
 

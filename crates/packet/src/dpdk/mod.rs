@@ -69,8 +69,6 @@ pub(crate) struct Dpdk {
     busy: bool,
     /// What came then was all for others.
     for_others: bool,
-    /// The kernel may have left frames of this engine in the driver's ring.
-    unsent: bool,
     // Last: it ends the device, unless another engine has it.
     _leave: Leave,
 }
@@ -147,7 +145,7 @@ impl Core for Dpdk {
         let socket = self.device.socket.as_ref().filter(|_| poller.is_some());
         let most = match (&poller, socket) {
             // Nothing tells when the kernel takes more of the driver's ring.
-            (Some(_), Some(_)) if self.unsent => STANDBY,
+            (Some(_), Some(_)) if self.device.has_unsent() => STANDBY,
             (Some(_), Some(_)) => Duration::MAX,
             (Some(_), None) => NAP,
             (None, _) if soon => NAP,
@@ -217,12 +215,12 @@ impl Dpdk {
 
     /// Frames that the kernel left in the driver's ring are offered to it again.
     fn kick(&mut self) {
-        if self.unsent
+        if self.device.has_unsent()
             && let Some(socket) = &self.device.socket
             && let Some(mut sending) = self.device.sending(WallClock.now())
             && let Some(ring) = &mut sending.ring
         {
-            self.unsent = !ring.kick(socket, &mut self.shared.counters.send_calls);
+            ring.kick(socket, &mut self.shared.counters.send_calls);
         }
     }
 
@@ -290,7 +288,6 @@ impl Dpdk {
             taken = sending.sender.send();
             if let Some(ring) = &mut sending.ring {
                 ring.took(taken);
-                self.unsent = true;
             }
         }
         sending.send_arp();

@@ -301,7 +301,6 @@ fn finish(
         max_payload: config.max_payload_bytes,
         busy: false,
         for_others: false,
-        unsent: false,
     };
     let ports = dpdk.wanted.clone();
     find_peers(&ports, |to, now| dpdk.resolve(to, now));

@@ -105,7 +105,8 @@ impl Hops {
             self.sought.retain(|sought| *sought != next);
             return Ok(Hop::Nowhere);
         }
-        if !sought || matches!(found, Neighbour::Known(_)) {
+        // What was sought before is not any more where the kernel has forgotten it: it does when the carrier is lost.
+        if !sought || matches!(found, Neighbour::Known(_) | Neighbour::Absent) {
             self.routing.look_for(self.interface, next)?;
             self.note_sought(next);
         }

@@ -86,8 +86,10 @@ pub(crate) struct Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbour {
     Known(Mac),
-    /// The kernel does not know its hardware address (yet).
+    /// The kernel is finding out its hardware address.
     Unknown,
+    /// The kernel knows nothing of it, and does nothing about that.
+    Absent,
     /// It did not answer.
     Silent,
 }
@@ -193,7 +195,7 @@ impl Routing {
 
     /// What the kernel knows of a neighbour on an interface.
     pub(crate) fn neighbour(&mut self, interface: u32, address: Ipv4Addr) -> Result<Neighbour, Errno> {
-        let mut found = Neighbour::Unknown;
+        let mut found = Neighbour::Absent;
         let answered = self.request(RTM_GETNEIGH, REQUEST, &neighbour(interface, address, 0), &mut |kind, body| {
             if let (RTM_NEWNEIGH, Some((fixed, attributes))) = (kind, body.split_first_chunk::<12>()) {
                 let state = u16::from_ne_bytes([fixed[8], fixed[9]]);
@@ -205,7 +207,7 @@ impl Routing {
             }
         });
         match answered {
-            Err(Errno::NOENT) => Ok(Neighbour::Unknown),
+            Err(Errno::NOENT) => Ok(Neighbour::Absent),
             other => other.map(|()| found),
         }
     }

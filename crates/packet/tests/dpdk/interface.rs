@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use takt_base::{Clock, WallClock};
-use takt_packet::{Config, DpdkDevice, EngineError, FramePath, Wait};
+use takt_packet::{Config, DpdkDevice, Engine, EngineError, FramePath, Wait};
 use takt_testing::wait_for;
 
 use crate::common::huge_pages_free;
@@ -149,15 +149,36 @@ fn what_the_kernel_left_in_the_ring_leaves_while_the_engine_only_receives() {
     if !over_a_cable("interface::what_the_kernel_left_in_the_ring_leaves_while_the_engine_only_receives") {
         return;
     }
-    slow_down();
     let (mut engine, sink) = (dpdk(&unconnected(1)), stranger());
+    let receiver = overfill(&mut *engine, sink);
+    all_leave_while_it_receives(&mut *engine, receiver);
+}
+
+#[test]
+fn what_an_engine_left_there_that_has_closed_leaves_while_another_receives() {
+    if !over_a_cable("interface::what_an_engine_left_there_that_has_closed_leaves_while_another_receives") {
+        return;
+    }
+    let (mut engine, mut other, sink) = (dpdk(&unconnected(1)), dpdk(&unconnected(1)), stranger());
+    let receiver = overfill(&mut *engine, sink);
+    drop(engine);
+    all_leave_while_it_receives(&mut *other, receiver);
+}
+
+/// Sends more than a slow cable and the kernel take at once; whether all comes, in order.
+fn overfill(engine: &mut dyn Engine, sink: UdpSocket) -> std::thread::JoinHandle<bool> {
+    slow_down();
     let to = sink.local_addr().unwrap();
     let receiver = std::thread::spawn(move || {
         let mut bytes = [0; 2000];
         (0..1000_u32).all(|n| sink.recv(&mut bytes).is_ok_and(|len| len == 1472) && bytes[..4] == n.to_be_bytes())
     });
     let datagrams: Vec<Vec<u8>> = (0..1000_u32).map(|n| padded(n, 1472)).collect();
-    send_all(&mut *engine, Some(to), &datagrams);
+    send_all(engine, Some(to), &datagrams);
+    receiver
+}
+
+fn all_leave_while_it_receives(engine: &mut dyn Engine, receiver: std::thread::JoinHandle<bool>) {
     while !receiver.is_finished() {
         let moment = Wait::Until(WallClock.now() + Duration::from_secs(1));
         assert!(engine.recv(moment).unwrap().is_empty());

@@ -231,26 +231,20 @@ impl Running {
         if slot_ns != runs_ns {
             return Err(ControlError::Slot { slot_ns, runs_ns });
         }
+        self.has_room_for(graph)?;
         let open = |source| ControlError::Open { source };
         let mut live = self.live.clone();
         let mut known = self.known.clone();
         let mut ids = Vec::new();
-        let same = |index: usize| {
-            let old = self.graph.find(&graph.components()[index].name);
-            old.filter(|&old| is_same(graph, index, &self.graph, old))
-        };
-        let new = |index| same(index).is_none();
+        let new = |index| self.predecessor_of(graph, index).is_none();
         let components = make_components(graph, registry, &self.options, &new).map_err(open)?;
         for (index, node) in graph.components().iter().enumerate() {
-            if let Some(old) = same(index) {
+            if let Some(old) = self.predecessor_of(graph, index) {
                 ids.push(self.ids[old]);
             } else {
                 ids.push(known.len());
                 known.push(node.clone());
             }
-        }
-        if known.len() > COMPONENTS_EVER {
-            return Err(ControlError::Components { known: known.len() });
         }
         let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
         let tables = make(graph, plan, components, &ids, &self.options, &least).map_err(open)?;
@@ -265,6 +259,22 @@ impl Running {
         self.live = live;
         (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
         Ok(())
+    }
+
+    /// Whether a change to this waveform is within what a run may have of components in all.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn has_room_for(&self, graph: &Graph) -> Result<(), ControlError> {
+        let new = (0..graph.components().len()).filter(|&index| self.predecessor_of(graph, index).is_none());
+        let known = self.known.len() + new.count();
+        if known > COMPONENTS_EVER { Err(ControlError::Components { known }) } else { Ok(()) }
+    }
+
+    /// The component of the waveform that runs whose state one of another waveform takes over.
+    fn predecessor_of(&self, graph: &Graph, index: usize) -> Option<usize> {
+        let old = self.graph.find(&graph.components()[index].name);
+        old.filter(|&old| is_same(graph, index, &self.graph, old))
     }
 
     fn send_change(&mut self, mut tables: Vec<Table>, whole: bool, at: u64) -> Result<(), ControlError> {

@@ -51,7 +51,7 @@ struct Mover {
     timer: Timer,
     /// Another waveform: what the old one has begun is finished first.
     whole: bool,
-    /// The components of the new tables.
+    /// The components of the new tables, in order.
     stays: Vec<usize>,
 }
 
@@ -61,7 +61,8 @@ pub(crate) fn changes(at: u64, new: Vec<Table>, whole: bool, timer: &Timer, brok
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let old = Vec::with_capacity(new.len());
-    let stays = new.iter().flat_map(|table| &table.entries).map(|entry| entry.id).collect();
+    let mut stays: Vec<usize> = new.iter().flat_map(|table| &table.entries).map(|entry| entry.id).collect();
+    stays.sort_unstable();
     let caught_up = CaughtUp::none_of(new.len());
     let new =
         new.into_iter().zip(caught_up).map(|(table, own)| Some(Table { caught_up: Some(own), ..table })).collect();
@@ -76,7 +77,7 @@ impl Change {
     pub(crate) fn left_behind(&self) -> Vec<Outcome> {
         let Some(mover) = self.mover.as_ref().filter(|mover| mover.whole) else { return Vec::new() };
         let entries = mover.old.iter().flat_map(|given| &given.table.entries);
-        entries.filter(|entry| !mover.stays.contains(&entry.id)).map(Outcome::of).collect()
+        entries.filter(|entry| mover.stays.binary_search(&entry.id).is_err()).map(Outcome::of).collect()
     }
 
     /// Exchanges this worker's table. Answers the physical slot all go on with: the latest that any of them had come to.

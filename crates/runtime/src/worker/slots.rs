@@ -145,7 +145,9 @@ impl Worker {
         if self.inbox.is_empty() && self.table.pending == 0 {
             return Some(number);
         }
-        self.commands(number, false)
+        let next = self.commands(number, false)?;
+        // What a change had left to execute may have been given up meanwhile.
+        if self.stop.requested() { self.leave(next) } else { Some(next) }
     }
 
     /// Does what is due at the edge of a slot. Answers the slot to go on with; `None`: another worker died.

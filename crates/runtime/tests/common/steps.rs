@@ -36,13 +36,23 @@ pub struct Steps {
     short: Option<u64>,
     /// Before this slot all workers are to stop.
     over: Option<u64>,
+    /// The time of slots is over when a change begins.
+    over_in_changes: bool,
 }
 
 impl Steps {
     /// For a plan of so many workers.
     pub fn of(workers: usize) -> Steps {
         let come_to = (0..workers).map(|_| AtomicU64::new(0)).collect();
-        Steps { come_to, workers: AtomicUsize::new(0), nap_every: 16, late: None, short: None, over: None }
+        Steps {
+            come_to,
+            workers: AtomicUsize::new(0),
+            nap_every: 16,
+            late: None,
+            short: None,
+            over: None,
+            over_in_changes: false,
+        }
     }
 
     /// Naps in every slot.
@@ -63,6 +73,11 @@ impl Steps {
     /// The time of all slots from this one on is over, as for a node whose lease has ended.
     pub fn over_before(self, slot: u64) -> Steps {
         Steps { over: Some(slot), ..self }
+    }
+
+    /// The same for what a change finds left over.
+    pub fn over_in_changes(self) -> Steps {
+        Steps { over_in_changes: true, ..self }
     }
 
     pub fn clock(self) -> SlotClock {
@@ -114,6 +129,13 @@ impl Edges for Steps {
             stop.request();
         }
         wait_until(MonoNs(1), stop)
+    }
+
+    fn may_go_on(&self, stop: &Stop) -> bool {
+        if self.over_in_changes {
+            stop.request();
+        }
+        !self.over_in_changes
     }
 }
 

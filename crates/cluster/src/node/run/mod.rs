@@ -199,6 +199,9 @@ impl Run {
         host: &Host,
     ) -> Result<SocketAddr, Refusal> {
         has_room(self.earlier.len(), self.placings)?;
+        if let State::Executing { running, .. } = &self.state {
+            running.has_room_for(&placed.share.graph).map_err(|error| Refusal::new(error, "run it anew"))?;
+        }
         let bridges = bridges(&placed, host.engine, host.samples)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next.
@@ -253,6 +256,7 @@ impl Run {
         self.is_executed()?;
         let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
         let epoch_ns = self.turn(change, host)?;
+        self.reference = change.reference.clone();
         let mut registry = host.registry.clone();
         next.give(&mut registry);
         let (next, links) = self.connect(&order, next, &change.samples)?;
@@ -264,10 +268,10 @@ impl Run {
         let before = std::mem::replace(bridges, next);
         self.counters.components.extend(running.stats());
         self.counters.links.extend(links);
-        self.earlier.push((self.time.due(change.at) + OVERLAP, before));
-        self.placings += 1;
-        (self.order, self.placed, self.reference) = (order, placed, change.reference.clone());
+        (self.order, self.placed) = (order, placed);
         let from_slot = change.at.max(self.slot().saturating_add(1));
+        self.earlier.push((self.time.due(from_slot) + OVERLAP, before));
+        self.placings += 1;
         Ok(Started { from_slot, ..self.started(epoch_ns) })
     }
 
@@ -309,9 +313,12 @@ impl Run {
 
     /// Notices the end. `true`: it is to be forgotten.
     pub(super) fn attend(&mut self, members: &Membership) -> bool {
-        if let State::Executing { running, .. } = &mut self.state {
+        let slot = self.slot();
+        if let State::Executing { running, .. } = &mut self.state
+            && self.slow.is_due(slot)
+        {
             running.clear_away();
-            self.slow.look(running.stats().slow_slots());
+            self.slow.look(slot, running.stats().slow_slots());
         }
         while self.earlier.first().is_some_and(|&(until, _)| WallClock.now() > until) {
             // What broke them was their own affair: they carry nothing any more.
