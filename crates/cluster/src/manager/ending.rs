@@ -42,14 +42,23 @@ impl Watched<'_> {
     pub(super) fn is_over(&self, stops: bool) -> bool {
         is_over(stops, self.order.slots, self.names.len(), &self.last)
     }
+
+    /// Whether another placing would come too late for a node: it is about to end by itself.
+    pub(super) fn is_too_late(&self, progress: &Progress) -> bool {
+        is_too_late(self.order.slots, self.names.len(), progress)
+    }
 }
 
 /// Whether another placing of so many nodes would come too late: one of them has ended by itself, as all others are about to,
 /// or the placing could not begin before the last slot. `slots`: those of the run.
 fn is_over(stops: bool, slots: Option<u64>, nodes: usize, last: &BTreeMap<String, Progress>) -> bool {
     let has_ended = |progress: &Progress| progress.end.is_some() && !cut_off(progress);
-    let too_late = |progress: &Progress| slots.is_some_and(|slots| first_slot(progress, nodes) >= slots);
-    stops || last.values().any(|progress| has_ended(progress) || too_late(progress))
+    stops || last.values().any(|progress| has_ended(progress) || is_too_late(slots, nodes, progress))
+}
+
+/// Whether another placing of so many nodes could not begin before the last slot.
+fn is_too_late(slots: Option<u64>, nodes: usize, progress: &Progress) -> bool {
+    slots.is_some_and(|slots| first_slot(progress, nodes) >= slots)
 }
 
 #[cfg(test)]

@@ -157,15 +157,14 @@ impl Manager {
     fn end_there(&self, watched: &Watched<'_>, node: &str, error: &ClusterError) {
         let (run, manager) = (watched.order.run.clone(), watched.order.manager.clone());
         // One that is about to end by itself keeps its results.
-        let ends = |progress: &Progress| {
-            watched.order.slots.is_some_and(|slots| first_slot(progress, watched.names.len()) >= slots)
+        let goes_on = |progress: Progress| {
+            progress.end.is_none() && progress.manager == manager && !watched.is_too_late(&progress)
         };
-        let goes_on = |progress: Progress| progress.end.is_none() && progress.manager == manager && !ends(&progress);
         let question = Request::Progress { run: run.clone() };
         if matches!(error, ClusterError::Refused { .. })
             && self.ask_progress(node, &question, PATIENCE).is_ok_and(goes_on)
         {
-            // One that does not answer that is lost like any other.
+            // One that does not answer to that is lost like any other.
             let _ = self.ask_progress(node, &Request::Stop { run, manager: Some(manager.clone()) }, PATIENCE);
         }
     }

@@ -252,7 +252,7 @@ impl Run {
 
     /// Goes over to it at a logical slot: components that were here keep their state, others begin afresh. Refused, it goes on
     /// with the placing that it has.
-    pub(super) fn change(&mut self, change: &Change, host: &mut Host) -> Result<Started, Refusal> {
+    pub(super) fn change(&mut self, change: &Change, host: &Host) -> Result<Started, Refusal> {
         self.is_executed()?;
         let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
         let epoch_ns = self.turn(change, host)?;
