@@ -31,7 +31,7 @@ pub struct Loss {
     pub why: String,
     /// The physical slot in which the manager knew.
     pub known_in_slot: u64,
-    /// First logical slot that all others execute in its place; those between are missed. `None`: nobody took over, since the run
+    /// First logical slot that all others execute in its place; those between are missed. `None`: not all took over, since the run
     /// was about to end.
     pub resumed_in_slot: Option<u64>,
     /// Components that begin afresh there: what they knew was on the lost node.
@@ -144,10 +144,12 @@ impl Manager {
         let Started { epoch_ns, ptp, from_slot, .. } = ask(&reference, change.clone())?;
         let change = Change { epoch_ns: Some(epoch_ns), ptp, ..change };
         let mut at = edge.at.max(from_slot);
-        for (_, started) in each(&watched.others(&reference), |name| ask(name, change.clone())) {
+        let others = each(&watched.others(&reference), |name| ask(name, change.clone()));
+        // It went over, whatever the others answered.
+        watched.reference = reference;
+        for (_, started) in others {
             at = at.max(started?.from_slot);
         }
-        watched.reference = reference;
         watched.slowness.restart(at);
         Ok(Edge { at, ..edge })
     }

@@ -80,14 +80,16 @@ impl Beat {
             *self = Beat::Ptp(Disciplined::follow(service.clone(), agreed, epoch.clock, time).map_err(refusal)?);
             return Ok(epoch_ns);
         }
-        let refusal = |error| {
+        let silent = |error| {
             let why = format!("the clock of `{}` does not answer at {}: {error}", epoch.reference, epoch.clock);
             Refusal::new(why, "a way for UDP between the nodes' sample addresses")
         };
-        let answered = Answered::by(epoch.clock).map_err(refusal)?;
+        let no_thread =
+            |error| Refusal::new(format!("no thread to follow a clock: {error}"), "fewer threads on this node");
+        let answered = Answered::by(epoch.clock).map_err(silent)?;
         // Not before: until it answers, the slots keep the beat that they have. And only one may follow at a time.
         *self = Beat::Alone;
-        *self = Beat::Own { _follower: answered.follow(epoch_ns, time).map_err(refusal)? };
+        *self = Beat::Own { _follower: answered.follow(epoch_ns, time).map_err(no_thread)? };
         Ok(epoch_ns)
     }
 

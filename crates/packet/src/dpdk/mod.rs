@@ -97,8 +97,6 @@ impl Core for Dpdk {
     fn collect(&mut self, arena: &mut [u8], entries: &mut Vec<RxEntry>, limits: &Limits) -> Result<(), EngineError> {
         let now = WallClock.now();
         self.look(now)?;
-        // Whoever only receives from now on may never wait.
-        self.kick();
         self.shared.counters.receive_calls += 1;
         // As often as a batch takes, however many frames come that are not for the engine.
         let mut bursts = limits.batch.div_ceil(BURST) + 1;
@@ -126,6 +124,10 @@ impl Core for Dpdk {
             }
         }
         self.for_others = came && entries.is_empty() && !self.queue.was_alone();
+        if entries.is_empty() {
+            // Whoever only polls from now on never waits. Not before: it may be another engine that sends.
+            self.kick();
+        }
         if self.device.has_arp()
             && let Some(mut sending) = self.device.sending(now)
         {
@@ -144,8 +146,8 @@ impl Core for Dpdk {
         let poller = if polls { self.device.poller() } else { None };
         let socket = self.device.socket.as_ref().filter(|_| poller.is_some());
         let most = match (&poller, socket) {
-            // Nothing tells when the kernel takes more of the driver's ring.
-            (Some(_), Some(_)) if self.device.has_unsent() => STANDBY,
+            // Nothing tells when the kernel takes more of the driver's ring, nor that another engine left something in it.
+            (Some(_), Some(_)) if self.device.has_unsent() || !self.queue.was_alone() => STANDBY,
             (Some(_), Some(_)) => Duration::MAX,
             (Some(_), None) => NAP,
             (None, _) if soon => NAP,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Slots from one look to the next, at least. A slot that two components missed counts twice where a look falls between them: in
-/// one of so many at most.
+/// Slots from one look to the next, at least. What two components missed counts twice where a look falls between the one and the
+/// other, so looks are rare: one slot of so many, or a stall once, which a worker adds as a whole when it is over.
 const APART_SLOTS: u64 = 10;
 
 /// Counted from look to look: in each the slots of the component that missed most of them. A component that missed many in the
