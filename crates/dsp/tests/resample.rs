@@ -5,7 +5,7 @@ use takt_base::{Complex32, Tick, Ticks};
 use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler, Rotation, noise, power_spectrum, tone};
 
 /// Steps of every kind: ends of the range, primes, powers, multiples of each other.
-const STEPS: [u32; 14] = [2, 3, 4, 5, 8, 10, 25, 52, 97, 128, 250, 256, 508, 512];
+const STEPS: [u32; 15] = [1, 2, 3, 4, 5, 8, 10, 25, 52, 97, 128, 250, 256, 508, 512];
 
 /// The 255 steps of an N200.
 fn legal() -> impl Iterator<Item = u32> {
@@ -222,6 +222,18 @@ proptest! {
                 noisy(grid)(m as u64, &mut sent);
             }
             prop_assert_eq!(x, sent[0]);
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_lies_as_far_away_as_ticks_go_is_silence() {
+    for (signal, first) in [(0, i64::MAX as u64), (0, 1 << 63), (i64::MAX as u64, 0), (u64::MAX, 1 << 63)] {
+        for (step, len) in [(1, u64::MAX), (512, 1 << 40)] {
+            let grid = Grid { first: Tick(signal), step, len };
+            let mut out = [Complex32::default(); 40];
+            Resampler::new().add(grid, 0.0, Tick(first), 5, &mut out, |_, block| block.fill(Complex32::default()));
+            assert_eq!(out, [Complex32::default(); 40]);
         }
     }
 }

@@ -156,6 +156,17 @@ fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
         ),
         ("\"core:sample_start\": 0", "\"core:sample_start\": 4", "/captures/1/core:sample_start is 3, not 4 or more"),
         ("\"core:hw\"", "\"core:num_channels\": 2, \"core:hw\"", "/global/core:num_channels is 2, not 1"),
+        ("\"core:hw\"", "\"core:trailing_bytes\": 8, \"core:hw\"", "/global/core:trailing_bytes is 8, not 0 or absent"),
+        (
+            "\"optional\": true",
+            "\"optional\": false",
+            r#"/global/core:extensions is {"name":"x","optional":false,"version":"1"}, not extensions that are optional"#,
+        ),
+        (
+            "\"core:hw\"",
+            "\"core:offset\": 18446744073709551615, \"core:hw\"",
+            "/captures/0/core:sample_start is 0, not 18446744073709551615 or more",
+        ),
         (
             "\"core:frequency\"",
             "\"core:header_bytes\": 8, \"core:frequency\"",
@@ -173,6 +184,39 @@ fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
     let (text, fix) = refusal(GOOD, 18);
     assert_eq!(text, "x.sigmf-data: 18 bytes end within a sample; samples of this format have 4 bytes");
     assert_eq!(fix, "name the right format, or cut the piece off: truncate -s 16 x.sigmf-data");
+}
+
+#[test] // their sum wrapped around
+fn an_offset_without_room_for_the_samples_behind_it_is_refused() {
+    let text = r#"{"global": {"core:datatype": "ci16_le", "core:version": "1.0.0", "core:offset": 18446744073709551615},
+        "captures": [{"core:sample_start": 18446744073709551615}]}"#;
+    let (text, fix) = refusal(text, 4);
+    assert_eq!(text, "x.sigmf-meta: /global/core:offset is 18446744073709551615, not room for 1 samples behind it");
+    assert_eq!(fix, "restore the offset of the recording");
+}
+
+#[test] // who opened it waited until somebody wrote to it
+fn a_pipe_is_refused_before_it_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = recording(dir.path(), GOOD, 16);
+    for (file, what) in [(data(&path), "a file of samples"), (meta(&path), "a metadata file")] {
+        std::fs::remove_file(&file).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        let error = Reader::open(&path).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("it is a device or a pipe, not {what}")), "{error}");
+    }
+}
+
+#[test]
+fn who_may_not_replace_the_samples_keeps_their_description() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = recording(dir.path(), GOOD, 0);
+    // Not even root writes to a directory.
+    std::fs::remove_file(data(&path)).unwrap();
+    std::fs::create_dir(data(&path)).unwrap();
+    let error = Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Replace).unwrap_err();
+    assert!(matches!(error, FileError::Io { action: "replacing", .. }), "{error}");
+    assert_eq!(std::fs::read_to_string(meta(&path)).unwrap(), GOOD);
 }
 
 #[test]

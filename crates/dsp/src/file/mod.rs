@@ -8,4 +8,5 @@ mod writer;
 pub use error::FileError;
 pub use format::{FormatError, SampleFormat};
 pub use reader::SampleReader;
+pub(crate) use reader::open_file;
 pub use writer::{Existing, SampleWriter};

@@ -40,13 +40,8 @@ impl SampleReader {
     /// # Errors
     /// If it cannot be opened, is no ordinary file, or ends within a sample.
     pub fn open(path: &Path, format: SampleFormat) -> Result<SampleReader, FileError> {
-        let file = File::open(path).map_err(FileError::io("opening", path))?;
-        let about = file.metadata().map_err(FileError::io("examining", path))?;
-        if !about.is_file() {
-            let found = if about.is_dir() { "a directory" } else { "a device or a pipe" };
-            return Err(FileError::unexpected(path, "it", found, "a file of samples", "name the file itself"));
-        }
-        let (bytes, sample_bytes) = (about.len(), format.sample_bytes() as u64);
+        let (file, bytes) = open_file(path, "a file of samples", "name the file itself")?;
+        let sample_bytes = format.sample_bytes() as u64;
         if bytes % sample_bytes != 0 {
             return Err(FileError::PartialSample { path: path.to_owned(), bytes, sample_bytes });
         }
@@ -113,3 +108,16 @@ impl SampleReader {
 }
 
 const BUFFER_BYTES: usize = 1 << 16;
+
+/// Opens an ordinary file, and answers its length in bytes. Anything else is refused before it is opened: a pipe that nobody writes
+/// would be waited for.
+pub(crate) fn open_file(path: &Path, expected: &str, fix: &str) -> Result<(File, u64), FileError> {
+    let about = std::fs::metadata(path).map_err(FileError::io("opening", path))?;
+    if !about.is_file() {
+        let found = if about.is_dir() { "a directory" } else { "a device or a pipe" };
+        return Err(FileError::unexpected(path, "it", found, expected, fix));
+    }
+    let file = File::open(path).map_err(FileError::io("opening", path))?;
+    let bytes = file.metadata().map_err(FileError::io("examining", path))?.len();
+    Ok((file, bytes))
+}

@@ -40,7 +40,7 @@ pub struct Global {
 /// Samples without a gap: an object of `captures`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Capture {
-    /// `core:sample_start`: the index of its first sample in the file. A [`Writer`](super::Writer) sets it.
+    /// `core:sample_start`: the index of its first sample, `core:offset` included. A [`Writer`](super::Writer) sets it.
     pub sample_start: u64,
     /// `core:global_index`: the index of that sample in the stream it was cut from, gaps counted.
     pub global_index: Option<u64>,
@@ -104,7 +104,7 @@ impl Global {
         let fields = [
             ("core:datatype", Some(json!(self.format.sigmf_name()))),
             ("core:version", Some(json!(self.version))),
-            ("core:sample_rate", self.sample_rate_sps.map(number)),
+            ("core:sample_rate", self.sample_rate_sps.and_then(number)),
             ("core:hw", self.hw.as_deref().map(Value::from)),
             ("core:offset", (self.offset != 0).then(|| json!(self.offset))),
         ];
@@ -117,7 +117,7 @@ impl Capture {
         let fields = [
             ("core:sample_start", Some(json!(self.sample_start))),
             ("core:global_index", self.global_index.map(Value::from)),
-            ("core:frequency", self.frequency_hz.map(number)),
+            ("core:frequency", self.frequency_hz.and_then(number)),
             ("core:datetime", self.datetime.as_deref().map(Value::from)),
         ];
         object(&self.other, fields)
@@ -143,9 +143,10 @@ fn object<const N: usize>(other: &Map<String, Value>, fields: [(&str, Option<Val
     Value::Object(all)
 }
 
-/// A whole number as one: 25000000, not 25000000.0.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 { json!(value as i64) } else { json!(value) }
+/// A whole number as one: 25000000, not 25000000.0. None of what JSON has no number for.
+fn number(value: f64) -> Option<Value> {
+    let whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
+    value.is_finite().then(|| if whole { json!(value as i64) } else { json!(value) })
 }
 
 /// Of the specification.

@@ -33,6 +33,14 @@ fn global(value: Value, path: &Path) -> Result<Global, FileError> {
             return Err(object.wrong(name, found, &only.to_string(), fix));
         }
     }
+    if let Some(found) = object.fields.get("core:trailing_bytes").filter(|found| found.as_u64() != Some(0)) {
+        let fix = "cut them off the data file";
+        return Err(object.wrong("core:trailing_bytes", found, "0 or absent", fix));
+    }
+    if let Some(found) = required_extension(&object.fields) {
+        let fix = "if what it says does not matter here, make it optional";
+        return Err(object.wrong("core:extensions", &found, "extensions that are optional", fix));
+    }
     if let Some(found) = object.fields.get("core:dataset") {
         let fix = "rename the data file to NAME.sigmf-data and take this field away";
         return Err(object.wrong("core:dataset", found, "absent", fix));
@@ -59,6 +67,12 @@ fn global(value: Value, path: &Path) -> Result<Global, FileError> {
         offset: object.count("core:offset")?.unwrap_or(0),
         other: object.fields,
     })
+}
+
+/// An extension without which, its author says, the recording must not be read (SigMF 1.2, `core:extensions`).
+fn required_extension(global: &Map<String, Value>) -> Option<Value> {
+    let extensions = global.get("core:extensions")?.as_array()?;
+    extensions.iter().find(|extension| extension.get("optional") == Some(&Value::Bool(false))).cloned()
 }
 
 fn capture(mut object: Object<'_>) -> Result<Capture, FileError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use num_complex::Complex32;
 
 use super::{Capture, Metadata, files};
-use crate::file::{FileError, SampleReader};
+use crate::file::{FileError, SampleReader, open_file};
 
 /// A recording being read, in bounded memory.
 #[derive(Debug)]
@@ -25,7 +25,12 @@ impl Reader {
         let (meta, data) = files(path);
         let metadata = Metadata::parse(&meta, &read_bounded(&meta)?)?;
         let data = SampleReader::open(&data, metadata.global.format)?;
-        let end = metadata.global.offset + data.samples();
+        let offset = metadata.global.offset;
+        let end = offset.checked_add(data.samples()).ok_or_else(|| {
+            let (place, found) = ("/global/core:offset", offset.to_string());
+            let expected = format!("room for {} samples behind it", data.samples());
+            FileError::unexpected(&meta, place, &found, &expected, "restore the offset of the recording")
+        })?;
         match metadata.captures.iter().enumerate().find(|(_, capture)| capture.sample_start > end) {
             Some((index, capture)) => Err(FileError::unexpected(
                 &meta,
@@ -81,17 +86,16 @@ impl Reader {
     }
 }
 
-/// Metadata are kilobytes; what is larger than this is something else.
-const LIMIT_BYTES: u64 = 64 << 20;
+/// Metadata are kilobytes, or megabytes where a recording has very many captures; what is larger than this is something else.
+pub(super) const LIMIT_BYTES: u64 = 64 << 20;
 
 fn read_bounded(path: &Path) -> Result<Vec<u8>, FileError> {
-    let file = std::fs::File::open(path).map_err(FileError::io("opening", path))?;
+    let (expected, fix) = ("a metadata file", "name the .sigmf-meta file of a recording");
+    let (file, _) = open_file(path, expected, fix)?;
     let mut text = Vec::new();
     file.take(LIMIT_BYTES + 1).read_to_end(&mut text).map_err(FileError::io("reading", path))?;
     if text.len() as u64 > LIMIT_BYTES {
-        let (found, expected) = ("more than 64 MiB", "that of a metadata file");
-        let fix = "name the .sigmf-meta file of a recording";
-        return Err(FileError::unexpected(path, "its length", found, expected, fix));
+        return Err(FileError::unexpected(path, "its length", "more than 64 MiB", "that of a metadata file", fix));
     }
     Ok(text)
 }

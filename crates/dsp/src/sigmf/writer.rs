@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use num_complex::Complex32;
 
+use super::reader::LIMIT_BYTES;
 use super::{Annotation, Capture, Global, Metadata, files};
 use crate::file::{Existing, FileError, SampleWriter};
 
@@ -30,8 +31,11 @@ impl Writer {
         if meta.exists() {
             match existing {
                 Existing::Keep => return Err(FileError::Exists { path: meta }),
-                // Before the data go: old metadata must never describe new samples.
-                Existing::Replace => std::fs::remove_file(&meta).map_err(FileError::io("replacing", &meta))?,
+                Existing::Replace => {
+                    may_be_replaced(&data)?;
+                    // Before the data go: old metadata must never describe new samples.
+                    std::fs::remove_file(&meta).map_err(FileError::io("replacing", &meta))?;
+                }
             }
         }
         let data = SampleWriter::create(&data, global.format, existing)?;
@@ -45,9 +49,11 @@ impl Writer {
     /// What follows is a new run of samples. A run without samples is replaced by its successor. `sample_start` is set
     /// here.
     pub fn begin_capture(&mut self, capture: Capture) {
-        let sample_start = self.metadata.global.offset + self.data.samples();
-        self.metadata.captures.retain(|earlier| earlier.sample_start < sample_start);
-        self.metadata.captures.push(Capture { sample_start, ..capture });
+        let sample_start = self.metadata.global.offset.saturating_add(self.data.samples());
+        let captures = &mut self.metadata.captures;
+        // In order: only the last ones can have begun here.
+        while captures.pop_if(|last| last.sample_start >= sample_start).is_some() {}
+        captures.push(Capture { sample_start, ..capture });
     }
 
     /// What the recording says of its rate, in samples a second, where that was not known at first.
@@ -106,6 +112,14 @@ impl Writer {
     }
 }
 
+/// Whether the data file, if there is one, may be written: who may not keeps its description, too.
+fn may_be_replaced(data: &Path) -> Result<(), FileError> {
+    match File::options().write(true).open(data) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FileError::io("replacing", data)(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file beside the old one and renames it over: a reader finds one or the other, whole.
 fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
     let mut temporary = path.to_owned().into_os_string();
@@ -115,6 +129,11 @@ fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
         .map_err(|e| FileError::io("describing", path)(e.into()))?
         .into_bytes();
     text.push(b'\n');
+    if text.len() as u64 > LIMIT_BYTES {
+        let (found, expected) = ("more than 64 MiB", "what a reader takes: the checkpoint before holds");
+        let fix = "record less at a time: each burst is a capture of its own";
+        return Err(FileError::unexpected(path, "the length of its metadata", found, expected, fix));
+    }
     let write = || {
         let mut file = File::create(&temporary)?;
         file.write_all(&text)?;

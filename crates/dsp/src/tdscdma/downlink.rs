@@ -8,8 +8,8 @@ use super::{CHIPS, Cell, DOWNLINK_SLOTS, Error, traffic_slot};
 use crate::crc::Crc;
 use crate::{lte, umts};
 
-/// The parity of a block.
-pub(super) const PARITY: Crc = Crc::Crc24A;
+/// The parity of a block: gCRC24 of TS 25.222, 4.2.1, which LTE calls CRC24B.
+pub(super) const PARITY: Crc = Crc::Crc24B;
 
 /// What scrambles the bits of a block, so that no bits at all are no block: c_init of a Gold sequence.
 const SCRAMBLING: u32 = 0x7d5c_ad3a;
@@ -84,7 +84,7 @@ impl Downlink {
         Ok(Downlink {
             shape,
             writer: Writer::new(cell),
-            encoder: umts::TurboEncoder::new(shape.block_bits).expect("109 to 1873 bits, and the code has 40 to 5114"),
+            encoder: umts::TurboEncoder::new(shape.block_bits).expect("113 to 1873 bits, and the code has 40 to 5114"),
             block: vec![0; shape.block_bits].into(),
             coded: vec![0; shape.coded_bits()].into(),
         })

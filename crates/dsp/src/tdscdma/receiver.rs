@@ -51,7 +51,7 @@ impl Receiver {
         Ok(Receiver {
             shape,
             reader: Reader::new(cell),
-            decoder: turbo::Decoder::umts(shape.block_bits).expect("109 to 1873 bits, and the code has 40 to 5114"),
+            decoder: turbo::Decoder::umts(shape.block_bits).expect("113 to 1873 bits, and the code has 40 to 5114"),
             channels: [Channel::NONE; DOWNLINK_SLOTS.end - DOWNLINK_SLOTS.start],
             soft: vec![0.0; shape.coded_bits().next_multiple_of(2 * codes)].into(),
             llrs: vec![0; shape.coded_bits()].into(),

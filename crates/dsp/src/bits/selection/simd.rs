@@ -25,8 +25,9 @@ impl Level {
     /// All there are, the fastest first.
     #[inline]
     pub(super) fn all() -> impl Iterator<Item = Level> {
-        let compress = is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw");
-        let shuffle = is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("popcnt");
+        let counts = is_x86_feature_detected!("popcnt");
+        let compress = counts && is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw");
+        let shuffle = counts && is_x86_feature_detected!("ssse3");
         let found = [compress.then_some(Level(Kind::Compress)), shuffle.then_some(Level(Kind::Shuffle))];
         found.into_iter().flatten()
     }

@@ -108,7 +108,7 @@ pub struct Passage {
     pub gain: Complex32,
 }
 
-/// Evaluates signals at places between their samples, without allocating after it was built. Half a megabyte.
+/// Evaluates signals at places between their samples, without allocating after it was built. Some 0.9 MB.
 ///
 /// ```
 /// use takt_base::{Complex32, Tick};

@@ -20,7 +20,7 @@ use quantise::Take;
 /// The decoder of blocks of one length, many at a time: max-log-MAP on bytes, a lane for each block. So 64 are decoded in the time
 /// of one with AVX-512, 32 with AVX2, 16 without.
 ///
-/// Faster than [`Decoder`](super::Decoder) when there are enough blocks, and as good but for some 0.02 dB. Soft values
+/// Faster than [`Decoder`](super::Decoder) when there are enough blocks, and as good but for some 0.02 to 0.05 dB. Soft values
 /// are scaled block by block, so only their ratios count. A block's bits depend on its own soft values and the number of
 /// iterations alone, not on the blocks beside it. Nothing is allocated after it was built.
 ///
