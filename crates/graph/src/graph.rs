@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::item::Item;
+use crate::kind::Catalogue;
 use crate::shape::{Lengths, Shape};
 use crate::value::Params;
 use crate::waveform::MissPolicy;
@@ -111,6 +112,21 @@ impl Graph {
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// The same waveform, to be tried: with the parameters that its components have in trials ([`ParamSpec::in_trials`]).
+    ///
+    /// [`ParamSpec::in_trials`]: crate::ParamSpec::in_trials
+    #[must_use]
+    pub fn for_trials(&self, catalogue: &dyn Catalogue) -> Graph {
+        let mut graph = self.clone();
+        for component in &mut graph.components {
+            let params = catalogue.kind(&component.kind).map(|kind| kind.params.as_slice()).unwrap_or_default();
+            for (name, value) in params.iter().filter_map(|param| Some((&param.name, param.in_trials.as_ref()?))) {
+                component.params.set(name, value.clone());
+            }
+        }
+        graph
     }
 
     /// Index of the component of this name.

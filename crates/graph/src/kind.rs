@@ -45,6 +45,9 @@ pub struct ParamSpec {
     /// Whether it is how many bytes of memory the component takes, besides its packets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub memory: bool,
+    /// What it is where a waveform is only tried, whatever was given; `None`: what was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_trials: Option<Value>,
 }
 
 /// The values a parameter can have.
@@ -240,6 +243,7 @@ impl ParamSpec {
             default: None,
             variable: false,
             memory: false,
+            in_trials: None,
         }
     }
 
@@ -286,6 +290,13 @@ impl ParamSpec {
     #[must_use]
     pub fn memory(mut self) -> ParamSpec {
         self.memory = true;
+        self
+    }
+
+    /// That is another one where a waveform is only tried: a trial changes nothing on its machine.
+    #[must_use]
+    pub fn in_trials(mut self, value: impl Into<Value>) -> ParamSpec {
+        self.in_trials = Some(value.into());
         self
     }
 

@@ -16,7 +16,7 @@ impl Awgn {
         /// Energy of a bit over the noise's spectral density.
         #[param(unit = "dB", range = -20.0..=200.0, default = 200.0, variable)]
         ebn0_db: f64,
-        /// Amplitude of the signal: that of the modulator.
+        /// Amplitude of the signal: that of the modulator. Samples are whole numbers: from some 64 on that is no noise of its own.
         #[param(range = 1..=32767, default = 4096)]
         amplitude: i16,
         /// Which noise.

@@ -41,7 +41,9 @@ fn what_a_sink_wrote_a_source_reads_and_nothing_is_lost() {
     // Far more than the buffer holds.
     let report = run(&waveform([spec("a", "counter"), file("z", "file-sink", &path)]), [0, 1], 500);
     let results = &report.components[1].results;
-    assert_eq!((&results["bytes"], &results["dropped_packets"]), (&500_000.into(), &0.into()));
+    for (name, count) in [("bytes", 500_000), ("dropped_packets", 0), ("missing_packets", 0)] {
+        assert_eq!(results[name], count.into(), "{name}");
+    }
     let written = std::fs::read(&path).expect("a file");
     assert!(written.iter().enumerate().all(|(n, &byte)| byte == n as u8) && written.len() == 500_000);
     let source = file("a", "file-source", &path).param("items", 999);
@@ -66,6 +68,36 @@ fn at_its_end_a_file_is_short_or_zeros_or_begins_again() {
     assert_eq!(copied("short"), [1, 2, 3, 4, 5]);
     assert_eq!(copied("zeros"), [1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(copied("repeat"), [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
+}
+
+#[test] // `takt map`, which tries a waveform, emptied the file
+fn to_try_a_waveform_touches_no_file_that_it_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kept");
+    std::fs::write(&path, "kept").expect("written");
+    let waveform = waveform([spec("a", "counter"), file("z", "file-sink", &path)]);
+    let graph = Graph::check(&waveform, &registry()).expect("checked");
+    let costs = takt_runtime::costs::known(&graph, &registry(), None).expect("tried");
+    assert!(costs.components.contains_key("z"));
+    assert_eq!(std::fs::read_to_string(&path).expect("read"), "kept");
+}
+
+/// In virtual time: the sender is held up in slots 5, 7 and 9 until a little into the next, when their packets are of no use.
+#[test]
+fn packets_that_are_missing_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stall = spec("s", "stall").param("slot", 5).param("every", 2).param("time_us", 1200.0);
+    let path = folder.path().join("x");
+    let sink = spec("z", "file-sink").param("path", path.to_str().expect("text")).param("item", "i16");
+    let components = [spec("a", "bit-source").param("items", 100), spec("m", "bpsk-modulate"), stall, sink];
+    let waveform = components.into_iter().fold(Waveform::new("files", Duration::from_millis(1)), Waveform::with);
+    let graph = Graph::check(&waveform.chain(["a", "m", "s", "z"]), &registry()).expect("checked");
+    let plan = Plan::assign(&graph, &[0, 0, 0, 1], Latency::Compact).expect("legal");
+    let options = Options { slots: Some(10), ..Options::default() };
+    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").simulate();
+    let sink = report.components.last().expect("the sink");
+    assert_eq!((sink.executions, sink.missing_packets), (10, 3), "{report:#?}");
+    assert_eq!((&sink.results["missing_packets"], &sink.results["bytes"]), (&3.into(), &(7 * 200).into()));
 }
 
 #[test]
@@ -95,6 +127,13 @@ fn a_file_that_is_not_there_or_may_not_be_written_is_refused() {
     let (what, fix) = refused(&waveform([file("a", "file-source", missing), spec("z", "counter-sink")]));
     assert_eq!(what, "file `/nowhere/at.all`: No such file or directory (os error 2)");
     assert_eq!(fix, "a file that is there and may be read");
+    let folder = tempfile::tempdir().expect("a folder");
+    let cut = folder.path().join("cut");
+    std::fs::write(&cut, [0; 7]).expect("written");
+    let source = spec("a", "file-source").param("path", cut.to_str().expect("text")).param("item", "f32");
+    let (what, fix) = refused(&waveform([source, spec("z", "null-sink")]));
+    assert_eq!(what, format!("file `{}`: 7 bytes are no whole number of f32 (4 bytes)", cut.display()));
+    assert_eq!(fix, format!("another item, or cut the rest off: truncate -s 4 {}", cut.display()));
     let (what, fix) = refused(&waveform([spec("a", "counter"), file("z", "file-sink", missing)]));
     assert!(what.contains("/nowhere/at.all") && fix.contains("folder"), "{what}");
 }

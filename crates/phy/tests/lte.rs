@@ -8,7 +8,7 @@ mod waveform;
 
 use proptest::prelude::*;
 use takt_dsp::lte::TURBO_LENGTHS;
-use takt_graph::{Catalogue, Latency, Params};
+use takt_graph::{Catalogue, Latency, Length, Params};
 use takt_runtime::{Bench, Bit, Llr};
 
 use vectors::through;
@@ -38,6 +38,8 @@ fn in_noise_no_more_blocks_are_wrong_than_with_others() {
         .replace("esn0_db = 200.0", &format!("esn0_db = {of_a_symbol:?}"));
     let report = run(&file, |_| 0, Latency::Compact, slots);
     judge(&report, slots, (rate, 100), "aff3ct");
+    let (blocks, code_blocks) = (["blocks", "block_errors"], ["code_blocks", "code_block_errors"]);
+    assert_eq!(results(&report, "desegment", code_blocks), results(&report, "crc-check", blocks), "one block is both");
     assert!(result(&report, "turbo-decoder", "iterations") < 8 * slots as i64, "it stops early");
 }
 
@@ -148,5 +150,10 @@ fn a_packet_of_another_length_gives_an_empty_one() {
         let mut bench = Bench::named(&registry, &kind.name, &Params::new()).expect("defaults do");
         bench.feed_bytes(0, &[]);
         assert!(bench.tick().output_bytes(0).is_empty(), "{}", kind.name);
+        let (input, output) = (bench.shape().inputs[0].item, bench.shape().outputs[0].length);
+        if matches!(output, Length::Fixed(_)) {
+            bench.feed_bytes(0, &vec![1; input.bytes()]);
+            assert!(bench.tick().output_bytes(0).is_empty(), "{}", kind.name);
+        }
     }
 }

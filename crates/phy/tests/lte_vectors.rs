@@ -161,8 +161,7 @@ fn decoded(vector: &Json, code_word: &[Llr]) -> (i64, i64) {
         Value::Int(count) => count,
         _ => panic!("{key} is no count"),
     };
-    let wrong = count(&check.results(), "block_errors")
-        + if count(&join.results(), "code_blocks") > 1 { count(&join.results(), "code_block_errors") } else { 0 };
+    let wrong = count(&check.results(), "block_errors") + count(&join.results(), "code_block_errors");
     (count(&decoder.results(), "iterations"), wrong)
 }
 

@@ -3,8 +3,8 @@
 #[path = "support/waveform.rs"]
 mod waveform;
 
-use takt_graph::{Graph, Latency, Plan, Waveform};
-use takt_runtime::{Options, Session};
+use takt_graph::{Graph, Latency, Params, Plan, Waveform};
+use takt_runtime::{Bench, Bit, Llr, Options, Report, Session};
 
 use waveform::{judge, on_three_plans, refused, registry, results, run};
 
@@ -34,25 +34,54 @@ fn both_transport_channels_of_the_reference_channel_come_back_on_any_plan() {
     }
 }
 
-/// On the beat, in virtual time: the sender is held up in slot 5 until 2 ms into the next.
-#[test]
-fn a_stall_costs_the_block_of_its_slot_and_none_of_the_channel_that_is_spread_over_four() {
-    let file = REFERENCE.replace("\"modulator\", \"channel\"", "\"modulator\", \"stall\", \"channel\"")
-        + "\n[component.stall]\ntype = \"stall\"\nslot = 5\ntime_us = 12_000.0\n";
+/// On the beat, in virtual time: the sender is held up in a slot for so long.
+fn held_up(slot: u64, time_us: f64) -> Report {
+    let stall = format!("\n[component.stall]\ntype = \"stall\"\nslot = {slot}\ntime_us = {time_us:?}\n");
+    let file = REFERENCE.replace("\"modulator\", \"channel\"", "\"modulator\", \"stall\", \"channel\"") + &stall;
     let registry = registry();
     let graph = Graph::check(&Waveform::parse("utran-ref.toml", &file).expect("read"), &registry).expect("checked");
-    let simulate = || {
-        let options = Options { slots: Some(40), ..Options::default() };
-        Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened").simulate()
-    };
-    let report = simulate();
+    let options = Options { slots: Some(40), ..Options::default() };
+    Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened").simulate()
+}
+
+/// Until 2 ms into the next slot.
+#[test]
+fn a_stall_costs_the_block_of_its_slot_and_none_of_the_channel_that_is_spread_over_four() {
+    let report = held_up(5, 12_000.0);
     let culprits = report.miss_list.iter().map(|miss| format!("{:?}", miss.culprit)).collect::<Vec<_>>();
     assert!(!culprits.is_empty() && culprits.iter().all(|culprit| culprit.contains("stall")), "{culprits:?}");
     assert_eq!(results(&report, "crc-check", ["blocks", "block_errors"]), [39, 0]);
     assert_eq!(results(&report, "sink", ["bits", "bit_errors"]), [39 * 3840, 0]);
     assert_eq!(results(&report, "dcch-crc-check", ["blocks", "block_errors"]), [10, 0]);
     assert_eq!(results(&report, "dcch-sink", ["bits", "bit_errors"]), [1000, 0]);
-    assert_eq!(simulate().output_hash, report.output_hash);
+    assert_eq!(held_up(5, 12_000.0).output_hash, report.output_hash);
+}
+
+/// The last slot of the second interval is lost, and all of the next one: its block was made of frames of both.
+#[test]
+fn frames_of_an_interval_whose_end_is_lost_are_no_part_of_the_next() {
+    let report = held_up(7, 22_000.0);
+    assert_eq!(results(&report, "dcch-crc-check", ["blocks", "block_errors"]), [8, 0]);
+    assert_eq!(results(&report, "dcch-sink", ["bits", "bit_errors"]), [800, 0]);
+}
+
+#[test] // zeros were decoded to the block of zeros, whose CRC holds
+fn a_channel_that_sends_nothing_now_and_then_has_no_block_then() {
+    let file = REFERENCE.replacen("items = 3840", "items = 3840\nevery = 2", 1);
+    let report = run(&file, |_| 0, Latency::Compact, 40);
+    assert_eq!(results(&report, "crc-check", ["blocks", "block_errors"]), [20, 0]);
+    assert_eq!(results(&report, "sink", ["bits", "bit_errors"]), [20 * 3840, 0]);
+}
+
+#[test]
+fn of_soft_values_that_say_nothing_no_decoder_makes_a_block() {
+    for (kind, coded) in [("umts-turbo-decode", 132), ("umts-viterbi", 144), ("lte-turbo-decode", 132)] {
+        let mut bench = Bench::named(&registry(), kind, &Params::new().with("K", 40)).expect("as declared");
+        let mut llrs = vec![Llr(0); coded];
+        assert!(bench.feed("in", &llrs).tick().output::<Bit>("out").is_empty(), "{kind}");
+        llrs[7] = Llr(1);
+        assert!(!bench.feed("in", &llrs).tick().output::<Bit>("out").is_empty(), "{kind}: one value is enough");
+    }
 }
 
 /// Wrong blocks of aff3ct 3.0.2 with 16-bit metrics (max-log, extrinsics times 0.75), K = 3856, all 11 580 bits sent; 100 block
@@ -104,5 +133,6 @@ fn shapes_that_the_standard_does_not_have_are_refused() {
     refused("umts-turbo-decode", &[("length", 5115)]);
     refused("umts-rate-match", &[("length", 11_580), ("matched", 100)]);
     refused("umts-interleave-1", &[("tti", 30)]);
+    refused("umts-rate-match", &[("tti", 20), ("frame", 2)]);
     refused("umts-mux", &[("length", 9121), ("frame", 9120)]);
 }

@@ -13,8 +13,8 @@ struct BitSinkCompare {
     sent: Vec<Bit>,
 }
 
-/// Counts errors against the sequence of a `bit-source` with the same seed. A missing packet counts its bits as missing,
-/// not as errors.
+/// Counts errors against the sequence of a `bit-source` with the same seed. A missing packet is counted as such, and
+/// none of its bits as an error.
 #[component]
 impl BitSinkCompare {
     fn new(

@@ -40,7 +40,7 @@ impl LteCrcAttach {
         #[port(exactly = transport)] input: In<Bit>,
         #[port(fixed = transport as usize + polynomial(&crc).bits())] mut output: Out<Bit>,
     ) {
-        if input.len() != self.transport || input.missing() {
+        if input.len() != self.transport {
             return output.truncate(0);
         }
         lte::crc_attach(self.crc, bits(&input), bits_mut(&mut output));
@@ -75,12 +75,16 @@ impl LteCrcCheck {
         #[port(exactly = transport as usize + polynomial(&crc).bits())] input: In<Bit>,
         #[port(fixed = transport)] mut output: Out<Bit>,
     ) {
-        if input.len() != self.transport + self.crc.bits() || input.missing() {
+        let whole = input.len() == self.transport + self.crc.bits();
+        if !whole || input.missing() {
             self.missing += 1;
+        } else {
+            self.blocks += 1;
+            self.wrong += i64::from(!lte::crc_check(self.crc, bits(&input)));
+        }
+        if !whole {
             return output.truncate(0);
         }
-        self.blocks += 1;
-        self.wrong += i64::from(!lte::crc_check(self.crc, bits(&input)));
         output.copy_from_slice(&input[..self.transport]);
     }
 

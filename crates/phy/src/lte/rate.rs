@@ -122,7 +122,7 @@ macro_rules! rate_matching {
                 #[port(exactly = $in)] input: In<$Item>,
                 #[port(fixed = $out)] mut output: Out<$Item>,
             ) {
-                if input.len() != self.0.$taken() || input.missing() {
+                if input.len() != self.0.$taken() {
                     return output.truncate(0);
                 }
                 ($change)(&mut self.0, &input, &mut output);

@@ -9,7 +9,7 @@ use takt_runtime::{Bit, Llr, MakeError, component};
 enum Sequence {
     /// The same for all.
     Fixed(u32),
-    /// That of the subframe: packet j is in the slots n_s + 2 j and n_s + 2 j + 1 of its radio frame.
+    /// That of the subframe: what comes in slot j of the waveform is in the slots n_s + 2 j and n_s + 2 j + 1 of its radio frame.
     Channel { rnti: u16, code_word: u8, first: u8, cell: u16 },
 }
 
@@ -55,7 +55,7 @@ macro_rules! scrambling {
                 /// Which code word.
                 #[param(name = "q", range = 0..=1, default = 0)]
                 code_word: u8,
-                /// Slot of the radio frame that the first packet begins with.
+                /// Slot of the radio frame with which the packet of slot 0 begins.
                 #[param(name = "n_s", alias = "n_slot", range = 0..=19, default = 0)]
                 first: u8,
                 /// Identity of the cell.

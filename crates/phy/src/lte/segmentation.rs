@@ -26,7 +26,7 @@ impl LteSegment {
         #[port(exactly = transport + 24)] input: In<Bit>,
         #[port(fixed = block_bits(transport, 0))] mut output: Out<Bit>,
     ) {
-        if input.len() != self.0.bits() || input.missing() {
+        if input.len() != self.0.bits() {
             return output.truncate(0);
         }
         self.0.segment(bits(&input), bits_mut(&mut output));
@@ -52,8 +52,8 @@ struct LteDesegment {
     missing: i64,
 }
 
-/// Joins decoded code blocks to a transport block with its CRC24A, and counts the blocks whose CRC24B does not hold (TS 36.212,
-/// 5.1.2).
+/// Joins decoded code blocks to a transport block with its CRC24A, and counts the blocks whose CRC24B does not hold, or whose CRC24A
+/// where there is one block only (TS 36.212, 5.1.2).
 #[component]
 impl LteDesegment {
     fn new(
@@ -69,14 +69,17 @@ impl LteDesegment {
         #[port(exactly = block_bits(transport, 0))] input: In<Bit>,
         #[port(fixed = transport + 24)] mut output: Out<Bit>,
     ) {
-        if input.len() != self.cut.blocks_len() || input.missing() {
+        let whole = input.len() == self.cut.blocks_len();
+        if !whole || input.missing() {
             self.missing += 1;
-            return output.truncate(0);
-        }
-        self.blocks += self.cut.blocks() as i64;
-        if !self.cut.join(bits(&input), bits_mut(&mut output)) {
+        } else {
+            self.blocks += self.cut.blocks() as i64;
             self.wrong += wrong_blocks(&self.cut, bits(&input));
         }
+        if !whole {
+            return output.truncate(0);
+        }
+        let _holds = self.cut.join(bits(&input), bits_mut(&mut output));
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
@@ -84,9 +87,11 @@ impl LteDesegment {
     }
 }
 
-/// How many code blocks have a wrong CRC24B.
+/// How many code blocks have a wrong CRC: a CRC24B each, or the transport block's if there is one only. Fillers, zeros before the
+/// first, change no CRC.
 fn wrong_blocks(cut: &Segmentation, blocks: &[u8]) -> i64 {
+    let crc = if cut.blocks() == 1 { Crc::Crc24A } else { Crc::Crc24B };
     let mut rest = blocks;
-    let mut wrong = |r| !lte::crc_check(Crc::Crc24B, rest.split_off(..cut.block_len(r)).unwrap_or_default());
+    let mut wrong = |r| !lte::crc_check(crc, rest.split_off(..cut.block_len(r)).unwrap_or_default());
     (0..cut.blocks()).map(|r| i64::from(wrong(r))).sum()
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::{Block, ByBlock, LENGTH, block_bits, blocks, coded_bits};
 use super::crc::polynomial;
-use crate::items::{bits, bits_mut, counts, llrs};
+use crate::items::{bits, bits_mut, counts, is_silence, llrs};
 use crate::turbo::decode;
 use takt_dsp::crc::Crc;
 use takt_dsp::{lte, turbo};
@@ -44,7 +44,7 @@ impl LteTurboEncode {
         #[port(exactly = block_bits(transport, length))] input: In<Bit>,
         #[port(fixed = coded_bits(transport, length))] mut output: Out<Bit>,
     ) {
-        if input.len() != self.bits || input.missing() {
+        if input.len() != self.bits {
             return output.truncate(0);
         }
         let lengths = |_, encoder: &lte::TurboEncoder| (encoder.block_len(), encoder.coded_len());
@@ -62,6 +62,7 @@ struct LteTurboDecode {
 }
 
 /// Decodes the turbo code of rate 1/3: max-log-MAP, soft values of d0, d1, d2 to K bits, block by block (TS 36.212, 5.1.3.2).
+/// Where all of them are 0, nothing was received, and nothing is given.
 #[component]
 impl LteTurboDecode {
     fn new(
@@ -95,7 +96,7 @@ impl LteTurboDecode {
         #[port(exactly = coded_bits(transport, length))] input: In<Llr>,
         #[port(fixed = block_bits(transport, length))] mut output: Out<Bit>,
     ) {
-        if input.len() != self.coded || input.missing() {
+        if input.len() != self.coded || is_silence(&input) {
             return output.truncate(0);
         }
         let LteTurboDecode { decoders, iterations, crc, blocks, made, .. } = self;

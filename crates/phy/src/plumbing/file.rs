@@ -13,16 +13,20 @@ use takt_runtime::{Component, Io, MakeError, Prepared, Registration};
 /// Bytes read or written at once.
 const CHUNK: usize = 1 << 16;
 
-fn common(kind: Kind, give_way: &str) -> Kind {
+fn common(kind: Kind, path: ParamSpec, give_way: &str) -> Kind {
     let words = |words: &[&str]| Domain::Choice { of: words.iter().map(|&word| word.to_owned()).collect() };
     let items: Vec<&str> = Item::ALL.iter().map(|item| item.name()).collect();
     let bytes = Domain::Int { min: 4096, max: 1 << 32 };
     let room = ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").memory();
     kind.with_files()
-        .param(ParamSpec::new("path", Domain::Text, "The file."))
+        .param(path)
         .param(ParamSpec::new("item", words(&items), "What it holds.").default("c32"))
         .param(ParamSpec::new("keep", words(&["data", "time"]), give_way).default("data"))
         .param(room.default(4 << 20))
+}
+
+fn path() -> ParamSpec {
+    ParamSpec::new("path", Domain::Text, "The file.")
 }
 
 /// As [`item`], for when the component is made.
@@ -46,6 +50,18 @@ fn buffer(params: &Params) -> usize {
 fn opened(params: &Params, open: impl FnOnce(&str) -> io::Result<File>, fix: &str) -> Result<File, MakeError> {
     let path = params.text("path").unwrap_or_default();
     open(path).map_err(|error| MakeError { what: format!("file `{path}`: {error}"), fix: fix.to_owned() })
+}
+
+/// Whether a file holds whole items. Of one that is read again and again a part of one would shift all that follow.
+fn is_whole(params: &Params, file: &File, item: Item) -> Result<(), MakeError> {
+    let length = file.metadata().map_or(0, |about| about.len());
+    let rest = length % item.bytes() as u64;
+    if rest == 0 {
+        return Ok(());
+    }
+    let path = params.text("path").unwrap_or_default();
+    let what = format!("file `{path}`: {length} bytes are no whole number of {} ({} bytes)", item.name(), item.bytes());
+    Err(MakeError { what, fix: format!("another item, or cut the rest off: truncate -s {} {path}", length - rest) })
 }
 
 fn thread(error: &io::Error) -> MakeError {
@@ -74,10 +90,11 @@ impl State {
     }
 
     /// Never in a slot.
-    fn results(&self, lost: (&'static str, u64)) -> Vec<(&'static str, Value)> {
+    fn results(&self, lost: &[(&'static str, u64)]) -> Vec<(&'static str, Value)> {
         let (bytes, error) = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
-        let mut results = vec![("bytes", count(bytes)), (lost.0, count(lost.1))];
+        let mut results = vec![("bytes", count(bytes))];
+        results.extend(lost.iter().map(|&(name, n)| (name, count(n))));
         results.extend(error.map(|error| ("error", error.into())));
         results
     }
@@ -87,6 +104,7 @@ struct FileSink {
     queue: Outgoing<u8>,
     buffer: usize,
     item: Item,
+    missing: u64,
     state: State,
     soft: Soft,
 }
@@ -112,12 +130,13 @@ impl FileSink {
             Step::Worked
         };
         let soft = Soft::spawn("file-sink", work).map_err(|error| thread(&error))?;
-        Ok(FileSink { queue, buffer, item, state, soft })
+        Ok(FileSink { queue, buffer, item, missing: 0, state, soft })
     }
 }
 
 impl Component for FileSink {
     fn tick(&mut self, io: &mut Io<'_>) {
+        self.missing += u64::from(io.inputs[0].is_missing());
         self.queue.give(io.inputs[0].bytes());
     }
 
@@ -127,7 +146,7 @@ impl Component for FileSink {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         self.soft.settle();
-        self.state.results(("dropped_packets", self.queue.dropped()))
+        self.state.results(&[("dropped_packets", self.queue.dropped()), ("missing_packets", self.missing)])
     }
 }
 
@@ -144,6 +163,7 @@ impl FileSource {
     fn new(params: &Params) -> Result<FileSource, MakeError> {
         let item = made_item(params)?;
         let file = opened(params, |path| File::open(path), "a file that is there and may be read")?;
+        is_whole(params, &file, item)?;
         let buffer = buffer(params);
         let (queue, incoming) = incoming::<u8>(buffer, policy(params));
         let state = State::default();
@@ -175,7 +195,7 @@ impl Component for FileSource {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        self.state.results(("starved_slots", self.queue.starved()))
+        self.state.results(&[("starved_slots", self.queue.starved())])
     }
 }
 
@@ -224,7 +244,8 @@ impl Reading {
 takt_runtime::inventory::submit! {
     Registration {
         kind: || common(
-            Kind::new("file-sink", "Writes packets to a file, items in little-endian native types."),
+            Kind::new("file-sink", "Writes packets to a file, items in little-endian native types. One that is there begins anew."),
+            path().in_trials("/dev/null"),
             "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be lost.",
         ),
         shape: |params| Ok(Shape::new().input("in", item(params)?)),
@@ -239,7 +260,8 @@ takt_runtime::inventory::submit! {
             let items = Domain::Int { min: 1, max: 1 << 24 };
             common(
                 Kind::new("file-source", "Reads packets from a file, items in little-endian native types."),
-                "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be short.",
+                path(),
+                "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be short, or end with zeros.",
             )
             .param(ParamSpec::new("items", items, "Items a slot.").unit("items").default(1000))
             .param(

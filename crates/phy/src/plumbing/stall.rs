@@ -14,8 +14,9 @@ struct Stall {
 
 impl Component for Stall {
     fn tick(&mut self, io: &mut Io<'_>) {
-        let due = if self.every == 0 { io.slot == self.slot } else { io.slot % self.every == self.slot % self.every };
-        if due && !self.degraded {
+        let since = io.slot.checked_sub(self.slot);
+        let is_due = |since| if self.every == 0 { since == 0 } else { since % self.every == 0 };
+        if since.is_some_and(is_due) && !self.degraded {
             io.occupy(self.time);
         }
     }

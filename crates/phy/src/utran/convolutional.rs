@@ -2,7 +2,7 @@
 
 use super::code_blocks::{CodeBlocks, coded_len, interval_len};
 use super::each_block;
-use crate::items::{bits, bits_mut, llrs};
+use crate::items::{bits, bits_mut, is_silence, llrs};
 use takt_dsp::umts::{self, Coding, ConvolutionalRate, Viterbi};
 use takt_runtime::{Bit, Llr, MakeError, component};
 
@@ -58,7 +58,8 @@ struct UmtsViterbi {
     blocks: CodeBlocks,
 }
 
-/// Decodes the convolutional code: the likeliest bits for the soft values (TS 25.212, 4.2.3.1).
+/// Decodes the convolutional code: the likeliest bits for the soft values (TS 25.212, 4.2.3.1). Where all of them are 0, nothing was
+/// received, and nothing is given.
 #[component]
 impl UmtsViterbi {
     fn new(
@@ -83,6 +84,9 @@ impl UmtsViterbi {
             Bit,
         >,
     ) {
+        if is_silence(&input) {
+            return output.truncate(0);
+        }
         let UmtsViterbi { decoder, blocks } = self;
         each_block(&input, blocks.coded(), &mut output, blocks.bits(), |coded, interval| {
             blocks.decode(llrs(coded), bits_mut(interval), |coded, block| decoder.decode(coded, block));

@@ -25,6 +25,10 @@ impl Matching {
             "uplink" => (0..tti.frames()).map(|f| RateMatching::uplink(coding, length, matched, tti, f)).collect(),
             _ => RateMatching::downlink(coding, length, length, matched).map(|plan| vec![plan]),
         };
+        if frame as usize >= tti.frames() {
+            let what = format!("radio frame {frame} of an interval that has {}", tti.frames());
+            return Err(MakeError { what, fix: "one from 0, or a longer interval".into() });
+        }
         Ok(Matching { plans: plans.map_err(|error| refused(&error))?, first: frame as usize })
     }
 
@@ -74,7 +78,7 @@ macro_rules! rate_matching {
                 /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
                 #[param(name = "F", range = 0..=8, default = 0)]
                 frames: u32,
-                /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
+                /// Radio frame of the interval with which the packet of slot 0 begins, from 0; in the uplink.
                 #[param(range = 0..=7, default = 0)]
                 frame: u32,
             ) -> Result<$Name, MakeError> {

@@ -21,6 +21,8 @@ struct Interval<T> {
     /// Bits of a radio frame; 0 where a slot is an interval.
     frame: usize,
     items: Vec<T>,
+    /// Which interval it is: the slots of others may be missed.
+    number: u64,
     /// Which of its radio frames there are.
     there: [bool; 8],
 }
@@ -28,12 +30,16 @@ struct Interval<T> {
 impl<T: Clone + Default> Interval<T> {
     fn new(ms: u32, frame: u32) -> Result<Interval<T>, MakeError> {
         let (tti, frame) = (tti(ms)?, frame as usize);
-        Ok(Interval { tti, frame, items: vec![T::default(); frame * tti.frames()], there: [false; 8] })
+        Ok(Interval { tti, frame, items: vec![T::default(); frame * tti.frames()], number: 0, there: [false; 8] })
     }
 
-    /// Which radio frame of the interval `slot` is, and where it lies in it.
-    fn place(&self, slot: u64) -> (usize, std::ops::Range<usize>) {
-        let f = (slot % self.tti.frames() as u64) as usize;
+    /// Which radio frame of its interval `slot` is, and where it lies in it. What there is of another interval is forgotten.
+    fn place(&mut self, slot: u64) -> (usize, std::ops::Range<usize>) {
+        let frames = self.tti.frames() as u64;
+        let (number, f) = (slot / frames, (slot % frames) as usize);
+        if self.number != number {
+            (self.number, self.there) = (number, [false; 8]);
+        }
         (f, f * self.frame..(f + 1) * self.frame)
     }
 }

@@ -3,7 +3,7 @@
 use super::code_blocks::{CodeBlocks, coded_len, interval_len};
 use super::crc::polynomial;
 use super::{each_block, refused};
-use crate::items::{bits, bits_mut, counts, llrs};
+use crate::items::{bits, bits_mut, counts, is_silence, llrs};
 use crate::turbo::decode;
 use takt_dsp::crc::Crc;
 use takt_dsp::umts::Coding::Turbo;
@@ -54,7 +54,8 @@ struct UmtsTurboDecode {
     made: i64,
 }
 
-/// Decodes the turbo code of rate 1/3 (TS 25.212, 4.2.3.2): max-log-MAP, 3 K + 12 soft values to K bits.
+/// Decodes the turbo code of rate 1/3 (TS 25.212, 4.2.3.2): max-log-MAP, 3 K + 12 soft values to K bits. Where all soft values are 0,
+/// nothing was received, and nothing is given.
 #[component]
 impl UmtsTurboDecode {
     fn new(
@@ -87,6 +88,9 @@ impl UmtsTurboDecode {
         #[port(multiple_of = coded_len(Turbo, length, interval))] input: In<Llr>,
         #[port(ratio = interval_len(length, interval) / coded_len(Turbo, length, interval))] mut output: Out<Bit>,
     ) {
+        if is_silence(&input) {
+            return output.truncate(0);
+        }
         let UmtsTurboDecode { decoder, blocks, iterations, crc, decoded, made } = self;
         each_block(&input, blocks.coded(), &mut output, blocks.bits(), |coded, interval| {
             blocks.decode(llrs(coded), bits_mut(interval), |coded, block| {

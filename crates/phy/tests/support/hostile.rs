@@ -1,4 +1,4 @@
-//! Parameters, packets and values out of a stranger's bytes, for every component that computes. Nothing may panic: what does not
+//! Parameters, packets and values out of a stranger's bytes, for every component of a standard, and the channels. Nothing may panic: what does not
 //! go together is refused when the component is made, and what is made takes packets of any length, with any bytes in them.
 //!
 //! Shared by `tests/hostile.rs` and the fuzz target `components`.
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use takt_graph::{Accepts, Catalogue, Domain, Kind, Length, ParamSpec, Params, Shape, Value};
 use takt_runtime::{Bench, Registry};
 
-/// Not those that open files or are late on purpose.
+/// The coding, the modems and the channels.
 const PREFIXES: [&str; 5] = ["lte-", "umts-", "td-scdma-", "bpsk-", "awgn"];
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {

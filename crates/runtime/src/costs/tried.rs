@@ -16,12 +16,14 @@ const FIRST: u64 = 20;
 const MOST: u64 = 1000;
 const TRIAL_S: f64 = 0.5;
 
-/// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took.
+/// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took. What a trial
+/// must not touch, a file that is written, it does not.
 pub(super) fn tried(graph: &Graph, registry: &Registry) -> Result<Costs, CostsError> {
+    let graph = graph.for_trials(registry);
     let run = |slots: u64| -> Result<Report, CostsError> {
         let options = Options { slots: Some(slots), hash: false, ..Options::default() };
-        let plan = Plan::single(graph, Latency::Compact);
-        let session = Session::open(graph, &plan, registry, options)?;
+        let plan = Plan::single(&graph, Latency::Compact);
+        let session = Session::open(&graph, &plan, registry, options)?;
         Ok(session.run(&Stop::new())?)
     };
     let start = Instant::now();
