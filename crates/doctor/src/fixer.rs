@@ -7,7 +7,7 @@ use serde::Serialize;
 use takt_host::Host;
 use takt_host::with_causes;
 
-use super::journal::{Entry, How, Journal, JournalError, Scope};
+use super::journal::{Entry, How, Journal, JournalError, Scope, boot_id};
 use super::setting::{Change, Setting, SettingError};
 
 /// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
@@ -21,10 +21,11 @@ pub struct Fixer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {
-    /// The journal: nothing was changed, since what cannot be recorded is not done.
+    /// The journal: what cannot be recorded is not done.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The setting. Changes made before it stand and are in the journal.
+    /// The setting. Changes made before it stand and are in the journal; so is this one, unless the setting is certainly as it
+    /// was.
     #[error(transparent)]
     Setting(#[from] SettingError),
 }
@@ -59,6 +60,8 @@ pub enum Outcome {
         now: String,
         set: String,
     },
+    /// What had the setting is not there: a CPU is offline, an interface was removed. The entry stays, for it may come back.
+    Gone,
     Refused {
         #[serde(serialize_with = "as_text")]
         error: FixError,
@@ -68,7 +71,7 @@ pub enum Outcome {
 impl Fixer {
     /// Opens the journal in `dir` (usually [`takt_host::dirs::state_dir`]) for changes to `host`.
     pub fn open(host: Host, dir: &Path) -> Result<Fixer, JournalError> {
-        let boot_id = host.read_opt("/proc/sys/kernel/random/boot_id");
+        let boot_id = boot_id(&host);
         Ok(Fixer { journal: Journal::open(dir)?, host, boot_id })
     }
 
@@ -90,7 +93,7 @@ impl Fixer {
         if was == change.becomes {
             return Ok(None);
         }
-        let number = self.journal.changes(Entry {
+        let entry = Entry {
             number: 0,
             unix_ms: unix_ms(),
             boot_id: self.boot_id.clone(),
@@ -99,24 +102,29 @@ impl Fixer {
             setting: change.setting.clone(),
             was: was.clone(),
             becomes: change.becomes.clone(),
-        })?;
+        };
+        let number = self.journal.changes(entry.clone())?;
         if let Err(error) = change.setting.set(&self.host, &change.becomes) {
-            self.journal.settled(number, How::NotMade)?;
+            self.not_done(Entry { number, ..entry })?;
             return Err(error.into());
         }
         Ok(Some(Change { was, ..change.clone() }))
+    }
+
+    /// After a change that failed, which may have been before the value was written or behind: only a value that is as it was
+    /// settles the entry. One that nobody asked for gets an entry of its own, by which undo knows it.
+    fn not_done(&mut self, entry: Entry) -> Result<(), JournalError> {
+        match entry.setting.get(&self.host) {
+            Ok(now) if now == entry.was => self.journal.settled(entry.number, How::NotMade),
+            Ok(now) if now != entry.becomes => self.journal.changes(Entry { becomes: now, ..entry }).map(|_number| ()),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Changes that stand and are not undone yet, oldest first.
     #[must_use]
     pub fn standing(&self) -> &[Entry] {
         &self.journal.contents.standing
-    }
-
-    /// The number that the next entry of the journal gets: what is changed from now on has it or a higher one.
-    #[must_use]
-    pub fn next_number(&self) -> u64 {
-        self.journal.contents.next_number()
     }
 
     /// Gives back, newest first, the changes that `which` picks. Doing it again finds nothing left to do.
@@ -136,10 +144,13 @@ impl Fixer {
         let how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
             How::Rebooted
         } else {
-            let now = entry.setting.get(&self.host)?;
+            let now = match entry.setting.get(&self.host) {
+                Err(error) if error.is_gone() => return Ok(Outcome::Gone),
+                now => now?,
+            };
             if now == entry.was {
                 How::AlreadyAsBefore
-            } else if now == entry.becomes {
+            } else if now == entry.becomes || entry.setting.is_half_way(&entry.was, &entry.becomes, &now) {
                 entry.setting.set(&self.host, &entry.was)?;
                 How::Restored
             } else {
@@ -151,7 +162,7 @@ impl Fixer {
     }
 }
 
-fn unix_ms() -> u64 {
+pub(crate) fn unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
@@ -273,6 +284,71 @@ mod tests {
         // The one before it stands, and is recorded.
         assert_eq!(world.fixer().standing().len(), 1);
         assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+    }
+
+    #[test]
+    fn a_value_that_was_not_taken_is_put_back_and_leaves_nothing_to_undo() {
+        let (tree, state) = (Tree::new().with("/sys/x", "b\n"), tempfile::tempdir().unwrap());
+        let mut fixer = Fixer::open(tree.host(), state.path()).unwrap();
+        // Read back as `a`, as a kernel does that makes another value of it.
+        let setting = Setting::Sysfs("x".to_owned());
+        let other = Change { setting: setting.clone(), was: String::new(), becomes: "[a] b".to_owned() };
+        let error = fixer.apply("rule", &Scope::Host, &[other]).unwrap_err();
+        assert!(matches!(error, FixError::Setting(SettingError::NotTaken { .. })), "{error}");
+        assert_eq!((setting.get(&tree.host()).unwrap().as_str(), fixer.standing().len()), ("b", 0));
+    }
+
+    #[test]
+    fn a_change_that_failed_is_settled_only_if_the_value_is_certainly_as_it_was() {
+        // The value that is found behind the failure, and the entries that stand then.
+        for (found, standing) in [(Some("100"), 0), (Some("500"), 1), (Some("300"), 2), (None, 1)] {
+            let world = World::new();
+            // Noted and made, as by a write whose read-back fails.
+            world.apply("500").unwrap();
+            let mut fixer = world.fixer();
+            match found {
+                Some(value) => world.tree.put(RMEM, value),
+                None => std::fs::remove_file(world.tree.host().path(RMEM)).unwrap(),
+            }
+            let entry = fixer.standing()[0].clone();
+            fixer.not_done(entry).unwrap();
+            assert_eq!(fixer.standing().len(), standing, "{found:?}");
+            drop(fixer);
+            if found.is_none() {
+                assert!(matches!(world.undo()[..], [Outcome::Gone]));
+                world.tree.put(RMEM, "500\n");
+            }
+            let undone = world.undo();
+            assert!(undone.iter().all(|outcome| matches!(outcome, Outcome::Settled { .. })), "{found:?}: {undone:?}");
+            assert_eq!((world.value().as_str(), world.fixer().standing().len()), ("100", 0), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn huge_pages_that_a_signal_stopped_half_way_are_given_back() {
+        let (tree, state) = (Tree::new().with("/proc/sys/vm/nr_hugepages", "0\n"), tempfile::tempdir().unwrap());
+        let pages = Setting::Sysctl("vm.nr_hugepages".to_owned());
+        let change = Change { setting: pages.clone(), was: String::new(), becomes: "64".to_owned() };
+        let mut fixer = Fixer::open(tree.host(), state.path()).unwrap();
+        fixer.apply("rule", &Scope::Host, &[change]).unwrap();
+        tree.put("/proc/sys/vm/nr_hugepages", "40\n");
+        assert!(matches!(fixer.undo(|_| true)[0].outcome, Outcome::Settled { how: How::Restored }));
+        assert_eq!(pages.get(&tree.host()).unwrap(), "0");
+    }
+
+    #[test]
+    fn what_is_gone_keeps_its_entry_and_the_rest_is_given_back() {
+        let world = World::new();
+        world.tree.put("/sys/x", "a\n");
+        world.apply("500").unwrap();
+        let setting = Setting::Sysfs("x".to_owned());
+        let other = Change { setting, was: String::new(), becomes: "b".to_owned() };
+        world.fixer().apply("rule", &Scope::Host, &[other]).unwrap();
+        std::fs::remove_file(world.tree.host().path("/sys/x")).unwrap();
+        assert!(matches!(world.undo()[..], [Outcome::Gone, Outcome::Settled { how: How::Restored }]));
+        assert_eq!((world.value().as_str(), world.fixer().standing().len()), ("100", 1));
+        world.tree.put("/sys/x", "b\n");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]), "it has come back");
     }
 
     #[test]

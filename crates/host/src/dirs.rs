@@ -5,13 +5,15 @@
 //! | state | `/var/lib/takt` | `$XDG_STATE_HOME/takt`, else `~/.local/state/takt` | the journal of changed settings |
 //! | run | `/run/takt` | `$XDG_RUNTIME_DIR/takt`, else `/tmp/takt-UID` | a record of what each run has created; `scratch/NAME`: files that only that run needs |
 //!
-//! `TAKT_STATE_DIR` and `TAKT_RUN_DIR` name others. Both folders are made when first needed, for their owner only.
+//! `TAKT_STATE_DIR` and `TAKT_RUN_DIR` name others. Both folders are made when first needed, for their owner only. A host
+//! recorded in a folder has a state of its own below that folder: what stands there is not what stands here.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use crate::host::Host;
 use crate::user::User;
 
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +35,13 @@ pub enum DirError {
 pub fn state_dir() -> PathBuf {
     let home_state = || env_dir("HOME").map(|home| home.join(".local/state"));
     let of_user = || env_dir("XDG_STATE_HOME").or_else(home_state).unwrap_or_else(temporary).join("takt");
-    named_or("TAKT_STATE_DIR", "/var/lib/takt", of_user)
+    named_or(STATE, STATE_OF_ROOT, of_user)
+}
+
+/// The folder of journals of `host`: of a recorded one below its own root. Not made yet.
+#[must_use]
+pub fn state_dir_of(host: &Host) -> PathBuf {
+    if host.is_this() { state_dir() } else { env_dir(STATE).unwrap_or_else(|| host.path(STATE_OF_ROOT)) }
 }
 
 /// The folder of run records. Not made yet.
@@ -88,6 +96,9 @@ fn temporary() -> PathBuf {
     std::env::temp_dir().join(format!("takt-{}", User::own().uid))
 }
 
+const STATE: &str = "TAKT_STATE_DIR";
+const STATE_OF_ROOT: &str = "/var/lib/takt";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +110,14 @@ mod tests {
         make(&path).unwrap();
         make(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_recorded_host_has_a_state_of_its_own() {
+        assert_eq!(state_dir_of(&Host::this()), state_dir());
+        let named = env_dir(STATE);
+        let other = state_dir_of(&Host::at("/other"));
+        assert_eq!(other, named.unwrap_or_else(|| "/other/var/lib/takt".into()), "unless the variable names one");
     }
 
     #[test]

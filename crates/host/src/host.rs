@@ -17,8 +17,8 @@ use crate::policy::PolicyError;
 /// The most bytes read from one file. `/proc/interrupts` of a large machine stays far below.
 const FILE_LIMIT_BYTES: u64 = 8 << 20;
 
-/// Asks whether `SCHED_FIFO` may be had, without keeping it.
-pub type FifoAttempt = fn() -> Result<(), PolicyError>;
+/// Asks whether `SCHED_FIFO` of this priority may be had, without keeping it.
+pub type FifoAttempt = fn(u8) -> Result<(), PolicyError>;
 
 /// A view of one host. The doctor alone writes through it.
 #[derive(Clone, Debug)]
@@ -98,10 +98,15 @@ impl Host {
         self.hypervisor.as_deref()
     }
 
-    /// Whether the scheduler grants `SCHED_FIFO`, found out by asking on a thread of its own; `None` if a recorded host
-    /// does not say.
+    /// Whether the scheduler grants `SCHED_FIFO` of the least priority, found out by asking on a thread of its own; `None`
+    /// if a recorded host does not say.
     pub fn attempt_fifo(&self) -> Option<Result<(), PolicyError>> {
-        self.fifo_attempt.map(|attempt| attempt())
+        self.attempt_fifo_of(1)
+    }
+
+    /// As [`attempt_fifo`](Host::attempt_fifo), of this priority: a limit may grant a low one and refuse a high one.
+    pub fn attempt_fifo_of(&self, priority: u8) -> Option<Result<(), PolicyError>> {
+        self.fifo_attempt.map(|attempt| attempt(priority))
     }
 
     /// Lets `span` pass. A recorded host does not wait; it turns to its later tree.
@@ -164,7 +169,8 @@ impl Host {
     }
 
     /// Writes a setting whole or not at all, whatever ends this program: the kernel takes one `write` as one, and the file
-    /// of a recorded host is replaced.
+    /// of a recorded host is replaced. Not so `vm.nr_hugepages`: a signal has the kernel stop at the pages that it had by
+    /// then.
     ///
     /// # Errors
     /// There is no such setting, or it may not be changed.

@@ -1,5 +1,8 @@
 //! Which processors answer which interrupts.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
@@ -25,6 +28,15 @@ pub fn irqs(host: &Host) -> Option<Vec<Irq>> {
     let mut lines = text.lines();
     let cpus = lines.next()?.split_whitespace().filter(|word| word.starts_with("CPU")).count();
     Some(lines.filter_map(|line| irq(host, line, cpus)).collect())
+}
+
+/// Whether an interrupt may be moved to other CPUs, as far as the kernel says. It keeps some where they are, even from root:
+/// those of a disk's queues, which it places itself, and those of one CPU. Recent kernels show such a list without the bit
+/// that its owner may write; of older ones only the attempt tells.
+#[must_use]
+pub fn is_movable(host: &Host, number: u32) -> bool {
+    let list = fs::metadata(host.path(&format!("/proc/irq/{number}/smp_affinity_list")));
+    list.map_or(true, |meta| meta.permissions().mode() & 0o200 != 0)
 }
 
 /// `24:  12  0  PCI-MSIX-0000:00:01.0  0-edge  virtio0-config`: number, a count a CPU, then words of which the last names
@@ -66,6 +78,16 @@ mod tests {
             counts: vec![12, 3],
         };
         assert_eq!(irqs(&tree.host()), Some(vec![expected]));
+    }
+
+    #[test]
+    fn an_interrupt_whose_list_its_owner_may_not_write_stays_where_it_is() {
+        let tree = Tree::new().with("/proc/irq/24/smp_affinity_list", "0-1\n");
+        assert!(is_movable(&tree.host(), 24));
+        let list = tree.host().path("/proc/irq/24/smp_affinity_list");
+        fs::set_permissions(list, fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(!is_movable(&tree.host(), 24));
+        assert!(is_movable(&tree.host(), 25), "nothing says that it is not");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::call::WITH_SUDO;
 use crate::capability::{self, CapabilitySet};
+use crate::host::Host;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -36,10 +37,11 @@ impl MemoryError {
 /// end of the process.
 ///
 /// # Errors
-/// [`MemoryError::Limit`] if the limit is finite and `CAP_IPC_LOCK` is missing; nothing is locked then.
+/// [`MemoryError::Limit`] if the limit is finite and `CAP_IPC_LOCK` is missing, or holds inside a user namespace only;
+/// nothing is locked then.
 pub fn lock_all() -> Result<(), MemoryError> {
     let limit = getrlimit(Resource::Memlock).current;
-    if let Some(limit_bytes) = limit.filter(|_| !capability::own().contains(CapabilitySet::IPC_LOCK)) {
+    if let Some(limit_bytes) = limit.filter(|_| !passes_limit(&Host::this(), capability::own())) {
         return Err(MemoryError::Limit { limit_bytes });
     }
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|errno| MemoryError::Io(errno.into()))
@@ -48,4 +50,27 @@ pub fn lock_all() -> Result<(), MemoryError> {
 /// Unlocks what [`lock_all`] locked.
 pub fn unlock_all() -> Result<(), MemoryError> {
     rustix::mm::munlockall().map_err(|errno| MemoryError::Io(errno.into()))
+}
+
+/// Whether a process with these capabilities may lock more than its limit. The kernel wants `CAP_IPC_LOCK` of the whole
+/// machine: that of a user namespace counts for nothing.
+#[must_use]
+pub fn passes_limit(host: &Host, capabilities: CapabilitySet) -> bool {
+    capabilities.contains(CapabilitySet::IPC_LOCK) && capability::in_user_namespace(host) != Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+
+    #[test]
+    fn the_capability_passes_the_limit_unless_it_is_that_of_a_user_namespace() {
+        let of = |map: &str| Tree::new().with("/proc/self/uid_map", map);
+        let first = of("         0          0 4294967295\n");
+        assert!(passes_limit(&first.host(), CapabilitySet::IPC_LOCK));
+        assert!(!passes_limit(&first.host(), CapabilitySet::SYS_NICE));
+        assert!(!passes_limit(&of("         0       1000          1\n").host(), CapabilitySet::IPC_LOCK));
+        assert!(passes_limit(&Tree::new().host(), CapabilitySet::IPC_LOCK), "not visible: it is believed");
+    }
 }

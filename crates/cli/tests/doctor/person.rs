@@ -44,6 +44,11 @@ impl Host {
         fs::read_to_string(self.path(file)).expect("a file").trim().to_owned()
     }
 
+    /// Makes every write of a setting fail: what a host of files writes first is a file beside it.
+    fn refuse(&self, file: &str) {
+        fs::create_dir(self.path(&format!("{file}.new"))).expect("a folder");
+    }
+
     fn doctor(&self, more: &[&str]) -> Output {
         self.of(self.0.path(), more)
     }
@@ -151,6 +156,73 @@ fn what_a_person_changed_since_is_left_to_him() {
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(said.contains("sudo sysctl -w net.core.rmem_max=212992"), "{said}");
     assert_eq!((host.get(RMEM).as_str(), host.get("proc/sys/net/core/wmem_max").as_str()), ("7777777", "212992"));
+}
+
+#[test]
+fn a_rule_that_fails_is_left_and_the_others_are_mended_all_the_same() {
+    let rules = ["--fix", "--yes", "--only", "socket-buffer-small", "--only", "governor"];
+    let host = Host::new();
+    host.refuse(RMEM);
+    let out = host.doctor(&rules);
+    let said = refusal(&out);
+    has(&said, &["not all of the host can be mended", "net.core.rmem_max", "doctor --undo --root "]);
+    has(&text(&out.stdout), &["changed  governor ", "left     socket-buffer-small  writing ", "1 change made, until"]);
+    assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("212992", "performance"));
+    // The same as a document, which is the only one.
+    let host = Host::new();
+    host.refuse(RMEM);
+    let out = host.doctor(&[&rules[..], &["--json"]].concat());
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        (&json(&out)["left"][0]["rule"], &json(&out)["made"][0]["rule"]),
+        (&"socket-buffer-small".into(), &"governor".into())
+    );
+}
+
+#[test]
+fn what_is_refused_on_the_way_back_is_told_behind_the_whole_list() {
+    let host = Host::new();
+    host.doctor(&["--fix", "--yes", "--only", "socket-buffer-small", "--only", "governor"]);
+    host.refuse(GOVERNOR);
+    let out = host.doctor(&["--undo"]);
+    has(&refusal(&out), &["scaling_governor can't be given back its value powersave"]);
+    has(&text(&out.stdout), &["refused   governor ", "restored  socket-buffer-small  net.core.rmem_max = 212992"]);
+    assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("212992", "performance"));
+}
+
+#[test]
+fn what_has_gone_is_said_and_keeps_nothing_else_from_being_given_back() {
+    let host = Host::new();
+    host.doctor(&["--fix", "--yes", "--only", "socket-buffer-small", "--only", "governor"]);
+    fs::remove_dir_all(host.path("sys/devices/system/cpu/cpu0")).expect("our own files");
+    let out = host.doctor(&["--undo"]);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    has(
+        &said,
+        &["gone      governor ", "restored  socket-buffer-small", "Yes: every setting that is there is as it was."],
+    );
+    host.put(GOVERNOR, "performance\n");
+    assert_eq!(host.doctor(&["--undo"]).status.code(), Some(0));
+    assert_eq!(host.get(GOVERNOR), "powersave");
+}
+
+#[test]
+fn a_copy_of_another_host_has_a_journal_of_its_own_and_only_its_own_start_counts() {
+    let host = Host::new();
+    let call = |more: &[&str]| {
+        let mut command = doctor(&host.path("unused"), more);
+        command.env_remove("TAKT_STATE_DIR").arg("--root").arg(host.0.path()).output().expect("takt")
+    };
+    let rule = ["--only", "socket-buffer-small"];
+    assert!(call(&[&["--fix", "--yes"], &rule[..]].concat()).status.success());
+    assert!(host.path("var/lib/takt/journal.jsonl").exists());
+    let changed = || json(&call(&[&["--json"], &rule[..]].concat()))["changed"].as_array().map(Vec::len);
+    assert_eq!(changed(), Some(2));
+    let said = text(&call(&rule).stdout);
+    has(&said, &["2 changes of takt's own in force; ", &format!("doctor --undo --root {}", host.0.path().display())]);
+    host.put("proc/sys/kernel/random/boot_id", "66666666-7777-8888-9999-000000000000\n");
+    assert_eq!(changed(), Some(0), "they went with the start that they were made in");
 }
 
 #[test]

@@ -10,9 +10,10 @@ use crate::setting::Setting;
 pub enum Scope {
     /// Until `takt doctor --undo` or a reboot.
     Host,
-    /// As long as one run; `takt clean` gives it back if the run was killed.
+    /// Of one run, a proof, which gives back what is not to stay; if it was killed, its guard does, and if that was killed too,
+    /// `takt doctor --undo`. What is to stay stays as [`Scope::Host`] does.
     Run {
-        /// The run's mark: [`takt_host::leftovers::Run::mark`].
+        /// No other run has it.
         id: String,
     },
 }

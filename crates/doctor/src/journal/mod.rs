@@ -21,6 +21,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use takt_host::Host;
 use takt_host::dirs;
 use takt_host::lock::LockedFile;
 
@@ -51,6 +52,20 @@ pub fn read(dir: &Path) -> Result<Contents, JournalError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
         Err(source) => Err(JournalError::Io { doing: "reading", path, source }),
     }
+}
+
+/// The changes of the journal in `dir` that are in force on `host`. Those of an earlier start went with it, and those of
+/// another host, where both share a folder, are not here.
+pub fn in_force(dir: &Path, host: &Host) -> Result<Vec<Entry>, JournalError> {
+    let boot_id = boot_id(host);
+    let mut standing = read(dir)?.standing;
+    standing.retain(|entry| entry.boot_id == boot_id);
+    Ok(standing)
+}
+
+/// Which start of the machine this is.
+pub(crate) fn boot_id(host: &Host) -> Option<String> {
+    host.read_opt("/proc/sys/kernel/random/boot_id")
 }
 
 impl Journal {
@@ -143,6 +158,8 @@ mod testing {
 
 #[cfg(test)]
 mod tests {
+    use takt_host::testing::Tree;
+
     use super::testing::entry;
     use super::*;
 
@@ -166,6 +183,18 @@ mod tests {
         let contents = read(dir.path()).unwrap();
         assert_eq!(rules(&contents), ["a", "c"]);
         assert_eq!(contents.standing[1].number, 2);
+    }
+
+    #[test]
+    fn only_what_was_changed_since_the_host_was_started_is_in_force() {
+        let dir = tempfile::tempdir().unwrap();
+        three_changes(dir.path());
+        let of = |boot: &str| {
+            let tree = Tree::new().with("/proc/sys/kernel/random/boot_id", boot);
+            in_force(dir.path(), &tree.host()).unwrap().len()
+        };
+        assert_eq!((of("boot\n"), of("later\n")), (2, 0));
+        assert!(in_force(dir.path(), &Tree::new().host()).unwrap().is_empty(), "another host, which does not say");
     }
 
     #[test]

@@ -29,12 +29,6 @@ pub struct Contents {
     pub(super) unended: bool,
 }
 
-impl Contents {
-    pub(crate) fn next_number(&self) -> u64 {
-        self.next
-    }
-}
-
 /// Understands a journal; `path` is for messages.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, JournalError> {
     let mut contents = Contents::default();

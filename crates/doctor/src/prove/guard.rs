@@ -1,7 +1,8 @@
 //! A process beside the proof that gives back what a killed proof left.
 //!
 //! It waits on a pipe. A word on it means that all is well; the pipe's end without the word means that the other end was
-//! killed, and the journal's entries from a number on are given back.
+//! killed, and its entries in the journal are given back. Another run's are not, although it may come first: the journal is
+//! free as soon as the killed one is gone.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use takt_host::Host;
 
-use crate::journal::JournalError;
+use crate::journal::{JournalError, Scope};
 use crate::{Fixer, Undone};
 
 const WELL: &[u8] = b"well\n";
@@ -46,18 +47,19 @@ impl Drop for Guard {
     }
 }
 
-/// Waits for the word on `pipe`; if it ends without it, gives back what the journal in `state` tells from entry `first` on.
-pub fn wait_and_undo(host: Host, state: &Path, first: u64, pipe: &mut dyn Read) -> Result<Vec<Undone>, JournalError> {
+/// Waits for the word on `pipe`; if it ends without it, gives back what the journal in `state` tells of this run.
+pub fn wait_and_undo(host: Host, state: &Path, run: &str, pipe: &mut dyn Read) -> Result<Vec<Undone>, JournalError> {
     let mut said = Vec::new();
     // An end by error is an end without the word.
     let _ = pipe.take(WELL.len() as u64).read_to_end(&mut said);
     if said == WELL {
         return Ok(Vec::new());
     }
+    let own = Scope::Run { id: run.to_owned() };
     let mut tries = 0;
     loop {
         match Fixer::open(host.clone(), state) {
-            Ok(mut fixer) => return Ok(fixer.undo(|entry| entry.number >= first)),
+            Ok(mut fixer) => return Ok(fixer.undo(|entry| entry.scope == own)),
             Err(JournalError::Busy { .. }) if tries < PATIENCE => {
                 tries += 1;
                 thread::sleep(Duration::from_millis(50));

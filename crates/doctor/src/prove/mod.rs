@@ -56,8 +56,8 @@ pub struct Claim<'a> {
     pub state: &'a Path,
     pub rule: &'static Rule,
     pub options: Options,
-    /// Starts the guard, which gets the number of the first entry of the journal that is the proof's own.
-    pub guard: &'a dyn Fn(u64) -> std::io::Result<Guard>,
+    /// Starts the guard, which gets the proof's own [run](crate::journal::Scope::Run) by its `id`.
+    pub guard: &'a dyn Fn(&str) -> std::io::Result<Guard>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! A change on trial: made before a round with it, given back before one without, and in the end as it is to be.
 
+use crate::fixer::unix_ms;
 use crate::journal::Scope;
 use crate::{Change, Fixer, Outcome as Undone, Rule};
 
@@ -9,8 +10,8 @@ use super::{Claim, Guard, ProveError};
 pub(super) struct Trial {
     rule: &'static Rule,
     pub(super) changes: Vec<Change>,
-    /// The journal's number of the first entry that may be ours.
-    first: u64,
+    /// What the journal's entries of ours have, and no others.
+    own: Scope,
     made: bool,
     // In this order: the guard, should it have to act, needs the journal that the fixer holds.
     fixer: Fixer,
@@ -20,9 +21,10 @@ pub(super) struct Trial {
 impl Trial {
     pub(super) fn begin(claim: &Claim<'_>, changes: Vec<Change>) -> Result<Trial, ProveError> {
         let fixer = Fixer::open(claim.host.clone(), claim.state)?;
-        let first = fixer.next_number();
-        let guard = Some((claim.guard)(first).map_err(ProveError::Guard)?);
-        Ok(Trial { rule: claim.rule, changes, first, made: false, fixer, guard })
+        // A process has one proof at a time; its number alone may be another's after a while.
+        let id = format!("prove-{}-{}", std::process::id(), unix_ms());
+        let guard = Some((claim.guard)(&id).map_err(ProveError::Guard)?);
+        Ok(Trial { rule: claim.rule, changes, own: Scope::Run { id }, made: false, fixer, guard })
     }
 
     /// Makes the change, or gives it back; nothing if it is so already.
@@ -30,7 +32,7 @@ impl Trial {
         if with && !self.made {
             // What fails half-way is half made.
             self.made = true;
-            self.fixer.apply(self.rule.id, &Scope::Host, &self.changes)?;
+            self.fixer.apply(self.rule.id, &self.own, &self.changes)?;
         } else if !with && self.made {
             self.give_back()?;
         }
@@ -38,8 +40,8 @@ impl Trial {
     }
 
     pub(super) fn give_back(&mut self) -> Result<(), ProveError> {
-        let first = self.first;
-        for undone in self.fixer.undo(|entry| entry.number >= first) {
+        let own = &self.own;
+        for undone in self.fixer.undo(|entry| entry.scope == *own) {
             if !matches!(undone.outcome, Undone::Settled { .. }) {
                 return Err(ProveError::GiveBack { setting: undone.setting.to_string(), was: undone.was });
             }

@@ -1,6 +1,6 @@
 //! `cpu-quota`: a share of processor time that the own group may not exceed.
 
-use takt_host::cgroup::{cpu_limit, own_folders};
+use takt_host::cgroup::{are_cut_off, cpu_limit, own_folders};
 
 use super::look::*;
 
@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A group that has used its time up stands still until the next period begins, all its threads at once and \
                 whatever is due.",
     looks_at: "`cpu.max` (or `cpu.cfs_quota_us`) of this process's control group and of those above it. Stands if one is \
-               limited.",
+               limited. Where groups above are out of sight, as in a container, none is not known.",
     probe,
     known: "Up to a period, 100 ms by default, at a time. Eight threads that shared two CPUs' worth of time had 1206 of \
             40 000 wake-ups go unseen (Linux 6.18, cyclictest). Not measured here.",
@@ -26,6 +26,9 @@ fn probe(host: &Host) -> Look {
     }
     let limited = folders.iter().filter_map(|folder| Some((folder, cpu_limit(host, folder)?)));
     let Some((folder, cpus)) = limited.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        if are_cut_off(host, &folders) {
+            return hidden("no quota up to the topmost group in sight; groups above are out of sight");
+        }
         // A root group has no such file, and no limit.
         let shown = folders.len() == 1 || host.list(&folders[0]).iter().any(|name| name.starts_with("cpu."));
         return if shown { fine("no quota") } else { hidden(format!("{} shows no limit", folders[0])) };
@@ -78,5 +81,9 @@ mod tests {
         let free = [("/sys/fs/cgroup/x/a/b/cpu.cfs_quota_us", "-1\n"), old[1]];
         assert_eq!(verdict_in(&RULE, &v1("cpu"), &free).0, "fine");
         assert_eq!(verdict_in(&RULE, &v2(), &[]).0, "hidden");
+        let events = ("/sys/fs/cgroup/cgroup.events", "populated 1\n");
+        let (word, why) = verdict_in(&RULE, &v2(), &[open[0], open[1], events]);
+        assert!(word == "hidden" && why.contains("groups above are out of sight"), "{why}");
+        assert_eq!(verdict_in(&RULE, &v2(), &[above[0], above[1], events]).0, "stands");
     }
 }

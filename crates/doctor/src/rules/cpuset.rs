@@ -23,7 +23,9 @@ pub(super) static RULE: Rule = Rule {
 const NEEDED: usize = 3;
 
 fn probe(host: &Host) -> Look {
-    let (own, all) = (allowed(host)?, online(host)?);
+    let all = online(host)?;
+    // The kernel's list also has CPUs that could be there, as those that `nosmt` keeps offline.
+    let own: Vec<usize> = allowed(host)?.into_iter().filter(|cpu| all.contains(cpu)).collect();
     let observed = format!("{} of {}", named(&own), all.len());
     if own.len() >= all.len() {
         fine(format!("all {} CPUs", all.len()))
@@ -47,6 +49,7 @@ mod tests {
         assert_eq!(of("0-7").0, "fine");
         assert_eq!(of("0-3"), ("notice", "CPUs 0-3 of 8".to_owned()));
         assert_eq!(of("2"), ("stands", "CPU 2 of 8".to_owned()));
+        assert_eq!(of("0-1,8-15"), ("stands", "CPUs 0-1 of 8".to_owned()), "CPUs that are offline are none");
         assert_eq!(of("x").0, "hidden");
     }
 }

@@ -1,5 +1,7 @@
 //! `idle-states`: sleep from which a CPU takes long to wake.
 
+use takt_host::idle::latency_limit_us;
+
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
@@ -8,7 +10,8 @@ pub(super) static RULE: Rule = Rule {
     title: "Deep idle states",
     mechanism: "A CPU that sleeps deeply between two slots takes its exit latency to come back, and the thread that waits for \
                 the slot begins that much later.",
-    looks_at: "`cpuidle/state*/latency` of each CPU, of states that are not disabled. Stands if any takes more than 20 µs.",
+    looks_at: "`cpuidle/state*/latency` of each CPU, of states that are not disabled. Stands if any takes more than 20 µs; \
+               noted where another program keeps CPUs out of them (`/dev/cpu_dma_latency`, which only root may read).",
     probe,
     known: "The latency the kernel itself gives, at each wake-up from that state. Not measured here; `--prove` does.",
     fix: Fix::Consent { plan, who_may_pay: "power and heat, and the turbo clock of other cores." },
@@ -49,7 +52,16 @@ fn probe(host: &Host) -> Look {
         return fine("all disabled");
     };
     let observed = format!("the deepest is {}, {} µs to leave", deepest.name, deepest.latency_us);
-    if deepest.latency_us > MOST_US { stands(observed, format!("at most {MOST_US} µs")) } else { fine(observed) }
+    if deepest.latency_us <= MOST_US {
+        return fine(observed);
+    }
+    match latency_limit_us(host).filter(|&limit| i64::from(limit) <= MOST_US) {
+        Some(limit) => notice(
+            format!("{observed}; a limit of {limit} µs keeps CPUs out of it"),
+            "held by another program, and no longer than that one holds it",
+        ),
+        None => stands(observed, format!("at most {MOST_US} µs")),
+    }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -84,5 +96,17 @@ mod tests {
         assert_eq!(commands(&RULE, &of("133\n", "0\n")), [command]);
         assert_eq!(word(&RULE, &of("133\n", "1\n")), "fine");
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");
+    }
+
+    #[test]
+    fn a_deep_state_that_another_program_keeps_cpus_out_of_is_noted() {
+        let (tree, host) = host_of(&of("133\n", "0\n"));
+        let limited = |us: i32| {
+            tree.put_bytes("/dev/cpu_dma_latency", &us.to_ne_bytes());
+            found(&RULE, &host)
+        };
+        assert_eq!(limited(2_000_000_000).0, "stands");
+        let (word, observed) = limited(2);
+        assert!(word == "notice" && observed.contains("limit of 2 µs"), "{observed}");
     }
 }

@@ -1,6 +1,6 @@
 //! `irq-isolated`: interrupts that come to CPUs set aside.
 
-use takt_host::irq::{Irq, irqs};
+use takt_host::irq::{Irq, irqs, is_movable};
 use takt_host::isolation::isolation;
 
 use super::look::*;
@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "Isolation keeps threads away and not interrupts: one that is served by a CPU set aside for a radio stops the \
                 radio's thread there for as long as it takes.",
     looks_at: "Where each interrupt goes that has come (`/proc/irq/N`), against the isolated CPUs. Stands if one goes there \
-               that may as well go elsewhere; one that may go nowhere else was put there, and is noted.",
+               that may as well go elsewhere; one that may go nowhere else was put there, and is noted, as is one that the \
+               kernel lets nobody move.",
     probe,
     known: "Some µs an interrupt, more for a card's. Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "the other CPUs, which take these interrupts then." },
@@ -20,12 +21,24 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::COMMON
 };
 
-/// Interrupts that go to these CPUs, those that need not be there apart from those that are to.
-fn there(host: &Host, isolated: &[usize]) -> Option<(Vec<Irq>, Vec<Irq>)> {
+/// Interrupts that go to CPUs set aside.
+struct There {
+    /// They may as well go elsewhere.
+    astray: Vec<Irq>,
+    /// They may go nowhere else.
+    placed: Vec<Irq>,
+    /// Nobody may move them, not even root.
+    immovable: Vec<Irq>,
+}
+
+fn there(host: &Host, isolated: &[usize]) -> Option<There> {
     let goes = |irq: &Irq| if irq.effective.is_empty() { irq.allowed.clone() } else { irq.effective.clone() };
     let on = |irq: &Irq| goes(irq).iter().any(|cpu| isolated.contains(cpu));
     let all = irqs(host)?.into_iter().filter(|irq| irq.counts.iter().any(|&count| count > 0) && on(irq));
-    Some(all.partition(|irq| irq.allowed.iter().any(|cpu| !isolated.contains(cpu))))
+    let (movable, immovable): (Vec<Irq>, Vec<Irq>) = all.partition(|irq| is_movable(host, irq.number));
+    let elsewhere = |irq: &Irq| irq.allowed.iter().any(|cpu| !isolated.contains(cpu));
+    let (astray, placed) = movable.into_iter().partition(elsewhere);
+    Some(There { astray, placed, immovable })
 }
 
 /// `24 (eth0-rx-0), 25 (eth0-rx-1)` and, of many, how many more.
@@ -40,13 +53,23 @@ fn probe(host: &Host) -> Look {
     if isolated.is_empty() {
         return fine("no CPU is isolated");
     }
-    let Some((astray, placed)) = there(host, &isolated) else { return hidden("/proc/interrupts is not there to read") };
-    if !astray.is_empty() {
-        stands(format!("on {}: {}", named(&isolated), listed(&astray)), "interrupts on other CPUs")
-    } else if placed.is_empty() {
-        fine(format!("none on {}", named(&isolated)))
+    let Some(found) = there(host, &isolated) else { return hidden("/proc/interrupts is not there to read") };
+    let cpus = named(&isolated);
+    let row = |what: &str, irqs: &[Irq]| (!irqs.is_empty()).then(|| format!("{what} {cpus}: {}", listed(irqs)));
+    let kinds = [("on", &found.astray), ("put on", &found.placed), ("immovable on", &found.immovable)];
+    let rows: Vec<String> = kinds.into_iter().filter_map(|(what, irqs)| row(what, irqs)).collect();
+    let observed = rows.join("; ");
+    if !found.astray.is_empty() {
+        stands(observed, "interrupts on other CPUs")
+    } else if !found.placed.is_empty() {
+        notice(observed, "right if that CPU is to serve the card")
+    } else if !found.immovable.is_empty() {
+        notice(
+            observed,
+            "the kernel lets nobody move these; isolcpus=managed_irq,CPUS keeps those of disks away at boot",
+        )
     } else {
-        notice(format!("put on {}: {}", named(&isolated), listed(&placed)), "right if that CPU is to serve the card")
+        fine(format!("none on {cpus}"))
     }
 }
 
@@ -54,7 +77,7 @@ fn plan(host: &Host) -> Plan {
     let isolated = isolation(host).isolated.unwrap_or_default();
     let others = cpu_list::format(&general(host).unwrap_or_default());
     let mut changes = Vec::new();
-    for irq in there(host, &isolated).map(|(astray, _)| astray).unwrap_or_default() {
+    for irq in there(host, &isolated).map(|found| found.astray).unwrap_or_default() {
         changes.extend(becomes(host, Setting::Interrupt(irq.number), &others)?);
     }
     Ok(changes)
@@ -86,6 +109,24 @@ mod tests {
         assert_eq!(word(&RULE, &placed), "notice");
         assert_eq!(commands(&RULE, &placed), Vec::<String>::new());
         assert_eq!(word(&RULE, &of("0-3\n", "1\n")), "fine");
+    }
+
+    #[test]
+    fn one_that_nobody_may_move_is_noted_and_left() {
+        let (_tree, host) = host_of(&of("0-3\n", "2\n"));
+        immovable(&host, 41);
+        assert_eq!(found(&RULE, &host), ("notice", "immovable on CPUs 2-3: 41 (eth0-rx-0)".to_owned()));
+        assert_eq!(plan(&host).unwrap(), []);
+        // Beside it another one, astray.
+        let counts = format!("{} 43: 0 0 5 0 PCI-MSIX 0-edge nvme0q3\n", COUNTS.1);
+        let mut files = of("0-3\n", "2\n").to_vec();
+        files.extend([(COUNTS.0, counts.as_str()), ("/proc/irq/43/smp_affinity_list", "2\n")]);
+        let (_tree, host) = host_of(&files);
+        immovable(&host, 43);
+        let both = "on CPUs 2-3: 41 (eth0-rx-0); immovable on CPUs 2-3: 43 (nvme0q3)";
+        assert_eq!(found(&RULE, &host), ("stands", both.to_owned()));
+        let changes = plan(&host).unwrap();
+        assert_eq!(changes.iter().map(|change| change.setting.clone()).collect::<Vec<_>>(), [Setting::Interrupt(41)]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `irq-spread`: all of a card's interrupts on one CPU.
 
+use takt_host::irq::is_movable;
+
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
@@ -9,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A card of several queues whose interrupts all go to one CPU receives no faster than with one queue, and what \
                 else runs on that CPU is interrupted for all of them.",
     looks_at: "`effective_affinity_list` of each interrupt of the card that has come at least once. Stands if there are \
-               several and all go to the same CPU. CPUs that are isolated take none.",
+               several and all go to the same CPU; where the kernel lets nobody move them, that is noted. CPUs that are \
+               isolated take none.",
     probe,
     known: "Moving the protocol work of 1472-byte datagrams to another CPU than the sender's raised a path from 289 to \
             455 thousand a second (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
@@ -47,8 +50,13 @@ fn probe(host: &Host) -> Look {
         let Some((_, first)) = interrupts.first() else { return hidden("it shows no interrupts of its own") };
         let observed = format!("{} on {}", interrupts.len(), named(first));
         let same = crowded(&interrupts);
+        let movable = interrupts.iter().any(|(number, _)| is_movable(host, *number));
         if interrupts.len() > 1 && same && general(host)?.len() > 1 {
-            stands(observed, "several CPUs")
+            if movable {
+                stands(observed, "several CPUs")
+            } else {
+                notice(observed, "the kernel lets nobody move them")
+            }
         } else if same {
             fine(observed)
         } else {
@@ -63,7 +71,13 @@ fn plan(host: &Host) -> Plan {
     for card in cards(host) {
         let interrupts = interrupts(host, &card).unwrap_or_default();
         let interrupts = if crowded(&interrupts) { interrupts } else { Vec::new() };
-        for ((number, _), cpu) in interrupts.into_iter().zip(cpus.iter().cycle()) {
+        let taken = interrupts.first().and_then(|(_, cpus)| cpus.first().copied());
+        let all = interrupts.len();
+        let movable: Vec<u32> =
+            interrupts.into_iter().map(|(number, _)| number).filter(|&number| is_movable(host, number)).collect();
+        // Those that nobody may move keep the CPU where all are.
+        let free = |cpu: &&usize| movable.len() == all || taken != Some(**cpu);
+        for (&number, cpu) in movable.iter().zip(cpus.iter().filter(free).cycle()) {
             let setting = Setting::Interrupt(number);
             let was = setting.get(host)?;
             changes.push(Change { setting, was, becomes: cpu.to_string() });
@@ -100,6 +114,22 @@ mod tests {
         assert_eq!(of("1\n"), ("fine", "eth0: 2 on several CPUs".to_owned()));
         assert_eq!(word(&RULE, &[UP, ONLINE, COUNTS]), "hidden");
         assert_eq!(word(&RULE, &[UP, QUEUES[0]]), "hidden");
+    }
+
+    #[test]
+    fn those_that_nobody_may_move_stay_and_the_others_leave_their_cpu() {
+        let mut files = vec![UP, ONLINE, COUNTS];
+        files.extend(QUEUES);
+        files.extend([("/proc/irq/41/smp_affinity_list", "0\n"), ("/proc/irq/42/smp_affinity_list", "0\n")]);
+        let (_tree, host) = host_of(&files);
+        immovable(&host, 42);
+        assert_eq!(found(&RULE, &host).0, "stands");
+        let changes = plan(&host).unwrap();
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        assert_eq!((&changes[0].setting, changes[0].becomes.as_str()), (&Setting::Interrupt(41), "1"));
+        immovable(&host, 41);
+        assert_eq!(found(&RULE, &host), ("notice", "eth0: 2 on CPU 0".to_owned()));
+        assert_eq!(plan(&host).unwrap(), []);
     }
 
     #[test]

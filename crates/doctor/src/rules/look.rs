@@ -221,6 +221,12 @@ mod testing {
         (tree, host)
     }
 
+    /// As a recent kernel shows an interrupt that it lets nobody move.
+    pub(in crate::rules) fn immovable(host: &Host, number: u32) {
+        let list = host.path(&format!("/proc/irq/{number}/smp_affinity_list"));
+        std::fs::set_permissions(list, std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+    }
+
     /// What a rule says of these files, in one word and what was seen.
     pub(in crate::rules) fn verdict(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
         let (_tree, host) = host_of(files);

@@ -1,6 +1,7 @@
 //! `memlock-limit`: memory that may not be kept in memory.
 
 use takt_host::capability::{self, CapabilitySet};
+use takt_host::memory::passes_limit;
 use takt_host::proc::limits::{self, Limit};
 
 use super::look::*;
@@ -12,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "Memory that is not locked can be taken back by the kernel, and the next touch of it waits for a disk in the \
                 middle of a slot.",
     looks_at: "The soft limit `Max locked memory` of this process and whether it has CAP_IPC_LOCK. Stands if the limit is \
-               finite and the capability is missing, for then takt cannot lock its memory.",
+               finite and the capability is missing, or is that of a user namespace, for then takt cannot lock its memory.",
     probe,
     known: "Nothing while memory is plentiful; under memory pressure a page fault of 0.1 to 10 ms, wherever the kernel \
             took a page. Not measured here, since it takes a machine short of memory.",
@@ -29,10 +30,13 @@ fn probe(host: &Host) -> Look {
     let text = host.read(path)?;
     let limit = limits::soft(&text, "Max locked memory");
     let limit = limit.ok_or_else(|| malformed(path, "a row `Max locked memory`", &text))?;
-    let capable = capability::of(host).is_some_and(|own| own.contains(CapabilitySet::IPC_LOCK));
+    let own = capability::of(host).unwrap_or(CapabilitySet::empty());
     match limit {
         Limit::Unlimited => fine("unlimited"),
-        Limit::At(bytes) if capable => fine(format!("CAP_IPC_LOCK, beyond the limit of {bytes} B")),
+        Limit::At(bytes) if passes_limit(host, own) => fine(format!("CAP_IPC_LOCK, beyond the limit of {bytes} B")),
+        Limit::At(bytes) if own.contains(CapabilitySet::IPC_LOCK) => {
+            stands(format!("{bytes} B; CAP_IPC_LOCK of a user namespace does not pass it"), "unlimited")
+        }
         Limit::At(bytes) => stands(format!("{bytes} B"), "unlimited"),
     }
 }
@@ -53,6 +57,14 @@ mod tests {
         assert!(matches!(of("8388608", "0000000000004000"), Finding::Fine { .. }));
         let limited = Finding::Stands { observed: "8388608 B".to_owned(), wanted: "unlimited".to_owned() };
         assert_eq!(of("8388608", "0000000000000000"), limited);
+        let row = "Max locked memory         8388608              8388608              bytes\n";
+        let rootless = [
+            ("/proc/self/limits", row),
+            ("/proc/self/status", "CapEff:\t0000000000004000\n"),
+            ("/proc/self/uid_map", "         0       1000          1\n"),
+        ];
+        let (word, observed) = verdict(&RULE, &rootless);
+        assert!(word == "stands" && observed.contains("user namespace"), "{observed}");
         assert!(probe(&Tree::new().host()).is_err());
         assert!(probe(&Tree::new().with("/proc/self/limits", "nothing\n").host()).is_err());
     }

@@ -1,6 +1,6 @@
 //! `memory-limit`: memory that the own group may not exceed.
 
-use takt_host::cgroup::{memory_limit, own_folders};
+use takt_host::cgroup::{are_cut_off, memory_limit, memory_used, own_folders};
 
 use super::look::*;
 
@@ -10,8 +10,9 @@ pub(super) static RULE: Rule = Rule {
     title: "Limit on memory",
     mechanism: "A group near its limit has pages taken back while its threads wait, and beyond it one of its processes is \
                 killed.",
-    looks_at: "`memory.max` (or `memory.limit_in_bytes`) and use of this process's control group and those above it. Stands \
-               above four fifths in use; a limit is noted.",
+    looks_at: "The lower of `memory.max` and `memory.high` (or `memory.limit_in_bytes`) of this process's control group and \
+               those above it, against their use without what is only cached (`inactive_file`). Stands above four fifths in \
+               use; a limit is noted. Where groups above are out of sight, as in a container, none is not known.",
     probe,
     known: "Stalls of milliseconds near the limit. Not measured here.",
     fix: Fix::Advice(Ways::Always(&[
@@ -22,9 +23,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Use and limit of a group, bytes, if it is limited.
 fn limit(host: &Host, folder: &str) -> Option<(u64, u64)> {
-    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse().ok();
-    let used = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?;
-    Some((used, memory_limit(host, folder)?))
+    Some((memory_used(host, folder)?, memory_limit(host, folder)?))
 }
 
 fn probe(host: &Host) -> Look {
@@ -35,6 +34,9 @@ fn probe(host: &Host) -> Look {
     let limited = folders.iter().filter_map(|folder| Some((folder, limit(host, folder)?)));
     let share = |(used, most): (u64, u64)| used as f64 / most.max(1) as f64;
     let Some((folder, (used, most))) = limited.max_by(|a, b| share(a.1).total_cmp(&share(b.1))) else {
+        if are_cut_off(host, &folders) {
+            return hidden("no limit up to the topmost group in sight; groups above are out of sight");
+        }
         let shown = folders.len() == 1 || host.list(&folders[0]).iter().any(|name| name.starts_with("memory."));
         return if shown { fine("no limit") } else { hidden(format!("{} shows no limit", folders[0])) };
     };
@@ -60,5 +62,28 @@ mod tests {
         ];
         assert_eq!(verdict_in(&RULE, &v1("memory"), &old).0, "fine");
         assert_eq!(verdict_in(&RULE, &v2(), &[]).0, "hidden");
+    }
+
+    #[test]
+    fn the_lower_limit_counts_and_a_cache_does_not() {
+        let files = [
+            ("/sys/fs/cgroup/a/b/memory.max", "943718400\n"),
+            ("/sys/fs/cgroup/a/b/memory.high", "104857600\n"),
+            ("/sys/fs/cgroup/a/b/memory.current", "94371840\n"),
+        ];
+        let full = ("stands", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned());
+        assert_eq!(verdict_in(&RULE, &v2(), &files), full);
+        let cached = [&files[..], &[("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 73400320\n")]].concat();
+        let free = ("notice", "20 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned());
+        assert_eq!(verdict_in(&RULE, &v2(), &cached), free);
+    }
+
+    #[test]
+    fn a_namespace_of_groups_hides_limits_above() {
+        let max = "/sys/fs/cgroup/a/memory.max";
+        let events = ("/sys/fs/cgroup/cgroup.events", "populated 1\n");
+        assert_eq!(verdict_in(&RULE, &v2(), &[(max, "max\n"), events]).0, "hidden");
+        let limited = [(max, "104857600\n"), ("/sys/fs/cgroup/a/memory.current", "1\n"), events];
+        assert_eq!(verdict_in(&RULE, &v2(), &limited).0, "notice");
     }
 }

@@ -21,6 +21,8 @@ pub enum SettingError {
     },
     #[error("changing {setting} needs root")]
     NotPermitted { setting: Setting },
+    #[error("changing {setting} is refused even to root: a container, a locked-down kernel, or switched off at boot")]
+    RefusedToRoot { setting: Setting },
     /// `/proc/sys` or `/sys` is read-only, as in most containers.
     #[error("{setting} is read-only here, as in a container or an inner network namespace")]
     ReadOnly { setting: Setting },
@@ -42,7 +44,17 @@ impl SettingError {
         match self {
             SettingError::NotPermitted { .. } => Some(WITH_SUDO),
             SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
+            SettingError::RefusedToRoot { .. } => {
+                Some("run it on the host itself, outside a container; there, start the kernel so that it allows it")
+            }
             _ => None,
         }
+    }
+
+    /// Whether what has the setting is no longer there, as a CPU that went offline or an interface that was removed.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        let SettingError::Read { source: ReadError::Io { source, .. }, .. } = self else { return false };
+        source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ENODEV)
     }
 }

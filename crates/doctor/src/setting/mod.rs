@@ -103,11 +103,30 @@ impl Setting {
             }
             _ => host.write(&path, value),
         };
-        write().map_err(|source| match source.kind() {
-            io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting: self.clone() },
-            io::ErrorKind::ReadOnlyFilesystem => SettingError::ReadOnly { setting: self.clone() },
-            _ => SettingError::Write { setting: self.clone(), value: value.to_owned(), source },
-        })
+        write().map_err(|source| self.unwritten(value, source, rustix::process::geteuid().is_root()))
+    }
+
+    fn unwritten(&self, value: &str, source: io::Error, by_root: bool) -> SettingError {
+        let setting = self.clone();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied if by_root => SettingError::RefusedToRoot { setting },
+            io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting },
+            io::ErrorKind::ReadOnlyFilesystem => SettingError::ReadOnly { setting },
+            _ => SettingError::Write { setting, value: value.to_owned(), source },
+        }
+    }
+
+    /// Whether `now` is what a change from `was` to `becomes` leaves when a signal ends it half-way. Only huge pages are taken
+    /// one by one; every other setting is written whole or not at all.
+    pub(crate) fn is_half_way(&self, was: &str, becomes: &str, now: &str) -> bool {
+        let pages = |text: &str| text.parse::<u64>().ok();
+        match (pages(was), pages(becomes), pages(now)) {
+            (Some(was), Some(becomes), Some(now)) => {
+                *self == Setting::Sysctl("vm.nr_hugepages".to_owned())
+                    && (was.min(becomes)..=was.max(becomes)).contains(&now)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -151,6 +170,7 @@ fn quoted(value: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use takt_host::ReadError;
     use takt_host::testing::Tree;
 
     fn rmem() -> Setting {
@@ -222,6 +242,35 @@ mod tests {
             let json = serde_json::to_string(&setting).unwrap();
             assert_eq!(serde_json::from_str::<Setting>(&json).unwrap(), setting);
         }
+    }
+
+    #[test]
+    fn a_refusal_tells_root_from_others() {
+        let of = |errno, by_root| rmem().unwritten("1", io::Error::from_raw_os_error(errno), by_root);
+        assert!(matches!(of(libc::EPERM, false), SettingError::NotPermitted { .. }));
+        let refused = of(libc::EPERM, true);
+        assert!(matches!(refused, SettingError::RefusedToRoot { .. }), "{refused}");
+        assert!(!refused.to_string().contains("needs root") && refused.fix() != Some(takt_host::call::WITH_SUDO));
+        assert!(matches!(of(libc::EROFS, true), SettingError::ReadOnly { .. }));
+        assert!(matches!(of(libc::EIO, true), SettingError::Write { .. }));
+    }
+
+    #[test]
+    fn a_setting_that_is_not_there_is_told_from_one_that_cannot_be_read() {
+        let gone = rmem().get(&Tree::new().host()).unwrap_err();
+        assert!(gone.is_gone(), "{gone}");
+        let read = |errno| ReadError::Io { path: "/x".to_owned(), source: io::Error::from_raw_os_error(errno) };
+        let of = |errno| SettingError::Read { setting: rmem(), source: read(errno) };
+        assert!(of(libc::ENODEV).is_gone());
+        assert!(!of(libc::EACCES).is_gone() && !SettingError::NotPermitted { setting: rmem() }.is_gone());
+    }
+
+    #[test]
+    fn only_huge_pages_stop_half_way() {
+        let pages = Setting::Sysctl("vm.nr_hugepages".to_owned());
+        assert!(pages.is_half_way("0", "64", "40") && pages.is_half_way("64", "0", "40"));
+        assert!(!pages.is_half_way("0", "64", "65") && !pages.is_half_way("0", "64", "x"));
+        assert!(!rmem().is_half_way("0", "64", "40"));
     }
 
     #[test]

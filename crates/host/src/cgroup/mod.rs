@@ -79,12 +79,35 @@ pub fn cpu_limit(host: &Host, folder: &str) -> Option<f64> {
     }
 }
 
-/// Memory that the group in a folder may use, bytes, if it is limited; either version.
+/// Memory that the group in a folder may use, bytes, if it is limited; either version. Beyond the lower of version 2's two
+/// limits, `memory.high`, pages are taken back while threads wait; beyond `memory.max` a process is killed.
 #[must_use]
 pub fn memory_limit(host: &Host, folder: &str) -> Option<u64> {
-    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"));
-    let text = read("memory.max").or_else(|| read("memory.limit_in_bytes"))?;
-    text.parse().ok().filter(|&bytes| bytes < V1_UNLIMITED)
+    // `max`, no limit, is no number.
+    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse::<u64>().ok();
+    let limits = ["memory.max", "memory.high", "memory.limit_in_bytes"].into_iter().filter_map(read);
+    limits.filter(|&bytes| bytes < V1_UNLIMITED).min()
+}
+
+/// Memory that the group in a folder uses and cannot give back at once, bytes; either version. What was read from files and
+/// not touched since is taken back first, without harm.
+#[must_use]
+pub fn memory_used(host: &Host, folder: &str) -> Option<u64> {
+    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse::<u64>().ok();
+    let used = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?;
+    let stat = host.read_opt(&format!("{folder}/memory.stat")).unwrap_or_default();
+    let counted = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    // Version 1 has both: the total is with the groups below, as its use is.
+    let cached = counted("total_inactive_file ").or_else(|| counted("inactive_file "));
+    Some(used.saturating_sub(cached.unwrap_or(0)))
+}
+
+/// Whether there are groups above the topmost of these [folders](own_folders) that a namespace of control groups hides, as in
+/// a container. Of version 1 it is not known, and said to be none.
+#[must_use]
+pub fn are_cut_off(host: &Host, folders: &[String]) -> bool {
+    // Every group of version 2 has this file, except the root.
+    folders.last().is_some_and(|top| host.path(&format!("{top}/cgroup.events")).exists())
 }
 
 /// Version 1 says "no limit" with the largest number of pages there is.
@@ -235,6 +258,42 @@ mod tests {
             .with("/sys/fs/cgroup/takt-2/memory.max", "max\n");
         assert_eq!(limits(&v2.host(), "takt-1"), some);
         assert_eq!(limits(&v2.host(), "takt-2"), GroupLimits::default());
+    }
+
+    #[test]
+    fn of_two_limits_of_memory_the_lower_counts() {
+        let limits = |max: &str, high: &str| {
+            let tree = Tree::new().with("/g/memory.max", max).with("/g/memory.high", high);
+            memory_limit(&tree.host(), "/g")
+        };
+        assert_eq!(limits("max\n", "max\n"), None);
+        assert_eq!(limits("4096\n", "max\n"), Some(4096));
+        assert_eq!(limits("8192\n", "4096\n"), Some(4096));
+    }
+
+    #[test]
+    fn what_is_only_cached_is_not_in_use() {
+        let v2 = Tree::new()
+            .with("/g/memory.current", "1000\n")
+            .with("/g/memory.stat", "active_file 1\ninactive_file 300\n");
+        assert_eq!(memory_used(&v2.host(), "/g"), Some(700));
+        let v1 = Tree::new()
+            .with("/g/memory.usage_in_bytes", "1000\n")
+            .with("/g/memory.stat", "inactive_file 1\ntotal_inactive_file 400\n");
+        assert_eq!(memory_used(&v1.host(), "/g"), Some(600));
+        let unsaid = Tree::new().with("/g/memory.current", "1000\n");
+        assert_eq!(memory_used(&unsaid.host(), "/g"), Some(1000));
+        assert_eq!(memory_used(&Tree::new().host(), "/g"), None);
+    }
+
+    #[test]
+    fn a_topmost_group_with_events_is_not_the_root() {
+        let tree = Tree::new().with("/g/a/cgroup.events", "populated 1\n");
+        let of = |folders: &[&str]| folders.iter().map(|&folder| folder.to_owned()).collect::<Vec<String>>();
+        assert!(!are_cut_off(&tree.host(), &of(&["/g/a", "/g"])));
+        assert!(!are_cut_off(&tree.host(), &[]));
+        tree.put("/g/cgroup.events", "populated 1\n");
+        assert!(are_cut_off(&tree.host(), &of(&["/g/a", "/g"])));
     }
 
     #[test]

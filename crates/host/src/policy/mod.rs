@@ -217,9 +217,9 @@ pub fn policy(tid: u32) -> Result<Policy, PolicyError> {
     })
 }
 
-/// Asks for FIFO 1 on a thread that ends at once: whether it may be had, not to have it.
-pub(crate) fn attempt_fifo() -> Result<(), PolicyError> {
-    let policy = Policy::Fifo { priority: 1 };
+/// Asks for FIFO on a thread that ends at once: whether it may be had, not to have it.
+pub(crate) fn attempt_fifo(priority: u8) -> Result<(), PolicyError> {
+    let policy = Policy::Fifo { priority };
     let attempt = std::thread::Builder::new().name("takt-rt-attempt".to_owned()).spawn(move || set_policy(0, policy));
     let thread = attempt.map_err(|source| PolicyError::Io { policy, source })?;
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -6,8 +6,9 @@ use serde::Serialize;
 use takt_base::words::plural;
 use takt_doctor::journal::Scope;
 use takt_doctor::{Change, Diagnosis, FixError, FixKind, FixOffer, Fixer, Verdict};
-use takt_host::call::{self, WITH_SUDO};
-use takt_host::dirs::state_dir;
+use takt_host::call::WITH_SUDO;
+use takt_host::dirs::state_dir_of;
+use takt_host::with_causes;
 
 use super::{Args, Findings};
 use crate::{Answer, Output, Problem};
@@ -55,15 +56,37 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
         }
     }
     let mut made = Vec::new();
+    // The first failure, and whether anything of this call's is in the journal then.
+    let (mut failed, mut noted) = (None, false);
     if !agreed.is_empty() {
-        let mut fixer = Fixer::open(host.clone(), &state_dir()).map_err(|error| refused(error.into()))?;
+        let opened = Fixer::open(host.clone(), &state_dir_of(&host));
+        let mut fixer = opened.map_err(|error| refused(error.into(), None))?;
+        let stood = fixer.standing().len();
         for (diagnosis, offer) in agreed {
-            let changes = fixer.apply(&diagnosis.id, &Scope::Host, &offer.changes).map_err(refused)?;
-            made.extend(changes.into_iter().map(|change| Made { rule: diagnosis.id.clone(), change }));
+            if let Err(error) = mend(&mut fixer, diagnosis, offer, &mut made) {
+                left.push(Left { rule: diagnosis.id.clone(), why: with_causes(&error) });
+                failed = failed.or(Some(error));
+            }
         }
+        noted = fixer.standing().len() > stood;
     }
     let fixed = Fixed { made, left, stands: Findings::of(args, &host).stands };
-    output.answer(&fixed, || text(&fixed), Answer::of(fixed.stands.is_empty()))
+    let undo = args.undo_call();
+    let Some(error) = failed else {
+        return output.answer(&fixed, || text(&fixed, &undo), Answer::of(fixed.stands.is_empty()));
+    };
+    output.result(&fixed, || text(&fixed, &undo))?;
+    // The document says what was refused; an error would print a second one.
+    if output.wants_json() { Ok(Answer::Unknown) } else { Err(refused(error, noted.then_some(undo.as_str())).into()) }
+}
+
+/// Makes a rule's changes, in order. The first that fails ends it; what was made before it is among `made`.
+fn mend(fixer: &mut Fixer, diagnosis: &Diagnosis, offer: &FixOffer, made: &mut Vec<Made>) -> Result<(), FixError> {
+    for change in &offer.changes {
+        let changes = fixer.apply(&diagnosis.id, &Scope::Host, std::slice::from_ref(change))?;
+        made.extend(changes.into_iter().map(|change| Made { rule: diagnosis.id.clone(), change }));
+    }
+    Ok(())
 }
 
 /// Whether this rule's changes may be made; otherwise why not.
@@ -96,17 +119,18 @@ pub(super) fn yes(question: &str) -> bool {
     printed.is_ok() && stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }
 
-fn refused(error: FixError) -> Problem {
-    Problem::caused("the host can't be mended", error, |error| match (error.fix(), error) {
-        (Some(fix), _) => fix,
-        (None, FixError::Setting(_)) => {
-            format!("{}   (gives back what was changed before it)", call::sudo_takt("doctor --undo"))
-        }
-        (None, _) => WITH_SUDO.into(),
+/// `undo`: the call that gives back what was changed all the same.
+fn refused(error: FixError, undo: Option<&str>) -> Problem {
+    let what = if undo.is_some() { "not all of the host can be mended" } else { "the host can't be mended" };
+    Problem::caused(what, error, |error| {
+        let without_fix = matches!(error, FixError::Journal(_)).then(|| WITH_SUDO.to_owned());
+        let undo = undo.map(|undo| format!("{undo}   (gives back what was changed)"));
+        let ways: Vec<String> = error.fix().or(without_fix).into_iter().chain(undo).collect();
+        (!ways.is_empty()).then(|| ways.join("\n"))
     })
 }
 
-fn text(fixed: &Fixed) -> String {
+fn text(fixed: &Fixed, undo: &str) -> String {
     let mut lines = Vec::new();
     for Made { rule, change } in &fixed.made {
         lines.push(format!("changed  {rule}  {} {} -> {}", change.setting, change.was, change.becomes));
@@ -116,7 +140,7 @@ fn text(fixed: &Fixed) -> String {
     }
     if !fixed.made.is_empty() {
         let made = plural(fixed.made.len(), "change");
-        lines.push(format!("\n{made} made, until a reboot or {}.", call::sudo_takt("doctor --undo")));
+        lines.push(format!("\n{made} made, until a reboot or {undo}."));
     }
     lines.push(match fixed.stands.as_slice() {
         [] => "Yes: nothing stands in the way of a radio any more.".into(),

@@ -13,8 +13,8 @@ use serde::Serialize;
 use takt_base::parse_duration;
 use takt_doctor::journal::{self, Entry};
 use takt_doctor::{Diagnosis, RULES, Verdict};
-use takt_host::Host;
-use takt_host::dirs::state_dir;
+use takt_host::dirs::state_dir_of;
+use takt_host::{Host, call};
 
 use crate::{Answer, Output, Problem};
 
@@ -63,9 +63,9 @@ pub struct Args {
     /// Keep the change that --prove measured, whatever came out.
     #[arg(long, requires = "prove")]
     keep: bool,
-    /// Give back what a killed --prove left, from this entry of the journal on, when standard input ends.
-    #[arg(long, value_name = "N", hide = true)]
-    guard: Option<u64>,
+    /// Give back what a killed --prove left, by its name in the journal, when standard input ends.
+    #[arg(long, value_name = "RUN", hide = true)]
+    guard: Option<String>,
     /// Look at this network interface only, because the radio is behind it; without it at every card that is up.
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
@@ -86,7 +86,7 @@ struct Findings {
     /// Rules whose subject stands in the way.
     stands: Vec<String>,
     diagnoses: Vec<Diagnosis>,
-    /// Changes that takt has made and not given back.
+    /// Changes that takt has made on this host since it was started, and not given back.
     changed: Vec<Entry>,
 }
 
@@ -96,7 +96,7 @@ impl Findings {
         let standing = diagnoses.iter().filter(|one| one.verdict == Verdict::Stands);
         let stands = standing.map(|one| one.id.clone()).collect();
         // A journal that cannot be read is reported by the commands that need it.
-        let changed = journal::read(&state_dir()).map(|journal| journal.standing).unwrap_or_default();
+        let changed = journal::in_force(&state_dir_of(host), host).unwrap_or_default();
         Findings { stands, diagnoses, changed }
     }
 
@@ -116,6 +116,12 @@ impl Args {
         }
     }
 
+    /// The call that gives back what was changed on this host.
+    fn undo_call(&self) -> String {
+        let root = self.root.as_ref().map(|root| format!(" --root {}", call::quoted(&root.to_string_lossy())));
+        call::sudo_takt(format_args!("doctor --undo{}", root.unwrap_or_default()))
+    }
+
     fn picks(&self, rule: &str) -> bool {
         self.only.is_empty() || self.names(rule)
     }
@@ -126,8 +132,8 @@ impl Args {
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    if let Some(first) = args.guard {
-        return prove::stand_guard(first);
+    if let Some(run) = &args.guard {
+        return prove::stand_guard(run);
     }
     there(&args)?;
     if let Some(id) = &args.prove {
@@ -144,7 +150,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     }
     let found = Findings::of(&args, &args.host());
     let answer = if found.knows_nothing() { Answer::Unknown } else { Answer::of(found.stands.is_empty()) };
-    output.answer(&found, || text::findings(&found, args.all || !args.only.is_empty()), answer)
+    output.answer(&found, || text::findings(&found, args.all || !args.only.is_empty(), &args.undo_call()), answer)
 }
 
 /// Whether what is to be examined is there, so that a slip is not taken for a host without faults.

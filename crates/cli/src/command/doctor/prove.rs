@@ -24,7 +24,7 @@ pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answ
         state: &state,
         rule,
         options: Options { pairs: args.pairs, round: args.round },
-        guard: &|first| guard(first),
+        guard: &guard,
     };
     let bar = RefCell::new(Some(Bar::new(output)));
     let mut progressed = |progress: Progress| {
@@ -46,17 +46,17 @@ pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answ
 }
 
 /// What a killed proof leaves is given back by this program, started anew.
-fn guard(first: u64) -> io::Result<Guard> {
+fn guard(proof: &str) -> io::Result<Guard> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["doctor", "--guard", &first.to_string()]);
+    command.args(["doctor", "--guard", proof]);
     Guard::start(command)
 }
 
 /// The guard's own work; see [`prove::wait_and_undo`].
-pub(super) fn stand_guard(first: u64) -> miette::Result<Answer> {
+pub(super) fn stand_guard(proof: &str) -> miette::Result<Answer> {
     // Whoever closes the terminal means the proof, which then ends in good order; the guard outlives it.
     let _stop = stop_on_signal()?;
-    prove::wait_and_undo(Host::this(), &state_dir(), first, &mut stdin().lock())
+    prove::wait_and_undo(Host::this(), &state_dir(), proof, &mut stdin().lock())
         .map_err(|error| Problem::new("what a killed proof left can't be given back").why(error))?;
     Ok(Answer::Yes)
 }

@@ -12,8 +12,8 @@ use super::Findings;
 const ORDER: [Verdict; 5] =
     [Verdict::Stands, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
 
-/// `all`: also what is fine or only noted.
-pub(super) fn findings(found: &Findings, all: bool) -> String {
+/// `all`: also what is fine or only noted. `undo`: the call that gives changes back.
+pub(super) fn findings(found: &Findings, all: bool, undo: &str) -> String {
     let mut text = String::new();
     let shown = |verdict| all || !matches!(verdict, Verdict::Notice | Verdict::Fine);
     let listed = || found.diagnoses.iter().filter(|one| shown(one.verdict));
@@ -28,8 +28,7 @@ pub(super) fn findings(found: &Findings, all: bool) -> String {
     }
     if !found.changed.is_empty() {
         let changes = plural(found.changed.len(), "change");
-        let _ =
-            writeln!(text, "\n{changes} of takt's own in force; {} gives them back.", call::sudo_takt("doctor --undo"));
+        let _ = writeln!(text, "\n{changes} of takt's own in force; {undo} gives them back.");
     }
     text + &answer(found)
 }

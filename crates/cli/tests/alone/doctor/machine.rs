@@ -87,7 +87,7 @@ fn on_this_machine_every_setting_is_as_before_after_fix_and_undo_and_after_a_kil
         assert!(undone.status.success(), "{after}: {}", text(&undone.stdout));
         assert_eq!(values(), before, "{after}: {settings:?}");
     };
-    // What a kernel refuses ends it early, which is as good for this.
+    // What a kernel refuses is left, which is as good for this.
     doctor(&machine.state, &args).output().expect("takt");
     let made = entries(&machine.state, "changes") - entries(&machine.state, "settled");
     assert!(made >= 2, "of its own interfaces it changes two settings at least, not {made}");

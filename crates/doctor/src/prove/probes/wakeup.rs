@@ -22,7 +22,7 @@ const FIFO: u8 = 50;
 
 /// What 99 % of wake-ups of all CPUs do not exceed, from their intended times, nanoseconds.
 pub(super) fn lateness_ns(round: Duration, beside: Beside, stop: &Stop) -> Result<f64, MeasureError> {
-    let granted = matches!(Host::this().attempt_fifo(), Some(Ok(())));
+    let granted = matches!(Host::this().attempt_fifo_of(FIFO), Some(Ok(())));
     let options = match beside {
         Beside::Nobody => {
             let policy = if granted { PolicySpec::Fifo(FIFO) } else { PolicySpec::default() };
