@@ -292,8 +292,9 @@ fn at_once((fixed, each): (f64, f64)) -> Answers {
 /// Where something comes to an end, or is no more what it was.
 fn bends(rounds: &[Constants]) {
     println!("\nWhere it bends\n\n| what | from |\n| --- | --- |");
-    let of =
-        |value: &dyn Fn(&Constants) -> f64| over_rounds(rounds, value).map_or("-".to_owned(), |one| interval(&one));
+    // Where the cost of one more does not differ from none, nothing follows from it.
+    let seen = |one: Estimate| if one.low() > 0.0 { interval(&one) } else { "not seen".to_owned() };
+    let of = |value: &dyn Fn(&Constants) -> f64| over_rounds(rounds, value).map_or("-".to_owned(), seen);
     let sessions = zenoh::Config::default().get_json("transport/unicast/max_sessions").unwrap_or_default();
     row("links of a node or router that Zenoh keeps by default", &[sessions]);
     row("nodes of a mesh that 1024 open files suffice for", &[of(&|one| (1024.0 - one.files.0) / one.files.1 + 1.0)]);
