@@ -55,29 +55,30 @@ not_left_out() {
         !(key in whole) && !(crate "/*" in whole) { print $0 skip[key] }' "$left_out" "$@"
 }
 
-# Each line of the list is about a binary and a test that there is: what is renamed would be left out no more, or for nothing.
+# left_out_is_true BINARIES: each line of the list is about a binary and a test that there is. What is renamed would be left out no
+# more, or for nothing.
 left_out_is_true() {
     local at test reason bad=0 file
     while read -r at test reason; do
         file=$(awk -v at="$at" '{ crate = $1; sub(".*/", "", crate) }
-            crate "/" $2 == at || crate "/*" == at { print $3; exit }' "$logs/binaries.aarch64")
+            crate "/" $2 == at || crate "/*" == at { print $3; exit }' "$1")
         if [ -z "$file" ]; then echo "error: $left_out: there is no $at"
         elif [ -z "$reason" ]; then echo "error: $left_out: $at $test has no reason"
-        elif [ "$test" = '*' ] || "$file" --list 2>/dev/null | grep -qF -- "$test"; then continue
+        elif [ "$test" = '*' ] || grep -qF -- "$test" <<<"$("$file" --list 2>/dev/null)"; then continue
         else echo "error: $left_out: $at has no test $test"; fi
         bad=1
     done < <(grep '^[^#]' "$left_out")
     return $bad
 }
 export -f left_out_is_true
-export left_out logs
+export left_out
 
 # Translated, radios and nodes answer too late beside others, and no slot of a study counts: they are alone, too.
 waits_for_others=(-e ' alone /' -e '/cli radio /' -e '/cli cluster /' -e '/cli waveform /' -e '/cli paper /')
 
 all_emulated() {
     local bad=0
-    emulated_env bash -c left_out_is_true || return 1
+    emulated_env bash -c 'left_out_is_true "$0"' "$logs/binaries.aarch64" || return 1
     run_emulated "$beside" 4 < <(grep -v "${waits_for_others[@]}" "$logs/binaries.aarch64" | not_left_out -) || bad=1
     run_emulated 1 1 < <(grep "${waits_for_others[@]}" "$logs/binaries.aarch64" | not_left_out -) || bad=1
     by_crate
