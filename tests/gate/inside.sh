@@ -3,6 +3,8 @@
 set -euo pipefail
 
 ip link set lo up
+# The ports of a software radio are among those that sockets are given: at any address, such a port is taken at every one.
+echo 49150-49200 >/proc/sys/net/ipv4/ip_local_reserved_ports
 # Named namespaces and takt's records are this run's own. They end with it.
 for own in /run/netns /run/takt; do
     # An ordinary user can't make the folder: tests then find no such rights either.
