@@ -11,7 +11,8 @@
 //! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
 //! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
 //! | [`steering`] | receive queues of a card for one program's datagrams |
-//! | [`thread_clock`], [`core_stop`] | that a core stood still, and who stopped it |
+//! | [`thread_clock`], [`core_stop`], [`core_watch`] | that a core stood still, and who stopped it |
+//! | [`core_share`] | how much of a core an ordinary thread gets |
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`ending`] | a request to end, by signal |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
@@ -34,7 +35,9 @@ pub mod bpf;
 pub mod call;
 pub mod capability;
 pub mod cgroup;
+pub mod core_share;
 pub mod core_stop;
+pub mod core_watch;
 pub mod dirs;
 pub mod distribution;
 pub mod ending;

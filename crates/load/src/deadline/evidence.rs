@@ -17,6 +17,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use takt_host::core_stop::Cause;
+use takt_host::core_watch::{self, Late};
 
 use super::tracefs::Instance;
 
@@ -35,28 +36,6 @@ const BUFFER_KB: u32 = 1024;
 /// Reports that come within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Late {
-    pub(super) cpu: usize,
-    pub(super) subframe: u64,
-    /// When it was due, and when it came, nanoseconds of the monotonic clock.
-    pub(super) due_ns: u64,
-    pub(super) woke_ns: u64,
-    /// For how much of it the thread queued for its core; `None`: nobody looked, or the kernel does not tell.
-    pub(super) queued_ns: Option<u64>,
-}
-
-impl Late {
-    /// When its timer ought to have come, and when it came.
-    pub(super) fn timer_late(&self) -> (u64, u64) {
-        (self.due_ns, self.woke_ns.saturating_sub(self.queued_ns.unwrap_or(self.ns())))
-    }
-
-    pub(super) fn ns(&self) -> u64 {
-        self.woke_ns.saturating_sub(self.due_ns)
-    }
-}
-
 /// A late wake-up, and how much of it was not this kernel's doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Explained {
@@ -65,6 +44,18 @@ pub(super) struct Explained {
     pub(super) machine_ns: Option<u64>,
     /// By the counters.
     pub(super) cause: Option<Cause>,
+}
+
+impl From<core_watch::Explained> for Explained {
+    fn from(explained: core_watch::Explained) -> Explained {
+        let core_watch::Explained { late, cause, machine_ns } = explained;
+        let machine_ns = match cause {
+            Cause::Machine => Some(machine_ns),
+            Cause::NotKnown => None,
+            Cause::Interrupts | Cause::SoftInterrupts | Cause::Thread => Some(0),
+        };
+        Explained { late, machine_ns, cause: Some(cause) }
+    }
 }
 
 #[derive(Debug)]
@@ -232,7 +223,7 @@ mod tests {
 
     /// Due at 1000 us, woken at 3000.
     fn machine_us(lines: &[(u64, u32, &str)]) -> Option<u64> {
-        let late = Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None };
+        let late = Late { cpu: 1, number: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None };
         machine_ns(&trace(lines), &late).map(|ns| ns / 1000)
     }
 
@@ -268,7 +259,7 @@ mod tests {
             let events: Vec<Event> = [begins, &timer, ran].into_iter().filter_map(event).collect();
             machine_ns(
                 &events,
-                &Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None },
+                &Late { cpu: 1, number: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None },
             )
         };
         assert_eq!(interrupted_at(2_985), Some(1_985_000));

@@ -29,7 +29,6 @@
 //! the whole band and cost transfer and resampler twice as much.
 
 mod assembler;
-mod counters;
 mod downlink;
 mod error;
 mod evidence;
@@ -68,7 +67,7 @@ pub use outcome::{Answered, Budget, Outcome, Radio};
 pub use process_cpus::process_cpus;
 pub use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
-pub use stall::{JudgedBy, WATCHES};
+pub use stall::JudgedBy;
 pub use trace::{Ran, Traced};
 pub use workload::{SEED, codes};
 

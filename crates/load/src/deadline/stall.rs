@@ -9,7 +9,7 @@
 //!
 //! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
 //! So the kernel's trace decides whose doing it was ([`super::evidence`]); where no trace is to be had, its counters, and all cores
-//! of the host are looked at ([`super::counters`]).
+//! of the host are looked at ([`takt_host::core_watch`]).
 //!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
@@ -25,13 +25,13 @@ use takt_host::Host;
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::pin_self;
 use takt_host::core_stop::Cause;
+use takt_host::core_watch::{CounterEvidence, Late, Queue, WATCHES};
 use takt_host::fingerprint::Virtualisation;
 use takt_host::policy::{Policy, set_policy};
-use takt_host::thread_clock::{self, ThreadClock};
+use takt_host::thread_clock;
 use takt_host::timer::{Options, Timer, TimerError};
 
-use super::counters::CounterEvidence;
-use super::evidence::{Evidence, Explained, Late};
+use super::evidence::{Evidence, Explained};
 use super::interface::Plan;
 
 /// When the machine stopped the cores of the host side, as far as that was observed.
@@ -72,7 +72,11 @@ impl Judge {
     fn explain(&self, late: &Receiver<Late>) -> Vec<Explained> {
         match self {
             Judge::Trace(evidence) => evidence.explain(late),
-            Judge::Counters(evidence) => evidence.explain(late),
+            Judge::Counters(evidence) => {
+                let mut explained = Vec::new();
+                evidence.explain(late, |one| explained.push(one.into()));
+                explained
+            }
         }
     }
 }
@@ -84,8 +88,8 @@ pub(super) const STALL: Duration = Duration::from_micros(150);
 /// Above everything but the kernel's own stoppers.
 const PRIORITY: u8 = 99;
 
-/// How the names of the threads begin that look.
-pub const WATCHES: &str = "takt-watch-";
+/// Counters are read this often, so that the stolen time between two readings is little.
+const COUNTERS_PERIOD: Duration = Duration::from_millis(20);
 
 /// Looks at some cores until it is finished.
 pub(super) struct Watch {
@@ -121,7 +125,7 @@ impl Watch {
     fn begin(&mut self, plan: &Plan) {
         let judge = match Evidence::begin() {
             Ok(evidence) => Ok((Judge::Trace(evidence), self.cpus.clone())),
-            Err(_) => CounterEvidence::begin(&self.cpus).map(|evidence| {
+            Err(_) => CounterEvidence::begin(&self.cpus, COUNTERS_PERIOD).map(|evidence| {
                 let online = evidence.online();
                 (Judge::Counters(evidence), online)
             }),
@@ -199,7 +203,7 @@ impl Stalls {
         // A long stop makes the looks of several subframes late, which all end with it: each moment counts once a core.
         let mut counted = (0, 0);
         for one in &explained {
-            let Late { cpu, subframe, due_ns, woke_ns, .. } = one.late;
+            let Late { cpu, number: subframe, due_ns, woke_ns, .. } = one.late;
             if let Some(cause) = one.cause {
                 *stalls.causes.entry(cause).or_default() += 1;
             }
@@ -236,7 +240,7 @@ fn look(mut timer: Timer, cpu: usize, counted: bool, plan: &Plan, over: &Stop, r
             let due = plan.ends(subframe) + Duration::from_micros(look_us);
             let Ok(Some(woke)) = timer.wait_until(due, over) else { return };
             let queued_ns = queue.as_mut().and_then(|queue| queue.within((due.0, woke.0)));
-            let late = Late { cpu, subframe, due_ns: due.0, woke_ns: woke.0, queued_ns };
+            let late = Late { cpu, number: subframe, due_ns: due.0, woke_ns: woke.0, queued_ns };
             if latest.is_none_or(|latest| late.ns() > latest.ns()) {
                 latest = Some(late);
             }
@@ -245,36 +249,6 @@ fn look(mut timer: Timer, cpu: usize, counted: bool, plan: &Plan, over: &Stop, r
             // The thread that reads ends after all threads that look.
             let _ = report.send(late);
         }
-    }
-}
-
-/// When the calling thread last queued for its core; the moments in which it looks count as well.
-struct Queue {
-    clock: ThreadClock,
-    all_ns: Option<u64>,
-    last: (u64, u64),
-}
-
-impl Queue {
-    fn of_this_thread() -> Queue {
-        let clock = ThreadClock::of_this_thread();
-        Queue { all_ns: clock.ran_or_queued_ns(), clock, last: (0, 0) }
-    }
-
-    /// For how much of the time from when it was due to when it woke it queued. A long queue makes several looks late, and only
-    /// the first of them waits for it.
-    fn within(&mut self, (due_ns, woke_ns): (u64, u64)) -> Option<u64> {
-        let now_ns = self.clock.ran_or_queued_ns();
-        self.noted(now_ns, (due_ns, woke_ns))
-    }
-
-    fn noted(&mut self, now_ns: Option<u64>, (due_ns, woke_ns): (u64, u64)) -> Option<u64> {
-        let queued_ns = now_ns?.saturating_sub(std::mem::replace(&mut self.all_ns, now_ns)?);
-        // Some nanoseconds between two looks do not end it.
-        if due_ns > self.last.1 || queued_ns > self.last.1 - self.last.0 {
-            self.last = (woke_ns.saturating_sub(queued_ns), woke_ns);
-        }
-        Some(self.last.1.min(woke_ns).saturating_sub(self.last.0.max(due_ns)))
     }
 }
 
@@ -305,24 +279,13 @@ mod tests {
         let (report, reports) = mpsc::channel();
         look(timer, 0, true, &plan(long_ago), &Stop::new(), &report);
         let late: Vec<Late> = reports.try_iter().collect();
-        assert_eq!(late.iter().map(|late| late.subframe).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(late.iter().map(|late| late.number).collect::<Vec<_>>(), [0, 1]);
         assert!(late.iter().all(|late| late.ns() > 980_000_000));
     }
 
     #[test]
-    fn looks_that_were_due_in_a_queue_have_queued_though_they_find_their_time_past() {
-        let mut queue = Queue { all_ns: Some(100), ..Queue::of_this_thread() };
-        let mut noted = |all, due, woke| queue.noted(Some(all), (due, woke));
-        assert_eq!(noted(110, 1_000, 1_012), Some(10), "a wake-up as usual");
-        assert_eq!(noted(50_110, 2_000, 52_005), Some(50_000));
-        assert_eq!([noted(50_110, 7_000, 52_010), noted(50_112, 51_000, 52_020)], [Some(45_005), Some(1_005)]);
-        assert_eq!(noted(50_115, 53_000, 60_000), Some(3), "its timer came late");
-        assert_eq!(noted(50_115, 55_000, 60_010), Some(3), "and so did this, which found its time past");
-    }
-
-    #[test]
     fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
-        let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000, queued_ns: None };
+        let late = |number| Late { cpu: 0, number, due_ns: 0, woke_ns: 2_000_000, queued_ns: None };
         let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns, cause: None };
         let stalls = Stalls::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
         assert_eq!((stalls.stalled, stalls.all_ns), ([1].into(), 1_900_000));
@@ -335,7 +298,7 @@ mod tests {
         let look = |cpu, subframe: u64| {
             let due_ns = 1_000_000 + subframe * 5_000_000;
             let woke_ns = 18_000_000 + subframe;
-            let late = Late { cpu, subframe, due_ns, woke_ns, queued_ns: None };
+            let late = Late { cpu, number: subframe, due_ns, woke_ns, queued_ns: None };
             Explained { late, machine_ns: Some(18_000_000 - due_ns), cause: None }
         };
         let stalls = Stalls::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_host::core_watch::WATCHES;
 use takt_lab::experiment::plain;
-use takt_load::deadline::WATCHES;
 
 use crate::part::Point;
 

@@ -1,51 +1,56 @@
-//! What held a core up, where no trace is to be had: by the kernel's counters ([`takt_host::core_stop`]).
+//! Explains late looks by the kernel's counters ([`core_stop`](crate::core_stop)).
 //!
-//! They are read by a thread of ordinary priority, every 20 ms, so that each late wake-up lies between two readings. The
-//! threads that look read nothing but their own account of queueing.
+//! A thread of ordinary priority reads them once a period, so that each late look lies between two readings. The threads that
+//! look read nothing but their own account of queueing.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use takt_host::Host;
-use takt_host::core_stop::{Cause, Counters, Delay, Judgement, Reader, judge};
+use super::late::{Explained, Late};
+use crate::core_stop::{Counters, Delay, Judgement, Reader, judge};
+use crate::{Host, ReadError};
 
-use super::evidence::{Explained, Late};
-
-const PERIOD: Duration = Duration::from_millis(20);
 const KEPT_NS: u64 = 100_000_000;
-/// Readings kept: of five seconds, longer than a stop.
+/// Readings kept: of five seconds or more, longer than a stop.
 const READINGS: usize = 256;
 
+/// The counters of this host, and what they say of some of its cores.
 #[derive(Debug)]
-pub(super) struct CounterEvidence {
+pub struct CounterEvidence {
     reader: Reader,
-    /// All cores of this host, and those about which one wants to know.
+    period: Duration,
     online: BTreeSet<usize>,
+    /// The cores whose late looks are explained.
     of: Vec<usize>,
 }
 
 impl CounterEvidence {
-    pub(super) fn begin(of: &[usize]) -> Result<CounterEvidence, String> {
+    /// Of the cores `of`, reading once a `period`.
+    ///
+    /// # Errors
+    /// This host shows no counters.
+    pub fn begin(of: &[usize], period: Duration) -> Result<CounterEvidence, ReadError> {
         let reader = Reader::of(Host::this());
-        let online = reader.read().map_err(|error| error.to_string())?.cores.into_keys().collect();
-        Ok(CounterEvidence { reader, online, of: of.to_vec() })
+        let online = reader.read()?.cores.into_keys().collect();
+        Ok(CounterEvidence { reader, period, online, of: of.to_vec() })
     }
 
-    /// Only if all of them are looked at can a stop of the machine be told from interrupts that were held off.
-    pub(super) fn online(&self) -> Vec<usize> {
+    /// All cores of this host. Looks at all of them tell a stop of the machine from interrupts that were held off.
+    #[must_use]
+    pub fn online(&self) -> Vec<usize> {
         self.online.iter().copied().collect()
     }
 
     /// Explains what comes, until the last sender is gone.
-    pub(super) fn explain(&self, late: &Receiver<Late>) -> Vec<Explained> {
-        let (mut explained, mut waiting) = (Vec::new(), Vec::new());
+    pub fn explain(&self, late: &Receiver<Late>, mut note: impl FnMut(Explained)) {
+        let mut waiting = Vec::new();
         // What is explained stays for a while: the same stop may have ended a moment later on another core.
         let mut done: Vec<Late> = Vec::new();
         let mut readings: VecDeque<Counters> = self.reader.read().into_iter().collect();
         let mut over = false;
         while !over {
-            over = gather(late, &mut waiting);
+            over = gather(late, self.period, &mut waiting);
             // Whatever a stop made late has been reported once a whole period has passed since.
             let last_ns = readings.back().map_or(0, |reading| reading.at.0);
             readings.extend(self.reader.read());
@@ -56,22 +61,16 @@ impl CounterEvidence {
                 waiting.drain(..).partition(|one| over || one.woke_ns < last_ns);
             let all = [done.as_slice(), &ripe, &young].concat();
             let own = ripe.iter().filter(|one| self.of.contains(&one.cpu));
-            explained.extend(own.map(|one| self.explained(one, &all, &readings)));
+            own.for_each(|one| note(self.explained(one, &all, &readings)));
             done.retain(|one| one.woke_ns + KEPT_NS > last_ns);
             done.extend(ripe);
             waiting = young;
         }
-        explained
     }
 
     fn explained(&self, late: &Late, all: &[Late], readings: &VecDeque<Counters>) -> Explained {
         let Judgement { cause, machine_ns } = self.judged(late, all, readings);
-        let machine_ns = match cause {
-            Cause::Machine => Some(machine_ns),
-            Cause::NotKnown => None,
-            Cause::Interrupts | Cause::SoftInterrupts | Cause::Thread => Some(0),
-        };
-        Explained { late: *late, machine_ns, cause: Some(cause) }
+        Explained { late: *late, cause, machine_ns }
     }
 
     fn judged(&self, late: &Late, all: &[Late], readings: &VecDeque<Counters>) -> Judgement {
@@ -91,8 +90,8 @@ impl CounterEvidence {
 }
 
 /// Takes what comes within a period; says whether that was all.
-fn gather(late: &Receiver<Late>, waiting: &mut Vec<Late>) -> bool {
-    let until = Instant::now() + PERIOD;
+fn gather(late: &Receiver<Late>, period: Duration, waiting: &mut Vec<Late>) -> bool {
+    let until = Instant::now() + period;
     while let Some(left) = until.checked_duration_since(Instant::now()) {
         match late.recv_timeout(left) {
             Ok(one) => waiting.push(one),
@@ -129,10 +128,11 @@ fn meet(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core_stop::Cause;
 
     /// Due and woken, and how long it queued, in microseconds.
     fn late(cpu: usize, due: u64, woke: u64, queued: u64) -> Late {
-        Late { cpu, subframe: 0, due_ns: due * 1000, woke_ns: woke * 1000, queued_ns: Some(queued * 1000) }
+        Late { cpu, number: 0, due_ns: due * 1000, woke_ns: woke * 1000, queued_ns: Some(queued * 1000) }
     }
 
     #[test]
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn what_lies_between_no_two_readings_is_not_known() {
-        let evidence = CounterEvidence::begin(&[0]).unwrap();
+        let evidence = CounterEvidence::begin(&[0], Duration::from_millis(20)).unwrap();
         let both = [late(0, 1000, 3000, 0), late(1, 1000, 3000, 0)];
-        assert_eq!(evidence.explained(&both[0], &both, &VecDeque::new()).machine_ns, None);
+        assert_eq!(evidence.explained(&both[0], &both, &VecDeque::new()).cause, Cause::NotKnown);
     }
 }
