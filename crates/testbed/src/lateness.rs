@@ -107,7 +107,10 @@ mod tests {
 
     /// A radio that was late for a millisecond, held up by these.
     fn late(by: LateBy) -> Lateness {
-        let lag = OwnLag { late_spans: vec![LateSpan { from_ns: 0, to_ns: 1_000_000, by }], ..OwnLag::default() };
+        let lag = OwnLag {
+            late_spans: vec![LateSpan { from_ns: 0, to_ns: 1_000_000, by, ..LateSpan::default() }],
+            ..OwnLag::default()
+        };
         Lateness { lag: lag.clone(), devices: vec![RadioLateness { lag, ..RadioLateness::default() }] }
     }
 

@@ -40,6 +40,19 @@ pub struct LateSpan {
     /// Who held the driver up, as far as its own thread knows.
     #[serde(default)] // summaries older than this key, and replies over the network
     pub by: LateBy,
+    /// How late the latest datagram of it was, nanoseconds: as long as the driver was held up. The span is longer by the time
+    /// that it took to catch up.
+    #[serde(default)] // as above
+    pub lag_ns: u64,
+}
+
+impl LateSpan {
+    /// For how long the driver was held up, nanoseconds; of older summaries the whole span.
+    #[must_use]
+    pub fn held_ns(&self) -> u64 {
+        let whole_ns = self.to_ns.saturating_sub(self.from_ns);
+        if self.lag_ns == 0 { whole_ns } else { self.lag_ns.min(whole_ns) }
+    }
 }
 
 /// What an emulator says about its own punctuality.
@@ -144,15 +157,17 @@ impl Lag {
     }
 
     fn late(&mut self, due: MonoNs, until: MonoNs) {
-        self.latest_ns = self.latest_ns.max(until.0.saturating_sub(due.0));
+        let lag_ns = until.0.saturating_sub(due.0);
+        self.latest_ns = self.latest_ns.max(lag_ns);
         match self.spans.back_mut() {
             Some(last) if due.0 <= last.to_ns.saturating_add(APART_NS) => {
                 last.from_ns = last.from_ns.min(due.0);
                 last.to_ns = last.to_ns.max(until.0);
+                last.lag_ns = last.lag_ns.max(lag_ns);
             }
             _ => {
                 self.make_room();
-                self.spans.push_back(LateSpan { from_ns: due.0, to_ns: until.0, by: LateBy::default() });
+                self.spans.push_back(LateSpan { from_ns: due.0, to_ns: until.0, by: LateBy::default(), lag_ns });
             }
         }
     }
@@ -163,6 +178,7 @@ impl Lag {
         if let (Some(oldest), Some(next)) = (oldest, self.spans.front_mut()) {
             next.from_ns = oldest.from_ns;
             next.by += oldest.by;
+            next.lag_ns = next.lag_ns.max(oldest.lag_ns);
         }
     }
 
@@ -254,11 +270,15 @@ mod tests {
         lag.note(at(4_000), at(5_100)); // late again, soon after
         lag.note(at(20_000), at(20_100));
         lag.lose(at(30_000), at(300_000));
-        let spans = [(1_000, 5_100), (30_000, 300_000)];
-        assert_eq!(
-            lag.report().late_spans,
-            spans.map(|(from, to)| LateSpan { from_ns: from * 1000, to_ns: to * 1000, by: LateBy::default() })
-        );
+        let span = |(from, to, lag): (u64, u64, u64)| LateSpan {
+            from_ns: from * 1000,
+            to_ns: to * 1000,
+            lag_ns: lag * 1000,
+            ..LateSpan::default()
+        };
+        assert_eq!(lag.report().late_spans, [(1_000, 5_100, 2_500), (30_000, 300_000, 270_000)].map(span));
+        assert_eq!(lag.report().late_spans[0].held_ns(), 2_500_000, "it caught up in the rest");
+        assert_eq!(LateSpan { from_ns: 5, to_ns: 12, ..LateSpan::default() }.held_ns(), 7, "of an older summary");
         assert_eq!((lag.report().over_limit, lag.report().unsent), (3, 1));
     }
 

@@ -36,6 +36,30 @@ impl AddAssign for LateBy {
     }
 }
 
+/// Who held a driver up for most of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldUpBy {
+    Machine,
+    Host,
+    Own,
+    NotKnown,
+}
+
+impl LateBy {
+    /// Who it was for most of the time; in doubt nobody knows.
+    #[must_use]
+    pub fn most(&self) -> HeldUpBy {
+        let LateBy { machine_ns, host_ns, own_ns, not_known_ns } = *self;
+        let most = machine_ns.max(host_ns).max(own_ns);
+        match most {
+            _ if not_known_ns >= most => HeldUpBy::NotKnown,
+            _ if host_ns == most => HeldUpBy::Host,
+            _ if own_ns == most => HeldUpBy::Own,
+            _ => HeldUpBy::Machine,
+        }
+    }
+}
+
 /// Spans of lateness, and how long they are together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spans {
@@ -64,13 +88,11 @@ impl SpansBy {
     pub fn of<'a>(spans: impl IntoIterator<Item = &'a LateSpan>) -> SpansBy {
         let mut sums = SpansBy::default();
         for span in spans {
-            let LateBy { machine_ns, host_ns, own_ns, not_known_ns } = span.by;
-            let most = machine_ns.max(host_ns).max(own_ns);
-            let sum = match most {
-                _ if not_known_ns >= most => &mut sums.not_known,
-                _ if host_ns == most => &mut sums.host,
-                _ if own_ns == most => &mut sums.own,
-                _ => &mut sums.machine,
+            let sum = match span.by.most() {
+                HeldUpBy::NotKnown => &mut sums.not_known,
+                HeldUpBy::Host => &mut sums.host,
+                HeldUpBy::Own => &mut sums.own,
+                HeldUpBy::Machine => &mut sums.machine,
             };
             *sum = *sum + span.to_ns.saturating_sub(span.from_ns);
         }
@@ -188,7 +210,7 @@ mod tests {
     fn a_span_counts_for_who_held_it_up_longest_and_in_doubt_for_nobody() {
         let span = |machine_ns, host_ns, not_known_ns| {
             let by = LateBy { machine_ns, host_ns, own_ns: 1, not_known_ns };
-            LateSpan { from_ns: 100, to_ns: 150, by }
+            LateSpan { from_ns: 100, to_ns: 150, by, lag_ns: 0 }
         };
         let by = SpansBy::of(&[span(5, 3, 0), span(0, 3, 2), span(3, 0, 3), span(0, 0, 0)]);
         let one = Spans { spans: 1, ns: 50 };

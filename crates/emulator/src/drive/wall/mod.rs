@@ -37,7 +37,7 @@ use outlet::{Outlet, instant_of, tick_of};
 use pace::Pace;
 
 pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
-pub use late_by::{LateBy, Spans, SpansBy};
+pub use late_by::{HeldUpBy, LateBy, Spans, SpansBy};
 pub use waiting::{ORDINARY, Waiting};
 
 /// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
