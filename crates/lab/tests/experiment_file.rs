@@ -44,7 +44,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
         "environment": "native", "environment_cpus": "all", "environment_memory": "all", "environment_runtime": "any", "environment_parameters": "none", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
         "policy": "other", "disturbance": "none", "cap": "none", "cap_period": "100ms",
         "warm_up": "500ms", "replicate": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16",
-        "source": "tone", "recv_buffer": "usual", "coalesce": "2ms", "busy_poll": "no", "call_datagrams": 96, "frame_bytes": "usual", "reference": "internal", "hog": "none", "stall": "none", "cpu_quota": "none"
+        "source": "tone", "recv_buffer": "usual", "coalesce": "2ms", "busy_poll": "no", "call_datagrams": 96, "frame_bytes": "usual", "reference": "internal", "freeze": "none", "hog": "none", "stall": "none", "cpu_quota": "none"
     });
     assert_eq!(settings, expected);
 }

@@ -31,21 +31,22 @@ impl FreeCpus {
 }
 
 pub(super) fn start(wanted: &Wanted, site: &Site, native: &Native, run: &Run) -> Result<Impairment, Failure> {
-    let host = (site.host.pid(), site.in_force.placement.host.as_slice());
-    Impairment::start(wanted, host, native, run).map_err(|error| error.failure())
+    let placement = &site.in_force.placement;
+    Impairment::start(wanted, site.host.pid(), (&placement.host, &placement.radio), native, run)
+        .map_err(|error| error.failure())
 }
 
 /// What a point asks for, but for the quota, which is a share of what is not known yet.
 pub(super) fn wanted(settings: &Settings) -> Wanted {
     // Checked with the file: what can't be read is `none`.
     let every = |name: &str| settings.word(name).parse().ok();
-    Wanted { hog: every("hog"), stall: every("stall"), quota_cpus: None }
+    Wanted { hog: every("hog"), freeze: every("freeze"), stall: every("stall"), quota_cpus: None }
 }
 
 /// The same point with nothing done to the host side.
 pub(super) fn free_of_impairment(point: &Point) -> Point {
     let none = |settings: Settings, name: &&str| settings.with(name, json!("none"));
-    let settings = ["hog", "stall", "cpu_quota"].iter().fold(point.settings.clone(), none);
+    let settings = ["hog", "freeze", "stall", "cpu_quota"].iter().fold(point.settings.clone(), none);
     Point { settings, ..point.clone() }
 }
 

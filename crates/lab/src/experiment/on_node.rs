@@ -5,8 +5,8 @@ use takt_load::{Contradiction, Kind, Peer};
 use super::Point;
 
 /// Settings that act on processes, cores or cables of this machine, with the value that leaves them alone.
-const OF_THIS_MACHINE: [(&str, &str); 4] =
-    [("disturbance", "none"), ("hog", "none"), ("stall", "none"), ("cpu_quota", "none")];
+const OF_THIS_MACHINE: [(&str, &str); 5] =
+    [("disturbance", "none"), ("hog", "none"), ("freeze", "none"), ("stall", "none"), ("cpu_quota", "none")];
 
 /// What rules out that a point is measured on its node; `None`: nothing does, or it is no node.
 pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {

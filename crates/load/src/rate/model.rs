@@ -13,7 +13,7 @@ use crate::Every;
 const SAMPLES: u64 = 362;
 const WARM_UP_NS: u64 = 200_000_000;
 const ROUND_NS: u64 = 800_000_000;
-/// Samples that wait for each other.
+/// Samples that wait for each other, at most: as many as a quarter of the buffer holds.
 const COALESCE_NS: u64 = 2_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,7 @@ pub fn round(host: &Host) -> (Outcome, Truth) {
             backlog.note(MonoNs(now), Duration::from_nanos(now.saturating_sub(account.at.0 * 10)));
         }
         if !enough {
-            now = host.done(now + COALESCE_NS, 0);
+            now = host.done(now + COALESCE_NS.min(host.buffer_datagrams * each / 4), 0);
         }
     }
     let [behind, since] = at_end.unwrap_or_default();

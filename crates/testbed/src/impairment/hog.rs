@@ -48,11 +48,13 @@ impl Hog {
 
 fn take(every: Every, stop: &Stop) {
     let clock = WallClock;
-    let mut edge = clock.now();
+    // Periods count from the clock's zero, so that the hogs of several cores take them at once.
+    let period_ns = every.period.as_nanos().max(1) as u64;
+    let mut edge = MonoNs(clock.now().0.next_multiple_of(period_ns));
     while !stop.requested() {
+        thread::sleep(Duration::from_nanos(edge.0.saturating_sub(clock.now().0)));
         busy_until(edge + every.taken);
         edge = next(edge, every.period, clock.now());
-        thread::sleep(Duration::from_nanos(edge.0.saturating_sub(clock.now().0)));
     }
 }
 

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //!  hog       = "4.5ms every 5ms"    a SCHED_FIFO thread takes each of the host side's cores
+//!  freeze    = "40ms every 400ms"   such threads take all cores at once, the emulator's too, as a hypervisor does
 //!  stall     = "20ms every 200ms"   the host side's process is stopped
 //!  cpu_quota = 80                   it gets 80 % of the CPU time that this stream takes undisturbed
 //! ```
 //!
-//! All of it acts on the host side alone, never on the radio. It begins before the stream and ends after it.
+//! All but a freeze acts on the host side alone, never on the radio. It begins before the stream and ends after it.
 
 mod hog;
 mod stall;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -28,6 +30,8 @@ use crate::environment::Native;
 pub struct Wanted {
     /// Taken from each of its cores.
     pub hog: Option<Every>,
+    /// Taken from each core of both sides at once.
+    pub freeze: Option<Every>,
     pub stall: Option<Every>,
     /// CPUs' worth of time that its process may use.
     pub quota_cpus: Option<f64>,
@@ -67,19 +71,21 @@ impl ImpairmentError {
 }
 
 impl Impairment {
+    /// `pid`: the host side's process; then the cores of the host side and of the radio.
     pub fn start(
         wanted: &Wanted,
-        (pid, cpus): (u32, &[usize]),
+        pid: u32,
+        (host, radio): (&[usize], &[usize]),
         native: &Native,
         run: &Run,
     ) -> Result<Impairment, ImpairmentError> {
         let mut impairment = Impairment { hogs: Vec::new(), stall: None, quota: None, wanted: wanted.clone() };
         if let Some(every) = wanted.hog {
-            for &cpu in cpus {
-                let mut agent = native.start_agent(None, &[cpu]).map_err(ImpairmentError::Hog)?;
-                agent.start(Service::Hog, json!(every)).map_err(ImpairmentError::Hog)?;
-                impairment.hogs.push(agent);
-            }
+            impairment.take_cores(every, host, native)?;
+        }
+        if let Some(every) = wanted.freeze {
+            let both: BTreeSet<usize> = host.iter().chain(radio).copied().collect();
+            impairment.take_cores(every, &both.into_iter().collect::<Vec<_>>(), native)?;
         }
         if let Some(cpus) = wanted.quota_cpus {
             let limit = Limit { cpus: Some(cpus), period: Some(period(cpus)), ..Limit::default() };
@@ -92,6 +98,15 @@ impl Impairment {
             impairment.stall = Some(stall);
         }
         Ok(impairment)
+    }
+
+    fn take_cores(&mut self, every: Every, cpus: &[usize], native: &Native) -> Result<(), ImpairmentError> {
+        for &cpu in cpus {
+            let mut agent = native.start_agent(None, &[cpu]).map_err(ImpairmentError::Hog)?;
+            agent.start(Service::Hog, json!(every)).map_err(ImpairmentError::Hog)?;
+            self.hogs.push(agent);
+        }
+        Ok(())
     }
 
     pub fn pids(&self) -> Vec<u32> {
@@ -109,8 +124,8 @@ impl Impairment {
             group.give_back().map_err(|error| AgentError::Failed(Failure::of(&error, error.fix())))?;
         }
         self.hogs.iter_mut().try_for_each(|agent| agent.finish().map(drop))?;
-        let Wanted { hog, stall, quota_cpus } = &self.wanted;
-        Ok(json!({ "hog": hog, "stall": stall, "quota_cpus": quota_cpus, "throttled": throttled }))
+        let Wanted { hog, freeze, stall, quota_cpus } = &self.wanted;
+        Ok(json!({ "hog": hog, "freeze": freeze, "stall": stall, "quota_cpus": quota_cpus, "throttled": throttled }))
     }
 }
 

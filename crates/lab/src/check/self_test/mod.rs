@@ -8,6 +8,9 @@
 //! As many rounds as a quick check has make a trial: one host, one verdict. What is tried, for how long, and what counts as
 //! a loss stand in the file and in [`Truth`] before anything is run. Rounds that do not count for the verdict count for
 //! nothing; a trial that lacks rounds is one whose answer is "not known".
+//!
+//! What freezes the radio too has a twin: a trial of the same stream in which only the host side is frozen, for the same time. Its
+//! radio goes on, and what became of its samples is the truth about both.
 
 #[cfg(test)]
 mod model_tests;
@@ -23,7 +26,7 @@ use takt_load::{Kind, Model};
 
 use super::collect::{levels, rate_point, skipped};
 use super::{Answer, Mode, RatePoint};
-use super::{AssembleError, Evidence, Need, RoundState, StoredRun, judge};
+use super::{AssembleError, Evidence, Need, RoundState, StoredRun, judge, stops_of};
 use crate::about::About;
 use crate::experiment::{Part, plain};
 use crate::nodes::mean;
@@ -48,10 +51,21 @@ pub struct SelfTest {
     pub answer: Answer,
     pub says: Vec<String>,
     pub error_rates: ErrorRates,
+    /// The same by kind: a part of the file.
+    #[serde(default)] // outcomes older than this key
+    pub by_kind: Vec<KindRates>,
     /// What was done to hosts, and what was answered: the table of confusion.
     pub table: Vec<TableRow>,
     pub trials: Vec<Trial>,
     pub not_tried: Vec<NotTried>,
+}
+
+/// How often the verdict errs about hosts to which one kind of thing is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KindRates {
+    pub part: String,
+    #[serde(flatten)]
+    pub rates: ErrorRates,
 }
 
 /// All trials in which one thing was done to a host.
@@ -144,13 +158,58 @@ pub fn assemble(store: &Store, run: &str) -> Result<SelfTest, AssembleError> {
         }
     }
     not_tried.dedup();
+    let trials = with_truth_of_twins(trials, &mut not_tried);
     let about = About::of(&stored.run, &stored.file, &stored.rounds);
     let table = table(&trials);
     let error_rates = ErrorRates::of(&table);
+    let by_kind = by_kind(&table);
     let contradictions = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
     let answer = error_rates.answer(&GOALS.on(about.host.cores), contradictions);
-    let says = words::says(&error_rates, &trials, contradictions, about.host.cores);
-    Ok(SelfTest { schema: SCHEMA.into(), about, answer, says, error_rates, table, trials, not_tried })
+    let mut says = words::says(&error_rates, &trials, contradictions, about.host.cores);
+    says.extend(words::kinds_that_err(&by_kind, about.host.cores));
+    Ok(SelfTest { schema: SCHEMA.into(), about, answer, says, error_rates, by_kind, table, trials, not_tried })
+}
+
+/// The word for what is done to both sides, and to the host side alone.
+const BOTH_SIDES: (&str, &str) = ("freeze ", "hog ");
+
+/// Gives each trial whose radio was frozen too the truth of its twin: the same stream, stopped for the same time, with a radio that
+/// went on. A trial without a twin has no truth, and was not tried.
+fn with_truth_of_twins(trials: Vec<Trial>, not_tried: &mut Vec<NotTried>) -> Vec<Trial> {
+    let mut used = vec![false; trials.len()];
+    let mut with_truth = Vec::with_capacity(trials.len());
+    for trial in &trials {
+        if !trial.done.contains(BOTH_SIDES.0) {
+            with_truth.push(trial.clone());
+            continue;
+        }
+        let done = trial.done.replace(BOTH_SIDES.0, BOTH_SIDES.1);
+        let is_twin = |(n, other): &(usize, &Trial)| {
+            !used[*n]
+                && other.done == done
+                && (other.mode, other.rate_sps) == (trial.mode, trial.rate_sps)
+                && other.counted > 0
+        };
+        let Some((number, twin)) = trials.iter().enumerate().find(is_twin) else {
+            let why = "no trial in which only the host side stood still counts".to_owned();
+            not_tried.push(NotTried { done: trial.done.clone(), why });
+            continue;
+        };
+        used[number] = true;
+        let truth = trial.truth.as_of(twin.truth);
+        with_truth.push(Trial { truth, loses: truth.loses(), ..trial.clone() });
+    }
+    with_truth
+}
+
+fn by_kind(table: &[TableRow]) -> Vec<KindRates> {
+    let mut parts: Vec<&str> = table.iter().map(|row| row.part.as_str()).collect();
+    parts.dedup();
+    let of = |part: &str| {
+        let rows: Vec<TableRow> = table.iter().filter(|row| row.part == part).cloned().collect();
+        KindRates { part: part.to_owned(), rates: ErrorRates::of(&rows) }
+    };
+    parts.into_iter().map(of).collect()
 }
 
 /// The trials of a point: blocks in order, as many as a trial takes.
@@ -171,7 +230,9 @@ fn trials_of(part: &Part, point: &PointRow, rounds: &[&RoundRow]) -> Result<Vec<
 /// What the check says of these rounds alone, beside the truth.
 fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundRow]) -> Trial {
     let need = Need { model: Model::N200, mode: measured.mode, rate_sps: measured.rate_sps, format: measured.format };
-    let verdict = judge(&[need], &of_one_trial(std::slice::from_ref(measured)));
+    let points = std::slice::from_ref(measured);
+    let stops = stops_of(points);
+    let verdict = judge(&[need], &Evidence { stops: stops.as_ref(), ..of_one_trial(points) });
     let counted = measured.rounds.iter().filter(|round| round.state == RoundState::Valid);
     let excluded: Vec<f64> = counted.map(|round| round.excluded_share).collect();
     let counts = rounds.iter().filter(|round| round.state == RoundState::Valid);

@@ -5,9 +5,11 @@ use rand_chacha::ChaCha8Rng;
 use takt_load::Every;
 use takt_load::rate::model::{self, Host};
 
+use takt_host::core_stop::Cause;
+
 use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow, of_one_trial};
 use crate::check::testing::{need, point, round as clean_round};
-use crate::check::{Mode, Need, RateRound, judge};
+use crate::check::{Evidence, Mode, Need, RateRound, StopSeen, judge, stops_of};
 
 /// Any of many hosts: a core with more or less room, taken away for long or short, and buffers of all sizes.
 fn any_host(random: &mut ChaCha8Rng) -> Host {
@@ -50,7 +52,50 @@ fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
 
 fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> Answer {
     let need = Need { mode: Mode::Rx, rate_sps, ..need() };
-    judge(&[need], &of_one_trial(&[point(Mode::Rx, rate_sps, rounds)])).answer
+    let points = [point(Mode::Rx, rate_sps, rounds)];
+    let stops = stops_of(&points);
+    judge(&[need], &Evidence { stops: stops.as_ref(), ..of_one_trial(&points) }).answer
+}
+
+/// A host that is stopped together with its radio, for 1 to 100 ms at a time.
+fn any_frozen_host(random: &mut ChaCha8Rng) -> Host {
+    let taken_us = (1000.0 * 100.0_f64.powf(random.random_range(0.0..1.0))) as u64;
+    let period_us = taken_us * random.random_range(4..20_u64);
+    let frozen = Every {
+        taken: std::time::Duration::from_micros(taken_us),
+        period: std::time::Duration::from_micros(period_us),
+    };
+    // A reader that has room: what is lost is lost by the stops.
+    Host { load: random.random_range(0.05..0.5), away: Some(frozen), ..any_host(random) }
+}
+
+/// What a check sees of a frozen host: a clean stream, as the radio stood still too, and each stop of a round.
+fn frozen_round(host: &Host, phase: f64) -> RateRound {
+    const ROUND_MS: f64 = 800.0;
+    let frozen = host.away.expect("a frozen host");
+    let (ms, period_ms) = (frozen.taken.as_secs_f64() * 1e3, frozen.period.as_secs_f64() * 1e3);
+    let count = ((ROUND_MS + phase * period_ms) / period_ms) as usize;
+    let (outcome, _) = model::round(&Host { away: None, phase, ..*host });
+    RateRound {
+        stops: Some(vec![StopSeen { ms, by: Cause::Machine, radio_too: true }; count.max(1)]),
+        rx_holds_ms: Some(outcome.rx.recv_buffer_s * 1e3),
+        ..as_round(&outcome)
+    }
+}
+
+/// The table of confusion over so many frozen hosts. The truth is that of a radio that goes on: the same stops of the reader alone.
+fn try_frozen_hosts(count: u32, seed: u64) -> TableRow {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut row = TableRow { part: "frozen".into(), ..TableRow::default() };
+    for _ in 0..count {
+        let host = any_frozen_host(&mut random);
+        let phases: Vec<f64> = (0..TRIAL_ROUNDS).map(|_| random.random_range(0.0..1.0)).collect();
+        let truths: Vec<model::Truth> = phases.iter().map(|&phase| model::round(&Host { phase, ..host }).1).collect();
+        let rounds = phases.iter().map(|&phase| frozen_round(&host, phase)).collect();
+        let lost = truths.iter().any(|truth| truth.dropped > 0);
+        row.note(lost, answer(rounds, 1e8 / host.step as f64));
+    }
+    row
 }
 
 /// The table of confusion over so many hosts.
@@ -72,6 +117,15 @@ fn try_hosts(count: u32, seed: u64) -> TableRow {
 fn of_ten_thousand_hosts_the_verdict_errs_within_its_goals() {
     let row = try_hosts(10_000, 20_261_123);
     assert!(row.loses.all() > 2_500 && row.keeps_up.all() > 2_500, "both kinds: {row:?}");
+    let rates = ErrorRates::of(std::slice::from_ref(&row));
+    assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), Answer::Holds, "{row:?}");
+}
+
+/// Nothing was lost in any of their rounds, and a radio would have lost samples in half of them.
+#[test]
+fn of_ten_thousand_hosts_frozen_with_their_radio_the_verdict_errs_within_its_goals() {
+    let row = try_frozen_hosts(10_000, 20_261_128);
+    assert!(row.loses.all() > 2_000 && row.keeps_up.all() > 2_000, "both kinds: {row:?}");
     let rates = ErrorRates::of(std::slice::from_ref(&row));
     assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), Answer::Holds, "{row:?}");
 }

@@ -75,12 +75,16 @@ impl ErrorRates {
         if self.wrong_yes.trials == 0 || self.wrong_no.trials == 0 {
             return Answer::Unknown;
         }
+        if self.within(goals) { Answer::Holds } else { Answer::Fails }
+    }
+
+    pub(super) fn within(&self, goals: &Goals) -> bool {
         let within = [
             self.wrong_yes.is_within(goals.wrong_yes_max),
             self.wrong_no.is_within(goals.wrong_no_max),
             self.not_known.is_within(goals.not_known_max),
         ];
-        if within == [true; 3] { Answer::Holds } else { Answer::Fails }
+        within == [true; 3]
     }
 }
 

@@ -2,11 +2,19 @@
 //!
 //! A received sample is known by its own number. A transmitted one is missed by the radio, which says so in its own report.
 //! Neither comes from the driver that is under test, nor from the account that the verdict reads.
+//!
+//! A radio that stood still together with the machine missed nothing. What one that goes on would have missed is known in two
+//! ways: of what is done to both sides, from a trial in which the same is done to the host side alone; of this machine's own stops,
+//! from how long the radio says that it stood still.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use takt_emulator::emulate::Summary;
+use takt_host::core_watch::CoreStop;
 use takt_load::rate;
+use takt_testbed::Lateness;
 
+use crate::check::collect::{emulator_stops, receive_holds_ms, transmit_holds_ms};
 use crate::store::RoundRow;
 
 /// A reader that has still so much of a round to fetch when it is over falls behind, and will lose: share of the round,
@@ -22,6 +30,9 @@ pub struct Truth {
     pub rounds_behind: u64,
     /// What the radio missed: bursts that ran dry, and datagrams late, out of order or refused.
     pub radio_missed: u64,
+    /// Rounds in which this machine stopped the radio for longer than the buffers hold.
+    #[serde(default)] // outcomes older than this key
+    pub stood_still: u64,
     /// Rounds in which the account of the time stamps differs from that of the numbers.
     pub accounts_differ: u64,
 }
@@ -48,14 +59,29 @@ impl Truth {
             missing_samples: counted.missing_samples + counted.wrong_samples,
             rounds_behind: u64::from(late_share > LATE_SHARE),
             radio_missed: missed.sum(),
+            stood_still: u64::from(stood_still(&record.emulator, &outcome)),
             accounts_differ: u64::from(by_stamps != by_numbers),
         })
     }
 
     #[must_use]
     pub fn loses(&self) -> bool {
-        self.missing_samples + self.rounds_behind + self.radio_missed > 0
+        self.missing_samples + self.rounds_behind + self.radio_missed + self.stood_still > 0
     }
+
+    /// What is known of this machine and this account, beside what became of the samples of a radio that went on.
+    #[must_use]
+    pub fn as_of(self, went_on: Truth) -> Truth {
+        let Truth { stood_still, accounts_differ, .. } = self;
+        Truth { stood_still: stood_still + went_on.stood_still, accounts_differ, ..went_on }
+    }
+}
+
+/// Whether the machine stopped the radio for longer than the buffers hold of its stream.
+fn stood_still(emulator: &Value, outcome: &rate::Outcome) -> bool {
+    let lateness = Lateness::of(emulator).unwrap_or_default();
+    let longest_ns = emulator_stops(&lateness).iter().map(CoreStop::ns).max().unwrap_or(0);
+    [receive_holds_ms(outcome), transmit_holds_ms(outcome)].into_iter().flatten().any(|ms| longest_ns as f64 > ms * 1e6)
 }
 
 impl std::iter::Sum for Truth {
@@ -64,6 +90,7 @@ impl std::iter::Sum for Truth {
             missing_samples: all.missing_samples + one.missing_samples,
             rounds_behind: all.rounds_behind + one.rounds_behind,
             radio_missed: all.radio_missed + one.radio_missed,
+            stood_still: all.stood_still + one.stood_still,
             accounts_differ: all.accounts_differ + one.accounts_differ,
         })
     }

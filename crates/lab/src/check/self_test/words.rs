@@ -3,7 +3,7 @@
 use takt_base::shown::percent;
 use takt_base::words::plural;
 
-use super::{ErrorRate, ErrorRates, GOALS, Trial};
+use super::{ErrorRate, ErrorRates, GOALS, KindRates, Trial};
 use crate::nodes::mean;
 
 /// A setting and its level as people say it; `None` for one that does nothing.
@@ -41,6 +41,14 @@ pub(super) fn says(rates: &ErrorRates, trials: &[Trial], contradictions: u64, co
     }
     says.extend(excluded(trials));
     says
+}
+
+/// The kinds about which the verdict errs more often than it may.
+pub(super) fn kinds_that_err(kinds: &[KindRates], cores: usize) -> Option<String> {
+    let goals = GOALS.on(cores);
+    let errs = kinds.iter().filter(|kind| !kind.rates.within(&goals)).map(|kind| kind.part.as_str());
+    let errs: Vec<&str> = errs.collect();
+    (!errs.is_empty()).then(|| format!("By kind, it errs more often than it may about: {}", errs.join(", ")))
 }
 
 /// What is done to the host side must not exclude more: only stops of the emulator's own core may.

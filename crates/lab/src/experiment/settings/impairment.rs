@@ -8,6 +8,8 @@ use super::domains::{Percent, SPAN_OF_PERIOD};
 pub(super) const STOPS: &[Setting] = &[
     Setting::new("hog", Takes::Domain(&SPAN_OF_PERIOD), "none")
         .about("a SCHED_FIFO thread takes that span of every period from each of the host side's cores"),
+    Setting::new("freeze", Takes::Domain(&SPAN_OF_PERIOD), "none")
+        .about("SCHED_FIFO threads take that span of every period from all cores at once, the radio's too"),
     Setting::new("stall", Takes::Domain(&SPAN_OF_PERIOD), "none")
         .about("the host side's process is stopped for that span of every period"),
 ];
