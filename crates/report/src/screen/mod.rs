@@ -7,6 +7,7 @@ pub mod map;
 pub mod rate;
 pub mod run;
 mod run_packets;
+pub mod stops;
 pub mod udp;
 pub mod udp_search;
 #[cfg(test)]
