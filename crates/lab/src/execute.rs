@@ -35,6 +35,8 @@ pub struct Order {
     pub takt_version: String,
     /// What speaks with nodes of a cluster; `None`: none is named.
     pub nodes: Option<Arc<dyn Nodes>>,
+    /// Stops of the host side's cores are looked for while samples stream.
+    pub watch_stops: bool,
 }
 
 /// What an order will take, before anything was run.
@@ -118,7 +120,8 @@ pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, Ex
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
     let mut bench =
-        LabBench::new(order.program.clone(), &created, (order.addr, order.transmit), order.nodes.as_deref());
+        LabBench::new(order.program.clone(), &created, (order.addr, order.transmit), order.nodes.as_deref())
+            .watching_stops(order.watch_stops);
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

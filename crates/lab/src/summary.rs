@@ -173,7 +173,7 @@ impl RoundCounts {
             valid: with(RoundState::Valid),
             disturbed: with(RoundState::Disturbed),
             emulator_late: with(RoundState::EmulatorLate),
-            failed: with(RoundState::Failed),
+            failed: with(RoundState::Failed) + with(RoundState::HostBusy),
             skipped: with(RoundState::Skipped),
         }
     }

@@ -33,11 +33,12 @@ type Script = Box<dyn FnMut(f64, usize, &Stop) -> Result<(f64, Conditions), Fail
 struct Fake {
     script: Script,
     ran: Vec<f64>,
+    busy: Option<&'static str>,
 }
 
 impl Fake {
     fn new(script: impl FnMut(f64, usize, &Stop) -> Result<(f64, Conditions), Failure> + 'static) -> Fake {
-        Fake { script: Box::new(script), ran: Vec::new() }
+        Fake { script: Box::new(script), ran: Vec::new(), busy: None }
     }
 
     fn clean() -> Fake {
@@ -56,6 +57,10 @@ impl Bench for Fake {
         }
         let record = Record { result: json!({ "lost": lost, "rate": rate }), ..Record::default() };
         Ok(Some(Measured { record, conditions }))
+    }
+
+    fn too_busy(&mut self, _point: &Point) -> Option<String> {
+        self.busy.map(str::to_owned)
     }
 
     fn lost(&self, _point: &Point, record: &Record) -> Option<Lost> {
@@ -93,6 +98,31 @@ fn session_with(
 fn in_a_store<T>(work: impl FnOnce(&Store) -> T) -> T {
     let dir = tempfile::tempdir().unwrap();
     work(&Store::open(dir.path()).unwrap())
+}
+
+/// A round that a full host does not let run is an answer about the host, and no error.
+#[test]
+fn a_host_too_busy_for_rounds_ends_the_run_with_that_as_its_answer() {
+    let silent = || Failure::saying("nothing answered as a radio within 1s");
+    in_a_store(|store| {
+        let mut bench = Fake { busy: Some("the host is full"), ..Fake::new(move |_, _, _| Err(silent())) };
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete, "the question is answered");
+        let [round] = rounds.as_slice() else { panic!("one is enough: {rounds:?}") };
+        assert_eq!((round.state, round.why.as_deref()), (RoundState::HostBusy, Some("the host is full")));
+    });
+    in_a_store(|store| {
+        let script = move |_, nth, _: &Stop| if nth == 1 { Ok((0.0, Conditions::default())) } else { Err(silent()) };
+        let mut bench = Fake { busy: Some("the host is full"), ..Fake::new(script) };
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete);
+        let with = |state| rounds.iter().filter(|round| round.state == state).count();
+        assert_eq!((with(RoundState::Valid), with(RoundState::HostBusy)), (4, 3), "a few more to be sure");
+    });
+    in_a_store(|store| {
+        let (ran, rounds) = session(store, &mut Fake::new(move |_, _, _| Err(silent())), false, &Stop::new());
+        assert!(matches!(ran, Err(RunError::First { .. })) && rounds.is_empty(), "a host with room: an error");
+    });
 }
 
 #[test]

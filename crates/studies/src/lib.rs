@@ -116,6 +116,7 @@ pub fn run(
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
         nodes: None,
+        watch_stops: false,
     };
     let ran = execute(&order, notify, stop)?;
     assemble(&Store::open(&options.runs)?, &ran.run)

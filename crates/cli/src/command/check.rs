@@ -26,9 +26,9 @@ Examples:
   takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
   takt check --self-test                    would it have said no? Hosts made bad by a known amount
 
-Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 not
-known: samples were lost only while the emulator was late, too few rounds count, or the run was
-interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does, 2 not
+Exit status: 0 every needed rate was clean in all rounds that count, and the buffers hold every stop of
+this machine; 1 not so; 2 not known: samples were lost only while the emulator was late, too few
+rounds count, or the run was interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does, 2 not
 known.")]
 pub struct Args {
     /// A few rates, three rounds; says what it leaves out.
@@ -98,7 +98,7 @@ fn cannot_go_on(error: CheckError) -> Problem {
     Problem::caused("the check can't go on", error, CheckError::fix)
 }
 
-fn status(answer: check::Answer) -> Answer {
+pub fn status(answer: check::Answer) -> Answer {
     match answer {
         check::Answer::Holds => Answer::Yes,
         check::Answer::Fails => Answer::No,

@@ -129,6 +129,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 program: std::env::current_exe().into_diagnostic()?,
                 takt_version: version(),
                 nodes,
+                watch_stops: false,
             };
             run_experiment(&order, explain, output)
         }

@@ -23,6 +23,7 @@ mod rate;
 mod record;
 mod report;
 pub mod run;
+mod stops;
 mod udp;
 mod variable;
 mod wakeup;
@@ -72,6 +73,8 @@ pub enum Command {
     Report(report::Args),
     /// What in this host stands in the way, and the change that mends it.
     Doctor(doctor::Args),
+    /// Does this machine stand still for longer than a radio waits? Only looks, while you work.
+    Stops(stops::Args),
     /// How late is a thread that should wake up once a period? Every tick counted, from its intended time.
     Wakeup(wakeup::Args),
     /// Do the lab's work inside an environment; speaks JSON lines over standard input and output.
@@ -103,6 +106,7 @@ impl Command {
             Command::Paper(args) => paper::run(args, output),
             Command::Report(args) => report::run(args, output),
             Command::Doctor(args) => doctor::run(args, output),
+            Command::Stops(args) => stops::run(args, output),
             Command::Wakeup(args) => wakeup::run(args, output),
             Command::Agent(args) => agent::run(args, output),
             Command::Clean(args) => clean::run(args, output),

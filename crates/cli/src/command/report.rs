@@ -16,7 +16,9 @@ use crate::{Answer, Output, Problem};
 #[command(after_help = "\
 Examples:
   takt report last                          a check or a study
-  takt report 2026-11-21T100412-check --json")]
+  takt report 2026-11-21T100412-check --json
+
+Exit status: 0 the report was drawn, whatever it says; 2 it could not be.")]
 pub struct Args {
     /// The run: its name, a part of it, or `last`.
     run: String,
@@ -25,8 +27,12 @@ pub struct Args {
     runs: PathBuf,
 }
 
-/// Judges the records again, writes page and document, prints the text.
+/// Judges the records again, writes page and document, prints the text. Its status says whether it could, not what the answer is.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    again(args, output).map(|_| Answer::Yes)
+}
+
+fn again(args: Args, output: &Output) -> Result<Answer> {
     let store = Store::open(&args.runs).map_err(store_problem)?;
     if super::paper::is_study(&store, &args.run)? {
         return super::paper::again(&store, &args.run, &args.runs, output);

@@ -33,7 +33,10 @@ use serde_json::{Map, Value, json};
 use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
+use takt_host::affinity::own_cpus;
 use takt_host::cgroup::CpuSet;
+use takt_host::core_share;
+use takt_host::core_watch::CoreWatch;
 use takt_host::leftovers::Run;
 use takt_load::deadline;
 use takt_load::{Kind, Lost, Peer};
@@ -55,6 +58,8 @@ pub struct LabBench<'a> {
     native: Native,
     free_cpus: FreeCpus,
     run: &'a Run,
+    /// Stops of cores are looked for while samples stream.
+    watch_stops: bool,
     /// What radios play, by its number of codes.
     downlinks: Vec<Downlink>,
 }
@@ -70,7 +75,13 @@ impl<'a> LabBench<'a> {
         nodes: Option<&'a dyn Nodes>,
     ) -> LabBench<'a> {
         let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, (addr, transmit), nodes));
-        LabBench { sites, native, free_cpus: FreeCpus::default(), run, downlinks: Vec::new() }
+        LabBench { sites, native, free_cpus: FreeCpus::default(), run, watch_stops: false, downlinks: Vec::new() }
+    }
+
+    /// Looks for stops of the host side's cores in each round that streams samples.
+    #[must_use]
+    pub fn watching_stops(self, watch_stops: bool) -> LabBench<'a> {
+        LabBench { watch_stops, ..self }
     }
 }
 
@@ -92,6 +103,16 @@ impl Bench for LabBench<'_> {
         self.sites.missing(point)
     }
 
+    /// Only where stops are looked for is the host itself the question, and only a radio of this machine answers to its load.
+    fn too_busy(&mut self, point: &Point) -> Option<String> {
+        let asked = self.watch_stops && point.kind.workload().facts().peer == Peer::Radio;
+        let cores = asked.then(own_cpus).unwrap_or_default();
+        let shares = core_share::measure(&cores, PROBE).ok()?;
+        let full = shares.iter().filter(|share| !share.has_room());
+        let full = full.min_by(|a, b| a.got.total_cmp(&b.got))?;
+        Some(format!("this host is too busy for a radio: {}", full.words()))
+    }
+
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost> {
         let radio = Lateness::of(&record.emulator).map(|lateness| lateness.excluded()).unwrap_or_default();
         point.kind.workload().lost(&record.result, &radio)
@@ -103,7 +124,14 @@ impl LabBench<'_> {
     fn measure(&mut self, point: &Point, wanted: &impairment::Wanted, stop: &Stop) -> Result<Measured, AgentError> {
         let emulation = self.emulation(point).map_err(AgentError::Failed)?;
         let (site, others) = self.sites.of(point).map_err(AgentError::Failed)?;
-        let beside = Beside { others: &others, native: &self.native, impairment: wanted, run: self.run };
+        let streams = matches!(point.kind, Kind::Rate | Kind::RoundTrip);
+        let beside = Beside {
+            others: &others,
+            native: &self.native,
+            impairment: wanted,
+            run: self.run,
+            watch_stops: self.watch_stops && streams,
+        };
         let measured = round(site, &beside, emulation, point, stop);
         if measured.is_err() {
             // The state of the agents is not known: the next round has new ones.
@@ -164,6 +192,7 @@ struct Beside<'a> {
     native: &'a Native,
     impairment: &'a impairment::Wanted,
     run: &'a Run,
+    watch_stops: bool,
 }
 
 impl Beside<'_> {
@@ -185,7 +214,7 @@ fn round(
     let kind = point.kind.workload();
     let workload = kind.options(&point.settings, &options::target(&site.in_force)).map_err(AgentError::Failed)?;
     begin(site, point.kind, emulation)?;
-    let &Beside { others, native, impairment, run } = beside;
+    let &Beside { others, native, impairment, run, watch_stops } = beside;
     let disturbance = disturb::start(point, &site.in_force.placement, native, run).map_err(AgentError::Failed)?;
     let impairment = impair::start(impairment, site, native, run).map_err(AgentError::Failed)?;
     let companions = site.companions().into_iter().chain(others.iter().copied());
@@ -195,6 +224,7 @@ fn round(
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     // The machine that counts is the one where the host side is.
     let _since = site.account_elsewhere().transpose()?;
+    let watch = (watch_stops && !site.is_elsewhere()).then(|| CoreWatch::begin(&site.in_force.placement.host));
     let earlier = snapshot()?;
     let about = kind.about(&point.settings) + SETTLING;
     let result = site.host.run(point.kind.name(), workload.clone(), about, stop);
@@ -204,6 +234,7 @@ fn round(
         // Why the workload failed says more.
         Err(gone) => return Err(result.err().unwrap_or(gone)),
     };
+    let stops = watch.map(CoreWatch::finish);
     drop(exclusive);
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
@@ -233,10 +264,13 @@ fn round(
     let others = others.iter().copied().filter(|_| !site.is_elsewhere());
     let radio: Vec<u32> = radio.chain(others).collect();
     let sides = json!({ "host": host, "radio": radio });
-    let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
+    let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides, "stops": stops });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
     Ok(Measured { record, conditions })
 }
+
+/// For how long a busy host is looked at.
+const PROBE: Duration = Duration::from_secs(1);
 
 /// A tenth of a datagram's time of the exchange.
 const PUNCTUAL_BEAT_US: u32 = 20;

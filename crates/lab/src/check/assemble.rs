@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_base::words::sentence;
 use takt_load::{Kind, Model};
 use takt_testbed::environment::InForce;
 
-use super::collect::{levels, rate_point, round_trip_point, udp_point};
+use super::collect::{self, levels, rate_point, round_trip_point, udp_point};
+use super::conclude::{Measured, conclude};
 use super::engines::{self, is_about_engines};
-use super::waveform::{self, waveform_point};
-use super::{DoctorFinding, Evidence, Outcome, RadioSetup, RoundsSummary, SCHEMA, Setup, judge, loaded, stops, words};
+use super::waveform::waveform_point;
+use super::{Outcome, RadioSetup, RoundsSummary, Setup, loaded, stops, words};
 use crate::about::About;
 use crate::bench::on_air;
 use crate::experiment::{Depth, Experiment, FileError, Part};
-use crate::store::{PointRow, Record, RoundRow, RunRow, Store, StoreError};
+use crate::store::{PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
 use crate::summary::RoundCounts;
 
 #[derive(Debug, thiserror::Error)]
@@ -96,14 +96,22 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
 
     let (mut udp, mut rates, mut by_engine) = (Vec::new(), Vec::new(), Vec::new());
     let (mut round_trips, mut waveforms, mut disturbed) = (Vec::new(), Vec::new(), Vec::new());
+    // Loops of takt's own compete in disturbed rounds, and are no stops of the machine.
+    let mut looked = Vec::new();
     for (part, point, rounds) in stored.by_point() {
         let levels = levels(part, point);
         match part.kind {
             Kind::Udp => udp.extend(udp_point(&levels, &rounds)?),
-            Kind::Rate if is_about_engines(&point.factors) => by_engine.push((levels, rounds)),
+            Kind::Rate if is_about_engines(&point.factors) => {
+                looked.push(collect::looked(rounds.iter().copied()));
+                by_engine.push((levels, rounds));
+            }
             Kind::Rate => rates.extend(rate_point(&levels, &rounds)?),
             Kind::RoundTrip if loaded::is_loaded(&levels) => disturbed.push((levels, rounds)),
-            Kind::RoundTrip => round_trips.extend(round_trip_point(&levels, &rounds)?),
+            Kind::RoundTrip => {
+                looked.push(collect::looked(rounds.iter().copied()));
+                round_trips.extend(round_trip_point(&levels, &rounds)?);
+            }
             Kind::Waveform => waveforms.extend(waveform_point(&levels, &rounds)?),
             // What a check does not ask for.
             _ => {}
@@ -114,52 +122,29 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     round_trips.sort_by(|a, b| a.delay_us.total_cmp(&b.delay_us));
     waveforms.sort_by(|a, b| b.slot_us.total_cmp(&a.slot_us).then(a.workers.cmp(&b.workers)));
 
-    let doctor: Vec<DoctorFinding> = observed(&stored.run, "doctor").unwrap_or_default();
-    let summary = stored.summary();
+    let rounds = stored.summary();
     let setup = setup(&stored, receive_only);
-    let evidence = Evidence {
-        points: &rates,
-        planned: stored.file.round_count(stored.depth) as usize,
-        interrupted: stored.run.finished.is_none(),
-        shared_core: setup.shares_a_core(),
-        receive_only: setup.receive_only.as_deref(),
-        doctor: &doctor,
-        rounds: of_this_host(summary, &setup.radio),
-    };
-    let needs = &stored.file.needs;
-    let mut verdict = judge(needs, &evidence);
-    verdict.waveform = waveform::verdict(&waveforms);
-    verdict.says = words::says(&verdict);
-    verdict.also = words::also(&verdict, &udp, needs);
-    let (loaded, engines) = (loaded::loaded(&disturbed), engines::engines(&by_engine)?);
-    // Of another machine it says nothing about this one.
+    // Of another machine they say nothing about this one.
     let emulated_here = matches!(setup.radio, RadioSetup::Emulated { .. });
-    let stops = stops::stops(&rates).filter(|_| emulated_here);
-    verdict.says.extend(stops.as_ref().map(|stops| sentence(&stops::words(stops, needs))));
-    verdict.also.extend(engines::words(&engines).map(|words| sentence(&words)));
-    verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.says)));
-    let mut left_out = words::left_out(&stored.file, stored.depth, udp.is_empty());
-    left_out.extend(words::not_sent(&setup));
-    let about = About::of(&stored.run, &stored.file, &stored.rounds);
-    let (schema, rounds) = (SCHEMA, summary);
-    let mut outcome = Outcome {
-        schema,
-        about,
+    let stops = stops::stops(&rates, &looked).filter(|_| emulated_here);
+    let busy = stored.rounds.iter().find(|round| round.state == RoundState::HostBusy);
+    Ok(conclude(Measured {
+        needs: stored.file.needs.clone(),
+        planned: stored.file.round_count(stored.depth) as usize,
+        busy: busy.and_then(|round| round.why.clone()),
+        doctor: observed(&stored.run, "doctor").unwrap_or_default(),
+        left_out: words::left_out(&stored.file, stored.depth, udp.is_empty()),
+        about: About::of(&stored.run, &stored.file, &stored.rounds),
+        loaded: loaded::loaded(&disturbed),
+        engines: engines::engines(&by_engine)?,
         setup,
-        doctor,
         udp,
         rates,
-        engines,
         round_trips,
         waveforms,
-        loaded,
         stops,
         rounds,
-        verdict,
-        left_out,
-    };
-    outcome.verdict.does_not_say = words::does_not_say(&outcome);
-    Ok(outcome)
+    }))
 }
 
 /// A document that the command kept with the run.
@@ -194,12 +179,4 @@ fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
     let notes: BTreeSet<String> = sites().flat_map(|site| site.notes).collect();
     let (engine, notes) = (engine.unwrap_or_default(), notes.into_iter().collect());
     Setup { radio, path, environment, engine, host_cores, radio_cores, notes, receive_only }
-}
-
-/// The rounds that this host spoilt: not those in which an emulator was late on another machine.
-fn of_this_host(rounds: RoundsSummary, radio: &RadioSetup) -> RoundsSummary {
-    match radio {
-        RadioSetup::Emulated { .. } => rounds,
-        RadioSetup::Given { .. } => RoundsSummary { emulator_late: 0, ..rounds },
-    }
 }

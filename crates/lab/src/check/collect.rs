@@ -3,22 +3,26 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
-use takt_emulator::drive::wall::LateSpan;
+use takt_emulator::drive::wall::{HeldUpBy, LateSpan};
+use takt_host::core_stop::Cause;
+use takt_host::core_watch::{CoreStop, Watched};
 use takt_load::{rate, round_trip};
 use takt_stats::{Histogram, Ns, Quantiles};
 use takt_testbed::Lateness;
 use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
+use super::stops::{Looked, of_round};
 use super::{
     ExcludedBy, Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint,
     UdpRound,
 };
 use crate::experiment::Part;
-use crate::store::{PointRow, RoundRow, StoreError};
+use crate::store::{PointRow, Record, RoundRow, StoreError};
 
 /// What the file fixes for the part of a point, and the point's factors.
 pub(super) type Levels = BTreeMap<String, Value>;
@@ -74,10 +78,12 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         ("D", rx.sequence_errors),
         ("T", rx.timeouts + tx.timeouts),
     ];
-    let window_samples = f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64;
     let received = outcome.options.rx_sps.is_some();
     let reads = |thread: &&rate::Thread| received && ["takt-rx", "takt-stream"].contains(&thread.name.as_str());
     let reader = outcome.cpu.threads.iter().find(reads);
+    let watched = watched(record);
+    let stops =
+        emulator.as_ref().map(|lateness| of_round(&emulator_stops(lateness), &late_ns(lateness), watched.as_ref()));
     Ok(Some(RateRound {
         round_id: round.id,
         state: round.state,
@@ -111,15 +117,62 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
         emulator_lag_max_us: emulator.as_ref().map(|lateness| lateness.lag.max_us as f64),
-        stops_ms: emulator.as_ref().map(|lateness| lateness.lag.late_spans.iter().map(length_ms).collect()),
-        rx_holds_ms: received.then_some(rx.recv_buffer_s * 1e3),
-        tx_holds_ms: outcome.options.tx_sps.map(|rate_sps| window_samples / rate_sps * 1e3),
+        stops,
+        watched: watched.map(|watched| Watched { stops: Vec::new(), ..watched }),
+        rx_holds_ms: receive_holds_ms(&outcome),
+        tx_holds_ms: transmit_holds_ms(&outcome),
         reference_locked: outcome.radio.reference_locked,
     }))
 }
 
-fn length_ms(span: &LateSpan) -> f64 {
-    span.to_ns.saturating_sub(span.from_ns) as f64 / 1e6
+/// What the watch of the host side's cores saw in a round, if there was one.
+fn watched(record: &Record) -> Option<Watched> {
+    Watched::deserialize(record.machine.get("stops")?).ok()
+}
+
+/// How much of what is received this host's buffer holds, ms; `None`: nothing is.
+pub(super) fn receive_holds_ms(outcome: &rate::Outcome) -> Option<f64> {
+    outcome.options.rx_sps.map(|_| outcome.rx.recv_buffer_s * 1e3)
+}
+
+/// How much of what is sent the radio's own buffer holds, ms; `None`: nothing is.
+pub(super) fn transmit_holds_ms(outcome: &rate::Outcome) -> Option<f64> {
+    let samples = f64::from(outcome.tx.window_datagrams) * outcome.tx.samples_per_datagram as f64;
+    outcome.options.tx_sps.map(|rate_sps| samples / rate_sps * 1e3)
+}
+
+/// When the machine stopped the emulator's core, as far as its lateness shows it. What was its own work, or another thread of its
+/// core, would have held up no radio.
+pub(super) fn emulator_stops(lateness: &Lateness) -> Vec<CoreStop> {
+    let stop = |span: &LateSpan| {
+        let by = match span.by.most() {
+            HeldUpBy::Machine => Cause::Machine,
+            HeldUpBy::NotKnown => Cause::NotKnown,
+            HeldUpBy::Host | HeldUpBy::Own => return None,
+        };
+        Some(CoreStop { cpu: EMULATOR_CORE, from_ns: span.from_ns, to_ns: span.from_ns + span.held_ns(), by })
+    };
+    lateness.lag.late_spans.iter().filter_map(stop).collect()
+}
+
+/// When the emulator was late, for whatever reason.
+fn late_ns(lateness: &Lateness) -> Vec<[u64; 2]> {
+    lateness.lag.late_spans.iter().map(|span| [span.from_ns, span.to_ns]).collect()
+}
+
+/// The core of an emulator is not in its summary.
+const EMULATOR_CORE: usize = usize::MAX;
+
+/// The stops that rounds saw which are about something else than a rate.
+pub(super) fn looked<'a>(rounds: impl IntoIterator<Item = &'a RoundRow>) -> Looked {
+    let mut all = Looked::default();
+    for record in rounds.into_iter().filter_map(|round| round.record.as_ref()) {
+        let Some(watched) = watched(record) else { continue };
+        let emulator = Lateness::of(&record.emulator).unwrap_or_default();
+        all.seconds += watched.looked_ns as f64 / 1e9;
+        all.stops.extend(of_round(&emulator_stops(&emulator), &late_ns(&emulator), Some(&watched)));
+    }
+    all
 }
 
 pub(super) fn udp_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option<UdpPoint>, StoreError> {

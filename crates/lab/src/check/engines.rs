@@ -115,7 +115,8 @@ fn cost_ms(outcome: &rate::Outcome) -> Option<f64> {
 }
 
 fn missing(rows: &[&RoundRow]) -> Option<String> {
-    let not_run = rows.iter().filter(|row| matches!(row.state, RoundState::Failed | RoundState::Skipped));
+    let not_run =
+        rows.iter().filter(|row| matches!(row.state, RoundState::Failed | RoundState::HostBusy | RoundState::Skipped));
     not_run.filter_map(|row| row.why.clone()).next_back()
 }
 

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod collect;
+mod conclude;
 mod doctor;
 mod engines;
 mod fixes;
@@ -12,29 +13,32 @@ mod limit;
 mod loaded;
 mod outcome;
 pub mod rates;
+mod remedy;
 mod run;
 pub mod self_test;
 mod stops;
 #[cfg(test)]
 mod testing;
 mod verdict;
+pub mod watch;
 mod waveform;
 mod words;
 
 pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, StoredRun, assemble};
+pub use conclude::{Measured, conclude};
 pub use engines::{EnginePoint, EngineRound};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
 pub use outcome::{
-    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Model,
-    Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary,
+    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, Ground, HighestClean, Layer, Limit, LostByPlace, Mode,
+    Model, Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary,
     SCHEMA, Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run, run_self_test};
-pub use stops::{Stops, StopsAt};
+pub use stops::{MARGIN, StopSeen, Stops, StopsAt, StopsBy, stops_of, who};
 pub use verdict::{Evidence, judge};
 pub use waveform::HOST;
 pub use words::less;

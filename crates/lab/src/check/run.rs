@@ -139,6 +139,7 @@ fn measure(
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
         nodes: None,
+        watch_stops: true,
     };
     let ran = execute(&order, report, stop)?;
     Ok((Store::open(&options.runs)?, ran.run))

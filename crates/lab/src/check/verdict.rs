@@ -1,6 +1,6 @@
 //! The verdict: needs met or not, from figures alone.
 
-use takt_base::shown::percent;
+use takt_base::shown::{percent, time};
 use takt_base::words::{list, plural};
 use takt_load::Model;
 
@@ -8,8 +8,8 @@ use super::fixes::fixes;
 use super::limit::{limit, mode_words};
 use super::rates::{highest, holds, own_clean, set_aside_share};
 use super::{
-    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState,
-    RoundsSummary, Verdict,
+    Answer, DoctorFinding, Fix, Format, Ground, HighestClean, Limit, Mode, Need, NeedVerdict, RatePoint, RateRound,
+    RoundState, RoundsSummary, Stops, Verdict, remedy,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,10 @@ pub struct Evidence<'a> {
     /// Why nothing was sent to the radio, if nothing was.
     pub receive_only: Option<&'a str>,
     pub doctor: &'a [DoctorFinding],
+    /// When this machine stood still, where the radio stood still with it.
+    pub stops: Option<&'a Stops>,
+    /// Why this host was too busy for the check, if it was.
+    pub busy: Option<&'a str>,
     /// Where the rounds of the whole run went.
     pub rounds: RoundsSummary,
 }
@@ -33,9 +37,11 @@ pub struct Evidence<'a> {
 pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
     let needs: Vec<NeedVerdict> = needs.iter().map(|need| judge_need(need, evidence)).collect();
     let (highest, limits) = (highest(evidence.points), limits(evidence.points));
+    let mut all_fixes = remedies(&needs, evidence);
+    all_fixes.extend(fixes(&limits, &highest, evidence.doctor, &evidence.rounds));
     Verdict {
         answer: overall(&needs),
-        fixes: fixes(&limits, &highest, evidence.doctor, &evidence.rounds),
+        fixes: all_fixes,
         highest,
         limits,
         needs,
@@ -46,32 +52,101 @@ pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
     }
 }
 
-/// One need that fails decides; else one that is unknown does.
+/// One need that fails decides; else one that is unknown does. Without a need nothing was asked, and nothing is known.
 fn overall(needs: &[NeedVerdict]) -> Answer {
     let any = |answer| needs.iter().any(|need| need.answer == answer);
-    match (any(Answer::Fails), any(Answer::Unknown)) {
+    match (any(Answer::Fails), any(Answer::Unknown) || needs.is_empty()) {
         (true, _) => Answer::Fails,
         (false, true) => Answer::Unknown,
         (false, false) => Answer::Holds,
     }
 }
 
+/// The rounds of the needed rate decide. Where they show no loss, three things still can: rounds of a stream that is part of the
+/// needed one, a stop of this machine that no buffer holds, and a host that was too busy for rounds.
 fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
-    let is = |point: &&RatePoint| {
-        (point.mode, point.format) == (need.mode, need.format) && (point.rate_sps / need.rate_sps - 1.0).abs() < 1e-6
+    let by_rounds = by_rounds(need, evidence);
+    if by_rounds.answer == Answer::Fails {
+        return by_rounds;
+    }
+    let part = spoilt_part(need, evidence);
+    let busy = evidence.busy.filter(|_| by_rounds.counted == 0);
+    let (answer, decided_by, why) = if let Some(why) = busy {
+        (Answer::Fails, Ground::BusyHost, why.to_owned())
+    } else if let Some((Answer::Fails, why)) = part {
+        (Answer::Fails, Ground::PartOfStream, why)
+    } else if let Some(why) = stopped(need, evidence) {
+        (Answer::Fails, Ground::Stops, why)
+    } else if let Some((answer, why)) = part.filter(|_| by_rounds.answer == Answer::Holds) {
+        (answer, Ground::PartOfStream, why)
+    } else {
+        return by_rounds;
     };
-    let Some(point) = evidence.points.iter().find(is) else {
-        let why = match evidence.receive_only.filter(|_| need.mode != super::Mode::Rx) {
+    NeedVerdict { answer, decided_by, why, ..by_rounds }
+}
+
+fn by_rounds(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
+    let need_verdict = |answer, why| NeedVerdict {
+        need: need.clone(),
+        answer,
+        decided_by: Ground::Rounds,
+        counted: 0,
+        clean: 0,
+        lost_share: None,
+        why,
+    };
+    let Some(point) = evidence.points.iter().find(|point| is_of(need, point)) else {
+        let why = match evidence.receive_only.filter(|_| need.mode != Mode::Rx) {
             Some(why) => format!("transmitting was not measured: {why}; --transmit measures it"),
             None => "this rate was not measured".into(),
         };
-        let (need, answer) = (need.clone(), Answer::Unknown);
-        return NeedVerdict { need, answer, counted: 0, clean: 0, lost_share: None, why };
+        return need_verdict(Answer::Unknown, why);
     };
     let (answer, why) = answer(point, evidence);
     let lost = [point.rx_lost_share, point.tx_lost_share].into_iter().flatten();
     let lost_share = lost.max_by(|a, b| a.point().total_cmp(&b.point())).filter(|_| answer == Answer::Fails);
-    NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
+    NeedVerdict { counted: point.counted, clean: point.clean, lost_share, ..need_verdict(answer, why) }
+}
+
+fn is_of(need: &Need, point: &RatePoint) -> bool {
+    (point.mode, point.format) == (need.mode, need.format) && (point.rate_sps / need.rate_sps - 1.0).abs() < 1e-6
+}
+
+/// Whether a stream is part of a needed one: no direction and no sample more, in the same format.
+fn is_part_of(point: &RatePoint, need: &Need) -> bool {
+    let direction = need.mode == Mode::Duplex || point.mode == need.mode;
+    direction && point.format == need.format && point.rate_sps <= need.rate_sps * (1.0 + 1e-6) && !is_of(need, point)
+}
+
+/// What is known of a part of a needed stream that was not clean, the lowest that surely fails first. Who can't do the part can't
+/// do the whole: its clean rounds were luck.
+fn spoilt_part(need: &Need, evidence: &Evidence<'_>) -> Option<(Answer, String)> {
+    let spoilt = |point: &&RatePoint| is_part_of(point, need) && own_clean(point) < point.counted;
+    let mut parts: Vec<&RatePoint> = evidence.points.iter().filter(spoilt).collect();
+    parts.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
+    let known = parts.into_iter().map(|point| {
+        let (answer, why) = answer(point, evidence);
+        (answer, format!("{} at {} MS/s does not hold: {why}", mode_words(point.mode), msps(point.rate_sps)))
+    });
+    known.min_by_key(|(answer, _)| *answer != Answer::Fails)
+}
+
+/// What a radio that goes on would have lost while this machine stood still.
+fn stopped(need: &Need, evidence: &Evidence<'_>) -> Option<String> {
+    let stops = evidence.stops?;
+    let at = stops.at(need).filter(|at| !at.fits())?;
+    let holds = time(at.holds_ms * 1e-3);
+    Some(format!("this machine stood still for {}; the buffers hold {holds}", stops.how_long(at.longest_ms)))
+}
+
+/// What mends the stops that decided.
+fn remedies(needs: &[NeedVerdict], evidence: &Evidence<'_>) -> Vec<Fix> {
+    let Some(stops) = evidence.stops else { return Vec::new() };
+    let deciding = needs.iter().filter(|need| need.decided_by == Ground::Stops).map(|need| &need.need);
+    let held = deciding.filter_map(|need| Some((need, stops.at(need)?.holds_ms)));
+    let Some((need, _)) = held.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+    let point = evidence.points.iter().find(|point| is_of(need, point));
+    point.map(|point| remedy::of_stops(stops, need, point)).unwrap_or_default()
 }
 
 /// The answer for one rate. Nothing is known if most of it is set aside, or the radio's clock was not locked.
@@ -113,6 +188,7 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
         (with(RoundState::EmulatorLate), "the emulator was late itself in"),
         (with(RoundState::Disturbed), "other load disturbed"),
         (with(RoundState::Failed), "the workload could not be run in"),
+        (with(RoundState::HostBusy), "this host was too busy for"),
     ];
     let causes = causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", rounds(*n)));
     let causes: Vec<String> = causes.collect();
@@ -238,7 +314,10 @@ pub(super) fn confidence_words(verdict: &Verdict) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::Mode;
+    use takt_host::core_stop::Cause;
+
     use super::super::testing::{lossy, need, point, round, unclean};
+    use super::super::{StopSeen, rates, stops_of};
     use super::*;
 
     /// Judges by these points alone, four rounds of each being planned.
@@ -362,11 +441,80 @@ mod tests {
     #[test]
     fn a_need_that_was_not_measured_is_unknown_and_one_that_fails_outweighs_it() {
         let elsewhere = point(Mode::Rx, 25e6, vec![lossy()]);
-        assert_eq!(judge(&[need()], std::slice::from_ref(&elsewhere)).answer, Answer::Unknown);
-        let both = [need(), Need { mode: Mode::Rx, ..need() }];
-        let verdict = judge(&both, &[elsewhere]);
+        let transmit = Need { mode: Mode::Tx, ..need() };
+        let known = judge(std::slice::from_ref(&transmit), std::slice::from_ref(&elsewhere));
+        assert_eq!((known.answer, known.needs[0].why.as_str()), (Answer::Unknown, "this rate was not measured"));
+        let verdict = judge(&[transmit, Need { mode: Mode::Rx, ..need() }], &[elsewhere]);
         assert_eq!(verdict.answer, Answer::Fails);
         assert!(verdict.needs[1].lost_share.is_none(), "one round has no interval");
+    }
+
+    #[test]
+    fn nothing_asked_is_nothing_known() {
+        assert_eq!(judge(&[], &[point(Mode::Duplex, 25e6, vec![round(); 4])]).answer, Answer::Unknown);
+        assert_eq!(judge(&[], &[]).answer, Answer::Unknown);
+    }
+
+    /// One lucky stream does not outweigh a part of it that fails.
+    #[test]
+    fn a_stream_holds_only_if_its_parts_do() {
+        let clean = || point(Mode::Duplex, 25e6, vec![round(); 4]);
+        let judged = |part: RatePoint| {
+            let verdict = judge(&[need()], &[clean(), part]);
+            (verdict.answer, verdict.needs[0].decided_by, verdict.needs[0].why.clone())
+        };
+        let part = (Answer::Fails, Ground::PartOfStream);
+        let (answer, ground, why) = judged(point(Mode::Tx, 12.5e6, vec![round(), lossy()]));
+        assert_eq!((answer, ground), part);
+        assert!(why.starts_with("transmit at 12.5 MS/s does not hold: 1 of 2 rounds not clean: "), "{why}");
+        let (answer, ground, _) = judged(point(Mode::Duplex, 5e6, vec![lossy()]));
+        assert_eq!((answer, ground), part);
+        let holds = (Answer::Holds, Ground::Rounds);
+        for other in
+            [point(Mode::Duplex, 50e6, vec![lossy()]), point(Mode::Rx, 5e6, vec![unclean(RoundState::EmulatorLate)])]
+        {
+            let (answer, ground, why) = judged(other);
+            assert_eq!((answer, ground), holds, "{why}");
+        }
+        let eight_bits = rates::point(Mode::Rx, Format::Sc8, 5e6, vec![lossy()], None);
+        assert_eq!(judged(eight_bits).0, Answer::Holds, "another format is another stream");
+        let hidden = RateRound { excluded_share: 0.7, ..lossy() };
+        assert_eq!(judged(point(Mode::Rx, 5e6, vec![hidden])).0, Answer::Unknown, "most of the part is set aside");
+        let receive = Need { mode: Mode::Rx, ..need() };
+        let points = [point(Mode::Rx, 25e6, vec![round(); 4]), point(Mode::Tx, 5e6, vec![lossy()])];
+        assert_eq!(judge(&[receive], &points).answer, Answer::Holds, "who only receives does not transmit");
+    }
+
+    #[test]
+    fn a_machine_that_stands_still_for_longer_than_the_buffers_hold_is_no_host_for_a_radio() {
+        let stop = |ms| StopSeen { ms, by: Cause::Machine, radio_too: true };
+        let stopped = |ms| RateRound { stops: Some(vec![stop(ms)]), tx_holds_ms: Some(10.0), ..round() };
+        let judged = |ms: f64| {
+            let points = [point(Mode::Duplex, 25e6, vec![stopped(ms); 4])];
+            let stops = stops_of(&points);
+            let evidence = Evidence { points: &points, planned: 4, stops: stops.as_ref(), ..Evidence::default() };
+            super::judge(&[need()], &evidence)
+        };
+        assert_eq!(judged(6.0).answer, Answer::Holds);
+        let verdict = judged(43.0);
+        assert_eq!((verdict.answer, verdict.needs[0].decided_by), (Answer::Fails, Ground::Stops));
+        assert_eq!(
+            verdict.needs[0].why,
+            "this machine stood still for up to 43 ms, 4 times in 4 s; the buffers hold 10 ms"
+        );
+        assert!(verdict.fixes[0].what.contains("hypervisor"), "{:?}", verdict.fixes);
+    }
+
+    #[test]
+    fn a_host_too_busy_for_any_round_does_not_keep_up() {
+        let busy = |rounds| {
+            let points = [point(Mode::Duplex, 25e6, rounds)];
+            let evidence = Evidence { points: &points, planned: 4, busy: Some("it is full"), ..Evidence::default() };
+            let verdict = super::judge(&[need()], &evidence);
+            (verdict.answer, verdict.needs[0].decided_by, verdict.needs[0].why.clone())
+        };
+        assert_eq!(busy(Vec::new()), (Answer::Fails, Ground::BusyHost, "it is full".into()));
+        assert_eq!(busy(vec![round(); 4]).0, Answer::Holds, "rounds that count say more");
     }
 
     #[test]

@@ -5,9 +5,11 @@ use takt_base::shown::{percent, time};
 use takt_base::words::{plural, sentence};
 use takt_load::Kind;
 
+use super::stops;
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{
-    ExcludedBy, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint, Verdict,
+    ExcludedBy, Ground, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint,
+    Verdict,
 };
 use crate::experiment::{Depth, Experiment, Rounds, plain};
 
@@ -17,7 +19,10 @@ pub(super) fn says(verdict: &Verdict) -> Vec<String> {
 
 /// What the figures say beside the answer itself.
 pub(super) fn also(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<String> {
-    let mut also = highest_words(verdict);
+    // Rates that were clean only since the radio stood still together with this machine.
+    let stopped = verdict.needs.iter().any(|need| need.decided_by == Ground::Stops);
+    let against = if stopped { "against the emulator, which stops with this machine: " } else { "" };
+    let mut also: Vec<String> = highest_words(verdict).iter().map(|words| format!("{against}{words}")).collect();
     also.extend(needs.first().and_then(|need| datagram_words(udp, need)));
     also.extend(verdict.waveform.as_ref().map(|waveform| waveform.why.clone()));
     also.iter().map(|words| sentence(words)).collect()
@@ -76,6 +81,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     words.extend(not_counted(&outcome.rounds));
     words.extend(excluded(&outcome.rates));
     words.extend(unlocked(&outcome.rates));
+    words.extend(outcome.stops.iter().flat_map(stops::blind));
     if outcome.verdict.waveform.as_ref().is_some_and(|waveform| !waveform.real_time) {
         let normal = "the waveform's workers ran at normal priority: with real-time priority, which was not permitted, \
                       shorter slots may be held";

@@ -30,6 +30,11 @@ pub trait Bench {
         None
     }
 
+    /// Why this host is too busy for a round that could not be run, if it is: then that is an answer, and no error.
+    fn too_busy(&mut self, _point: &Point) -> Option<String> {
+        None
+    }
+
     /// What a round lost, by its record; `None` where that is no question.
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost>;
 }
@@ -39,6 +44,9 @@ pub struct Measured {
     pub record: Record,
     pub conditions: Conditions,
 }
+
+/// So many rounds for which the host was too busy are enough to know it.
+const BUSY_ENOUGH: usize = 3;
 
 /// What to run, and into which store.
 #[derive(Clone, Debug)]
@@ -107,6 +115,8 @@ pub fn run(
         losses: Losses::default(),
         pace: Pace::default(),
         any_ran: false,
+        busy: 0,
+        gave_up: false,
     };
     session.recall()?;
     let complete = session.all_blocks(stop)?;
@@ -160,6 +170,10 @@ struct Session<'a> {
     pace: Pace,
     /// Some round of this run could be run.
     any_ran: bool,
+    /// Rounds for which the host was too busy.
+    busy: usize,
+    /// It was for the first round, or for several: the rest would end alike.
+    gave_up: bool,
 }
 
 impl Session<'_> {
@@ -187,16 +201,19 @@ impl Session<'_> {
         self.attempts.insert(place, attempt + 1);
     }
 
-    /// Every round once, block by block, then the repeats; `false` if stopped.
+    /// Every round once, block by block, then the repeats; `false` if stopped. A host that is too busy ends it.
     fn all_blocks(&mut self, stop: &Stop) -> Result<bool, RunError> {
         for place in self.places() {
+            if self.gave_up {
+                return Ok(true);
+            }
             if !self.attempts.contains_key(&place) && (stop.requested() || !self.one_round(place, stop)?) {
                 return Ok(false);
             }
         }
         // Last, and not each where it failed: what disturbed a round is likely to disturb the next one too, and only
         // now is it known who is short of rounds.
-        while let Some(place) = self.next_repeat() {
+        while let Some(place) = self.next_repeat().filter(|_| !self.gave_up) {
             if stop.requested() || !self.one_round(place, stop)? {
                 return Ok(false);
             }
@@ -272,8 +289,15 @@ impl Session<'_> {
                 return Ok(true);
             }
             Err(failure) if failure.lasting => skipped(failure.with_fix()),
-            Err(failure) if !self.any_ran => return Err(RunError::First { label: point.label(), failure }),
-            Err(failure) => (RoundState::Failed, Some(failure.to_string())),
+            Err(failure) => match self.bench.too_busy(point) {
+                Some(why) => {
+                    self.busy += 1;
+                    self.gave_up = !self.any_ran || self.busy >= BUSY_ENOUGH;
+                    (RoundState::HostBusy, Some(why))
+                }
+                None if !self.any_ran => return Err(RunError::First { label: point.label(), failure }),
+                None => (RoundState::Failed, Some(failure.to_string())),
+            },
         };
         self.finish(point, NewRound { state, why, ..blank }, None)?;
         Ok(true)

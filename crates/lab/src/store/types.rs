@@ -63,6 +63,8 @@ pub enum RoundState {
     EmulatorLate,
     /// The workload could not be run.
     Failed,
+    /// The workload could not be run, since this host was too busy: that is this host's doing.
+    HostBusy,
     /// Not run, for the reason given.
     Skipped,
 }
@@ -74,13 +76,14 @@ impl RoundState {
             RoundState::Disturbed => "disturbed",
             RoundState::EmulatorLate => "emulator_late",
             RoundState::Failed => "failed",
+            RoundState::HostBusy => "host_busy",
             RoundState::Skipped => "skipped",
         }
     }
 
     pub(super) fn of_word(word: &str) -> Option<RoundState> {
-        use RoundState::{Disturbed, EmulatorLate, Failed, Skipped, Valid};
-        [Valid, Disturbed, EmulatorLate, Failed, Skipped].into_iter().find(|state| state.word() == word)
+        use RoundState::{Disturbed, EmulatorLate, Failed, HostBusy, Skipped, Valid};
+        [Valid, Disturbed, EmulatorLate, Failed, HostBusy, Skipped].into_iter().find(|state| state.word() == word)
     }
 }
 

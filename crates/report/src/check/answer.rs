@@ -4,7 +4,7 @@ use std::fmt;
 
 use takt_base::words::list;
 use takt_lab::check::{
-    self, FixKind, Format, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound,
+    self, FixKind, Format, Ground, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound,
 };
 
 use super::{rates, replies, waveforms, words};
@@ -21,36 +21,68 @@ impl From<check::Answer> for Answer {
     }
 }
 
-pub(super) fn verdict(verdict: &check::Verdict) -> Verdict {
+pub(super) fn verdict(outcome: &Outcome, findings: &[Finding]) -> Verdict {
+    let verdict = &outcome.verdict;
     Verdict {
         answer: verdict.answer.into(),
-        headline: headline(verdict),
+        headline: headline(verdict, &findings[verdict.needs.len()..]),
         says: verdict.says.clone(),
         also: verdict.also.clone(),
     }
 }
 
-/// Names the needs that decide: those that fail, else those that could not be judged, else all.
-fn headline(verdict: &check::Verdict) -> String {
-    let deciding = verdict.needs.iter().filter(|n| n.answer == verdict.answer);
-    let needs: Vec<String> = deciding.map(|n| words::radio_at(&n.need)).collect();
-    let needs = if needs.is_empty() { "the rates that were measured".to_owned() } else { list(&needs) };
+/// The sum of the page: the needs that decide, and whatever else fails beside needs that hold.
+fn headline(verdict: &check::Verdict, beside: &[Finding]) -> String {
+    let named = |answer| -> Vec<String> {
+        verdict.needs.iter().filter(|n| n.answer == answer).map(|n| words::radio_at(&n.need)).collect()
+    };
     match verdict.answer {
-        check::Answer::Holds => format!("this host keeps up with {needs}."),
-        check::Answer::Fails => format!("this host does not keep up with {needs}."),
-        check::Answer::Unknown => format!("whether this host keeps up with {needs}."),
+        check::Answer::Holds => {
+            let fails = beside.iter().filter(|finding| finding.answer == Answer::No);
+            let fails: String = fails.map(|f| format!("; no for {}: {}", f.subject, f.measured)).collect();
+            format!("this host keeps up with {}{fails}.", list(&named(check::Answer::Holds)))
+        }
+        check::Answer::Fails => {
+            let holds = named(check::Answer::Holds);
+            let holds = if holds.is_empty() { String::new() } else { format!(" It keeps up with {}.", list(&holds)) };
+            format!("{}{holds}", why_not(verdict))
+        }
+        check::Answer::Unknown => {
+            let open = named(check::Answer::Unknown);
+            let open = if open.is_empty() { "a radio: no rate was asked for".to_owned() } else { list(&open) };
+            format!("whether this host keeps up with {open}.")
+        }
+    }
+}
+
+/// Why a host does not keep up, by what decided about the first need that fails.
+fn why_not(verdict: &check::Verdict) -> String {
+    let fails = || verdict.needs.iter().filter(|n| n.answer == check::Answer::Fails);
+    let needs: Vec<String> = fails().map(|n| words::radio_at(&n.need)).collect();
+    let fails_with = |ground| fails().find(|n| n.decided_by == ground);
+    if let Some(n) = fails_with(Ground::BusyHost) {
+        return format!("{}.", n.why);
+    }
+    if let Some(n) = fails_with(Ground::Stops).filter(|_| fails().all(|n| n.decided_by == Ground::Stops)) {
+        let stream = words::stream(n.need.mode, n.need.format, n.need.rate_sps);
+        return format!("{} of {stream}. An {} goes on meanwhile.", n.why, n.need.model);
+    }
+    match fails_with(Ground::PartOfStream).filter(|_| needs.len() == 1) {
+        Some(n) => format!("this host does not keep up with {}: {}.", list(&needs), n.why),
+        None => format!("this host does not keep up with {}.", list(&needs)),
     }
 }
 
 /// The needs, then how fast an answer may be requested, then which slot is held.
 pub(super) fn findings(outcome: &Outcome) -> Vec<Finding> {
     let needs = outcome.verdict.needs.iter().map(|n| need(outcome, n));
-    needs.chain(reply(&outcome.round_trips)).chain(waveforms::finding(outcome)).collect()
+    needs.chain(reply(outcome)).chain(waveforms::finding(outcome)).collect()
 }
 
 fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
     let rounds = words::plural(n.counted, "round");
     let measured = match (n.answer, n.lost_share) {
+        (check::Answer::Fails, _) if n.decided_by != Ground::Rounds => n.why.clone(),
         (check::Answer::Holds, _) => format!("0 lost samples in {rounds}"),
         // Few rounds, of which some were clean: an interval down to nothing would read as if nothing was lost.
         (check::Answer::Fails, Some(share)) if share.low() <= 0.0 => {
@@ -67,7 +99,7 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
         answer: n.answer.into(),
         subject: words::need(&n.need),
         measured,
-        margin: highest.map(|h| margin(n, h)).unwrap_or_default(),
+        margin: highest.filter(|_| n.decided_by == Ground::Rounds).map(|h| margin(n, h)).unwrap_or_default(),
         record: outcome
             .rates
             .iter()
@@ -87,19 +119,28 @@ fn margin(n: &NeedVerdict, highest: &HighestClean) -> String {
     }
 }
 
-/// The shortest delay at which no answer was late; if there is none, the longest that was tried.
-fn reply(points: &[RoundTripPoint]) -> Option<Finding> {
-    let judged = points.iter().map(|point| (point, Answers::of(point))).filter(|(_, answers)| answers.due > 0);
-    let mut judged: Vec<(&RoundTripPoint, Answers)> = judged.collect();
+/// The shortest delay at and above which no answer was late, and no stop of this machine would have made one late; if there is none,
+/// the longest that was tried.
+fn reply(outcome: &Outcome) -> Option<Finding> {
+    let judged = outcome.round_trips.iter().map(|point| (point, Answers::of(point)));
+    let mut judged: Vec<(&RoundTripPoint, Answers)> = judged.filter(|(_, answers)| answers.due > 0).collect();
     judged.sort_by(|a, b| a.0.delay_us.total_cmp(&b.0.delay_us));
-    let clean_from = judged.iter().rposition(|(_, answers)| answers.late > 0).map_or(0, |i| i + 1);
+    let stops_at =
+        |point: &RoundTripPoint| outcome.stops.as_ref().filter(|stops| !stops.leave_time_for(point.delay_us));
+    let fails = |(point, answers): &(&RoundTripPoint, Answers)| answers.late > 0 || stops_at(point).is_some();
+    let clean_from = judged.iter().rposition(fails).map_or(0, |i| i + 1);
     let (point, answers) = judged.get(clean_from).or(judged.last())?;
     let delay = |p: &RoundTripPoint| words::time(p.delay_us);
     let below = clean_from.checked_sub(1).and_then(|i| judged.get(i)).filter(|(p, _)| p.delay_us < point.delay_us);
+    let stopped = stops_at(point).filter(|_| answers.answer() != Answer::No);
+    let measured = match stopped {
+        Some(stops) => format!("this machine stood still for up to {}", words::time(stops.longest_ms * 1e3)),
+        None => format!("{answers} late"),
+    };
     Some(Finding {
-        answer: answers.answer(),
+        answer: if stopped.is_some() { Answer::No } else { answers.answer() },
         subject: format!("answer after {} at {}", delay(point), words::rate(point.rate_sps)),
-        measured: format!("{answers} late"),
+        measured,
         margin: below.map(|(p, answers)| format!("after {}: {answers} late", delay(p))).unwrap_or_default(),
         record: Some(replies::anchor(point)),
     })

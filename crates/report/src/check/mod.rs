@@ -34,12 +34,13 @@ pub fn report(outcome: &Outcome) -> Report {
         doctor(outcome),
     ];
     let verdict = &outcome.verdict;
+    let findings = answer::findings(outcome);
     Report {
         title: format!("takt check on {}", outcome.about.host.hostname),
         run: outcome.about.run.clone(),
         facts: facts(outcome),
-        verdict: answer::verdict(verdict),
-        findings: answer::findings(outcome),
+        verdict: answer::verdict(outcome, &findings),
+        findings,
         brief: rates::brief(outcome),
         fixes: verdict.fixes.iter().map(answer::fix).collect(),
         not_said: verdict.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),

@@ -1,7 +1,9 @@
 //! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
 
 use takt_base::words::capital;
-use takt_lab::check::{Format, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState};
+use takt_lab::check::{
+    Format, Ground, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, StopsAt,
+};
 
 use super::{engines, figures, section_of, stops, words};
 use crate::figure::Reading;
@@ -33,7 +35,10 @@ pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
         let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
         Row::plain(std::iter::once(Cell::text(format.name())).chain(cells))
     };
-    let heads = std::iter::once(Column::text("clean up to")).chain(MODES.map(|mode| Column::text(words::mode(mode))));
+    // Then rates were clean only since the radio stood still as well.
+    let stopped = outcome.verdict.needs.iter().any(|need| need.decided_by == Ground::Stops);
+    let head = if stopped { "clean, but for stops, up to" } else { "clean up to" };
+    let heads = std::iter::once(Column::text(head)).chain(MODES.map(|mode| Column::text(words::mode(mode))));
     let table = Table { columns: heads.collect(), rows: formats.into_iter().map(row).collect(), ..Table::default() };
     (!table.rows.is_empty()).then_some(table)
 }
@@ -106,6 +111,10 @@ fn limits(outcome: &Outcome) -> Table {
 }
 
 fn all(outcome: &Outcome) -> Table {
+    let fits = |p: &RatePoint| {
+        let same = |at: &&StopsAt| (at.mode, at.format, at.rate_sps) == (p.mode, p.format, p.rate_sps);
+        outcome.stops.iter().flat_map(|stops| &stops.at).find(same).is_none_or(StopsAt::fits)
+    };
     let row = |p: &RatePoint| {
         let id = anchor(p);
         let linked =
@@ -113,7 +122,8 @@ fn all(outcome: &Outcome) -> Table {
         let reading = |unit: Unit, r: Option<Reading>| linked(r.map(|r| unit.show_reading(&r)).unwrap_or_default());
         let answer = match (p.counted, p.clean) {
             (0, _) => Cell { answer: Some(Answer::Unknown), ..linked("none counts".into()) },
-            (n, k) if n == k => Cell { answer: Some(Answer::Yes), ..linked(format!("{k} of {n}")) },
+            // Rounds that were clean since the radio stood still together with the machine are no "yes".
+            (n, k) if n == k => Cell { answer: fits(p).then_some(Answer::Yes), ..linked(format!("{k} of {n}")) },
             (n, k) => Cell { answer: Some(Answer::No), ..linked(format!("{k} of {n}")) },
         };
         let mut cells = vec![Cell::text(words::rate(p.rate_sps))];

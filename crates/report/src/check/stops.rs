@@ -1,6 +1,6 @@
 //! What stops of this machine would cost a radio that does not stop with it, at every rate.
 
-use takt_lab::check::{Outcome, Stops, StopsAt};
+use takt_lab::check::{MARGIN, Outcome, Stops, StopsAt};
 
 use super::words;
 use crate::{Cell, Column, Row, Table, Unit, count};
@@ -33,8 +33,8 @@ fn row(at: &StopsAt) -> Row {
 fn note(stops: &Stops) -> String {
     let seconds = |s: f64| Unit::SECONDS.show(s, 3);
     format!(
-        "The emulator was held up {} in {} of streaming, for at most {}. It sends nothing meanwhile; a real radio goes on, \
-         and what a stop adds must fit into the buffers: what is longer is lost.",
+        "This machine stood still {} in {} of streaming, for up to {}. The emulator sends nothing meanwhile. A real radio goes on, \
+         and what it sends during a stop must fit into the buffers; takt asks for {MARGIN} times the longest stop.",
         words::plural(stops.count, "time"),
         seconds(stops.streamed_s),
         seconds(stops.longest_ms / 1e3)

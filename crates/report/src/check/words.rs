@@ -41,7 +41,7 @@ pub(super) fn need(need: &Need) -> String {
 }
 
 /// `an N200 at 25 + 25 MS/s sc16`, `an N200 receiving 25 MS/s sc16`.
-pub(super) fn radio_at(need: &Need) -> String {
+pub(crate) fn radio_at(need: &Need) -> String {
     let does = match need.mode {
         Mode::Rx => format!("receiving {} {}", rate(need.rate_sps), need.format.name()),
         Mode::Tx => format!("transmitting {} {}", rate(need.rate_sps), need.format.name()),
@@ -69,6 +69,7 @@ pub(crate) fn state(state: RoundState) -> &'static str {
         RoundState::Disturbed => "disturbed",
         RoundState::EmulatorLate => "emulator late",
         RoundState::Failed => "could not be run",
+        RoundState::HostBusy => "host too busy",
         RoundState::Skipped => "not run",
     }
 }

@@ -21,7 +21,7 @@ pub fn all() -> [(&'static str, Outcome); 4] {
 /// The need of 25 MS/s both ways, and so many clean rounds.
 fn duplex(answer: Answer, clean: usize, why: &str) -> NeedVerdict {
     let need = Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
-    NeedVerdict { need, answer, counted: clean, clean, lost_share: None, why: why.into() }
+    NeedVerdict { need, answer, decided_by: Ground::Rounds, counted: clean, clean, lost_share: None, why: why.into() }
 }
 
 /// Ten rounds, a radio at an address, everything holds.

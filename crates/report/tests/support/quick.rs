@@ -135,8 +135,8 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
     Verdict {
         answer: Answer::Fails,
         needs: vec![
-            NeedVerdict { need: need(Mode::Duplex, 25e6), answer: Answer::Fails, counted: 3, clean: 0, lost_share: failing.rx_lost_share, why: "samples were lost in every round".into() },
-            NeedVerdict { need: need(Mode::Tx, 25e6), answer: Answer::Holds, counted: 3, clean: 3, lost_share: None, why: "clean in every round".into() },
+            NeedVerdict { need: need(Mode::Duplex, 25e6), answer: Answer::Fails, decided_by: Ground::Rounds, counted: 3, clean: 0, lost_share: failing.rx_lost_share, why: "samples were lost in every round".into() },
+            NeedVerdict { need: need(Mode::Tx, 25e6), answer: Answer::Holds, decided_by: Ground::Rounds, counted: 3, clean: 3, lost_share: None, why: "clean in every round".into() },
         ],
         highest: vec![
             highest(Mode::Rx, &receive, 25e6, None),

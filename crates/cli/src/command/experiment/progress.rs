@@ -66,7 +66,7 @@ impl Lines {
 
     /// Whether a round that ended gets one: the first, the last, one every ten seconds, and each that could not be run.
     fn is_due(&mut self, event: &Event, at: &Progress, now: Instant) -> bool {
-        let failed = matches!(event, Event::Ended { state: RoundState::Failed, .. });
+        let failed = matches!(event, Event::Ended { state: RoundState::Failed | RoundState::HostBusy, .. });
         let waited = self.last.is_none_or(|last| now.duration_since(last) >= Lines::APART);
         let due = failed || waited || at.done == at.planned;
         if due {
@@ -88,7 +88,7 @@ fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost: Option<Lost>)
         (RoundState::Valid, Some(Lost { share, .. })) => format!("{} {missed}", percent(share)),
         (RoundState::Valid, None) => "done".into(),
         (RoundState::Disturbed | RoundState::EmulatorLate, _) => format!("does not count{because}"),
-        (RoundState::Failed, _) => format!("could not be run{because}"),
+        (RoundState::Failed | RoundState::HostBusy, _) => format!("could not be run{because}"),
         (RoundState::Skipped, _) => format!("skipped{because}"),
     }
 }

@@ -20,7 +20,7 @@ pub use points::{
 pub use takt_doctor::FixKind;
 pub use takt_load::Model;
 pub use takt_load::rate::{Format, Mode};
-pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
+pub use verdict::{Answer, Fix, Ground, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;

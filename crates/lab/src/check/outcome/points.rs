@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use takt_emulator::drive::wall::{Spans, SpansBy};
+use takt_host::core_watch::Watched;
 use takt_load::rate::{Backlog, Format, Mode};
 use takt_stats::Estimate;
 
+use crate::check::StopSeen;
 use crate::store::RoundState;
 
 /// Datagrams lost, by where they were lost. `None`: this place could not be looked at, which is not 0.
@@ -165,9 +167,12 @@ pub struct RateRound {
     pub machine_busy_share: Option<f64>,
     /// The emulator's own lag, largest, µs; `None` with a real radio.
     pub emulator_lag_max_us: Option<f64>,
-    /// How long each stop of the emulator was that it noticed, ms; `None` with a real radio.
+    /// Each stop of this machine that was seen meanwhile; `None` with a radio that does not stop with it.
     #[serde(default)] // records older than this key
-    pub stops_ms: Option<Vec<f64>>,
+    pub stops: Option<Vec<StopSeen>>,
+    /// Which cores of the host side were looked at for stops, and how well; its stops are among the others.
+    #[serde(default)] // as above
+    pub watched: Option<Watched>,
     /// How much of this stream what is in between can hold, ms: the receive buffer of this host.
     #[serde(default)]
     pub rx_holds_ms: Option<f64>,

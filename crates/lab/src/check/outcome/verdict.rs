@@ -51,18 +51,36 @@ pub struct WaveformVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Clean in every counted round.
+    /// Clean in every counted round, and no stop of this machine was longer than the buffers hold.
     Holds,
-    /// Not clean in a counted round, by this host's own doing.
+    /// A radio would have lost samples, by this host's own doing.
     Fails,
     /// Too few rounds count, or samples were lost only while the emulator was late.
     Unknown,
+}
+
+/// What an answer about a need rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// The rounds at the needed rate.
+    #[default] // outcomes older than this key
+    Rounds,
+    /// Rounds of a stream that is part of the needed one: one direction of it, or a lower rate.
+    PartOfStream,
+    /// This machine stood still for longer than the buffers hold. A radio would have gone on.
+    Stops,
+    /// This host was too busy for the check to be run.
+    BusyHost,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeedVerdict {
     pub need: Need,
     pub answer: Answer,
+    /// What decided.
+    #[serde(default)]
+    pub decided_by: Ground,
     pub counted: usize,
     /// Of them clean.
     pub clean: usize,

@@ -25,7 +25,7 @@ type Round = (RoundState, i64, f64);
 fn point(x: f64, estimate: Option<Reading>, rounds: impl Iterator<Item = Round> + Clone) -> Point {
     let mut counted = rounds.clone().filter(|(state, ..)| *state == RoundState::Valid).map(|(.., value)| value);
     let single = counted.next().filter(|_| counted.next().is_none()).map(Reading::alone);
-    let was_run = |state: RoundState| !matches!(state, RoundState::Failed | RoundState::Skipped);
+    let was_run = |state: RoundState| !matches!(state, RoundState::Failed | RoundState::HostBusy | RoundState::Skipped);
     let dots = rounds.filter(|(state, ..)| was_run(*state));
     let dots = dots.map(|(state, id, y)| Dot { y, counts: state == RoundState::Valid, record: Some(words::round(id)) });
     Point { x, y: estimate.or(single), rounds: dots.collect() }
