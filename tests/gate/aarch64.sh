@@ -19,7 +19,7 @@ for_aarch64() {
 # Everything takt has, and its tests.
 build_aarch64() {
     for_aarch64
-    build_tests "$logs/binaries.aarch64" --target $aarch64
+    build_tests "$logs/binaries.aarch64" --workspace --target $aarch64
 }
 
 # emulated COMMAND...: the command where a program for aarch64 runs, with the same standard input.

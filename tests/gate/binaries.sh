@@ -8,11 +8,11 @@ export binary_limit_s=${TAKT_BINARY_LIMIT_S:-900}
 features=takt/full
 release=$PWD/target/release/takt
 
-# build_tests LIST [ARGUMENT...]: compiles everything the tests need in one go, and lists each test binary: folder of its crate,
-# target, file.
+# build_tests LIST ARGUMENT...: compiles the tests of these packages, and what they need, in one go, and lists each test binary:
+# folder of its crate, target, file.
 build_tests() {
     local list=$1 artifacts=$1.json
-    cargo test --workspace --features $features --no-run "${@:2}" \
+    cargo test --features $features --no-run "${@:2}" \
         --message-format=json-render-diagnostics >"$artifacts" || return 1
     sed -n '/"test":true},"features"/s|.*"manifest_path":"\(.*\)/Cargo.toml","target":{.*"name":"\([^"]*\)","src_path".*"executable":"\([^"]*\)".*|\1 \2 \3|p' \
         "$artifacts" >"$list"
@@ -23,11 +23,12 @@ build_tests() {
     [ -s "$list" ]
 }
 
-# run_binary THREADS FOLDER TARGET FILE [ARGUMENT...]: one binary, its output in a log of its own, its end in a line.
+# run_binary THREADS FOLDER TARGET FILE [ARGUMENT...]: one binary, its output in a log of its own, its end in a line. $runner is
+# the program that executes it, if this machine can't.
 run_binary() {
     local threads=$1 folder=$2 target=$3 file=$4 log status=0 began=$SECONDS end=ok
     log=$part_logs/${folder##*/}-${file##*/}.log
-    (cd "$folder" && exec timeout --kill-after=10 "$binary_limit_s" "$file" --test-threads="$threads" "${@:5}") >"$log" 2>&1 || status=$?
+    (cd "$folder" && exec timeout --kill-after=10 "$binary_limit_s" ${runner:-} "$file" --test-threads="$threads" "${@:5}") >"$log" 2>&1 || status=$?
     case $status in
         0 | 101) ;; # libtest's own: all passed, some failed
         124) echo "${folder##*/}/$target ran past its limit of $binary_limit_s s" ;;

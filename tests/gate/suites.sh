@@ -12,8 +12,11 @@ style() {
 }
 
 lints() {
-    # What the tests are built with, and the program as a newcomer builds it.
-    cargo clippy --workspace --all-targets --features $features -- -D warnings &&
+    # Everything, with engine dpdk where its library is. Without dpdk: the tests of its crate, and the program as a newcomer builds it.
+    local dpdk=
+    ! has_dpdk || dpdk=,takt/dpdk,takt-load/dpdk
+    cargo clippy --workspace --all-targets --features $features$dpdk -- -D warnings &&
+        { [ -z "$dpdk" ] || cargo clippy --package takt-packet --all-targets -- -D warnings; } &&
         cargo clippy --package takt -- -D warnings
 }
 
@@ -29,16 +32,20 @@ long_tests() {
     grep -e ' killed_lab /' -e ' coverage /' "$logs/binaries" | TAKT_LONG_TESTS=1 binary_limit_s=1800 run_binaries 2 2
 }
 
-# The engine that needs DPDK to be built: no other part has it. Namespaces and cables are each test's own.
+# In CI it has to be there: what needs it fails without it.
+has_dpdk() {
+    [ "${CI:-}" = true ] || present libdpdk
+}
+
+# The engine that needs DPDK to be built: of the tests, only these have it. Namespaces and cables are each test's own. The radio's
+# test is built as one of the workspace: what it shares with the other tests is built already.
 dpdk() {
-    if ! present libdpdk && [ "${CI:-}" != true ]; then
+    if ! has_dpdk; then
         echo "libdpdk-dev is not installed"
         return 0
     fi
-    cargo clippy --package takt-packet --package takt-load --all-targets --features takt-load/dpdk -- -D warnings &&
-        cargo clippy --package takt --features dpdk -- -D warnings &&
-        cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast &&
-        cargo test --package takt-load --features dpdk --test dpdk
+    cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast &&
+        cargo test --workspace --exclude takt-packet --features $features,takt-load/dpdk --test dpdk
 }
 
 models() {
@@ -49,16 +56,35 @@ models() {
 # layout of values is there what it is here. The engine dpdk is left out: its library is this machine's.
 aarch64() (
     for_aarch64
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-    cross=(--target $aarch64)
-    cargo check "${cross[@]}" --workspace --all-targets --features $features || return 1
-    # An emulator of one program executes what that program starts as this machine's: left out by name is what starts itself
-    # again, in a file system of its own or to be killed. All tests, and what they start: ./test --aarch64.
-    cargo test "${cross[@]}" --no-fail-fast --lib --test '*' \
-        --package takt-base --package takt-wire --package takt-dsp --package takt-link \
-        --package takt-graph -- --skip a_full_disk --skip a_writer_killed || return 1
-    # Of the runtime those that start nothing, count no system calls (strace) and build no library.
-    cargo test "${cross[@]}" --no-fail-fast --package takt-runtime --lib --test messages --test soft || return 1
+    cargo check --target $aarch64 --workspace --all-targets --features $features || return 1
+    build_few "$logs/binaries.few" || return 1
+    bad=0
+    few_of <"$logs/binaries.few" | QEMU_LD_PREFIX=/usr/aarch64-linux-gnu runner=qemu-aarch64 run_binaries "$beside" 4 || bad=1
     # The environment of that name, with this takt in it, and a cluster of both kinds of processor.
-    cargo build "${cross[@]}" --package takt --features $features && grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1
+    grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1 || bad=1
+    return $bad
 )
+
+# Builds all tests of these crates, two of the runtime's, and takt, which the test `aarch64` starts. Three builds would each choose
+# other features of their dependencies, and compile them anew.
+build_few() {
+    local crate file named=(--test messages --test soft --test aarch64)
+    for crate in "${few[@]}"; do
+        for file in crates/"$crate"/tests/*.rs crates/"$crate"/tests/*/main.rs; do
+            [ -e "$file" ] || continue
+            file=${file%/main.rs}
+            named+=(--test "$(basename "$file" .rs)")
+        done
+    done
+    build_tests "$1" --target $aarch64 "${few[@]/#/--package=takt-}" --package takt-runtime --package takt --lib "${named[@]}"
+}
+few=(base wire dsp link graph)
+
+# Chooses from lines of `binaries` those that are executed. An emulator of one program executes what that program starts as this
+# machine's: left out by name is what starts itself again, in a file system of its own or to be killed. The runtime's are those that
+# start nothing, count no system calls (strace) and build no library. All tests, and what they start: ./test --aarch64.
+few_of() {
+    awk -v few=" ${few[*]} " '{ crate = $1; sub(".*/", "", crate) }
+        index(few, " " crate " ") || crate == "runtime" && $2 ~ /^(takt_runtime|messages|soft)$/ {
+            print $0, "--skip a_full_disk --skip a_writer_killed" }'
+}
