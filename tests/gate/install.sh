@@ -105,12 +105,25 @@ install_desktop() {
 # are built without optimisation: each runs for seconds, and takes minutes to optimise.
 install_rust_tools() {
     rustup component add rustfmt clippy
-    rustup target add aarch64-unknown-linux-gnu
     command -v cargo-deny || cargo install --debug --locked cargo-deny
+}
+
+install_fuzzing() {
     cargo +nightly fuzz --version || {
         rustup toolchain install nightly --profile minimal
         cargo install --debug --locked cargo-fuzz
     }
+}
+
+# cargo-deny is compiled while Debian's packages come over the network. A linker has to be there first.
+install_all() {
+    local rust_tools status=0
+    command -v cc || install_packages
+    install_rust_tools &
+    rust_tools=$!
+    install_needs || status=$?
+    wait $rust_tools || status=$?
+    return $status
 }
 
 # Says aloud what is still missing: the tests that need it are skipped.

@@ -8,6 +8,7 @@ style() {
     while read -r file; do
         grep -qF -e "${file##*/src/}" -e "$file" UNSAFE.md || { echo "error: $file is not in UNSAFE.md"; bad=1; }
     done < <(grep -rlE 'unsafe (\{|fn|impl|extern)' --include='*.rs' crates tests)
+    tests/gate/try || bad=1
     return $bad
 }
 
