@@ -76,9 +76,20 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert_eq!(claims.len(), 8);
     assert_eq!((claims[0]["answer"].as_str(), claims[0]["covered"].as_bool()), (Some("holds"), Some(true)));
     assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
+    let parts = claims[4]["parts"].as_array().expect("parts");
+    assert_eq!(parts.len(), 3, "whatever this machine has: {parts:#?}");
+    assert!(parts.iter().all(|part| part["verdict"] == "not_judged" && part["open"] == false), "{parts:#?}");
+    let tally = |name: &str| outcome["parts"][name].as_u64().expect("a count");
+    assert_eq!(tally("counted"), 9, "of the claims that are counted");
+    assert_eq!(tally("seen") + tally("fails") + tally("not_judged"), 9, "{:#}", outcome["parts"]);
 
     let page = page_of(&place, &outcome);
     assert!(page.starts_with("<!") && page.contains("Table II") && page.contains("Figure 1"));
+    let (seen, verb) = (tally("seen"), if tally("seen") == 1 { "holds" } else { "hold" });
+    assert!(
+        page.contains(&format!("{seen} of the 9\u{a0}parts of the paper&#39;s claims {verb}, ")),
+        "the headline counts parts"
+    );
     assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
 }
 

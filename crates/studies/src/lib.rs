@@ -29,7 +29,7 @@ use takt_lab::run::{Event, Progress};
 use takt_lab::store::{RunRow, Store, StoreError};
 use takt_lab::{ExecuteError, Order, execute};
 
-pub use claim::Claim;
+pub use claim::{Claim, ClaimPart, PartVerdict, Reason, Tally};
 pub use figure::{Figure, RoundValue};
 pub use fit::line;
 pub use record::RoundRecord;

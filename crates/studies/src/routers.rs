@@ -4,14 +4,14 @@
 //! of `experiments/routers.toml` has all figures: 2 and 3 throughput and datagrams a second, 4 jitter as boxes over rounds,
 //! 5 loss, 6 CPU of sender, receiver and what lies between.
 
-use takt_lab::check::Answer;
 use takt_testbed::net::{Limit, SMALL_PAYLOAD_BYTES};
 
 use super::sweep::{
-    Chart, ChartPlan, Compared, Curve, Facts, Judged, Measure, Outcome, Read, Spot, Study, at, from_host, hop_cores,
-    limit_used, list, lost_on_path, side_cores, value,
+    ChartPlan, Compared, Curve, Facts, Measure, Outcome, Read, Spot, Study, at, from_host, hop_cores, limit_used, list,
+    lost_on_path, side_cores, value,
 };
 use crate::Figure;
+use crate::claim::Judged;
 
 pub(super) const STUDY: Study = Study {
     name: "routers",
@@ -19,6 +19,7 @@ pub(super) const STUDY: Study = Study {
     charts: &CHARTS,
     evidence: &EVIDENCE,
     judge,
+    points: |_, _| Vec::new(),
     does_not_say: &[
         "the paper's routers are machines of their own; here they share this machine's cores with sender and receiver",
         "the hardware router is a model: a rate, a buffer and a cost for each datagram, fitted to the paper's device",
@@ -59,42 +60,32 @@ const EVIDENCE: [(&str, ChartPlan); 2] = [
     ),
 ];
 
-fn judge(number: u32, outcome: &Outcome) -> Judged {
+fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+    let (who, base) = part.split_once(" over ").unwrap_or((part, "switch"));
     let paper = &outcome.paper;
     let near = paper.number("near_within");
     match number {
-        1 => relative(outcome, &["router", "router-small", "router-hw", "xdp-router"], |what, figure| {
-            Compared::below(what, Measure::Times, figure, 1.0 + near)
-        }),
-        2 => relative(outcome, &["router"], |what, figure| Compared::above(what, Measure::Times, figure, 1.0 - near)),
-        3 => relative(outcome, &["router-small"], |what, figure| {
-            Compared::above(what, Measure::Times, figure, 1.0 - near)
-        })
-        .because(small_limit(outcome)),
-        4 => loses(outcome, "router", |what, figure, noticeable| {
-            Compared::below(what, Measure::Share, figure, noticeable)
-        }),
-        5 => smallest_most(outcome),
-        6 => jitter(outcome),
-        7 => small_cost_more(outcome),
-        8 => loses(outcome, "router-hw", |what, figure, noticeable| {
-            Compared::above(what, Measure::Share, figure, noticeable)
-        }),
-        _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
+        1 => relative(outcome, who, |what, figure| Compared::below(what, Measure::Times, figure, 1.0 + near)),
+        2 => relative(outcome, who, |what, figure| Compared::above(what, Measure::Times, figure, 1.0 - near)),
+        3 => relative(outcome, who, |what, figure| Compared::above(what, Measure::Times, figure, 1.0 - near))
+            .because(small_limit(outcome)),
+        4 => loses(outcome, who, |what, figure, noticeable| Compared::below(what, Measure::Share, figure, noticeable)),
+        5 => smallest_most(outcome, who),
+        6 => jitter(outcome, [who, base]),
+        7 => small_cost_more(outcome, who),
+        8 => loses(outcome, who, |what, figure, noticeable| Compared::above(what, Measure::Share, figure, noticeable)),
+        _ => Judged::not_here("nothing judges this claim", ""),
     }
 }
 
-fn relative(outcome: &Outcome, names: &[&str], compared: impl Fn(String, &Figure) -> Compared) -> Judged {
-    let curves: Vec<(&Chart, &Curve)> = names.iter().filter_map(|name| outcome.curve("relative", name)).collect();
-    let [(chart, _), ..] = curves.as_slice() else { return Judged::not_run(&names.join(", ")) };
-    let each = |curve: &Curve| -> Vec<Compared> {
-        let of = |spot: &Spot| compared(format!("{} at {}", curve.name, at(chart, spot.x)), &spot.figure);
-        of_paper(curve).map(of).collect()
-    };
-    let comparisons: Vec<Compared> = curves.iter().flat_map(|(_, curve)| each(curve)).collect();
-    let lists = curves.iter().map(|(_, curve)| format!("{}: {}", curve.name, list(chart, of_paper(curve))));
-    let measured = format!("throughput over the switch's: {}", lists.collect::<Vec<_>>().join("; "));
-    Judged::by(&comparisons, &names.join(", "), vec![measured])
+fn relative(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
+    let Some((chart, curve)) = outcome.curve("relative", name) else { return outcome.without("relative", name) };
+    let of = |spot: &Spot| compared(format!("{name} at {}", at(chart, spot.x)), &spot.figure);
+    let comparisons: Vec<Compared> = of_paper(curve).map(of).collect();
+    if comparisons.is_empty() {
+        return Judged::not_here(format!("not measured here: {name} at the paper's sizes"), "");
+    }
+    Judged::by(&comparisons, vec![format!("throughput over the switch's: {}", list(chart, of_paper(curve)))])
 }
 
 /// Sizes for which the paper says something of the small router begin with the one that gave it its speed here; what else is
@@ -133,53 +124,54 @@ fn size(spot: &Spot) -> f64 {
 
 /// What a router loses at the size where it loses most, held against what is noticeable.
 fn loses(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure, f64) -> Compared) -> Judged {
-    let Some((chart, curve)) = outcome.curve("lost", name) else { return Judged::not_run(name) };
-    let Some(worst) = curve.measured().max_by(|a, b| size(a).total_cmp(&size(b))) else { return Judged::not_run(name) };
+    let Some((chart, curve)) = outcome.curve("lost", name) else { return outcome.without("lost", name) };
+    let Some(worst) = curve.measured().max_by(|a, b| size(a).total_cmp(&size(b))) else {
+        return outcome.without("lost", name);
+    };
     let what = format!("{name} at {}", at(chart, worst.x));
     let measured = format!("lost at most: {} at {}", value(chart.measure, &worst.figure), at(chart, worst.x));
-    Judged::by(&[compared(what, &worst.figure, outcome.paper.number("loss_noticeable_share"))], name, vec![measured])
+    Judged::by(&[compared(what, &worst.figure, outcome.paper.number("loss_noticeable_share"))], vec![measured])
 }
 
-fn smallest_most(outcome: &Outcome) -> Judged {
-    let Some((chart, hardware)) = outcome.curve("lost", "router-hw") else { return Judged::not_run("router-hw") };
-    let Some((small, large)) = smallest_and_largest(hardware) else { return Judged::not_run("router-hw at two sizes") };
-    let both = format!("router-hw at {} and {}", at(chart, small.x), at(chart, large.x));
+/// Nothing was measured at two sizes.
+fn one_size(name: &str) -> Judged {
+    Judged::not_here(format!("not measured here: {name} at two sizes"), "")
+}
+
+fn smallest_most(outcome: &Outcome, name: &str) -> Judged {
+    let Some((chart, hardware)) = outcome.curve("lost", name) else { return outcome.without("lost", name) };
+    let Some((small, large)) = smallest_and_largest(hardware) else { return one_size(name) };
+    let both = format!("{name} at {} and {}", at(chart, small.x), at(chart, large.x));
     let compared = Compared::more(both, chart.measure, &small.figure, &large.figure);
-    Judged::by(&[compared], "router-hw", vec![list(chart, [small, large])])
+    Judged::by(&[compared], vec![list(chart, [small, large])])
 }
 
-fn jitter(outcome: &Outcome) -> Judged {
-    let Some((chart, hardware)) = outcome.curve("jitter", "router-hw") else { return Judged::not_run("router-hw") };
+/// More than another's at every size.
+fn jitter(outcome: &Outcome, [name, base]: [&str; 2]) -> Judged {
+    let Some((chart, hardware)) = outcome.curve("jitter", name) else { return outcome.without("jitter", name) };
+    let Some((_, other)) = outcome.curve("jitter", base) else { return outcome.without("jitter", base) };
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for spot in hardware.measured() {
+    for (spot, less) in hardware.measured().filter_map(|spot| Some((spot, other.at(spot.x)?))) {
         let at_size = at(chart, spot.x);
-        let mut figures = vec![format!("at {at_size} {}", value(chart.measure, &spot.figure))];
-        for name in ["switch", "router", "router-small"] {
-            let Some(other) = chart.curve(name).and_then(|curve| curve.at(spot.x)) else { continue };
-            let what = format!("router-hw and {name} at {at_size}");
-            comparisons.push(Compared::more(what, chart.measure, &spot.figure, &other.figure));
-            figures.push(format!("{name} {}", value(chart.measure, &other.figure)));
-        }
-        measured.push(figures.join(", "));
+        let what = format!("{name} and {base} at {at_size}");
+        comparisons.push(Compared::more(what, chart.measure, &spot.figure, &less.figure));
+        let [most, less] = [&spot.figure, &less.figure].map(|figure| value(chart.measure, figure));
+        measured.push(format!("at {at_size} {most}, {base} {less}"));
     }
-    Judged::by(&comparisons, "router-hw", measured)
+    if comparisons.is_empty() {
+        return Judged::not_here(format!("not measured here: {name} where {base} was"), "");
+    }
+    Judged::by(&comparisons, measured)
 }
 
 /// On the switch, where nothing but the ends is requested: at a stated rate of bits, small datagrams are more datagrams.
-fn small_cost_more(outcome: &Outcome) -> Judged {
-    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for end in ["sender", "receiver"] {
-        let Some((chart, switch)) = outcome.curve(&format!("cpu-{end}"), "switch") else {
-            return Judged::not_run("the switch");
-        };
-        let Some((small, large)) = smallest_and_largest(switch) else {
-            return Judged::not_run("the switch at two sizes");
-        };
-        let both = format!("{end} at {} and {}", at(chart, small.x), at(chart, large.x));
-        comparisons.push(Compared::more(both, chart.measure, &small.figure, &large.figure));
-        measured.push(format!("{end} {}", list(chart, [small, large])));
-    }
-    Judged::by(&comparisons, "the switch", measured)
+fn small_cost_more(outcome: &Outcome, end: &str) -> Judged {
+    let id = format!("cpu-{end}");
+    let Some((chart, switch)) = outcome.curve(&id, "switch") else { return outcome.without(&id, "switch") };
+    let Some((small, large)) = smallest_and_largest(switch) else { return one_size("switch") };
+    let both = format!("{end} at {} and {}", at(chart, small.x), at(chart, large.x));
+    let compared = Compared::more(both, chart.measure, &small.figure, &large.figure);
+    Judged::by(&[compared], vec![list(chart, [small, large])])
 }
 
 fn smallest_and_largest(curve: &Curve) -> Option<(&Spot, &Spot)> {
@@ -190,6 +182,7 @@ fn smallest_and_largest(curve: &Curve) -> Option<(&Spot, &Spot)> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use takt_lab::check::Answer;
 
     use super::*;
     use crate::sweep::testing::{Points, assert_of_its_paper, chart, outcome, site};
@@ -231,7 +224,11 @@ mod tests {
         let near = [(64.0, &[0.6, 0.6][..]), (128.0, &[1.0, 1.0][..])];
         let curves: [Points<'_>; 1] = [("router-small", &near)];
         measured.charts = vec![chart("relative", "payload_bytes", Measure::Times, &curves)];
-        assert_eq!(judge(3, &measured).answer, Answer::Holds, "64 bytes are none of the paper's");
+        assert_eq!(
+            judge(3, "router-small over switch", &measured).answer(),
+            Answer::Holds,
+            "64 bytes are none of the paper's"
+        );
         assert_eq!(small_limit(&outcome(&facts())), None);
     }
 
@@ -243,10 +240,13 @@ mod tests {
             ("router-hw", &[(128.0, &[0.66, 0.67]), (1280.0, &[0.1, 0.1])]),
         ];
         measured.charts = vec![chart("lost", "payload_bytes", Measure::Share, &curves)];
-        assert_eq!([4, 8, 5].map(|claim| judge(claim, &measured).answer), [Answer::Holds; 3]);
+        let judged = |measured: &Outcome| {
+            [(4, "router"), (8, "router-hw"), (5, "router-hw")].map(|(claim, who)| judge(claim, who, measured).answer())
+        };
+        assert_eq!(judged(&measured), [Answer::Holds; 3]);
         measured.charts[0].curves[0].name = "router-hw".into();
         measured.charts[0].curves[1].name = "router".into();
-        assert_eq!([4, 8].map(|claim| judge(claim, &measured).answer), [Answer::Fails; 2]);
+        assert_eq!(judged(&measured)[..2], [Answer::Fails; 2]);
     }
 
     #[test]
@@ -258,10 +258,11 @@ mod tests {
             chart(id, "payload_bytes", Measure::Cores, &curves)
         };
         measured.charts = vec![cpu("cpu-sender", 0.5), cpu("cpu-receiver", 0.4)];
-        assert_eq!(judge(7, &measured).answer, Answer::Holds);
+        let ends = |measured: &Outcome| ["sender", "receiver"].map(|end| judge(7, end, measured).answer());
+        assert_eq!(ends(&measured), [Answer::Holds; 2]);
         measured.charts[1] = cpu("cpu-receiver", 0.02);
-        assert_eq!(judge(7, &measured).answer, Answer::Fails);
+        assert_eq!(ends(&measured), [Answer::Holds, Answer::Fails]);
         measured.charts.pop();
-        assert_eq!(judge(7, &measured).answer, Answer::Unknown);
+        assert_eq!(ends(&measured), [Answer::Holds, Answer::Unknown]);
     }
 }

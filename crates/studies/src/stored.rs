@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use takt_lab::About;
 use takt_lab::check::{Answer, RoundsSummary, StoredRun};
-use takt_lab::experiment::Rules;
+use takt_lab::experiment::{Experiment, Rules, named};
+use takt_lab::store::RoundState;
 
 use super::record::{left_out, records};
-use super::{Claim, RoundRecord};
+use super::{Claim, RoundRecord, Tally};
 
 /// The part of an outcome that all studies share. Its keys stand beside those of the study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,8 +21,15 @@ pub struct StudyRun {
     /// What was fixed before the data were seen; `None` in runs of older files.
     #[serde(default)]
     pub rules: Option<Rules>,
+    /// The number of the rules by which this program judges claims; those of the run may be older.
+    #[serde(default)]
+    pub judged_by_rules: Option<u32>,
     pub claims: Vec<Claim>,
-    /// Over all claims that this study is about: `fails` if one does, `holds` if all do.
+    /// How the parts of all claims came out; nothing in documents of before they were judged by parts.
+    #[serde(default)]
+    pub parts: Tally,
+    /// Over the parts of all claims that count: `fails` if one does, `holds` if one was seen and so was every other that can be
+    /// judged here, of a run that is complete. The exit status is this.
     pub answer: Answer,
     pub rounds: RoundsSummary,
     /// What it says, a sentence each.
@@ -42,7 +50,9 @@ impl StudyRun {
             study: study_of(stored).to_owned(),
             about: About::of(&stored.run, &stored.file, &stored.rounds),
             rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
+            judged_by_rules: rules_now(study_of(stored)).map(|rules| rules.number),
             claims: Vec::new(),
+            parts: Tally::default(),
             answer: Answer::Unknown,
             rounds: stored.summary(),
             says: Vec::new(),
@@ -52,9 +62,31 @@ impl StudyRun {
         }
     }
 
+    /// What follows from the claims. A run that was interrupted never holds.
+    pub fn conclude(&mut self, claims: Vec<Claim>) {
+        self.parts = Tally::of(&claims);
+        self.answer = match self.parts.answer() {
+            Answer::Holds if !self.about.complete => Answer::Unknown,
+            answer => answer,
+        };
+        self.claims = claims;
+    }
+
+    /// Whether rounds of this part of the file were run, at any level of this name where there is one. This machine did not lack
+    /// what was tried and does not count.
+    pub(super) fn tried(&self, part: &str, level: Option<&str>) -> bool {
+        let is = |word: &str, level| word.split_once('=').is_some_and(|(_, is)| is == level);
+        let of = |label: &str| {
+            let mut words = label.split_whitespace();
+            words.next() == Some(part) && level.is_none_or(|level| words.any(|word| is(word, level)))
+        };
+        self.records.iter().any(|round| round.state != RoundState::Skipped && of(&round.point))
+    }
+
     /// Limits of the figures that come from the run, and the rules they were measured by; without full stops.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut words: Vec<String> = self.rules.iter().map(Rules::in_words).collect();
+        words.extend(self.judged_by_others());
         if self.about.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
             words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());
         }
@@ -63,9 +95,95 @@ impl StudyRun {
         }
         words
     }
+
+    /// That this program judges by other rules than those the rounds were measured under.
+    fn judged_by_others(&self) -> Option<String> {
+        let now = rules_now(&self.study)?;
+        let measured = match &self.rules {
+            Some(rules) if rules.number == now.number => return None,
+            Some(rules) => format!("by rules {}", rules.number),
+            None => "by a file without rules".to_owned(),
+        };
+        Some(format!(
+            "the rounds were measured {measured}, and their claims are judged by rules {} of {}: {}",
+            now.number, now.since, now.changed
+        ))
+    }
+}
+
+/// The rules of a study as they are in this program.
+fn rules_now(study: &str) -> Option<Rules> {
+    Experiment::parse(study, &named(study)?).ok()?.study?.rules
 }
 
 /// The name of the study that a run's file says it is; empty if it is none.
 pub(super) fn study_of(stored: &StoredRun) -> &str {
     stored.file.study.as_ref().map_or("", |study| &study.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sweep::testing::outcome;
+    use crate::{ClaimPart, PartVerdict};
+
+    fn run(verdicts: &[PartVerdict], complete: bool) -> StudyRun {
+        let paper = json!({ "cite": "", "setup": [], "numbers": {}, "figure": [], "claim": [] });
+        let mut run = outcome(&serde_json::from_value(paper).expect("facts")).of;
+        run.about.complete = complete;
+        let part = |verdict: &PartVerdict| ClaimPart {
+            part: String::new(),
+            verdict: verdict.clone(),
+            measured: String::new(),
+        };
+        let claim = |verdict| Claim::new(1, "", None, vec![part(verdict)]);
+        run.conclude(verdicts.iter().map(claim).collect());
+        run
+    }
+
+    fn not_judged(open: bool) -> PartVerdict {
+        PartVerdict::NotJudged { why: String::new(), open }
+    }
+
+    #[test]
+    fn a_study_holds_by_what_can_be_judged_here_and_an_interrupted_one_never_does() {
+        let answer = |verdicts: &[PartVerdict], complete| run(verdicts, complete).answer;
+        let (seen, fails) = (PartVerdict::Seen, PartVerdict::Fails);
+        assert_eq!(
+            answer(&[seen.clone(), not_judged(false)], true),
+            Answer::Holds,
+            "a claim that can't be judged here"
+        );
+        assert_eq!(answer(&[seen.clone(), not_judged(false)], false), Answer::Unknown);
+        assert_eq!(answer(&[seen.clone(), not_judged(true)], true), Answer::Unknown, "one that is left open");
+        assert_eq!(answer(&[not_judged(false)], true), Answer::Unknown, "nothing was judged");
+        assert_eq!(answer(&[], true), Answer::Unknown);
+        assert_eq!(
+            answer(&[seen, fails, not_judged(true)], false),
+            Answer::Fails,
+            "more rounds change nothing of that"
+        );
+    }
+
+    #[test]
+    fn what_was_run_is_told_by_part_and_level() {
+        let mut run = run(&[], true);
+        let round = |point: &str, state: &str| json!({ "round_id": 1, "point": point, "state": state, "why": null, "figures": {} });
+        let records =
+            [round("link environment=vm payload_bytes=64", "disturbed"), round("radio environment=vm", "skipped")];
+        run.records = records.into_iter().map(|record| serde_json::from_value(record).expect("a round")).collect();
+        assert!(run.tried("link", Some("vm")) && run.tried("link", None));
+        assert!(!run.tried("link", Some("container")) && !run.tried("radio", Some("vm")) && !run.tried("lin", None));
+    }
+
+    #[test]
+    fn rules_of_before_are_named_beside_those_that_judge() {
+        let mut run = run(&[], true);
+        run.study = "routers".into();
+        assert!(run.limits().iter().any(|words| words.starts_with("the rounds were measured by a file without rules")));
+        run.rules = rules_now("routers");
+        assert!(run.limits().iter().all(|words| !words.starts_with("the rounds were measured")));
+    }
 }

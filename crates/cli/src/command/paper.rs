@@ -8,7 +8,6 @@ use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::affinity::own_cpus;
 use takt_lab::bench::{Lacking, lacking};
-use takt_lab::check;
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::store::Store;
 use takt_report::{Report, paper};
@@ -31,8 +30,11 @@ Examples:
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 
-Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 not
-known.")]
+Claims are judged part by part: native, container, guest; path by path; rate by rate.
+
+Exit status: 0 a part holds and so does each other that can be judged here, 1 a part fails, 2 not
+known: no part could be judged, one is left open, or the run was interrupted. A part that can't be
+judged here (a guest without KVM, a path that is not there) counts for nothing, and is named.")]
 pub struct Args {
     #[command(subcommand)]
     study: StudyName,
@@ -101,13 +103,19 @@ fn report(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
     }
 }
 
+/// The status is the word that the report begins with.
 fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Path, output: &Output) -> Result<Answer> {
+    let answer = match report.verdict.answer {
+        takt_report::Answer::Yes => Answer::Yes,
+        takt_report::Answer::No => Answer::No,
+        takt_report::Answer::Unknown => Answer::Unknown,
+    };
     show(report, &serde_json::to_value(outcome).into_diagnostic()?, runs, output)?;
     if !of.about.complete {
         let (done, planned) = (of.rounds.valid + of.rounds.skipped, of.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
     }
-    Ok(answer(of))
+    Ok(answer)
 }
 
 fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
@@ -144,13 +152,4 @@ fn words(error: &dyn Error) -> String {
 
 fn problem(error: PaperError) -> Problem {
     Problem::caused("the study can't go on", error, PaperError::fix)
-}
-
-/// As the claims say; a run that was interrupted never says yes.
-fn answer(of: &StudyRun) -> Answer {
-    match of.answer {
-        check::Answer::Fails => Answer::No,
-        check::Answer::Holds if of.about.complete => Answer::Yes,
-        check::Answer::Holds | check::Answer::Unknown => Answer::Unknown,
-    }
 }

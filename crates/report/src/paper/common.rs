@@ -2,7 +2,7 @@
 
 use takt_lab::check::{self, RoundState};
 use takt_studies::sweep::Facts;
-use takt_studies::{Claim, Figure, RoundRecord, StudyRun};
+use takt_studies::{Claim, Figure, Reason, RoundRecord, StudyRun, Tally};
 
 use crate::check::facts_with;
 use crate::check::words::{plural, round, state};
@@ -18,11 +18,11 @@ pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
         facts: facts_with(&of.about, [plural(of.rounds.valid, "round")]),
         verdict: Verdict {
             answer: of.answer.into(),
-            headline: headline(&of.claims),
+            headline: headline(of),
             says: of.says.clone(),
             ..Verdict::default()
         },
-        findings: of.claims.iter().map(claim).collect(),
+        findings: of.claims.iter().flat_map(claim).collect(),
         not_said: of.does_not_say.iter().chain(&of.left_out).cloned().collect(),
         records: records(&of.records).into_iter().collect(),
         host: host(of),
@@ -39,17 +39,38 @@ pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> 
     report
 }
 
-fn headline(claims: &[Claim]) -> String {
-    let open_to_doubt = || claims.iter().filter(|claim| claim.by_construction.is_none());
-    let with = |answer| open_to_doubt().filter(|claim| claim.answer == answer).count();
-    let (confirmed, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
-    let made = match claims.len() - open_to_doubt().count() {
+/// Parts of all claims, by how they came out, and why some could not be judged.
+fn headline(of: &StudyRun) -> String {
+    let parts = &of.parts;
+    let made = match parts.by_construction {
         0 => String::new(),
         1 => " 1 more can't come out otherwise here, by construction, and is not counted.".to_owned(),
         made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
     };
-    let of = open_to_doubt().count();
-    format!("{confirmed} of the paper's {of} claims were seen here, {not} were not, {open} could not be judged.{made}")
+    let stopped = if of.about.complete { "" } else { " The run was interrupted." };
+    let all = plural(parts.counted, "part");
+    format!("{}.{made}{stopped}", how(parts, &format!("the {all} of the paper's claims")))
+}
+
+/// `2 of 6 parts hold, 1 fails, 3 could not be judged (guest in software, without KVM)`.
+fn how(tally: &Tally, of: &str) -> String {
+    let Tally { seen, fails, not_judged, .. } = tally;
+    let (hold, fail) = (if *seen == 1 { "holds" } else { "hold" }, if *fails == 1 { "fails" } else { "fail" });
+    format!("{seen} of {of} {hold}, {fails} {fail}, {not_judged} could not be judged{}", why(&tally.reasons))
+}
+
+/// Reasons that are named, the one with most parts first.
+const REASONS: usize = 3;
+
+fn why(reasons: &[Reason]) -> String {
+    let others: usize = reasons.iter().skip(REASONS).map(|reason| reason.parts).sum();
+    let named = reasons.iter().take(REASONS).map(|reason| format!("{}: {}", reason.parts, reason.why));
+    let named: Vec<String> = named.chain((others > 0).then(|| format!("{others}: other reasons"))).collect();
+    match (reasons, named.as_slice()) {
+        ([], _) => String::new(),
+        ([only], _) => format!(" ({})", only.why),
+        (_, named) => format!(" ({})", named.join("; ")),
+    }
 }
 
 fn host(of: &StudyRun) -> Vec<(String, String)> {
@@ -99,15 +120,30 @@ pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
     }
 }
 
-/// A claim of the paper as a line under the answer. One that could not come out otherwise has none.
-fn claim(claim: &Claim) -> Finding {
-    let made = claim.by_construction.as_ref().map(|why| format!("by construction: {why}; "));
-    Finding {
-        answer: if made.is_some() { Answer::Unknown } else { claim.answer.into() },
-        subject: format!("({}) {}", claim.number, claim.claim),
-        measured: made.unwrap_or_default() + &claim.measured,
+/// A claim of the paper under the answer: a line, and one more for each of its parts where it has several. One that could not come
+/// out otherwise has no answer, and neither have its parts.
+fn claim(claim: &Claim) -> Vec<Finding> {
+    let subject = format!("({}) {}", claim.number, claim.claim);
+    let line = |answer: check::Answer, subject: String, measured: String| Finding {
+        answer: answer.into(),
+        subject,
+        measured,
         margin: String::new(),
         record: None,
+    };
+    match (&claim.by_construction, claim.parts.as_slice()) {
+        (Some(why), _) => {
+            vec![line(check::Answer::Unknown, subject, format!("by construction: {why}; {}", claim.measured))]
+        }
+        (None, [] | [_]) => vec![line(claim.answer, subject, claim.measured.clone())],
+        (None, parts) => {
+            let tally = claim.tally();
+            let whole = line(claim.answer, subject, how(&tally, &plural(tally.counted, "part")));
+            let parts = parts
+                .iter()
+                .map(|part| line(part.verdict.answer(), format!("({}) {}", claim.number, part.part), part.words()));
+            std::iter::once(whole).chain(parts).collect()
+        }
     }
 }
 

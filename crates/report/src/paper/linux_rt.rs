@@ -248,6 +248,6 @@ mod tests {
         let outcome: Outcome = serde_json::from_value(document).expect("the keys of the document are stable");
         let text = report(&outcome).to_text(&style);
         assert_eq!(text.lines().next(), Some(format!("Not known: {goal}").as_str()));
-        assert!(text.contains("0 of the paper's 0 claims were seen here"), "{text}");
+        assert!(text.contains("0 of the 0 parts of the paper's claims hold"), "{text}");
     }
 }

@@ -16,7 +16,6 @@ use super::{
     SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, nodes, overhead, words,
 };
 use crate::StudyRun;
-use crate::claim::answer;
 use crate::figure::{Figure, RoundValue};
 use crate::part::{Point, at, part};
 
@@ -52,8 +51,8 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
         interface: interfaces,
         overhead: costs,
     };
-    outcome.of.claims = claims::claims(&outcome, &part("same"));
-    outcome.of.answer = answer(&outcome.of.claims);
+    let claims = claims::claims(&outcome, &part("same"));
+    outcome.of.conclude(claims);
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(&outcome);
     outcome

@@ -8,30 +8,32 @@ use takt_lab::store::RoundRow;
 
 use super::words::{figure, rate, time, two_cores};
 use super::{Errors, LongestPoint, Outcome, SplitPoint, TwoOverOne};
+use crate::claim::Judged;
 use crate::part::{Point, at};
 use crate::{Claim, Figure};
 
 pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
-    let measured = |number: u32| match number {
-        1 => certain(same),
-        2 => relaxed(outcome),
-        3 => measured(outcome),
-        4 => parallel(outcome, same),
-        6 => scattered(outcome),
-        7 => predicted(outcome),
-        5 => synchronised(outcome),
-        _ => carried(outcome),
+    let judge = |number: u32, part: &str| match (number, part) {
+        (1, _) => certain(outcome, same),
+        (2, _) => relaxed(outcome),
+        (3, _) => measured(outcome),
+        (4, ONE_OUTPUT) => one_output(outcome, same),
+        (4, _) => faster(outcome),
+        (5, pair) => synchronised(outcome, pair),
+        (6, _) => scattered(outcome),
+        (7, _) => predicted(outcome),
+        (8, _) => carried(outcome),
+        _ => Judged::not_here("nothing judges this claim", ""),
     };
     let claim = |claim: &super::ClaimFacts| {
-        let (answer, measured) = measured(claim.number);
         let covered = match claim.number {
             5 => outcome.two_nodes.split.iter().any(|point| point.rounds > 0),
             8 => longest_slot(outcome).is_some(),
             7 => outcome.elsewhere.predicted(),
             _ => true,
         };
-        let by_construction = claim.by_construction.clone();
-        Claim { number: claim.number, claim: claim.says.clone(), answer, covered, by_construction, measured }
+        let parts = claim.parts.iter().map(|part| (part.clone(), judge(claim.number, part))).collect();
+        Claim { covered, ..Claim::of(claim.number, &claim.says, claim.by_construction.as_ref(), parts) }
     };
     outcome.paper.claims.iter().map(claim).collect()
 }
@@ -43,41 +45,43 @@ fn counted<'a>(same: &'a [Point<'_>]) -> impl Iterator<Item = (usize, &'a str, &
     })
 }
 
-fn certain(same: &[Point<'_>]) -> (Answer, String) {
+fn certain(outcome: &Outcome, same: &[Point<'_>]) -> Judged {
     let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| *latency == "fixed").collect();
     let slots: BTreeSet<u64> =
         fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
     let workers: BTreeSet<usize> = fixed.iter().map(|(workers, ..)| *workers).collect();
     let lost: f64 = fixed.iter().filter_map(|(.., round)| at(round, "/missing_packets")).sum();
-    let Some(first) = slots.first() else { return unknown() };
+    let Some(first) = slots.first() else { return without(outcome, "one latency", &[("same", "fixed")]) };
     let text = format!(
         "with a slot a hop the plan has a latency of {first} slots in all {} rounds, on {} alike; where workers wait for each \
          other, {lost} packets were missing",
         fixed.len(),
         cores(&workers),
     );
-    (if slots.len() == 1 && lost == 0.0 { Answer::Holds } else { Answer::Fails }, text)
+    Judged::new(if slots.len() == 1 && lost == 0.0 { Answer::Holds } else { Answer::Fails }, text)
 }
 
-fn relaxed(outcome: &Outcome) -> (Answer, String) {
+fn relaxed(outcome: &Outcome) -> Judged {
     let across = outcome.interface.iter().filter(|point| point.reader == "other-core");
     let worst = across.filter_map(|point| point.hand_over_p99_9_ns.value).fold(f64::NAN, f64::max);
     let cores = outcome.longest.iter().filter(|point| point.nodes == 1 && point.workers > 1);
     let held = cores.filter(|point| point.bits.value.is_some());
     let shortest = held.map(|point| point.slot_us).fold(f64::INFINITY, f64::min);
     if !worst.is_finite() || !shortest.is_finite() {
-        return unknown();
+        return without(outcome, "two cores", &[("interface", "other-core"), ("longest", "2")]);
     }
     let text = format!(
         "a packet has a whole slot to reach another core, {} at the least here; in 99.9 % of hand-overs it needs at most {}",
         time(shortest * 1e3),
         time(worst),
     );
-    (if worst < shortest * 1e3 { Answer::Holds } else { Answer::Fails }, text)
+    Judged::new(if worst < shortest * 1e3 { Answer::Holds } else { Answer::Fails }, text)
 }
 
-fn measured(outcome: &Outcome) -> (Answer, String) {
-    let (Some(module), floors) = (&outcome.overhead.module_ns.value, &outcome.floors) else { return unknown() };
+fn measured(outcome: &Outcome) -> Judged {
+    let (Some(module), floors) = (&outcome.overhead.module_ns.value, &outcome.floors) else {
+        return Judged::without("what a component costs", false);
+    };
     let text = format!(
         "every execution is timed with two readings of a clock of {} each and kept in a histogram; a bare call measured like \
          that takes {}, a component of the runtime {} beside its own work",
@@ -86,26 +90,33 @@ fn measured(outcome: &Outcome) -> (Answer, String) {
         time(*module),
     );
     // The reading of the clock is what an execution time is uncertain by.
-    (if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 { Answer::Holds } else { Answer::Fails }, text)
+    let answer =
+        if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 { Answer::Holds } else { Answer::Fails };
+    Judged::new(answer, text)
 }
 
-fn parallel(outcome: &Outcome, same: &[Point<'_>]) -> (Answer, String) {
-    let hashes: BTreeSet<String> = counted(same).filter_map(|(.., round)| hash(round)).collect();
-    let rounds = counted(same).count();
+/// The longest slot decides.
+fn faster(outcome: &Outcome) -> Judged {
     let judged = at_longest_slot(&outcome.longest, &outcome.two_over_one);
-    let (Some(judged), Some(ratios), false) = (judged, two_cores(&outcome.two_over_one), hashes.is_empty()) else {
-        return unknown();
+    let (Some(judged), Some(ratios)) = (judged, two_cores(&outcome.two_over_one)) else {
+        return without(outcome, "two cores at the longest slot", &[("longest", "2")]);
     };
-    let plans = if hashes.len() == 1 { "one" } else { "more than one" };
-    let text = format!(
-        "throughput of {ratios}; the longest slot decides; {plans} output hash over {rounds} runs on all cores and latencies tried"
-    );
-    let answer = match (hashes.len(), above(&judged.ratio, 1.0)) {
-        (2.., _) | (_, Some(false)) => Answer::Fails,
-        (_, Some(true)) => Answer::Holds,
-        (_, None) => Answer::Unknown,
-    };
-    (answer, text)
+    Judged::new(answer(above(&judged.ratio, 1.0)), format!("throughput of {ratios}; the longest slot decides"))
+}
+
+/// The part of claim 4 that no clock decides.
+const ONE_OUTPUT: &str = "output of 2x86 as of 1x86";
+
+fn one_output(outcome: &Outcome, same: &[Point<'_>]) -> Judged {
+    let hashes: BTreeSet<String> = counted(same).filter_map(|(.., round)| hash(round)).collect();
+    let with_hash = counted(same).filter(|(.., round)| hash(round).is_some());
+    let workers: BTreeSet<usize> = with_hash.map(|(workers, ..)| workers).collect();
+    if workers.len() < 2 {
+        return without(outcome, "output on one core and on two", &[("same", "1"), ("same", "2")]);
+    }
+    let (plans, rounds) = (if hashes.len() == 1 { "one" } else { "more than one" }, counted(same).count());
+    let text = format!("{plans} output hash over {rounds} runs on all cores and latencies tried");
+    Judged::new(if hashes.len() == 1 { Answer::Holds } else { Answer::Fails }, text)
 }
 
 /// The rules fix the slot, so that nobody picks the best of several: the longest tried, which in a whole run is the paper's.
@@ -119,7 +130,7 @@ fn at_longest_slot<'a>(tried: &[LongestPoint], ratios: &'a [TwoOverOne]) -> Opti
 /// How far is far: the largest over the median.
 const FAR: f64 = 2.0;
 
-fn scattered(outcome: &Outcome) -> (Answer, String) {
+fn scattered(outcome: &Outcome) -> Judged {
     let mut far = Vec::new();
     let mut texts = Vec::new();
     for one in &outcome.execution.histograms {
@@ -129,17 +140,18 @@ fn scattered(outcome: &Outcome) -> (Answer, String) {
         texts.push(format!("{}: median {}, 99.9 % {}, largest {}", one.name, time(median), time(tail), time(max)));
     }
     if far.is_empty() {
-        return unknown();
+        return Judged::without("executions one by one", outcome.of.tried("execution", None));
     }
     let answer = if far.contains(&true) { Answer::Holds } else { Answer::Fails };
-    (answer, format!("of {} executions each, {}", outcome.execution.slots, texts.join("; ")))
+    Judged::new(answer, format!("of {} executions each, {}", outcome.execution.slots, texts.join("; ")))
 }
 
-fn predicted(outcome: &Outcome) -> (Answer, String) {
+fn predicted(outcome: &Outcome) -> Judged {
     let (elsewhere, enough) = (&outcome.elsewhere, outcome.paper.numbers.enough_pct);
     let Errors { clock_pct, mac_pct, instructions_pct } = &elsewhere.mean_error;
     if !elsewhere.predicted() {
-        return (Answer::Unknown, "not measured: it takes one program on two kinds of processor".to_owned());
+        return Judged::without("a second kind of processor", outcome.of.tried("execution-aarch64", None))
+            .skipped(elsewhere.skipped.as_ref());
     }
     let text = format!(
         "times of {} components on an emulated aarch64, estimated from those here, are missed by {} % in the mean by what stands \
@@ -155,16 +167,26 @@ fn predicted(outcome: &Outcome) -> (Answer, String) {
         (Some(false), _) | (_, Some(false)) => Answer::Fails,
         _ => Answer::Unknown,
     };
-    (answer, text)
+    Judged::new(answer, text)
 }
 
+/// What stands for the paper's pairs of nodes, by the parts of claim 5.
+const PAIRS: [(&str, [&str; 2]); 3] = [
+    ("2x86", ["native", "native"]),
+    ("an emulated ARM and x86", ["aarch64", "native"]),
+    ("2ARM, emulated", ["aarch64", "aarch64"]),
+];
+
 /// On two nodes as on one, every slot begun at one instant of one clock.
-fn synchronised(outcome: &Outcome) -> (Answer, String) {
-    let split = &outcome.two_nodes.split;
-    let count = |of: fn(&SplitPoint) -> usize| split.iter().map(of).sum::<usize>();
+fn synchronised(outcome: &Outcome, name: &str) -> Judged {
+    let pair = PAIRS.iter().find(|(known, _)| *known == name).map(|(_, pair)| *pair);
+    let split: Vec<&SplitPoint> = outcome.two_nodes.split.iter().filter(|point| Some(point.pair()) == pair).collect();
+    let count = |of: fn(&SplitPoint) -> usize| split.iter().map(|point| of(point)).sum::<usize>();
     let (rounds, same, other) = (count(|p| p.rounds), count(|p| p.same_output), count(|p| p.other_output));
+    let emulated = name != PAIRS[0].0;
     if rounds == 0 {
-        return (Answer::Unknown, format!("not measured: {}", no_nodes(outcome)));
+        let tried = outcome.of.tried(if emulated { "split-aarch64" } else { "split" }, None);
+        return Judged::without(name, tried).skipped(split.iter().find_map(|point| point.skipped.as_ref()));
     }
     let worst = |of: fn(&SplitPoint) -> &Figure| split.iter().filter_map(|p| of(p).value).fold(0.0, f64::max);
     let (off, bound) = (worst(|p| &p.clock_off_ns), worst(|p| &p.clock_bound_ns));
@@ -177,12 +199,12 @@ fn synchronised(outcome: &Outcome) -> (Answer, String) {
         time(bound),
         time(shortest * 1e3),
     );
-    let answer = match (other, bound < shortest * 1e3) {
-        (0, true) if 2 * same > rounds => Answer::Holds,
-        (0, true) => Answer::Unknown,
-        _ => Answer::Fails,
-    };
-    (answer, text)
+    match (other, bound < shortest * 1e3) {
+        (0, true) if 2 * same > rounds => Judged::new(Answer::Holds, text),
+        (0, true) if emulated => Judged::not_here("emulated nodes too slow for most rounds", text),
+        (0, true) => Judged::new(Answer::Unknown, text),
+        _ => Judged::new(Answer::Fails, text),
+    }
 }
 
 /// The longest slot of Figure 2's third curve at which a packet was held.
@@ -192,9 +214,10 @@ fn longest_slot(outcome: &Outcome) -> Option<&LongestPoint> {
 }
 
 /// The cable of the paper's ARMs, in use.
-fn carried(outcome: &Outcome) -> (Answer, String) {
+fn carried(outcome: &Outcome) -> Judged {
     let Some(point) = longest_slot(outcome) else {
-        return (Answer::Unknown, format!("not measured: {}", no_nodes(outcome)));
+        return Judged::without("two nodes joined by a cable", outcome.of.tried("longest-two-nodes", None))
+            .skipped(outcome.two_nodes.skipped.as_ref());
     };
     let least = outcome.paper.numbers.cable_share;
     let percent = point.cable_used_share.scaled(100.0);
@@ -207,17 +230,20 @@ fn carried(outcome: &Outcome) -> (Answer, String) {
         figure(&percent, 0),
         100.0 * least,
     );
-    let answer = match above(&point.cable_used_share, least) {
+    Judged::new(answer(above(&point.cable_used_share, least)), text)
+}
+
+/// Nothing to judge by: whether rounds were run that could have told, by parts of the file and a level there.
+fn without(outcome: &Outcome, what: &str, told_by: &[(&str, &str)]) -> Judged {
+    Judged::without(what, told_by.iter().all(|(part, level)| outcome.of.tried(part, Some(level))))
+}
+
+fn answer(above: Option<bool>) -> Answer {
+    match above {
         Some(true) => Answer::Holds,
         Some(false) => Answer::Fails,
         None => Answer::Unknown,
-    };
-    (answer, text)
-}
-
-fn no_nodes(outcome: &Outcome) -> String {
-    let skipped = outcome.two_nodes.skipped.clone();
-    skipped.unwrap_or_else(|| "no round on two nodes counts".to_owned())
+    }
 }
 
 /// Whether a figure is above a bound, or below; `None`: its interval has the bound in it, or it has none.
@@ -232,10 +258,6 @@ fn above(figure: &Figure, bound: f64) -> Option<bool> {
 
 fn hash(round: &RoundRow) -> Option<String> {
     Some(round.record.as_ref()?.result.get("output_hash")?.as_str()?.to_owned())
-}
-
-fn unknown() -> (Answer, String) {
-    (Answer::Unknown, "no round that counts tells".to_owned())
 }
 
 fn cores(workers: &BTreeSet<usize>) -> String {
@@ -293,5 +315,12 @@ mod tests {
     fn that_latency_is_planned_and_that_executions_are_timed_are_not_counted_as_seen() {
         let made: Vec<u32> = facts().claims.iter().filter(|c| c.by_construction.is_some()).map(|c| c.number).collect();
         assert_eq!(made, [1, 3]);
+    }
+
+    #[test]
+    fn parts_that_are_judged_by_their_names_are_named_in_the_file() {
+        let parts = |number: usize| facts().claims[number - 1].parts.clone();
+        assert!(parts(4).iter().any(|part| part == ONE_OUTPUT));
+        assert_eq!(parts(5), PAIRS.map(|(name, _)| name));
     }
 }

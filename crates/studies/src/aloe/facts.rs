@@ -133,6 +133,9 @@ pub struct Numbers {
 pub struct ClaimFacts {
     pub number: u32,
     pub says: String,
+    /// What it is judged by, each by itself.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Why it can't come out otherwise here, if it can't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_construction: Option<String>,

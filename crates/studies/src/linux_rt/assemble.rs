@@ -5,7 +5,6 @@ use takt_lab::check::StoredRun;
 use super::failed::Account;
 use super::{Case, Outcome, SCHEMA, case, claims, facts, measures, rules, why, words};
 use crate::StudyRun;
-use crate::claim::answer;
 use crate::part::part;
 use crate::sweep::{Chart, ChartPlan, Facts, Measure, sites};
 
@@ -37,8 +36,10 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
         warnings: Vec::new(),
         paper,
     };
-    outcome.of.claims = outcome.paper.judged(|number| claims::judge(number, &outcome));
-    outcome.of.answer = answer(&outcome.of.claims);
+    let claims = outcome
+        .paper
+        .judged(|number| claims::points(number, &outcome), |number, part| claims::judge(number, part, &outcome));
+    outcome.of.conclude(claims);
     outcome.warnings = words::warnings(&outcome);
     outcome.warnings.extend(outcome.of.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
     outcome.goal = words::goal(&outcome);

@@ -6,22 +6,31 @@ use takt_stats::FailureBound;
 
 use super::{Case, Outcome};
 use crate::Figure;
-use crate::claim::every;
-use crate::sweep::{Judged, Measure, all_above, all_below, surely_more, value};
+use crate::claim::Judged;
+use crate::sweep::{Curve, Measure, all_above, all_below, surely_more, value};
 
-pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
+pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
     let paper = &outcome.paper;
     let of = |disturbance, scheduling| outcome.case("cases", &[("disturbance", disturbance), ("policy", scheduling)]);
     match number {
-        1 => one(of("none", "other"), "the undisturbed host", |figure| all_below([figure], paper.number("few"))),
-        2 => one(of("busy:2x", "other"), "the disturbed host", |figure| all_above([figure], paper.number("most"))),
-        3 => one(of("busy:2x", "fifo"), "priority alone", |figure| all_above([figure], paper.number("few"))),
-        4 => caps(outcome),
+        1 => one(of("none", "other"), part, |figure| all_below([figure], paper.number("few"))),
+        2 => one(of("busy:2x", "other"), part, |figure| all_above([figure], paper.number("most"))),
+        3 => one(of("busy:2x", "fifo"), part, |figure| all_above([figure], paper.number("few"))),
+        4 => caps(outcome, part),
         5 => timers(outcome),
-        6 => together(outcome, of("none", "other")),
+        6 => together(outcome, part, of("none", "other")),
         7 => best(outcome),
-        _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
+        _ => Judged::not_here("nothing judges this claim", ""),
     }
+}
+
+/// The timers of Figure 6 that a run was to measure.
+pub(super) fn points(number: u32, outcome: &Outcome) -> Vec<String> {
+    let timers: Vec<String> = match number {
+        4 => outcome.figure_6.curves.iter().map(|curve| timer(&curve.name)).collect(),
+        _ => Vec::new(),
+    };
+    if timers.is_empty() { vec!["every timer".to_owned()] } else { timers }
 }
 
 fn share(figure: &Figure) -> String {
@@ -30,50 +39,68 @@ fn share(figure: &Figure) -> String {
 
 fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> Answer) -> Judged {
     match case.filter(|case| case.failure.value.is_some()) {
-        None => Judged::not_run(what),
+        None => Judged::without(what, case.is_some_and(|case| !case.failure.rounds.is_empty())),
         Some(case) => Judged::new(judge(&case.failure), format!("{} failed", share(&case.failure))),
     }
 }
 
-/// At each timer: without a cap against the tightest.
-fn caps(outcome: &Outcome) -> Judged {
-    let mut answers = Vec::new();
-    let mut measured = Vec::new();
-    for curve in &outcome.figure_6.curves {
-        let mut spots = curve.measured();
-        let (Some(tight), Some(free)) = (spots.next(), spots.last()) else { continue };
-        answers.push(surely_more(&free.figure, &tight.figure));
-        let (loose, close) = (share(&free.figure), share(&tight.figure));
-        measured.push(format!("{}: {loose} without a cap, {close} at {} %", timer(&curve.name), tight.x));
-    }
-    Judged::new(every(answers), measured.join("; "))
+/// At one timer: without a cap against the tightest.
+fn caps(outcome: &Outcome, part: &str) -> Judged {
+    let curve = outcome.figure_6.curves.iter().find(|curve| timer(&curve.name) == part);
+    let mut spots = curve.into_iter().flat_map(Curve::measured);
+    let (Some(tight), Some(free)) = (spots.next(), spots.last()) else {
+        return not_of_figure_6(outcome, part);
+    };
+    let (loose, close) = (share(&free.figure), share(&tight.figure));
+    let measured = format!("{loose} without a cap, {close} at {} %", tight.x);
+    Judged::new(surely_more(&free.figure, &tight.figure), measured)
+}
+
+fn not_of_figure_6(outcome: &Outcome, what: &str) -> Judged {
+    let spots = outcome.figure_6.curves.iter().flat_map(|curve| &curve.points);
+    let tried = spots.into_iter().any(|spot| spot.figure.value.is_none() && !spot.figure.rounds.is_empty());
+    Judged::without(what, tried)
 }
 
 /// Without a cap: the coarsest timer against the finest of the paper's.
 fn timers(outcome: &Outcome) -> Judged {
     let at = |name: &str| outcome.figure_6.curve(name)?.measured().last().map(|spot| spot.figure.clone());
-    let (Some(coarse), Some(fine)) = (at("128"), at("1024")) else { return Judged::not_run("128 and 1024 Hz") };
+    let (Some(coarse), Some(fine)) = (at("128"), at("1024")) else {
+        return not_of_figure_6(outcome, "128 and 1024 Hz");
+    };
     let measured = format!("without a cap {} at 128 Hz, {} at 1024 Hz", share(&coarse), share(&fine));
     Judged::new(surely_more(&coarse, &fine), measured)
 }
 
-/// Against the undisturbed host of the same run.
-fn together(outcome: &Outcome, undisturbed: Option<&Case>) -> Judged {
+/// The part of claim 6 that is held against the undisturbed host of the same run.
+const UNDISTURBED: &str = "not surely above an undisturbed host";
+
+fn together(outcome: &Outcome, part: &str, undisturbed: Option<&Case>) -> Judged {
     let corner = outcome.figure_6.curve("1024").and_then(|curve| curve.measured().next());
-    let corner = corner.filter(|spot| spot.x <= 10.0).map(|spot| &spot.figure);
-    let undisturbed = undisturbed.map(|case| &case.failure).filter(|figure| figure.value.is_some());
-    let Some((corner, undisturbed)) = corner.zip(undisturbed) else {
-        return Judged::not_run("10 % at 1024 Hz beside the undisturbed host");
+    let Some(corner) = corner.filter(|spot| spot.x <= 10.0).map(|spot| &spot.figure) else {
+        return not_of_figure_6(outcome, "10 % at 1024 Hz");
     };
-    let few = all_below([corner], outcome.paper.number("few"));
-    let answer = if surely_more(corner, undisturbed) == Answer::Holds { Answer::Fails } else { few };
-    let measured = format!("{} failed at 10 % and 1024 Hz, {} undisturbed", share(corner), share(undisturbed));
-    Judged::new(answer, measured)
+    let failed = format!("{} failed at 10 % and 1024 Hz", share(corner));
+    if part != UNDISTURBED {
+        return Judged::new(all_below([corner], outcome.paper.number("few")), failed);
+    }
+    let judged = one(undisturbed, "the undisturbed host", |undisturbed| match surely_more(corner, undisturbed) {
+        Answer::Holds => Answer::Fails,
+        _ if corner.estimate.is_none() || undisturbed.estimate.is_none() => Answer::Unknown,
+        _ => Answer::Holds,
+    });
+    match judged.measured.as_str() {
+        "" => judged,
+        measured => Judged { measured: format!("{failed}, undisturbed {measured}"), ..judged },
+    }
 }
 
 /// By the upper bounds of both accounts, not by a mean.
 fn best(outcome: &Outcome) -> Judged {
-    let Some(best) = Best::of(outcome) else { return Judged::not_run("the best measures in two rounds") };
+    let Some(best) = Best::of(outcome) else {
+        let tried = outcome.case("best", &[]).is_some_and(|case| !case.all.rounds.is_empty());
+        return Judged::without("the best measures in two rounds", tried);
+    };
     let limit = best.limit;
     let answer = match (best.is_reached(), best.own.ratio > limit) {
         (true, _) => Answer::Holds,
@@ -126,4 +153,16 @@ impl<'a> Best<'a> {
 /// The name of a curve of Figure 6 in words.
 pub(super) fn timer(name: &str) -> String {
     if name == "0" { "the kernel's own timers".into() } else { format!("{name} Hz") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts;
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_judged_by_its_name_is_named_in_the_file() {
+        let named: Vec<String> = facts().claims.into_iter().flat_map(|claim| claim.parts).collect();
+        assert_eq!(named.iter().filter(|part| *part == UNDISTURBED).count(), 1);
+    }
 }

@@ -41,16 +41,24 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
 pub(super) fn goal(outcome: &Outcome) -> String {
     let limit = outcome.paper.number("best");
     let Some(best) = Best::of(outcome) else {
-        return format!(
-            "the paper's {limit} is not reached here: there is no bound, since two rounds with the best measures are missing."
-        );
+        let missing = "two rounds with the best measures are missing.";
+        return match outcome.of.answer {
+            Answer::Holds => {
+                format!("what could be judged here holds, but not whether the paper's {limit} is reached: {missing}")
+            }
+            _ => format!("the paper's {limit} is not reached here: there is no bound, since {missing}"),
+        };
     };
     let (own, all, load) = (best.own.up_to, best.all.up_to, best.load());
     let on = format!(
         "under {load}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether (95 %)."
     );
     // It follows the answer over all claims.
-    let but = if outcome.of.answer == Answer::Holds { "" } else { "not every claim was seen, but " };
+    let but = match (outcome.of.answer, outcome.of.about.complete) {
+        (Answer::Holds, _) => "",
+        (Answer::Unknown, false) => "the run was interrupted, but ",
+        _ => "not every claim was seen, but ",
+    };
     match best.is_reached() {
         true => format!("{but}the paper's {limit} is reached here: with the best measures, {on}"),
         false => format!("the paper's {limit} is not reached here: with the best measures, {on}"),
@@ -284,10 +292,11 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     words.extend(unwatched(outcome));
     words.extend(outcome.of.limits());
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
-    let open = outcome.of.claims.iter().filter(|claim| claim.answer == Answer::Unknown).count();
-    if open > 0 {
+    let open = outcome.of.parts.open;
+    if open > 0 && outcome.of.about.depth == "quick" {
         words.push(format!(
-            "{open} claims could not be judged at this depth; the full run has more rounds and longer ones"
+            "{} of claims could not be judged at this depth; the full run has more rounds and longer ones",
+            plural(open, "part")
         ));
     }
     words.iter().map(|words| sentence(words)).collect()
@@ -379,6 +388,8 @@ mod tests {
         assert!(goal_of(Answer::Fails, 10, 600, 10).starts_with("the paper's 0.00056 is not reached here"));
         let but = goal_of(Answer::Fails, 10, 600, 0);
         assert!(but.starts_with("not every claim was seen, but the paper's 0.00056 is reached here"), "{but}");
+        let unasked = goal_of(Answer::Holds, 0, 0, 0);
+        assert!(unasked.starts_with("what could be judged here holds, but not whether the paper's 0.00056 is reached"));
         for none in [goal_of(Answer::Unknown, 1, 600, 0), goal_of(Answer::Unknown, 0, 0, 0)] {
             assert!(none.starts_with("the paper's 0.00056 is not reached here: there is no bound"), "{none}");
         }

@@ -6,7 +6,6 @@ use takt_lab::check::StoredRun;
 use super::chart::{Chart, ChartPlan};
 use super::{Outcome, SCHEMA, Study, noise, words};
 use crate::StudyRun;
-use crate::claim::answer;
 use crate::part::part;
 
 /// What a run found, finished or not.
@@ -27,8 +26,10 @@ pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> Outcome {
         warnings: Vec::new(),
         paper,
     };
-    outcome.of.claims = outcome.paper.judged(|number| (study.judge)(number, &outcome));
-    outcome.of.answer = answer(&outcome.of.claims);
+    let claims = outcome
+        .paper
+        .judged(|number| (study.points)(number, &outcome), |number, part| (study.judge)(number, part, &outcome));
+    outcome.of.conclude(claims);
     outcome.warnings = words::warnings(&outcome);
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(study, &outcome);

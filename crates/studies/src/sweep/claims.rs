@@ -4,42 +4,17 @@ use takt_lab::check::Answer;
 
 use super::compared::{Compared, undecided};
 use crate::Figure;
-use crate::claim::every;
-
-pub(crate) struct Judged {
-    pub(crate) answer: Answer,
-    pub(crate) measured: String,
-    /// Why these rounds could not have shown otherwise, if they could not.
-    pub(crate) by_construction: Option<String>,
-}
+use crate::claim::{Judged, every};
 
 impl Judged {
-    pub(crate) fn new(answer: Answer, measured: impl Into<String>) -> Judged {
-        Judged { answer, measured: measured.into(), by_construction: None }
-    }
-
-    /// By comparisons, each of which must hold. Where they leave it open, what was seen ends with what would decide.
-    pub(crate) fn by(comparisons: &[Compared], what: &str, mut measured: Vec<String>) -> Judged {
-        if comparisons.is_empty() {
-            return Judged::not_run(what);
-        }
+    /// By comparisons, each of which must hold; there must be one. Where they leave it open, what was seen ends with what would
+    /// decide.
+    pub(crate) fn by(comparisons: &[Compared], mut measured: Vec<String>) -> Judged {
         let answer = every(comparisons.iter().map(Compared::answer));
         if answer == Answer::Unknown {
             measured.extend(undecided(comparisons));
         }
         Judged::new(answer, measured.join("; "))
-    }
-
-    /// The same with why, from what else was measured.
-    pub(crate) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
-        if self.answer != Answer::Holds {
-            self.measured.extend(why.into_iter().map(|why| format!("; {why}")));
-        }
-        self
-    }
-
-    pub(crate) fn not_run(what: &str) -> Judged {
-        Judged::new(Answer::Unknown, format!("{what} was not measured here"))
     }
 }
 

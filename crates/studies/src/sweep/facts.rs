@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Judged;
 use crate::Claim;
+use crate::claim::Judged;
 
 /// A paper's figures and claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct ClaimFacts {
     pub number: u32,
     pub figures: Vec<String>,
     pub says: String,
+    /// What it is judged by, each by itself, whatever was measured; empty: by the points that a run has.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Why it can't come out otherwise here, if it can't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_construction: Option<String>,
@@ -61,12 +64,19 @@ impl FigureFacts {
 }
 
 impl Facts {
-    /// Its claims, each with what `judge` says of its number.
-    pub(crate) fn judged(&self, judge: impl Fn(u32) -> Judged) -> Vec<Claim> {
+    /// Its claims, each with what `judge` says of its number and part. Parts that the file does not name are those of `points`.
+    pub(crate) fn judged(
+        &self,
+        points: impl Fn(u32) -> Vec<String>,
+        judge: impl Fn(u32, &str) -> Judged,
+    ) -> Vec<Claim> {
         let claim = |facts: &ClaimFacts| {
-            let Judged { answer, measured, by_construction } = judge(facts.number);
-            let by_construction = facts.by_construction.clone().or(by_construction);
-            Claim { number: facts.number, claim: facts.says.clone(), answer, covered: true, by_construction, measured }
+            let names = if facts.parts.is_empty() { points(facts.number) } else { facts.parts.clone() };
+            let parts = names.into_iter().map(|part| {
+                let judged = judge(facts.number, &part);
+                (part, judged)
+            });
+            Claim::of(facts.number, &facts.says, facts.by_construction.as_ref(), parts.collect())
         };
         self.claims.iter().map(claim).collect()
     }

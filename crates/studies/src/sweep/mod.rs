@@ -28,7 +28,7 @@ pub use noise::SiteFacts;
 pub use takt_lab::aa_pairs::Noise;
 
 pub(super) use chart::{ChartPlan, Read};
-pub(super) use claims::{Judged, all_above, all_below, surely_more};
+pub(super) use claims::{all_above, all_below, surely_more};
 pub(super) use compared::Compared;
 pub(super) use noise::sites;
 pub(super) use read::{
@@ -40,6 +40,7 @@ pub(super) use words::{apart, at, list, value};
 use serde::{Deserialize, Serialize};
 
 use super::StudyRun;
+use super::claim::Judged;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -53,8 +54,10 @@ pub(super) struct Study {
     pub(super) charts: &'static [ChartPlan],
     /// What else is read from the rounds, to say why: no figures of the paper. Each with its title.
     pub(super) evidence: &'static [(&'static str, ChartPlan)],
-    /// By the claim's number: what is seen of it.
-    pub(super) judge: fn(u32, &Outcome) -> Judged,
+    /// By the claim's number and the part: what is seen of it.
+    pub(super) judge: fn(u32, &str, &Outcome) -> Judged,
+    /// The parts of a claim of which the file does not name them: points that the run was to measure.
+    pub(super) points: fn(u32, &Outcome) -> Vec<String>,
     /// Limits that no round shows; a sentence each.
     pub(super) does_not_say: &'static [&'static str],
 }
@@ -90,6 +93,13 @@ impl Outcome {
         let chart = self.chart(id)?;
         let curve = chart.curve(name)?;
         curve.measured().next().map(|_| (chart, curve))
+    }
+
+    /// A part that no figure tells: nothing was measured in this environment, over this path or with this engine, or no round of
+    /// it counts.
+    pub(super) fn without(&self, id: &str, name: &str) -> Judged {
+        let part = self.chart(id).map_or("", |chart| chart.part.as_str());
+        Judged::without(name, self.of.tried(part, Some(name)))
     }
 
     /// What executes a guest's instructions, if rounds ran in one: `kvm`, `tcg`.

@@ -77,12 +77,12 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
 
 pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
     let mut words: Vec<String> = study.does_not_say.iter().map(|&words| words.to_owned()).collect();
-    let claims = outcome.of.claims.len();
-    if claims > 1 {
-        let chance = (1.0 - 0.95_f64.powi(claims as i32)) * 100.0;
+    let judged = outcome.of.parts.seen + outcome.of.parts.fails;
+    if judged > 1 {
+        let chance = (1.0 - 0.95_f64.powi(judged as i32)) * 100.0;
         words.push(format!(
-            "each claim is judged at 95 % on its own: of {claims}, at least one would be misjudged by chance in up to {chance:.0} % of \
-             such studies"
+            "each part of a claim is judged at 95 % on its own: of the {judged} judged here, at least one would be misjudged by chance \
+             in up to {chance:.0} % of such studies"
         ));
     }
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));

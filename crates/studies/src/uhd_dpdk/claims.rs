@@ -1,8 +1,9 @@
-//! What is seen of the paper's claims.
+//! What is seen of the paper's claims, rate by rate: intervals decide, never points.
 
 use takt_lab::check::Answer;
 
-use crate::sweep::{Chart, Compared, Curve, Judged, Outcome, Spot, all_below, at, value};
+use crate::claim::Judged;
+use crate::sweep::{Chart, Compared, Curve, Outcome, Spot, all_below, at, value};
 
 /// What stands for UHD: one call a datagram.
 const SOCKETS: &str = "socket";
@@ -12,16 +13,54 @@ const BYPASS: &str = "xdp";
 /// Samples a second at 100 PRB: 2048 points, 15 kHz apart (3GPP TS 36.211, clause 4).
 const OF_100_PRB_SPS: f64 = 30.72e6;
 
-/// What was not measured where neither chart has a rate of both.
-const UNMEASURED: &str = "a bypass of the sockets";
+/// The part of a claim of a run that has no rate.
+const EVERY: &str = "every bandwidth";
 
-pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
+const JITTER: [&str; 2] = ["jitter", "jitter-loaded"];
+const DROPPED: [&str; 2] = ["dropped", "dropped-loaded"];
+
+/// Rates at which either was to be measured, quiet and loaded.
+pub(super) fn points(number: u32, outcome: &Outcome) -> Vec<String> {
+    let ids: &[&str] = match number {
+        1 => &JITTER,
+        2 => &DROPPED,
+        4 => &["thread-polling"],
+        _ => &[],
+    };
+    let mut places: Vec<String> = Vec::new();
+    for chart in ids.iter().filter_map(|id| outcome.chart(id)) {
+        let curves = [SOCKETS, BYPASS].into_iter().filter_map(|name| chart.curve(name));
+        let mut rates: Vec<f64> = curves.flat_map(|curve| curve.points.iter().map(|spot| spot.x)).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.dedup();
+        places.extend(rates.into_iter().map(|rate| place(chart, rate)));
+    }
+    if places.is_empty() { vec![EVERY.to_owned()] } else { places }
+}
+
+/// `30.72 MS/s on a loaded host`.
+fn place(chart: &Chart, rate_sps: f64) -> String {
+    let host = match chart.part.as_str() {
+        "loaded" => "a loaded host",
+        "polling" => "a quiet host, polling",
+        _ => "a quiet host",
+    };
+    format!("{} on {host}", at(chart, rate_sps))
+}
+
+pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
     match number {
-        1 => less_uneven(outcome),
-        2 => less_dropped(outcome),
-        3 => only_bypass_carries(outcome),
-        4 => polling_fills_a_core(outcome),
-        _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
+        1 => match pair_at(outcome, JITTER, part) {
+            Ok(pair) => Judged::by(&[pair.more()], vec![pair.values()]),
+            Err(none) => none,
+        },
+        2 => match pair_at(outcome, DROPPED, part) {
+            Ok(pair) => less_dropped(&pair, outcome.paper.number("unusable_share")),
+            Err(none) => none,
+        },
+        3 => only_bypass_carries(outcome, part),
+        4 => polling_fills_a_core(outcome, part),
+        _ => Judged::not_here("nothing judges this claim", ""),
     }
 }
 
@@ -54,19 +93,13 @@ fn pairs<'a>(outcome: &'a Outcome, ids: [&str; 2]) -> Vec<Pair<'a>> {
 }
 
 impl Pair<'_> {
-    /// `30.72 MS/s on a loaded host`.
     fn place(&self) -> String {
-        let host = if self.chart.part == "loaded" { "loaded" } else { "quiet" };
-        format!("{} on a {host} host", at(self.chart, self.sockets.x))
+        place(self.chart, self.sockets.x)
     }
 
     fn values(&self) -> String {
         let [sockets, bypass] = [self.sockets, self.bypass].map(|spot| value(self.chart.measure, &spot.figure));
         format!("{SOCKETS} {sockets}, {BYPASS} {bypass}")
-    }
-
-    fn measured(&self) -> String {
-        format!("{} at {}", self.values(), self.place())
     }
 
     /// Whether sockets surely have more of it.
@@ -86,68 +119,71 @@ impl Pair<'_> {
     }
 }
 
-/// Whether bypassing is surely less uneven, at every rate.
-fn less_uneven(outcome: &Outcome) -> Judged {
-    let pairs = pairs(outcome, ["jitter", "jitter-loaded"]);
-    let comparisons: Vec<Compared> = pairs.iter().map(Pair::more).collect();
-    Judged::by(&comparisons, UNMEASURED, pairs.iter().map(Pair::measured).collect())
+/// The rate of this place, where both were measured.
+fn pair_at<'a>(outcome: &'a Outcome, ids: [&str; 2], part: &str) -> Result<Pair<'a>, Judged> {
+    let found = pairs(outcome, ids).into_iter().find(|pair| pair.place() == part);
+    found.ok_or_else(|| {
+        let is_of =
+            |chart: &&Chart| chart.curves.iter().flat_map(|c| &c.points).any(|spot| place(chart, spot.x) == part);
+        let chart = ids.iter().filter_map(|id| outcome.chart(id)).find(is_of);
+        let has = |name: &str| {
+            let spots = chart.and_then(|chart| chart.curve(name)).into_iter().flat_map(Curve::measured);
+            chart.is_some_and(|chart| spots.into_iter().any(|spot| place(chart, spot.x) == part))
+        };
+        let name = if chart.is_none() || has(SOCKETS) { BYPASS } else { SOCKETS };
+        Judged::without(name, chart.is_some_and(|chart| outcome.of.tried(&chart.part, Some(name))))
+    })
 }
 
-/// Whether bypassing surely drops less, at every rate that both carry. A rate of which that can't be told leaves it open.
-fn less_dropped(outcome: &Outcome) -> Judged {
-    let unusable = outcome.paper.number("unusable_share");
-    let pairs = pairs(outcome, ["dropped", "dropped-loaded"]);
-    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for pair in &pairs {
-        let carried = all_below([&pair.sockets.figure, &pair.bypass.figure], unusable);
-        match carried {
-            Answer::Holds => comparisons.push(pair.more()),
-            Answer::Unknown => comparisons.extend(pair.each_below(unusable)),
-            Answer::Fails => {}
-        }
-        let note = if carried == Answer::Fails { ", not carried by both" } else { "" };
-        measured.push(pair.measured() + note);
+/// Whether bypassing surely drops less, where both carry the rate.
+fn less_dropped(pair: &Pair<'_>, unusable: f64) -> Judged {
+    let measured = vec![pair.values()];
+    match all_below([&pair.sockets.figure, &pair.bypass.figure], unusable) {
+        Answer::Holds => Judged::by(&[pair.more()], measured),
+        Answer::Unknown => Judged::by(&pair.each_below(unusable), measured),
+        Answer::Fails => Judged::not_here("not carried by both, so that drops do not compare", pair.values()),
     }
-    if comparisons.is_empty() && !pairs.is_empty() {
-        return Judged::new(Answer::Unknown, format!("no rate was carried by both: {}", measured.join("; ")));
-    }
-    Judged::by(&comparisons, UNMEASURED, measured)
 }
 
-/// On the loaded host where both were measured there at this rate, else on the quiet one.
-fn only_bypass_carries(outcome: &Outcome) -> Judged {
-    let pairs = pairs(outcome, ["dropped-loaded", "dropped"]);
-    if pairs.is_empty() {
-        return Judged::not_run(UNMEASURED);
-    }
+/// On the loaded host where both were measured there at this rate, else on the quiet one. Two parts: sockets do not carry it, and
+/// bypassing them does.
+fn only_bypass_carries(outcome: &Outcome, part: &str) -> Judged {
+    let ids = ["dropped-loaded", "dropped"];
+    let pairs = pairs(outcome, ids);
     let Some(pair) = pairs.iter().find(|pair| pair.sockets.x == OF_100_PRB_SPS) else {
-        return Judged::not_run("the rate of 100 PRB");
+        return match pairs.as_slice() {
+            [] => {
+                outcome.without("dropped", if outcome.curve("dropped", SOCKETS).is_some() { BYPASS } else { SOCKETS })
+            }
+            _ => Judged::not_here("not measured here: the rate of 100 PRB", ""),
+        };
     };
     let (unusable, most) = (outcome.paper.number("unusable_share"), outcome.paper.number("drop_100_prb_dpdk_share"));
-    let [_, kept] = pair.each_below(most);
-    let measured = format!("dropped at {}: {}", pair.place(), pair.values());
-    Judged::by(&[pair.sockets_above(unusable), kept], "100 PRB", vec![measured])
+    let ([_, kept], lost) = (pair.each_below(most), pair.sockets_above(unusable));
+    let dropped = |spot: &Spot| format!("{} dropped at {}", value(pair.chart.measure, &spot.figure), pair.place());
+    match part {
+        SOCKETS => Judged::by(&[lost], vec![dropped(pair.sockets)]),
+        _ => Judged::by(&[kept], vec![dropped(pair.bypass)]),
+    }
 }
 
 /// The paper's two threads: the one that polls past the sockets, and the one that waits at them. What a ninth of the paper's core is
 /// here nobody knows: the second takes less than the first.
-fn polling_fills_a_core(outcome: &Outcome) -> Judged {
+fn polling_fills_a_core(outcome: &Outcome, part: &str) -> Judged {
     let (polling, sockets) = (outcome.curve("thread-polling", BYPASS), outcome.curve("thread", SOCKETS));
-    let (Some((chart, polling)), Some((_, sockets))) = (polling, sockets) else {
-        return Judged::not_run("a thread that polls");
+    let Some((chart, polling)) = polling else { return outcome.without("thread-polling", BYPASS) };
+    let Some((_, sockets)) = sockets else { return outcome.without("thread", SOCKETS) };
+    let Some((spot, waits)) = in_common(polling, sockets).find(|(spot, _)| place(chart, spot.x) == part) else {
+        return Judged::not_here(format!("not measured here: {BYPASS} polling where {SOCKETS} waited"), "");
     };
     let full = outcome.paper.number("full_core_share");
-    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for (spot, waits) in in_common(polling, sockets) {
-        let place = at(chart, spot.x);
-        let polls = format!("{} polling at {place}", polling.name);
-        comparisons.push(Compared::above(polls.clone(), chart.measure, &spot.figure, full));
-        let both = format!("{} polling and {SOCKETS} at {place}", polling.name);
-        comparisons.push(Compared::more(both, chart.measure, &spot.figure, &waits.figure));
-        let [has, has_waiting] = [&spot.figure, &waits.figure].map(|figure| value(chart.measure, figure));
-        measured.push(format!("{polls} {has}, {SOCKETS} {has_waiting}"));
-    }
-    Judged::by(&comparisons, "a thread that polls", measured)
+    let polls = format!("{} polling", polling.name);
+    let comparisons = [
+        Compared::above(polls.clone(), chart.measure, &spot.figure, full),
+        Compared::more(format!("{polls} and {SOCKETS}"), chart.measure, &spot.figure, &waits.figure),
+    ];
+    let [has, has_waiting] = [&spot.figure, &waits.figure].map(|figure| value(chart.measure, figure));
+    Judged::by(&comparisons, vec![format!("{polls} {has}, {SOCKETS} {has_waiting}")])
 }
 
 #[cfg(test)]
@@ -156,6 +192,13 @@ mod tests {
     use super::*;
     use crate::sweep::Measure;
     use crate::sweep::testing::{Points, chart, outcome};
+    use crate::{Claim, PartVerdict};
+
+    /// As a run is judged.
+    fn claim(number: u32, measured: &Outcome) -> Claim {
+        let judged = |number, part: &str| judge(number, part, measured);
+        measured.paper.judged(|number| points(number, measured), judged).remove(number as usize - 1)
+    }
 
     fn with(id: &str, measure: Measure, sockets: &[f64], bypass: &[f64]) -> Outcome {
         let mut measured = outcome(&facts());
@@ -167,21 +210,21 @@ mod tests {
     #[test]
     fn less_uneven_is_stated_only_where_the_intervals_leave_nothing_else() {
         let answer =
-            |sockets: &[f64], bypass: &[f64]| judge(1, &with("jitter", Measure::Seconds, sockets, bypass)).answer;
+            |sockets: &[f64], bypass: &[f64]| claim(1, &with("jitter", Measure::Seconds, sockets, bypass)).answer;
         assert_eq!(answer(&[10e-6, 11e-6, 10e-6], &[5e-6, 5e-6, 6e-6]), Answer::Holds);
         assert_eq!(answer(&[5e-6, 5e-6, 6e-6], &[10e-6, 11e-6, 10e-6]), Answer::Fails);
         assert_eq!(answer(&[5e-6, 9e-6, 6e-6], &[6e-6, 7e-6, 5e-6]), Answer::Unknown);
-        assert_eq!(judge(1, &outcome(&facts())).answer, Answer::Unknown);
+        assert_eq!(claim(1, &outcome(&facts())).answer, Answer::Unknown);
     }
 
     #[test]
     fn what_neither_loses_does_not_show_that_sockets_lose_more() {
         let none = with("dropped", Measure::Share, &[0.0; 3], &[0.0; 3]);
-        assert_ne!(judge(2, &none).answer, Answer::Holds);
-        assert_eq!(judge(3, &none).answer, Answer::Fails, "sockets carry it");
+        assert_ne!(claim(2, &none).answer, Answer::Holds);
+        assert_eq!(claim(3, &none).answer, Answer::Fails, "sockets carry it");
         let lost = with("dropped", Measure::Share, &[0.2, 0.21, 0.2], &[0.0; 3]);
-        assert_eq!(judge(3, &lost).answer, Answer::Holds);
-        assert_eq!(judge(2, &lost).answer, Answer::Unknown, "a link that was not carried has no drops to compare");
+        assert_eq!(claim(3, &lost).answer, Answer::Holds);
+        assert_eq!(claim(2, &lost).answer, Answer::Unknown, "a link that was not carried has no drops to compare");
     }
 
     /// What was dropped on one host: socket and xdp, at each of these rates.
@@ -193,8 +236,8 @@ mod tests {
         Chart { part: host.to_owned(), ..made }
     }
 
-    fn of_charts(number: u32, charts: Vec<Chart>) -> Judged {
-        judge(number, &Outcome { charts, ..outcome(&facts()) })
+    fn of_charts(number: u32, charts: Vec<Chart>) -> Claim {
+        claim(number, &Outcome { charts, ..outcome(&facts()) })
     }
 
     const NONE: [f64; 3] = [0.0; 3];
@@ -206,12 +249,12 @@ mod tests {
         for lost in [[&FEW, &HALF], [&HALF, &FEW], [&HALF, &HALF]] {
             let judged = of_charts(2, vec![dropped("quiet", &[(OF_100_PRB_SPS, lost.map(|rounds| &rounds[..]))])]);
             assert_eq!(judged.answer, Answer::Unknown);
-            assert!(judged.measured.starts_with("no rate was carried by both: socket "), "{}", judged.measured);
-            assert!(judged.measured.contains("30.72 MS/s on a quiet host"), "{}", judged.measured);
-            assert!(!judged.measured.contains("was not measured"), "{}", judged.measured);
+            let why = "not carried by both, so that drops do not compare";
+            assert!(judged.measured.starts_with(&format!("not judged: {why}; socket ")), "{}", judged.measured);
+            assert_eq!(judged.parts[0].part, "30.72 MS/s on a quiet host");
         }
         let nothing = of_charts(2, Vec::new());
-        assert_eq!(nothing.measured, "a bypass of the sockets was not measured here");
+        assert_eq!(nothing.measured, "not judged: not measured here: xdp");
     }
 
     #[test]
@@ -219,7 +262,11 @@ mod tests {
         let lost: (f64, [&[f64]; 2]) = (OF_100_PRB_SPS, [&FEW, &HALF]);
         let judged = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&FEW, &NONE]), lost])]);
         assert_eq!(judged.answer, Answer::Holds);
-        assert!(judged.measured.contains("30.72 MS/s on a quiet host, not carried by both"), "{}", judged.measured);
+        assert!(
+            judged.measured.contains("; 30.72 MS/s on a quiet host: not judged: not carried by both"),
+            "{}",
+            judged.measured
+        );
         let more = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&NONE, &FEW]), lost])]);
         assert_eq!(more.answer, Answer::Fails);
     }
@@ -229,6 +276,10 @@ mod tests {
         let wide: [f64; 3] = [0.0, 0.0, 0.02];
         let judged = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&FEW, &NONE]), (15.36e6, [&NONE, &wide])])]);
         assert_eq!(judged.answer, Answer::Unknown);
+        assert_eq!(
+            judged.parts.iter().map(|part| part.verdict.answer()).collect::<Vec<_>>(),
+            [Answer::Holds, Answer::Unknown]
+        );
         assert!(judged.measured.contains("open: xdp at 15.36 MS/s on a quiet host"), "{}", judged.measured);
         assert!(!judged.measured.contains("carried by both"), "{}", judged.measured);
     }
@@ -239,12 +290,17 @@ mod tests {
         let quiet = dropped("quiet", &[at(OF_100_PRB_SPS, &NONE)]);
         let judged = of_charts(3, vec![quiet.clone(), dropped("loaded", &[at(OF_100_PRB_SPS, &HALF)])]);
         assert_eq!(judged.answer, Answer::Holds, "sockets lose it beside load");
-        assert!(judged.measured.starts_with("dropped at 30.72 MS/s on a loaded host: "), "{}", judged.measured);
+        assert!(judged.measured.ends_with("dropped at 30.72 MS/s on a loaded host"), "{}", judged.measured);
         let judged = of_charts(3, vec![quiet, dropped("loaded", &[at(15.36e6, &HALF)])]);
         assert_eq!(judged.answer, Answer::Fails, "sockets carry it without");
-        assert!(judged.measured.starts_with("dropped at 30.72 MS/s on a quiet host: "), "{}", judged.measured);
+        assert!(judged.measured.ends_with("dropped at 30.72 MS/s on a quiet host"), "{}", judged.measured);
         let judged = of_charts(3, vec![dropped("loaded", &[at(15.36e6, &HALF)])]);
-        assert_eq!(judged.measured, "the rate of 100 PRB was not measured here");
+        assert_eq!(judged.answer, Answer::Unknown);
+        assert!(
+            judged.measured.ends_with("xdp: not judged: not measured here: the rate of 100 PRB"),
+            "{}",
+            judged.measured
+        );
     }
 
     #[test]
@@ -255,7 +311,7 @@ mod tests {
             ("dpdk", &[(OF_100_PRB_SPS, &[1e-6, 1e-6, 1e-6])]),
         ];
         measured.charts = vec![chart("jitter", "rate_sps", Measure::Seconds, &curves)];
-        assert_eq!(judge(1, &measured).answer, Answer::Unknown, "dpdk on a cable is a socket of the kernel");
+        assert_eq!(claim(1, &measured).answer, Answer::Unknown, "dpdk on a cable is a socket of the kernel");
     }
 
     #[test]
@@ -263,12 +319,25 @@ mod tests {
         let answer = |polling: &[f64]| {
             let mut measured = with("thread", Measure::Share, &[0.2, 0.21], &[0.19, 0.2]);
             measured.charts.extend(with("thread-polling", Measure::Share, &[0.99, 1.0], polling).charts);
-            judge(4, &measured).answer
+            claim(4, &measured).answer
         };
         assert_eq!(answer(&[0.98, 0.99, 0.98]), Answer::Holds);
         assert_eq!(answer(&[0.3, 0.31, 0.3]), Answer::Fails, "it slept");
         assert_eq!(answer(&[0.8, 0.99, 0.9]), Answer::Unknown);
         let waits = with("thread", Measure::Share, &[0.2, 0.21], &[0.99, 0.99]);
-        assert_eq!(judge(4, &waits).answer, Answer::Unknown, "nothing polled");
+        assert_eq!(claim(4, &waits).answer, Answer::Unknown, "nothing polled");
+    }
+
+    #[test]
+    fn a_rate_that_an_engine_lacks_is_a_part_that_is_not_judged() {
+        let quiet = dropped("quiet", &[(7.68e6, [&FEW, &NONE])]);
+        let mut loaded = dropped("loaded", &[(7.68e6, [&FEW, &NONE])]);
+        loaded.curves[1].points[0].figure = crate::Figure::default();
+        let judged = of_charts(2, vec![quiet, loaded]);
+        assert_eq!(judged.answer, Answer::Holds, "by the quiet host");
+        let [quiet, loaded] = judged.parts.as_slice() else { panic!("two parts: {judged:?}") };
+        assert_eq!((quiet.part.as_str(), &quiet.verdict), ("7.68 MS/s on a quiet host", &PartVerdict::Seen));
+        let why = "not measured here: xdp".to_owned();
+        assert_eq!(loaded.verdict, PartVerdict::NotJudged { why, open: false });
     }
 }

@@ -12,7 +12,7 @@ mod claims;
 
 use takt_lab::store::RoundRow;
 
-use claims::judge;
+use claims::{judge, points};
 
 use super::part;
 use super::sweep::{ChartPlan, Facts, Measure, Read, Study, cpu_cores, dropped_share, others_busy, rate, stream_busy};
@@ -23,6 +23,7 @@ pub(super) const STUDY: Study = Study {
     charts: &CHARTS,
     evidence: &EVIDENCE,
     judge,
+    points,
     does_not_say: &[
         "the paper's jitter and drops are of iperf3 over an LTE link; here they are of the samples' own datagrams, with no LTE above them",
         "the paper bypasses the kernel with DPDK on a card of 10 Gb/s; here with AF_XDP on a virtual cable, whose frames are copied",
@@ -98,7 +99,10 @@ fn delay_s(round: &RoundRow) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use takt_lab::check::Answer;
+
     use super::*;
+    use crate::sweep::Outcome;
     use crate::sweep::testing::assert_of_its_paper;
 
     #[test]
@@ -107,5 +111,27 @@ mod tests {
             &STUDY,
             &["unusable_share", "full_core_share", "recv_thread_share", "io_thread_share", "drop_100_prb_dpdk_share"],
         );
+    }
+
+    /// docs/explanation/leaving-the-sockets.md, measured by rules 3.
+    #[test]
+    fn the_kept_run_comes_out_part_by_part_as_it_did_claim_by_claim() {
+        let text = include_str!("../../../../docs/explanation/data/uhd-dpdk-2026-11-27-2cores.json");
+        let kept: Outcome = serde_json::from_str(text).expect("documents of before are read");
+        let before: Vec<Answer> = kept.of.claims.iter().map(|claim| claim.answer).collect();
+        assert_eq!(kept.of.parts, crate::Tally::default(), "its claims had none");
+        let mut again = Outcome { paper: facts(), ..kept };
+        let judged = again.paper.judged(|number| points(number, &again), |number, part| judge(number, part, &again));
+        again.of.conclude(judged);
+        assert_eq!(again.of.claims.iter().map(|claim| claim.answer).collect::<Vec<_>>(), before);
+        let tallies: Vec<[usize; 4]> =
+            again.of.claims.iter().map(crate::Claim::tally).map(|t| [t.counted, t.seen, t.fails, t.open]).collect();
+        assert_eq!(tallies, [[9, 1, 0, 8], [9, 0, 0, 9], [2, 1, 1, 0], [1, 0, 0, 0]]);
+        let jitter = again.of.claims[0].parts.iter().find(|part| part.verdict.answer() == Answer::Holds);
+        assert_eq!(jitter.map(|part| part.part.as_str()), Some("30.72 MS/s on a loaded host"));
+        assert_eq!((again.of.parts.counted, again.of.answer), (20, Answer::Fails));
+        let rules =
+            again.of.limits().into_iter().find(|words| words.starts_with("the rounds were measured by rules 3"));
+        assert!(rules.is_some_and(|words| words.contains("their claims are judged by rules 7 of 2026-11-28")));
     }
 }

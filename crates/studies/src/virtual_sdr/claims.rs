@@ -1,72 +1,77 @@
-//! What is seen of the paper's claims.
+//! What is seen of the paper's claims, part by part: an environment, or one of them held against another.
 
 use takt_lab::check::Answer;
 
-use super::needs::lacking;
+use super::needs::software_guest;
 use super::why::{beyond_the_wire, both_fill_the_wire, cost, guest};
 use crate::Figure;
-use crate::claim::every;
-use crate::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, list, value};
+use crate::claim::{Judged, PartVerdict, every};
+use crate::sweep::{Chart, Compared, Curve, Measure, Outcome, Spot, at, list, value};
 
-/// What was seen of a claim, and the answer where it can be judged.
-pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
-    let measured = of(number, outcome);
-    match lacking(number, outcome) {
-        Some(why) => Judged::new(Answer::Unknown, format!("{why}; {}", measured.measured)),
-        None => measured,
+/// A guest executed in software is shown and never judged.
+pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+    let judged = of(number, part, outcome);
+    let lacking = matches!(judged.verdict, PartVerdict::NotJudged { open: false, .. });
+    match software_guest(part, outcome).filter(|_| !lacking) {
+        Some(why) => Judged { verdict: PartVerdict::NotJudged { why, open: false }, ..judged },
+        None => judged,
     }
 }
 
-fn of(number: u32, outcome: &Outcome) -> Judged {
+fn of(number: u32, part: &str, outcome: &Outcome) -> Judged {
+    let (who, base) = part.split_once(" over ").unwrap_or((part, NATIVE));
     let paper = &outcome.paper;
     let near = paper.number("alike_within");
     match number {
-        1 => smaller_is_slower(outcome),
+        1 => smaller_is_slower(outcome, who),
         2 => container(outcome),
         3 => {
             let most = paper.number("vm_share_up_to");
             let below = |what, figure: &Figure| Compared::below(what, Measure::Times, figure, most);
-            sending(outcome, "vm", "the vm", 0.0, below, None)
+            sending(outcome, who, 0.0, below, None)
         }
         4 => {
             let about = |what, figure: &Figure| alike(what, figure, paper.number("close_within"));
-            relative(outcome, "link-cpu-relative", "container", about, CPU_OVER)
+            relative(outcome, who, about)
         }
         5 => {
             let least = paper.number("vm_cpu_times") / 2.0;
             let above = |what, figure: &Figure| Compared::above(what, Measure::Times, figure, least);
-            relative(outcome, "link-cpu-relative", "vm", above, CPU_OVER)
+            relative(outcome, who, above)
         }
-        6 => same_as_native(outcome, "rx-only", near).because(guest(outcome, "rx")),
-        7 => duplex(outcome, near).because(guest(outcome, "duplex")),
-        8 => most(outcome, "dropped").because(guest(outcome, "duplex")),
-        9 => same_as_native(outcome, "tx-only", near).because(guest(outcome, "tx")),
-        10 => most(outcome, "underruns").because(guest(outcome, "duplex")),
-        11 => most_cpu(outcome),
-        _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
+        6 => same_as(outcome, "rx-only", [who, base], near).because(why_of(who, outcome, "rx")),
+        7 => duplex(outcome, who, near).because(why_of(who, outcome, "duplex")),
+        8 => most(outcome, "dropped", [who, base]).because(why_of(who, outcome, "duplex")),
+        9 => same_as(outcome, "tx-only", [who, base], near).because(why_of(who, outcome, "tx")),
+        10 => most(outcome, "underruns", [who, base]).because(why_of(who, outcome, "duplex")),
+        11 => most_cpu(outcome, [who, base]),
+        _ => Judged::not_here("nothing judges this claim", ""),
     }
 }
 
-const CPU_OVER: &str = "CPU over native's: ";
+const NATIVE: &str = "native";
+
+/// Why the guest is as it is.
+fn why_of(who: &str, outcome: &Outcome, mode: &str) -> Option<String> {
+    if who == "vm" { guest(outcome, mode) } else { None }
+}
 
 /// Within a factor of one, either way.
 fn alike(what: String, figure: &Figure, within: f64) -> Compared {
     Compared::within(what, Measure::Times, figure, (1.0 - within, 1.0 + within))
 }
 
-fn smaller_is_slower(outcome: &Outcome) -> Judged {
+fn smaller_is_slower(outcome: &Outcome, who: &str) -> Judged {
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for chart in ["link-received", "link-sent"].iter().filter_map(|id| outcome.chart(id)) {
-        for curve in &chart.curves {
-            let mut spots = curve.measured();
-            let (Some(small), Some(large)) = (spots.next(), spots.last()) else { continue };
-            let way = if chart.id == "link-sent" { "sent" } else { "received" };
-            let what = format!("what {} {way} at {} and {}", curve.name, at(chart, large.x), at(chart, small.x));
-            comparisons.push(Compared::more(what, chart.measure, &large.figure, &small.figure));
-            measured.push(format!("{} {way} {}", curve.name, list(chart, [small, large])));
-        }
+    for (chart, curve) in ["link-received", "link-sent"].iter().filter_map(|id| outcome.curve(id, who)) {
+        let mut spots = curve.measured();
+        let (Some(small), Some(large)) = (spots.next(), spots.last()) else { continue };
+        let way = if chart.id == "link-sent" { "sent" } else { "received" };
+        let what = format!("what {who} {way} at {} and {}", at(chart, large.x), at(chart, small.x));
+        comparisons.push(Compared::more(what, chart.measure, &large.figure, &small.figure));
+        measured.push(format!("{way} {}", list(chart, [small, large])));
     }
-    Judged::by(&comparisons, "datagram load", measured)
+    if comparisons.is_empty() { outcome.without("link-sent", who) } else { Judged::by(&comparisons, measured) }
 }
 
 /// On the wire there is nothing to see where both ends fill it.
@@ -74,7 +79,7 @@ fn container(outcome: &Outcome) -> Judged {
     let (from, share) = (outcome.paper.number("container_bytes_from"), outcome.paper.number("container_share_from"));
     let above = |what, figure: &Figure| Compared::above(what, Measure::Times, figure, share);
     let why = beyond_the_wire(outcome).into_iter().chain(cost(outcome));
-    let judged = sending(outcome, "container", "the container", from, above, why);
+    let judged = sending(outcome, "container", from, above, why);
     Judged { by_construction: both_fill_the_wire(outcome, "container", from), ..judged }
 }
 
@@ -82,16 +87,15 @@ fn container(outcome: &Outcome) -> Judged {
 /// machine's own speed is compared.
 fn sending(
     outcome: &Outcome,
-    name: &str,
     who: &str,
     from_bytes: f64,
     compared: impl Fn(String, &Figure) -> Compared,
     why: impl IntoIterator<Item = String>,
 ) -> Judged {
     let large = |spot: &&Spot| spot.x > from_bytes;
-    let (wire, free) = (outcome.curve("wire-relative", name), outcome.curve("link-relative", name));
+    let (wire, free) = (outcome.curve("wire-relative", who), outcome.curve("link-relative", who));
     let each = |(chart, curve): (&Chart, &Curve)| -> Vec<Compared> {
-        let of = |spot: &Spot| compared(format!("{who} at {}", at(chart, spot.x)), &spot.figure);
+        let of = |spot: &Spot| compared(format!("the {who} at {}", at(chart, spot.x)), &spot.figure);
         curve.measured().filter(large).map(of).collect()
     };
     let list =
@@ -100,160 +104,153 @@ fn sending(
     let lead = if wire.is_some() { "with no wire in the way: " } else { SENDING };
     let mut measured: Vec<String> = on_wire.into_iter().chain(free.map(|shown| list(lead, shown))).collect();
     measured.extend(why);
-    Judged::by(&wire.or(free).map(each).unwrap_or_default(), who, measured)
+    let comparisons = wire.or(free).map(each).unwrap_or_default();
+    if comparisons.is_empty() { outcome.without("wire-relative", who) } else { Judged::by(&comparisons, measured) }
 }
 
 const SENDING: &str = "of native's throughput when sending, with no wire in the way: ";
 
-fn relative(
-    outcome: &Outcome,
-    id: &str,
-    name: &str,
-    compared: impl Fn(String, &Figure) -> Compared,
-    lead: &str,
-) -> Judged {
-    let Some((chart, curve)) = outcome.curve(id, name) else { return Judged::not_run(&format!("the {name}")) };
-    let each = |spot: &Spot| compared(format!("the {name} at {}", at(chart, spot.x)), &spot.figure);
+/// CPU over native's, at every size.
+fn relative(outcome: &Outcome, who: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
+    let id = "link-cpu-relative";
+    let Some((chart, curve)) = outcome.curve(id, who) else { return outcome.without(id, who) };
+    let each = |spot: &Spot| compared(format!("the {who} at {}", at(chart, spot.x)), &spot.figure);
     let comparisons: Vec<Compared> = curve.measured().map(each).collect();
-    Judged::by(&comparisons, name, vec![format!("{lead}{}", list(chart, curve.measured()))])
+    Judged::by(&comparisons, vec![format!("CPU over native's: {}", list(chart, curve.measured()))])
 }
 
-/// Samples of every environment over native's, at every rate.
-fn same_as_native(outcome: &Outcome, id: &str, within: f64) -> Judged {
-    let Some((chart, native)) = outcome.curve(id, "native") else { return Judged::not_run("native") };
-    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
-    for other in chart.curves.iter().filter(|curve| curve.name != "native") {
-        let over = |spot: &Spot| Some((spot.x, spot.figure.scaled(1.0 / native.at(spot.x)?.figure.value?)));
-        let ratios: Vec<(f64, Figure)> = other.measured().filter_map(over).collect();
-        for (x, ratio) in &ratios {
-            comparisons.push(alike(format!("the {} over native at {}", other.name, at(chart, *x)), ratio, within));
+/// A chart with the curves of both; else which of them nothing was measured of.
+fn both<'a>(outcome: &'a Outcome, id: &str, names: [&str; 2]) -> Result<(&'a Chart, [&'a Curve; 2]), Judged> {
+    let curve = |name| outcome.curve(id, name).ok_or_else(|| outcome.without(id, name));
+    let ((chart, one), (_, other)) = (curve(names[0])?, curve(names[1])?);
+    Ok((chart, [one, other]))
+}
+
+/// Nothing was measured where both were.
+fn apart([who, base]: [&str; 2]) -> Judged {
+    Judged::not_here(format!("not measured here: {who} where {base} was"), "")
+}
+
+/// Samples of one environment over another's, at every rate.
+fn same_as(outcome: &Outcome, id: &str, names: [&str; 2], within: f64) -> Judged {
+    let (chart, [other, native]) = match both(outcome, id, names) {
+        Ok(both) => both,
+        Err(none) => return none,
+    };
+    let [who, base] = names;
+    let over = |spot: &Spot| Some((spot.x, spot.figure.scaled(1.0 / native.at(spot.x)?.figure.value?)));
+    let ratios: Vec<(f64, Figure)> = other.measured().filter_map(over).collect();
+    let compared =
+        |(x, ratio): &(f64, Figure)| alike(format!("the {who} over {base} at {}", at(chart, *x)), ratio, within);
+    let comparisons: Vec<Compared> = ratios.iter().map(compared).collect();
+    let share = |(_, ratio): &&(f64, Figure)| ratio.value.unwrap_or(f64::INFINITY);
+    let Some((x, ratio)) = ratios.iter().min_by(|a, b| share(a).total_cmp(&share(b))) else { return apart(names) };
+    let (share, x) = (ratio.value.unwrap_or_default() * 100.0, at(chart, *x));
+    Judged::by(&comparisons, vec![format!("it has at least {share:.1} % of {base}'s samples (at {x})")])
+}
+
+/// Whether an environment surely receives less than native from some rate on.
+fn duplex(outcome: &Outcome, name: &str, within: f64) -> Judged {
+    let (chart, [other, native]) = match both(outcome, "rx-duplex", [name, NATIVE]) {
+        Ok(both) => both,
+        Err(none) => return none,
+    };
+    let pairs: Vec<(&Spot, &Spot)> = other.measured().filter_map(|spot| Some((spot, native.at(spot.x)?))).collect();
+    if pairs.is_empty() {
+        return apart([name, NATIVE]);
+    }
+    let what = |spot: &Spot| format!("native and the {name} at {}", at(chart, spot.x));
+    let less = |(spot, base): &(&Spot, &Spot)| Compared::more(what(spot), chart.measure, &base.figure, &spot.figure);
+    let as_much = |(spot, base): &(&Spot, &Spot)| {
+        let over = spot.figure.scaled(1.0 / base.figure.value.unwrap_or(f64::NAN));
+        let what = format!("the {name} over native at {}", at(chart, spot.x));
+        Compared::above(what, Measure::Times, &over, 1.0 - within)
+    };
+    let first = pairs.iter().find(|pair| less(pair).answer() == Answer::Holds);
+    match (first, every(pairs.iter().map(|pair| as_much(pair).answer()))) {
+        (Some((spot, _)), _) => {
+            Judged::new(Answer::Holds, format!("it receives surely less than native from {} on", at(chart, spot.x)))
         }
-        let share = |(_, ratio): &&(f64, Figure)| ratio.value.unwrap_or(f64::INFINITY);
-        if let Some((x, ratio)) = ratios.iter().min_by(|a, b| share(a).total_cmp(&share(b))) {
-            let (name, share, x) = (&other.name, ratio.value.unwrap_or_default() * 100.0, at(chart, *x));
-            measured.push(format!("the {name} has at least {share:.1} % of native's samples (at {x})"));
+        (None, Answer::Holds) => Judged::new(Answer::Fails, "it receives as much as native at every rate"),
+        (None, _) => {
+            let open: Vec<Compared> = pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
+            let lead = "whether it receives less is not known".to_owned();
+            match open.as_slice() {
+                [] => Judged::new(Answer::Unknown, lead),
+                open => Judged::by(open, vec![lead]),
+            }
         }
     }
-    Judged::by(&comparisons, "the container and the virtual machine", measured)
 }
 
-/// Whether container and virtual machine surely receive less than native from some rate on.
-fn duplex(outcome: &Outcome, within: f64) -> Judged {
-    let Some((chart, native)) = outcome.curve("rx-duplex", "native") else { return Judged::not_run("native") };
-    let (mut answers, mut measured) = (Vec::new(), Vec::new());
-    for name in ["container", "vm"] {
-        let Some((_, other)) = outcome.curve("rx-duplex", name) else { continue };
-        let pairs: Vec<(&Spot, &Spot)> = other.measured().filter_map(|spot| Some((spot, native.at(spot.x)?))).collect();
-        let what = |spot: &Spot| format!("native and the {name} at {}", at(chart, spot.x));
-        let less =
-            |(spot, base): &(&Spot, &Spot)| Compared::more(what(spot), chart.measure, &base.figure, &spot.figure);
-        let as_much = |(spot, base): &(&Spot, &Spot)| {
-            let over = spot.figure.scaled(1.0 / base.figure.value.unwrap_or(f64::NAN));
-            Compared::above(
-                format!("the {name} over native at {}", at(chart, spot.x)),
-                Measure::Times,
-                &over,
-                1.0 - within,
-            )
-        };
-        let first = pairs.iter().find(|pair| less(pair).answer() == Answer::Holds);
-        let one = match (first, every(pairs.iter().map(|pair| as_much(pair).answer()))) {
-            (Some((spot, _)), _) => Judged::new(
-                Answer::Holds,
-                format!("the {name} receives surely less than native from {} on", at(chart, spot.x)),
-            ),
-            (None, Answer::Holds) => {
-                Judged::new(Answer::Fails, format!("the {name} receives as much as native at every rate"))
-            }
-            (None, _) => {
-                let open: Vec<Compared> =
-                    pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
-                let measured =
-                    Judged::by(&open, name, vec![format!("it is not known whether the {name} receives less")]).measured;
-                Judged::new(Answer::Unknown, measured)
-            }
-        };
-        answers.push(one.answer);
-        measured.push(one.measured);
-    }
-    let answer = match answers.as_slice() {
-        [] => return Judged::not_run("neither container nor virtual machine"),
-        all if all.contains(&Answer::Fails) => Answer::Fails,
-        [Answer::Holds, Answer::Holds] => Answer::Holds,
-        _ => Answer::Unknown,
+/// Whether one environment has more of something bad than another, at the rate where it has most.
+fn most(outcome: &Outcome, id: &str, names: [&str; 2]) -> Judged {
+    let (chart, [vm, native]) = match both(outcome, id, names) {
+        Ok(both) => both,
+        Err(none) => return none,
     };
-    Judged::new(answer, measured.join("; "))
-}
-
-/// Whether the virtual machine has the most of something bad, at the rate where it has most.
-fn most(outcome: &Outcome, id: &str) -> Judged {
-    let (Some((chart, vm)), Some((_, native))) = (outcome.curve(id, "vm"), outcome.curve(id, "native")) else {
-        return Judged::not_run("the vm");
-    };
+    let [who, base] = names;
     let size = |spot: &Spot| spot.figure.value.unwrap_or(0.0);
     let largest = vm.measured().max_by(|a, b| size(a).total_cmp(&size(b)));
-    let Some((largest, base)) = largest.and_then(|largest| Some((largest, native.at(largest.x)?))) else {
-        return Judged::not_run("native at the rate where the vm has most");
+    let Some((largest, less)) = largest.and_then(|largest| Some((largest, native.at(largest.x)?))) else {
+        return apart(names);
     };
-    let (x, has) = (at(chart, largest.x), value(chart.measure, &base.figure));
-    let what = format!("the vm and native at {x}");
+    let (x, has) = (at(chart, largest.x), value(chart.measure, &less.figure));
     let measured =
-        format!("the vm has at most {}, at {x}, where native has {has}", value(chart.measure, &largest.figure));
-    let compared = Compared::more(what, chart.measure, &largest.figure, &base.figure);
-    Judged::by(&[compared], "the vm", vec![measured])
+        format!("the {who} has at most {}, at {x}, where {base} has {has}", value(chart.measure, &largest.figure));
+    let compared = Compared::more(format!("the {who} and {base} at {x}"), chart.measure, &largest.figure, &less.figure);
+    Judged::by(&[compared], vec![measured])
 }
 
-/// The virtual machine above native and container, in every mode at its highest rate.
-fn most_cpu(outcome: &Outcome) -> Judged {
+/// One environment above another, in every mode at its highest rate.
+fn most_cpu(outcome: &Outcome, names: [&str; 2]) -> Judged {
+    let [who, base] = names;
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for id in ["cpu-rx", "cpu-tx", "cpu-duplex"] {
-        let Some((chart, vm)) = outcome.curve(id, "vm") else { continue };
-        let Some(top) = vm.measured().last() else { continue };
+        let Ok((chart, [vm, other])) = both(outcome, id, names) else { continue };
+        let Some((top, less)) = vm.measured().last().and_then(|top| Some((top, other.at(top.x)?))) else { continue };
         let (mode, x) = (id.trim_start_matches("cpu-"), at(chart, top.x));
-        let of = |name: &'static str| Some((name, chart.curve(name)?.at(top.x)?));
-        let others = ["native", "container"].into_iter().filter_map(of);
-        comparisons.extend(others.map(|(name, other)| {
-            Compared::more(format!("the vm and {name}, {mode} at {x}"), chart.measure, &top.figure, &other.figure)
-        }));
-        let all = ["native", "container", "vm"].into_iter().filter_map(of);
-        let all: Vec<String> =
-            all.map(|(name, spot)| format!("{name} {}", value(chart.measure, &spot.figure))).collect();
-        measured.push(format!("{mode} at {x}: {}", all.join(", ")));
+        let what = format!("the {who} and {base}, {mode} at {x}");
+        comparisons.push(Compared::more(what, chart.measure, &top.figure, &less.figure));
+        let [most, less] = [&top.figure, &less.figure].map(|figure| value(chart.measure, figure));
+        measured.push(format!("{mode} at {x}: {who} {most}, {base} {less}"));
     }
-    Judged::by(&comparisons, "the vm", measured)
+    match (comparisons.as_slice(), both(outcome, "cpu-duplex", names)) {
+        ([], Err(none)) => none,
+        ([], Ok(_)) => apart(names),
+        (comparisons, _) => Judged::by(comparisons, measured),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::facts;
     use super::*;
-    use crate::sweep::testing::{Points, chart, outcome};
+    use crate::Claim;
+    use crate::sweep::testing::{Points, chart, outcome, site};
 
     const STEADY: [&[f64]; 2] = [&[24.9e6, 25.0e6, 25.1e6], &[9.9e6, 10.0e6, 10.1e6]];
 
-    fn duplex_of(container: &[f64], vm: &[f64]) -> Judged {
+    fn duplex_of(container: &[f64]) -> Judged {
         let mut measured = outcome(&facts());
-        let curves: [Points<'_>; 3] =
-            [("native", &[(25e6, STEADY[0])]), ("container", &[(25e6, container)]), ("vm", &[(25e6, vm)])];
+        let curves: [Points<'_>; 2] = [("native", &[(25e6, STEADY[0])]), ("container", &[(25e6, container)])];
         measured.charts = vec![chart("rx-duplex", "rate_sps", Measure::SamplesPerS, &curves)];
-        duplex(&measured, 0.01)
+        duplex(&measured, "container", 0.01)
     }
 
     #[test]
     fn as_much_as_native_is_stated_only_where_the_interval_leaves_nothing_else() {
-        let same = [25.0e6, 25.01e6, 24.99e6];
-        let fails = duplex_of(&same, STEADY[1]);
-        assert_eq!(fails.answer, Answer::Fails);
-        assert_eq!(
-            fails.measured,
-            "the container receives as much as native at every rate; the vm receives surely less than native from 25 MS/s on"
-        );
-        assert_eq!(duplex_of(STEADY[1], STEADY[1]).answer, Answer::Holds);
-        let open = duplex_of(STEADY[1], &[9e6, 25e6]);
-        assert_eq!(open.answer, Answer::Unknown);
-        assert!(
-            open.measured.contains("it is not known whether the vm receives less; open: native and the vm at 25 MS/s")
-        );
+        let fails = duplex_of(&[25.0e6, 25.01e6, 24.99e6]);
+        assert_eq!(fails.answer(), Answer::Fails);
+        assert_eq!(fails.measured, "it receives as much as native at every rate");
+        let less = duplex_of(STEADY[1]);
+        assert_eq!(less.answer(), Answer::Holds);
+        assert_eq!(less.measured, "it receives surely less than native from 25 MS/s on");
+        let open = duplex_of(&[9e6, 25e6]);
+        assert!(matches!(open.verdict, PartVerdict::NotJudged { open: true, .. }));
+        assert!(open.measured.starts_with("whether it receives less is not known; open: native and the container at"));
         assert!(open.measured.contains("rounds that spread like these would tell"), "{}", open.measured);
     }
 
@@ -265,15 +262,21 @@ mod tests {
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
         measured.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];
-        assert_eq!(container(&measured).answer, Answer::Fails, "the smallest is not judged");
+        assert_eq!(container(&measured).answer(), Answer::Fails, "the smallest is not judged");
         measured.charts.push(of("wire-relative", &[0.99, 1.0, 1.01]));
         let judged = container(&measured);
-        assert_eq!(judged.answer, Answer::Holds);
+        assert_eq!(judged.answer(), Answer::Holds);
         assert!(
             judged.measured.contains("on a wire of 1 Gb/s: 1.00")
                 && judged.measured.contains("no wire in the way: 0.70")
         );
-        assert_eq!(container(&outcome(&facts())).measured, "the container was not measured here");
+        let why = "not measured here: container".to_owned();
+        assert_eq!(container(&outcome(&facts())).verdict, PartVerdict::NotJudged { why, open: false });
+    }
+
+    /// As a run is judged.
+    fn claims(measured: &Outcome) -> Vec<Claim> {
+        measured.paper.judged(|_| Vec::new(), |number, part| judge(number, part, measured))
     }
 
     #[test]
@@ -287,7 +290,7 @@ mod tests {
                 [("native", &[(64.0, &[1e6, 1e6]), (1472.0, &native)]), ("container", &[(1472.0, &container)])];
             vec![chart("wire-sent", "payload_bytes", Measure::BitsPerS, &curves)]
         };
-        let claim = |measured: &Outcome| measured.paper.judged(|number| judge(number, measured)).remove(1);
+        let claim = |measured: &Outcome| claims(measured).remove(1);
         measured.evidence = on_wire(955e6);
         let filled = claim(&measured);
         assert_eq!((filled.number, filled.answer, filled.counts()), (2, Answer::Holds, false));
@@ -306,12 +309,87 @@ mod tests {
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
         measured.charts = vec![of("link-relative", &[0.10, 0.11, 0.12])];
-        let free = super::of(3, &measured);
-        assert_eq!(free.answer, Answer::Holds);
+        let free = judge(3, "vm over native", &measured);
+        assert_eq!(free.answer(), Answer::Holds);
         assert!(free.measured.contains("with no wire in the way"), "{}", free.measured);
         measured.charts.push(of("wire-relative", &[0.90, 0.91, 0.92]));
-        let wired = super::of(3, &measured);
-        assert_eq!(wired.answer, Answer::Fails);
+        let wired = judge(3, "vm over native", &measured);
+        assert_eq!(wired.answer(), Answer::Fails);
         assert!(wired.measured.contains("on a wire of 1 Gb/s: 0.91"), "{}", wired.measured);
+    }
+
+    /// Every figure of the study, where environments other than native have so much of its samples, and its guest this accelerator.
+    fn run(names: &[&'static str], share: f64, accelerator: &str) -> Outcome {
+        let mut measured = outcome(&facts());
+        let rounds = |share: f64| [5e6, 25e6].map(|x| [0.999, 1.0, 1.001].map(|near| x * near * share));
+        let [native, others] = [1.0, share].map(rounds);
+        let [native, others] = [&native, &others].map(|[small, large]| [(5e6, &small[..]), (25e6, &large[..])]);
+        let of = |name: &&'static str| (*name, if *name == "native" { &native[..] } else { &others[..] });
+        let curves: Vec<Points<'_>> = names.iter().map(of).collect();
+        for plan in super::super::STUDY.charts {
+            measured.charts.push(chart(plan.id, plan.x, plan.measure, &curves));
+        }
+        measured.sites = vec![site("vm", "veth", json!({ "accelerator": accelerator }))];
+        let claims = claims(&measured);
+        measured.of.conclude(claims);
+        measured
+    }
+
+    #[test]
+    fn without_kvm_native_and_container_are_judged_and_the_guest_stands_apart() {
+        let all = run(&["native", "container", "vm"], 1.0, "tcg");
+        for claim in &all.of.claims {
+            for part in &claim.parts {
+                let guest = part.part.contains("vm");
+                let why = "guest in software, without KVM".to_owned();
+                let apart = part.verdict == PartVerdict::NotJudged { why, open: false };
+                assert_eq!(apart, guest, "{}, {}: {:?}", claim.number, part.part, part.verdict);
+                assert!(!part.measured.is_empty(), "shown: {}, {}", claim.number, part.part);
+            }
+        }
+        let answers = |numbers: [usize; 3]| numbers.map(|number| all.of.claims[number - 1].answer);
+        assert_eq!(answers([1, 6, 9]), [Answer::Holds; 3], "native and container, as far as the claim is about them");
+        assert_eq!(answers([3, 5, 8]), [Answer::Unknown; 3], "about the guest alone");
+        let parts = &all.of.parts;
+        assert_eq!((parts.counted, parts.not_judged, parts.open), (17, 10, 0), "{parts:?}");
+        assert_eq!(parts.reasons.len(), 1, "{parts:?}");
+        assert_eq!(all.of.claims[6].answer, Answer::Fails, "the container receives as much as native in full duplex");
+        assert_eq!(all.of.answer, Answer::Fails);
+    }
+
+    #[test]
+    fn with_kvm_every_part_is_judged_and_without_a_guest_its_parts_are_not_there() {
+        let kvm = run(&["native", "container", "vm"], 1.0, "kvm");
+        assert_eq!(kvm.of.parts.not_judged, kvm.of.parts.open, "{:?}", kvm.of.parts);
+        let none = run(&["native", "container"], 1.0, "");
+        assert_eq!(
+            (none.of.parts.counted, none.of.parts.not_judged),
+            (17, 10),
+            "the count does not depend on what ran"
+        );
+        assert_eq!(none.of.parts.reasons[0].why, "not measured here: vm");
+        assert_eq!(none.of.claims[5].answer, Answer::Holds);
+        assert!(none.of.claims[5].measured.ends_with("vm over native: not judged: not measured here: vm"));
+    }
+
+    #[test]
+    fn an_environment_whose_rounds_do_not_count_leaves_its_claims_open() {
+        let mut tried = run(&["native", "container"], 1.0, "");
+        tried.charts.iter_mut().for_each(|chart| chart.part = "radio".into());
+        let record = json!({ "round_id": 1, "point": "radio environment=vm mode=rx rate_sps=5M", "state": "failed", "why": null, "figures": {} });
+        tried.of.records = vec![serde_json::from_value(record).expect("a round")];
+        let part = &claims(&tried)[5].parts[1];
+        assert_eq!(part.verdict, PartVerdict::NotJudged { why: "no round counts: vm".into(), open: true });
+        assert_eq!(claims(&tried)[5].answer, Answer::Unknown);
+    }
+
+    #[test]
+    fn the_most_processor_time_is_asked_of_the_guest_against_each_of_the_others() {
+        let cheap = run(&["native", "container", "vm"], 1.0, "kvm");
+        let claim =
+            |measured: &Outcome| claims(measured)[10].parts.iter().map(|p| p.verdict.answer()).collect::<Vec<_>>();
+        assert_eq!(claim(&cheap), [Answer::Unknown, Answer::Unknown], "alike");
+        let costly = run(&["native", "vm"], 2.0, "kvm");
+        assert_eq!(claim(&costly), [Answer::Holds, Answer::Unknown], "there is no container");
     }
 }
