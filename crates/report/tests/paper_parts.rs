@@ -126,7 +126,7 @@ proptest! {
             }
         }
 
-        // What can't come out otherwise has no answer.
+        // A claim that can't come out otherwise has no answer.
         for claim in claims.iter().filter(|claim| !claim.counts()) {
             let lead = format!("({}) ", claim.number);
             let line = report.findings.iter().filter(|line| line.subject.starts_with(&lead));
@@ -145,7 +145,7 @@ fn guest() -> PartVerdict {
     PartVerdict::NotJudged { why: "guest in software, without KVM".into(), open: false }
 }
 
-/// What `takt paper virtual-sdr` says on a machine without KVM, in short.
+/// Two claims of `takt paper virtual-sdr` on a machine without KVM.
 fn without_kvm() -> Vec<Claim> {
     let over_native = "vm over native";
     let alike = vec![

@@ -62,7 +62,7 @@ impl StudyRun {
         }
     }
 
-    /// What follows from the claims. A run that was interrupted never holds.
+    /// Takes the claims and concludes from them. An interrupted run never holds.
     pub fn conclude(&mut self, claims: Vec<Claim>) {
         self.parts = Tally::of(&claims);
         self.answer = match self.parts.answer() {
@@ -72,8 +72,8 @@ impl StudyRun {
         self.claims = claims;
     }
 
-    /// Whether rounds of this part of the file were run, at any level of this name where there is one. This machine did not lack
-    /// what was tried and does not count.
+    /// True if rounds of this part of the file ran, at a level of this name if one is given. The machine did not lack what was tried
+    /// and does not count.
     pub(super) fn tried(&self, part: &str, level: Option<&str>) -> bool {
         let is = |word: &str, level| word.split_once('=').is_some_and(|(_, is)| is == level);
         let of = |label: &str| {

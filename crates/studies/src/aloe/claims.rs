@@ -170,7 +170,7 @@ fn predicted(outcome: &Outcome) -> Judged {
     Judged::new(answer, text)
 }
 
-/// What stands for the paper's pairs of nodes, by the parts of claim 5.
+/// Environments that stand for the paper's pairs of nodes, by the parts of claim 5.
 const PAIRS: [(&str, [&str; 2]); 3] = [
     ("2x86", ["native", "native"]),
     ("an emulated ARM and x86", ["aarch64", "native"]),

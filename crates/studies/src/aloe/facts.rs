@@ -133,7 +133,7 @@ pub struct Numbers {
 pub struct ClaimFacts {
     pub number: u32,
     pub says: String,
-    /// What it is judged by, each by itself.
+    /// takt judges it by these, each by itself.
     #[serde(default)]
     pub parts: Vec<String>,
     /// Why it can't come out otherwise here, if it can't.

@@ -38,7 +38,7 @@ impl PartVerdict {
 }
 
 impl ClaimPart {
-    /// What was measured, after the reason where it was not judged.
+    /// The measurement, after the reason if takt did not judge it.
     #[must_use]
     pub fn words(&self) -> String {
         match &self.verdict {
@@ -52,7 +52,7 @@ impl ClaimPart {
 /// Why a part that was measured is not judged.
 const OPEN: &str = "intervals too wide to tell";
 
-/// What is seen of a part, before it has its name.
+/// The verdict on a part, before it has its name.
 pub(crate) struct Judged {
     pub(crate) verdict: PartVerdict,
     pub(crate) measured: String,
@@ -89,7 +89,7 @@ impl Judged {
         }
     }
 
-    /// Where nothing was measured: why its rounds were not run.
+    /// Adds why rounds were not run, if nothing was measured.
     pub(crate) fn skipped(self, why: Option<&String>) -> Judged {
         match why {
             Some(why) if self.measured.is_empty() => Judged { measured: why.clone(), ..self },

@@ -1,4 +1,4 @@
-//! What a paper claims, and what was seen of it: judged part by part.
+//! Claims of a paper, judged part by part.
 //!
 //! | | holds | fails | unknown |
 //! | --- | --- | --- | --- |
@@ -34,15 +34,15 @@ pub struct Claim {
     /// not seen.
     #[serde(default)]
     pub by_construction: Option<String>,
-    /// What was seen of all parts.
+    /// The measurements of all parts.
     pub measured: String,
-    /// What it is judged by, each by itself; empty in documents of before it was.
+    /// takt judges it by these, each by itself; empty in documents from before it did.
     #[serde(default)]
     pub parts: Vec<ClaimPart>,
 }
 
 impl Claim {
-    /// What follows from its parts.
+    /// Its answer follows from its parts.
     #[must_use]
     pub fn new(number: u32, claim: &str, by_construction: Option<String>, parts: Vec<ClaimPart>) -> Claim {
         Claim {
@@ -86,7 +86,7 @@ impl Claim {
     }
 }
 
-/// Of several parts with their names.
+/// The measurements of several parts, with their names.
 fn measured(parts: &[ClaimPart]) -> String {
     match parts {
         [one] => one.words(),

@@ -11,12 +11,12 @@ use super::{Claim, ClaimPart, PartVerdict};
 /// Parts by how they came out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Of the claims that are counted: `seen`, `fails` and `not_judged` add up to it.
+    /// Parts of the claims that count: `seen`, `fails` and `not_judged` add up to it.
     pub counted: usize,
     pub seen: usize,
     pub fails: usize,
     pub not_judged: usize,
-    /// Of those not judged, the ones that more rounds on this machine would tell.
+    /// Parts not judged that more rounds on this machine would tell.
     pub open: usize,
     /// Parts of claims that can't come out otherwise here; not among the counted.
     pub by_construction: usize,

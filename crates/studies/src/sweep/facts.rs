@@ -44,7 +44,7 @@ pub struct ClaimFacts {
     pub number: u32,
     pub figures: Vec<String>,
     pub says: String,
-    /// What it is judged by, each by itself, whatever was measured; empty: by the points that a run has.
+    /// takt judges it by these, each by itself, whatever was measured; empty: by the points that a run has.
     #[serde(default)]
     pub parts: Vec<String>,
     /// Why it can't come out otherwise here, if it can't.

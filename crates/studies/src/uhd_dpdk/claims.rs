@@ -135,7 +135,7 @@ fn pair_at<'a>(outcome: &'a Outcome, ids: [&str; 2], part: &str) -> Result<Pair<
     })
 }
 
-/// Whether bypassing surely drops less, where both carry the rate.
+/// Bypassing surely drops less, if both carry the rate.
 fn less_dropped(pair: &Pair<'_>, unusable: f64) -> Judged {
     let measured = vec![pair.values()];
     match all_below([&pair.sockets.figure, &pair.bypass.figure], unusable) {

@@ -1,5 +1,5 @@
-//! What a part needs before it can be judged at all: one in which a virtual machine takes part needs a guest that the processor
-//! executes. A guest in software is slower by a factor that says nothing about the paper's.
+//! A part about a virtual machine needs a guest that the processor executes. A guest in software is slower by a factor that says
+//! nothing about the paper's.
 
 use crate::sweep::Outcome;
 
