@@ -7,9 +7,13 @@ mod vectors;
 mod waveform;
 
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use takt_dsp::lte::TURBO_LENGTHS;
-use takt_graph::{Catalogue, Latency, Length, Params};
-use takt_runtime::{Bench, Bit, Llr};
+
+use takt_base::Stop;
+use takt_graph::{Catalogue, Graph, Latency, Length, Params, Plan, Value, Waveform};
+use takt_runtime::{Bench, Bit, Component, Io, Llr, Options, Prepared, Report, Session};
 
 use vectors::through;
 use waveform::{judge, on_three_plans, refused, registry, result, results, run};
@@ -155,5 +159,90 @@ fn a_packet_of_another_length_gives_an_empty_one() {
             bench.feed_bytes(0, &vec![1; input.bytes()]);
             assert!(bench.tick().output_bytes(0).is_empty(), "{}", kind.name);
         }
+    }
+}
+
+#[test] // behind a component of fixed length a lost packet was an empty one, and what came empty was counted as missing
+fn every_component_passes_on_that_a_packet_is_lost_and_none_takes_an_empty_one_for_lost() {
+    let registry = registry();
+    for kind in registry.kinds().into_iter().filter(|kind| kind.name.starts_with("lte-")) {
+        let mut bench = Bench::named(&registry, &kind.name, &Params::new()).expect("defaults do");
+        let mut counted = |lost: bool| {
+            bench.feed_bytes(0, &[]);
+            if lost {
+                bench.lose("in");
+            }
+            bench.tick();
+            (bench.is_lost("out"), bench.results().get("missing_packets").cloned())
+        };
+        let counts = ["lte-desegment", "lte-crc-check"].contains(&kind.name.as_str());
+        let count = |n: i64| counts.then(|| Value::from(n));
+        assert_eq!(counted(false), (false, count(0)), "{}", kind.name);
+        assert_eq!(counted(true), (true, count(1)), "{}", kind.name);
+        assert_eq!(counted(false), (false, count(1)), "{}", kind.name);
+    }
+}
+
+/// A component that loses what it makes in some slots.
+struct Lossy(Box<dyn Component>, BTreeSet<u64>);
+
+impl Component for Lossy {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        self.0.tick(io);
+        if self.1.contains(&io.slot) {
+            io.lose();
+        }
+    }
+    fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
+        self.0.prepare(ports)
+    }
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        self.0.results()
+    }
+}
+
+/// The channel with a block of 1000 bits every so many slots, where components lose packets: by type, in which slots.
+fn lossy(loses: &[(String, BTreeSet<u64>)], every: u64, slots: u64) -> Report {
+    let file = FILE.replace("15264", "1000").replace("30000", "4000");
+    let file = file.replace("items = 1000", &format!("items = 1000\nevery = {every}"));
+    let mut registry = registry();
+    for (kind, lost) in loses.iter().cloned() {
+        let (plain, name) = (Arc::new(waveform::registry()), kind.clone());
+        let made =
+            move |params: &Params| Ok(Box::new(Lossy(plain.make(&name, params)?, lost.clone())) as Box<dyn Component>);
+        assert!(registry.equip(&kind, Arc::new(made)), "{kind}");
+    }
+    let graph = Graph::check(&Waveform::parse("waveform.toml", &file).expect("read"), &registry).expect("checked");
+    let workers: Vec<usize> = (0..graph.components().len()).map(|n| n % 2).collect();
+    let plan = Plan::assign(&graph, &workers, Latency::Compact).expect("placed");
+    let options = Options { slots: Some(slots), ..Options::default() };
+    Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+
+    #[test]
+    fn losses_anywhere_in_the_chain_are_counted_once_and_only_they(
+        losses in prop::collection::vec(prop::collection::btree_set(0..20_u64, 0..3), 14), every in 1..4_u64,
+    ) {
+        let kinds = Waveform::parse("waveform.toml", FILE).expect("read").components;
+        let loses: Vec<(String, BTreeSet<u64>)> =
+            kinds.iter().map(|component| component.kind.clone()).zip(losses).collect();
+        let report = lossy(&loses, every, 20);
+        let mut lost: BTreeSet<u64> = BTreeSet::new();
+        for (component, (kind, own)) in report.components.iter().zip(&loses) {
+            prop_assert_eq!((&component.kind, component.missing_packets), (kind, lost.len() as u64));
+            if let Some(counted) = component.results.get("missing_packets") {
+                let whole = (0..20).filter(|slot| slot % every == 0 && !lost.contains(slot)).count() as i64;
+                prop_assert_eq!(counted, &Value::Int(lost.len() as i64), "{}", kind);
+                let blocks = component.results.get("blocks").or_else(|| component.results.get("code_blocks"));
+                prop_assert_eq!(blocks, Some(&Value::Int(whole)), "{}", kind);
+            }
+            lost.extend(own.iter().copied());
+        }
+        prop_assert_eq!(result(&report, "crc-check", "block_errors"), 0);
+        prop_assert_eq!(result(&report, "sink", "missing_packets"), lost.len() as i64);
+        prop_assert_eq!(result(&report, "sink", "bit_errors"), 0);
     }
 }

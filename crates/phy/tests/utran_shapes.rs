@@ -126,11 +126,31 @@ proptest! {
                     expected[7 * f..][..7].fill(Llr(0));
                 }
                 let received = if gone { Vec::new() } else { soft(&frame) };
-                gathered = join.feed("in", &received).tick().output::<Llr>("out");
+                join.feed("in", &received);
+                if gone {
+                    join.lose("in");
+                }
+                gathered = join.tick().output::<Llr>("out");
                 prop_assert!(f + 1 == frames || gathered.is_empty());
+                prop_assert!(!segment.is_lost("out") && (f + 1 == frames || !join.is_lost("out")), "none was due");
             }
             let all_lost = (0..frames).all(|f| lost >> f & 1 == 1);
+            prop_assert_eq!(join.is_lost("out"), all_lost);
             prop_assert_eq!(gathered, if all_lost { Vec::new() } else { expected });
+        }
+    }
+}
+
+#[test]
+fn of_an_interval_that_is_lost_every_radio_frame_is_and_of_one_that_nobody_sent_none() {
+    let mut segment = bench("umts-segment", &Params::new().with("tti", 40).with("frame", 7));
+    for lost in [true, false, true] {
+        for f in 0..4 {
+            if f == 0 && lost {
+                segment.lose("in");
+            }
+            assert!(segment.tick().output::<Bit>("out").is_empty());
+            assert_eq!(segment.is_lost("out"), lost, "radio frame {f}");
         }
     }
 }

@@ -76,7 +76,7 @@ impl Average {
     }
 }
 
-/// Gives too few numbers in slot 3, too many in slot 5, none in slot 6, and says that it lost slot 7.
+/// Gives too few numbers in slot 3, too many in slot 5, none in slot 6, and says that it lost slot 7, and the packet of slot 8.
 struct Aerial;
 
 impl Component for Aerial {
@@ -89,6 +89,7 @@ impl Component for Aerial {
             5 => output.truncate(5),
             6 => output.truncate(0),
             7 => io.lose(),
+            8 => output.lose(),
             _ => {}
         }
     }
@@ -106,6 +107,15 @@ takt_runtime::inventory::submit! {
 #[component(name = "library-negate")]
 fn negate(mut items: InOut<f32>) {
     items.iter_mut().for_each(|x| *x = -*x);
+}
+
+/// Passes packets of four numbers on, and no others.
+#[component(name = "library-whole")]
+fn whole(input: In<f32>, #[port(fixed = 4)] mut output: Out<f32>) {
+    match input.len() {
+        4 => output.copy_from_slice(&input),
+        _ => output.truncate(0),
+    }
 }
 
 /// Does nothing.

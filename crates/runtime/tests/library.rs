@@ -146,8 +146,8 @@ fn a_library_without_a_table_of_this_version_is_refused_with_what_is_wrong() {
     assert_eq!(without.fix(), "takt_runtime::export!(); in the library's lib.rs");
     let other = refusal("#[unsafe(no_mangle)] pub static takt_library: [u64; 20] = [7; 20];");
     assert!(matches!(other, LibraryError::Magic { .. }), "a symbol of another program: {other}");
-    let newer = refusal(&with_version(3));
-    assert!(matches!(newer, LibraryError::Interface { has: 3, wanted: 2, .. }), "{newer}");
+    let newer = refusal(&with_version(4));
+    assert!(matches!(newer, LibraryError::Interface { has: 4, wanted: 3, .. }), "{newer}");
     assert!(newer.fix().starts_with("a newer takt"), "{}", newer.fix());
     let older = refusal(&with_version(1));
     assert!(older.fix().starts_with("build the library again"), "{}", older.fix());

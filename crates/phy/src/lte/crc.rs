@@ -75,15 +75,14 @@ impl LteCrcCheck {
         #[port(exactly = transport as usize + polynomial(&crc).bits())] input: In<Bit>,
         #[port(fixed = transport)] mut output: Out<Bit>,
     ) {
-        let whole = input.len() == self.transport + self.crc.bits();
-        if !whole || input.missing() {
-            self.missing += 1;
-        } else {
+        self.missing += i64::from(input.missing());
+        if input.len() != self.transport + self.crc.bits() {
+            return output.truncate(0);
+        }
+        // A packet that is there although it is missing is the last one, repeated: it was counted before.
+        if !input.missing() {
             self.blocks += 1;
             self.wrong += i64::from(!lte::crc_check(self.crc, bits(&input)));
-        }
-        if !whole {
-            return output.truncate(0);
         }
         output.copy_from_slice(&input[..self.transport]);
     }

@@ -69,15 +69,14 @@ impl LteDesegment {
         #[port(exactly = block_bits(transport, 0))] input: In<Bit>,
         #[port(fixed = transport + 24)] mut output: Out<Bit>,
     ) {
-        let whole = input.len() == self.cut.blocks_len();
-        if !whole || input.missing() {
-            self.missing += 1;
-        } else {
+        self.missing += i64::from(input.missing());
+        if input.len() != self.cut.blocks_len() {
+            return output.truncate(0);
+        }
+        // A packet that is there although it is missing is the last one, repeated: it was counted before.
+        if !input.missing() {
             self.blocks += self.cut.blocks() as i64;
             self.wrong += wrong_blocks(&self.cut, bits(&input));
-        }
-        if !whole {
-            return output.truncate(0);
         }
         let _holds = self.cut.join(bits(&input), bits_mut(&mut output));
     }

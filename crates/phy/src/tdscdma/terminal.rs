@@ -63,8 +63,13 @@ impl TdScdmaReceive {
         #[port(up_to = 1)] mut answer: Out<Bit>,
         #[port(up_to = PAYLOAD as u32)] mut payload: Out<Bit>,
     ) {
-        if input.missing() || input.len() != CHIPS {
+        if input.missing() {
             self.missing += 1;
+            // Not even one that is repeated in its place is answered again.
+            answer.lose();
+            return payload.lose();
+        }
+        if input.len() != CHIPS {
             answer.truncate(0);
             return payload.truncate(0);
         }

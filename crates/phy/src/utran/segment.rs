@@ -25,12 +25,21 @@ struct Interval<T> {
     number: u64,
     /// Which of its radio frames there are.
     there: [bool; 8],
+    /// Something of it was lost.
+    lost: bool,
 }
 
 impl<T: Clone + Default> Interval<T> {
     fn new(ms: u32, frame: u32) -> Result<Interval<T>, MakeError> {
         let (tti, frame) = (tti(ms)?, frame as usize);
-        Ok(Interval { tti, frame, items: vec![T::default(); frame * tti.frames()], number: 0, there: [false; 8] })
+        Ok(Interval {
+            tti,
+            frame,
+            items: vec![T::default(); frame * tti.frames()],
+            number: u64::MAX,
+            there: [false; 8],
+            lost: false,
+        })
     }
 
     /// Which radio frame of its interval `slot` is, and where it lies in it. What there is of another interval is forgotten.
@@ -38,7 +47,8 @@ impl<T: Clone + Default> Interval<T> {
         let frames = self.tti.frames() as u64;
         let (number, f) = (slot / frames, (slot % frames) as usize);
         if self.number != number {
-            (self.number, self.there) = (number, [false; 8]);
+            // This component missed the slots before this one, and with them what they brought.
+            (self.number, self.there, self.lost) = (number, [false; 8], f > 0);
         }
         (f, f * self.frame..(f + 1) * self.frame)
     }
@@ -77,17 +87,18 @@ impl UmtsSegment {
         let (f, place) = self.interval.place(slot);
         let whole = input.len() == self.interval.items.len();
         if f == 0 {
-            self.interval.there = [whole; 8];
+            (self.interval.there, self.interval.lost) = ([whole; 8], input.missing());
         }
         if f == 0 && whole {
             self.interval.items.copy_from_slice(&input);
         } else {
             self.dropped += i64::from(!input.is_empty());
         }
-        if !self.interval.there[f] {
-            return output.truncate(0);
+        match (self.interval.there[f], self.interval.lost) {
+            (true, _) => output.copy_from_slice(&self.interval.items[place]),
+            (false, true) => output.lose(),
+            (false, false) => output.withhold(),
         }
-        output.copy_from_slice(&self.interval.items[place]);
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
@@ -125,11 +136,13 @@ impl UmtsUnsegment {
         }
         let (f, place) = interval.place(slot);
         interval.there[f] = input.len() == interval.frame;
+        interval.lost |= input.missing();
         if interval.there[f] {
             interval.items[place].copy_from_slice(&input);
         }
-        if f + 1 < interval.tti.frames() || !interval.there.contains(&true) {
-            return output.truncate(0);
+        let is_last = f + 1 == interval.tti.frames();
+        if !is_last || !interval.there.contains(&true) {
+            return if is_last && interval.lost { output.lose() } else { output.withhold() };
         }
         for (frame, there) in interval.items.chunks_mut(interval.frame).zip(&mut interval.there) {
             if !std::mem::take(there) {

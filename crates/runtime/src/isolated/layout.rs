@@ -72,9 +72,11 @@ pub(crate) const ITEMS: usize = 0;
 pub(crate) const FIRST: usize = 1;
 pub(crate) const MISSING: usize = 2;
 pub(crate) const HISTORY: usize = 3;
-/// Of an output: items it may give, first item, items given; then the packet, unless they are more than it may.
+/// Of an output: items it may give, first item, items given, whether an empty packet is a lost one; then the packet, unless they
+/// are more than it may.
 pub(crate) const GRANTED: usize = 0;
 pub(crate) const GIVEN: usize = 2;
+pub(crate) const LOST_IF_EMPTY: usize = 3;
 /// Words before the packet.
 pub(crate) const HEAD: usize = 4;
 

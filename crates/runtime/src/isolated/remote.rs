@@ -13,7 +13,7 @@ use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 use super::keeper::Keeper;
 use super::layout::{
     CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVE_RESULTS, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST,
-    Layout, MISSING, NS, SLOT, STATUS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
+    LOST_IF_EMPTY, Layout, MISSING, NS, SLOT, STATUS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Shared;
 use crate::component::{Component, Instruction, Io, MakeError, Message, Scalar, names};
@@ -126,9 +126,10 @@ impl Remote {
     }
 
     /// Makes the request for `slot`; its answer is to be taken before the next.
-    pub(crate) fn post(&mut self, slot: u64, inputs: &[InPort], outputs: &mut [OutPort]) {
-        for (port, granted) in outputs.iter_mut().zip(&mut self.granted) {
-            *granted = port.grant(slot, inputs);
+    pub(crate) fn post(&mut self, slot: u64, inputs: &[InPort], outputs: &mut [OutPort], declared: (usize, usize)) {
+        let ins = inputs.get(..declared.0).unwrap_or_default();
+        for (n, (port, granted)) in outputs.iter_mut().zip(&mut self.granted).enumerate() {
+            *granted = port.grant(slot, inputs, if n < declared.1 { ins } else { &[] });
         }
         self.renew();
         let alive = self.link.alive.load(Ordering::Acquire);
@@ -160,6 +161,7 @@ impl Remote {
             if let (Some(cell), Answer::Done { .. }) = (cell, answer) {
                 // Compared with what was granted before it is handed over.
                 port.truncate(get(cell, span.at + GIVEN) as usize);
+                port.lost = get(cell, span.at + LOST_IF_EMPTY) != 0;
                 get_bytes(cell, span.at + HEAD, port.bytes_mut());
             }
             port.finish(!matches!(answer, Answer::Done { .. }));
@@ -233,6 +235,7 @@ fn write(cell: &[AtomicU64], layout: &Layout, slot: u64, inputs: &[InPort], outp
     for (granted, span) in outputs.iter().zip(&layout.outputs) {
         put(cell, span.at + GRANTED, granted.items as u64);
         put(cell, span.at + FIRST, granted.first_item);
+        put(cell, span.at + LOST_IF_EMPTY, granted.lost.into());
     }
 }
 

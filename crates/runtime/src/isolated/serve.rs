@@ -11,8 +11,8 @@ use takt_link::exchange::{Answering, get, get_bytes, put, put_bytes};
 
 use super::layout::{
     CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVE_RESULTS, GIVEN, GRANTED, HEAD,
-    HISTORY, ITEMS, LOST, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TEXT, TEXT_BYTES,
-    TEXT_WORDS, TICK, WHAT,
+    HISTORY, ITEMS, LOST, LOST_IF_EMPTY, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS,
+    TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Map;
 use crate::component::{Component, Instruction, Io, MakeError, Message, Outbox, Prepared};
@@ -196,7 +196,8 @@ impl HostedComponent {
         let empty = self.read_inputs(cell, layout);
         for (port, span) in self.outputs.iter_mut().zip(&layout.outputs) {
             let (items, first_item) = (get(cell, span.at + GRANTED) as usize, get(cell, span.at + FIRST));
-            port.resume(get(cell, SLOT), Granted { items, first_item, missing: false });
+            let lost = get(cell, span.at + LOST_IF_EMPTY) != 0;
+            port.resume(get(cell, SLOT), Granted { items, first_item, lost });
         }
         if empty {
             self.outputs.iter_mut().take(self.declared.1).for_each(OutPort::blank);
@@ -266,6 +267,7 @@ impl HostedComponent {
     fn write(&mut self, cell: &[AtomicU64], layout: &Layout, status: u64, ns: u64) {
         for (port, span) in self.outputs.iter_mut().zip(&layout.outputs) {
             put(cell, span.at + GIVEN, port.items() as u64);
+            put(cell, span.at + LOST_IF_EMPTY, port.lost.into());
             put_bytes(cell, span.at + HEAD, port.bytes_mut());
         }
         for param in 0..self.params {

@@ -1,7 +1,8 @@
-//! The C interface, version 2. It never changes; another one has another version. The version is also that of the JSON in
+//! The C interface, version 3. It never changes; another one has another version. The version is also that of the JSON in
 //! which types, ports, parameters and results cross: the test below keeps its form.
 //!
-//! - 2: a tick may answer [`LOST`].
+//! - 3: an output's packet says whether it is lost where it is empty.
+//! - 2: as 3, without it; a tick may answer [`LOST`].
 //! - 1: as 2, without it.
 
 use std::ffi::c_void;
@@ -13,7 +14,7 @@ use crate::component::{Message, Scalar};
 /// First bytes of every table.
 pub(crate) const MAGIC: [u8; 8] = *b"taktlib\0";
 /// Version of what follows them.
-pub(crate) const INTERFACE: u32 = 2;
+pub(crate) const INTERFACE: u32 = 3;
 
 /// What a call answers.
 pub(crate) type Status = i32;
@@ -102,7 +103,8 @@ pub struct Packet {
     pub(crate) bytes: usize,
     pub(crate) items: usize,
     pub(crate) first_item: u64,
-    /// 1: there should be a packet, and there is none.
+    /// Of an input, 1: there should be a packet, and there is none. Of an output, 1: where it gives no item, the packet is
+    /// lost. The program says so where an input is lost, and the component may say otherwise.
     pub(crate) missing: u64,
 }
 
@@ -153,8 +155,8 @@ mod tests {
 
     /// Programs and libraries of one version read each other's JSON. A change of what stands here gives the
     /// interface another version.
-    fn is_of_version_2(value: &impl Serialize, form: &serde_json::Value) {
-        assert_eq!(super::INTERFACE, 2, "the form below is that of version 2");
+    fn is_of_version_3(value: &impl Serialize, form: &serde_json::Value) {
+        assert_eq!(super::INTERFACE, 3, "the form below is that of version 3");
         assert_eq!(&serde_json::to_value(value).expect("JSON"), form);
     }
 
@@ -188,7 +190,7 @@ mod tests {
                 with(param("f", "floats"), json!({ "max_len": 9 })),
             ],
         });
-        is_of_version_2(&kind, &form);
+        is_of_version_3(&kind, &form);
     }
 
     #[test]
@@ -217,9 +219,9 @@ mod tests {
                 output("g", "llr", json!({ "ratio": { "num": 2, "den": 1, "of": 1 } })),
             ],
         });
-        is_of_version_2(&shape, &form);
+        is_of_version_3(&shape, &form);
         let taps = Value::Floats(vec![0.5, 1.0]);
         let params = Params::new().with("yes", true).with("n", -3).with("x", 0.25).with("word", "a").with("taps", taps);
-        is_of_version_2(&params, &json!({ "yes": true, "n": -3, "x": 0.25, "word": "a", "taps": [0.5, 1.0] }));
+        is_of_version_3(&params, &json!({ "yes": true, "n": -3, "x": 0.25, "word": "a", "taps": [0.5, 1.0] }));
     }
 }

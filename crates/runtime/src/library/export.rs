@@ -15,7 +15,7 @@ use super::abi::{
     GOOD, INTERFACE, LOST, MAGIC, PANICKED, Packet, Packets, REFUSED, Reply, Slot, Status, Table, Text, Word,
 };
 use crate::component::{Component, Io, MakeError, Message, Outbox, Prepared};
-use crate::port::{Header, InPort, Lent, OutPort};
+use crate::port::{Granted, Header, InPort, Lent, OutPort};
 use crate::slot::Timer;
 
 /// What this library offers.
@@ -204,7 +204,9 @@ unsafe extern "C" fn tick(object: *mut c_void, slot: *mut Slot) -> Status {
         }
         for (port, packet) in object.outputs.iter_mut().zip(&*outputs) {
             // SAFETY: as above, writable, and no other port's.
-            port.lend(unsafe { Lent::new(packet.start, packet.bytes) }, packet.items, packet.first_item);
+            let memory = unsafe { Lent::new(packet.start, packet.bytes) };
+            let Packet { items, first_item, missing, .. } = *packet;
+            port.lend(memory, Granted { items, first_item, lost: missing != 0 });
         }
         // SAFETY: the caller's room for messages, nobody else's during the call.
         let room = unsafe { std::slice::from_raw_parts_mut(slot.messages, slot.message_room) };
@@ -218,7 +220,7 @@ unsafe extern "C" fn tick(object: *mut c_void, slot: *mut Slot) -> Status {
         slot.messages_sent = io.outbox.sent;
         object.inputs.iter_mut().for_each(InPort::take_back);
         for (port, packet) in object.outputs.iter_mut().zip(outputs) {
-            packet.items = port.take_back();
+            (packet.items, packet.missing) = (port.take_back(), port.lost.into());
         }
         status
     };

@@ -217,7 +217,8 @@ impl Component for Loaded {
         for (packet, port) in self.outputs.iter_mut().zip(io.outputs.iter_mut()) {
             let (items, first_item) = (port.items(), port.first_item);
             let bytes = port.bytes_mut();
-            *packet = Packet { start: bytes.as_mut_ptr(), bytes: bytes.len(), items, first_item, missing: 0 };
+            let (start, bytes) = (bytes.as_mut_ptr(), bytes.len());
+            *packet = Packet { start, bytes, items, first_item, missing: port.lost.into() };
         }
         let mut slot = Slot {
             slot: io.slot,
@@ -232,6 +233,7 @@ impl Component for Loaded {
         io.outbox.sent = slot.messages_sent.min(io.outbox.room.len());
         for (packet, port) in self.outputs.iter().zip(io.outputs.iter_mut()) {
             port.truncate(packet.items);
+            port.lost = packet.missing != 0;
         }
         if status == LOST {
             return io.lose();

@@ -42,7 +42,8 @@ impl Grant {
 pub(crate) struct Granted {
     pub(crate) items: usize,
     pub(crate) first_item: u64,
-    pub(crate) missing: bool,
+    /// Of an empty packet: it is lost.
+    pub(crate) lost: bool,
 }
 
 /// A packet with a number of items that the shape of its output does not allow.
@@ -69,7 +70,8 @@ pub(crate) struct Losses {
 /// An output of a component.
 pub struct OutPort {
     item: Item,
-    missing: bool,
+    /// Of an empty packet: it is lost, because an input is, or the component says so.
+    pub(crate) lost: bool,
     item_bytes: usize,
     /// All the memory of the packet to fill.
     place: Lent,
@@ -97,6 +99,7 @@ pub struct OutPort {
 pub struct Out<'a, T> {
     items: &'a mut [T],
     granted: &'a mut usize,
+    lost: &'a mut bool,
     first_item: u64,
 }
 
@@ -105,6 +108,18 @@ impl<T> Out<'_, T> {
     /// empty one, and the report says so.
     pub fn truncate(&mut self, items: usize) {
         *self.granted = items;
+    }
+
+    /// Gives no packet, and says that there should be one: consumers find it [`missing`](super::In::missing). Of a component
+    /// that gives nothing in a slot where an input is missing, that holds without this call.
+    pub fn lose(&mut self) {
+        (*self.granted, *self.lost) = (0, true);
+    }
+
+    /// Gives no packet, and says that none is due in this slot, even where an input is missing: a component that collects
+    /// several packets for one of its own gives nothing meanwhile.
+    pub fn withhold(&mut self) {
+        (*self.granted, *self.lost) = (0, false);
     }
 
     /// Sample index of the first item, as [`In::first_item`](super::In::first_item).
@@ -136,7 +151,7 @@ impl OutPort {
     pub(crate) fn new(item: Item, grant: Grant, rings: Vec<Writer<Cell>>, room: Room, history: usize) -> OutPort {
         OutPort {
             item,
-            missing: false,
+            lost: false,
             item_bytes: item.bytes(),
             place: Lent::NONE,
             granted: 0,
@@ -160,7 +175,7 @@ impl OutPort {
     pub fn write<T: Sample>(&mut self) -> Out<'_, T> {
         assert!(self.item == T::ITEM, "an output of {} written as {}", self.item, T::ITEM);
         let items = self.place.items_mut().get_mut(..self.granted).unwrap_or_default();
-        Out { items, granted: &mut self.granted, first_item: self.first_item }
+        Out { items, granted: &mut self.granted, lost: &mut self.lost, first_item: self.first_item }
     }
 
     /// The packet to fill.
@@ -175,9 +190,10 @@ impl OutPort {
     }
 
     /// The packet to fill, in memory that is lent; until [`OutPort::take_back`].
-    pub(crate) fn lend(&mut self, memory: Lent, granted: usize, first_item: u64) {
-        (self.place, self.granted, self.first_item) = (memory, granted, first_item);
-        self.declared = granted;
+    pub(crate) fn lend(&mut self, memory: Lent, granted: Granted) {
+        let Granted { items, first_item, lost } = granted;
+        (self.place, self.granted, self.declared) = (memory, items, items);
+        (self.first_item, self.lost) = (first_item, lost);
     }
 
     /// Forgets what was lent; answers how many items the component wants published.
@@ -231,22 +247,23 @@ impl OutPort {
         self.point_at(slot, warm);
     }
 
-    /// What may be given in logical slot `slot`, for who fills the packet later.
-    pub(crate) fn grant(&mut self, slot: u64, inputs: &[InPort]) -> Granted {
+    /// What may be given in logical slot `slot`, for who fills the packet later. `followed`: the inputs whose losses count.
+    pub(crate) fn grant(&mut self, slot: u64, inputs: &[InPort], followed: &[InPort]) -> Granted {
         self.reckon(slot, inputs);
-        Granted { items: self.granted, first_item: self.first_item, missing: self.missing }
+        self.follow_losses(followed);
+        Granted { items: self.granted, first_item: self.first_item, lost: self.lost }
     }
 
     /// Points at the cell of logical slot `slot`, for what was granted then.
     pub(crate) fn resume(&mut self, slot: u64, granted: Granted) {
-        (self.granted, self.first_item, self.missing) = (granted.items, granted.first_item, granted.missing);
+        (self.granted, self.first_item, self.lost) = (granted.items, granted.first_item, granted.lost);
         self.declared = granted.items;
         self.point_at(slot, &mut Warm::default());
     }
 
     #[inline(always)]
     fn reckon(&mut self, slot: u64, inputs: &[InPort]) {
-        self.missing = false;
+        self.lost = false;
         match self.grant {
             // Slots that were missed had their items, too: the sample index says where a packet belongs.
             Grant::Fixed(items) => (self.granted, self.first_item) = (items, slot.saturating_mul(items as u64)),
@@ -272,13 +289,12 @@ impl OutPort {
         self.place = unsafe { cell.buffer.lend_mut() };
     }
 
-    /// Takes length and sample index from an input's packet. What is made of a missing packet is missing as well.
+    /// Takes length and sample index from an input's packet.
     #[inline]
     fn follow(&mut self, input: Option<&InPort>, scale: impl Fn(u64) -> u64) {
         let header = input.map_or(Header::default(), |input| input.header);
         // No packet has more than 16 Mi items.
         self.granted = scale(header.items as u64) as usize;
-        self.missing = header.missing && header.items == 0;
         if header.items > 0 {
             self.first_item = scale(header.first_item);
         }
@@ -288,6 +304,18 @@ impl OutPort {
     #[cold]
     pub(crate) fn blank(&mut self) {
         self.bytes_mut().fill(0);
+    }
+
+    /// Notes that an input is lost, if any of these is: what the component makes nothing of is lost as well. An output as long
+    /// as an input's packet goes by that input alone where its packet is empty: nothing is due then.
+    #[cold]
+    pub(crate) fn follow_losses(&mut self, inputs: &[InPort]) {
+        let lost = |input: &InPort| input.is_missing() && input.items() == 0;
+        let measure = match self.grant {
+            Grant::Same { of } | Grant::Ratio { of, .. } => inputs.get(of).filter(|input| input.items() == 0),
+            Grant::Fixed(_) | Grant::UpTo(_) => None,
+        };
+        self.lost = measure.map_or_else(|| inputs.iter().any(lost), lost);
     }
 
     /// Takes the packet of an input, to change it in place. Without one: an empty packet.
@@ -311,7 +339,7 @@ impl OutPort {
     #[inline(always)]
     pub(crate) fn finish(&mut self, missing: bool) {
         self.place = Lent::NONE;
-        let missing = missing || self.missing;
+        let missing = missing || (self.lost && self.granted == 0);
         let items = if missing { 0 } else { self.checked() };
         let header = Header::new(self.slot, self.first_item, items, missing);
         self.first_item += items as u64;

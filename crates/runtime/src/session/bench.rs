@@ -44,7 +44,11 @@ pub struct Bench {
     feeds: Vec<OutPort>,
     taps: Vec<InPort>,
     packets: Vec<Vec<u8>>,
+    /// Inputs whose packet is missing in the next tick.
+    missing: Vec<bool>,
     outputs: Vec<Vec<u8>>,
+    /// Outputs whose packet was lost in the last tick.
+    lost: Vec<bool>,
     timer: Timer,
     slot: u64,
     ns: u64,
@@ -151,10 +155,24 @@ impl Bench {
             pending: Vec::new(),
             stats: EntryStats::default(),
         };
-        let packets = vec![Vec::new(); shape.inputs.len()];
-        let outputs = vec![Vec::new(); taps.len()];
+        let (packets, missing) = (vec![Vec::new(); shape.inputs.len()], vec![false; shape.inputs.len()]);
+        let (outputs, lost) = (vec![Vec::new(); taps.len()], vec![false; taps.len()]);
         let timer = Timer::of_processor();
-        Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0, longest })
+        Ok(Bench {
+            entry,
+            shape,
+            kind: None,
+            feeds,
+            taps,
+            packets,
+            missing,
+            outputs,
+            lost,
+            timer,
+            slot: 0,
+            ns: 0,
+            longest,
+        })
     }
 
     /// The component's ports.
@@ -165,11 +183,22 @@ impl Bench {
 
     /// The packet of an input for the next tick. An input that is not fed is empty.
     pub fn feed<T: crate::Sample>(&mut self, input: &str, items: &[T]) -> &mut Bench {
-        let port = self.shape.inputs.iter().position(|port| port.name == input);
-        let port = port.unwrap_or_else(|| panic!("no input `{input}`"));
+        let port = self.input(input);
         assert_eq!(self.shape.inputs[port].item, T::ITEM, "items of input `{input}`");
         self.feed_bytes(port, bytemuck::cast_slice(items));
         self
+    }
+
+    /// The packet of an input is missing in the next tick, as one that was lost.
+    pub fn lose(&mut self, input: &str) -> &mut Bench {
+        let port = self.input(input);
+        self.missing[port] = true;
+        self
+    }
+
+    fn input(&self, name: &str) -> usize {
+        let port = self.shape.inputs.iter().position(|port| port.name == name);
+        port.unwrap_or_else(|| panic!("no input `{name}`"))
     }
 
     /// The packet of an input by index, as bytes.
@@ -194,10 +223,10 @@ impl Bench {
     /// The component panicked, or gave a packet of a length that its shape does not allow.
     pub fn try_tick(&mut self) -> Result<(), TickError> {
         let slot = self.slot;
-        for (feed, packet) in self.feeds.iter_mut().zip(&mut self.packets) {
+        for ((feed, packet), missing) in self.feeds.iter_mut().zip(&mut self.packets).zip(&mut self.missing) {
             feed.begin(slot, &[], &mut Warm::default());
             feed.fill_bytes(packet);
-            feed.finish(false);
+            feed.finish(std::mem::take(missing));
             feed.hand_over();
             packet.clear();
         }
@@ -208,8 +237,9 @@ impl Bench {
         }
         self.ns = self.timer.ns_of(executed.ticks());
         self.entry.publish(slot, executed, self.ns);
-        for (tap, packet) in self.taps.iter_mut().zip(&mut self.outputs) {
+        for ((tap, packet), lost) in self.taps.iter_mut().zip(&mut self.outputs).zip(&mut self.lost) {
             tap.begin(slot);
+            *lost = tap.is_missing();
             packet.clear();
             packet.extend_from_slice(tap.bytes());
             tap.finish(slot);
@@ -225,13 +255,23 @@ impl Bench {
     /// What an output gave in the last tick.
     #[must_use]
     pub fn output<T: crate::Sample>(&self, output: &str) -> Vec<T> {
-        let port = self.shape.outputs.iter().position(|port| port.name == output);
-        let port = port.unwrap_or_else(|| panic!("no output `{output}`"));
+        let port = self.port_of(output);
         assert_eq!(self.shape.outputs[port].item, T::ITEM, "items of output `{output}`");
         let bytes = &self.outputs[port];
         let mut items = vec![T::zeroed(); bytes.len() / size_of::<T>()];
         bytemuck::cast_slice_mut(&mut items).copy_from_slice(bytes);
         items
+    }
+
+    /// Whether an output's packet of the last tick is lost: there should be one, and there is none.
+    #[must_use]
+    pub fn is_lost(&self, output: &str) -> bool {
+        self.lost[self.port_of(output)]
+    }
+
+    fn port_of(&self, output: &str) -> usize {
+        let port = self.shape.outputs.iter().position(|port| port.name == output);
+        port.unwrap_or_else(|| panic!("no output `{output}`"))
     }
 
     /// What an output by index gave in the last tick, as bytes.

@@ -66,7 +66,7 @@ impl Entry {
     ) -> Executed {
         let empty = self.open_inputs(slot);
         if let Body::Isolated(remote) = &mut self.component {
-            remote.post(slot, &self.inputs, &mut self.outputs);
+            remote.post(slot, &self.inputs, &mut self.outputs, self.declared);
             return Executed { start, end: timer.read(), fault: false, lost: false };
         }
         self.open_outputs(slot, empty, &mut Warm::default());
@@ -192,11 +192,20 @@ impl Entry {
             output.begin(slot, &self.inputs, warm);
         }
         if empty {
-            let declared = self.outputs.get_mut(..self.declared.1).unwrap_or_default();
-            declared.iter_mut().for_each(OutPort::blank);
+            self.open_without_packets();
         }
         for &(input, output) in &self.in_place {
             self.outputs[output].take(&mut self.inputs[input]);
+        }
+    }
+
+    /// Of a slot with an empty packet.
+    #[cold]
+    fn open_without_packets(&mut self) {
+        let inputs = self.inputs.get(..self.declared.0).unwrap_or_default();
+        for output in self.outputs.iter_mut().take(self.declared.1) {
+            output.blank();
+            output.follow_losses(inputs);
         }
     }
 

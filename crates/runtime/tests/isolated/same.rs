@@ -81,8 +81,9 @@ fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
     let mut hashes = Vec::new();
     let cases = [("program", &linked), ("library", &loaded)].map(|(from, all)| [(from, all, false), (from, all, true)]);
     for (from, all, isolated) in cases.into_iter().flatten() {
-        let mut waveform = chain(waveform(), [spec("a", "library-aerial"), spec("z", "library-sink")]);
-        waveform.components[0].isolated = isolated;
+        let specs = [spec("a", "library-aerial"), spec("w", "library-whole"), spec("z", "library-sink")];
+        let mut waveform = chain(waveform(), specs);
+        waveform.components[..2].iter_mut().for_each(|component| component.isolated = isolated);
         let graph = Graph::check(&waveform, all).unwrap_or_else(|error| panic!("{error}"));
         let plan = Plan::single(&graph, Latency::Compact);
         let session = Session::open(&graph, &plan, all, options(10)).expect("opens");
@@ -97,8 +98,8 @@ fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
         let [miss] = &report.miss_list[..] else { panic!("{:?}", report.miss_list) };
         let by_radio = Culprit::Radio { component: "a".into(), slot: 7 };
         assert_eq!((miss.kind, miss.logical_slot, &miss.culprit), (MissKind::Lost, 7, &by_radio));
-        let missing = of(&report, "z").missing_packets;
-        assert_eq!(missing, 1, "the lost one; in place of those that broke there are empty ones");
+        let missing = ["w", "z"].map(|name| of(&report, name).missing_packets);
+        assert_eq!(missing, [2; 2], "the lost ones; in place of those that broke there are empty ones");
         assert_eq!((report.misses, report.broken_packets, report.is_clean()), (1, 2, false));
         hashes.push(report.output_hash);
     }
