@@ -55,8 +55,11 @@ fn bursts_become_captures_with_their_time_and_frequency() {
     let metadata = recording.metadata().clone();
     assert_eq!(metadata.global.sample_rate_sps, Some(1e6));
     assert_eq!(metadata.global.hw.as_deref(), Some("N200 EMU001"));
-    let captures: Vec<_> =
-        metadata.captures.iter().map(|c| (c.sample_start, c.other["takt:tick"].as_u64().unwrap())).collect();
+    let captures: Vec<_> = metadata
+        .captures
+        .iter()
+        .map(|c| (c.sample_start, c.other.get("takt:tick").unwrap().as_u64().unwrap()))
+        .collect();
     assert_eq!(captures, [(0, 100_000_000), (1010, 200_000_050), (1015, 200_000_550)]);
     assert_eq!(metadata.captures[0].datetime.as_deref(), Some("2026-11-21T01:18:01.000000000Z"));
     assert_eq!(metadata.captures[1].datetime.as_deref(), Some("2026-11-21T01:18:02.000000500Z"));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::parse;
+use super::{Fields, parse};
 use crate::file::{FileError, SampleFormat};
 
 /// The whole of a metadata file.
@@ -17,7 +17,7 @@ pub struct Metadata {
     /// Remarks on stretches of samples, in order.
     pub annotations: Vec<Annotation>,
     /// Anything beside these three.
-    pub other: Map<String, Value>,
+    pub other: Fields,
 }
 
 /// What holds for all samples: the `global` object.
@@ -34,7 +34,7 @@ pub struct Global {
     /// `core:offset`: the index of the first sample, where a recording goes on from another file.
     pub offset: u64,
     /// All other fields, as they stand.
-    pub other: Map<String, Value>,
+    pub other: Fields,
 }
 
 /// Samples without a gap: an object of `captures`.
@@ -49,7 +49,7 @@ pub struct Capture {
     /// `core:datetime`: the time of the first sample, as text; [`utc_ns`](takt_base::utc_ns) understands it.
     pub datetime: Option<String>,
     /// All other fields, as they stand.
-    pub other: Map<String, Value>,
+    pub other: Fields,
 }
 
 /// A remark: an object of `annotations`.
@@ -60,7 +60,7 @@ pub struct Annotation {
     /// `core:sample_count`; without it the remark holds up to the next one.
     pub sample_count: Option<u64>,
     /// All other fields, as they stand: `core:label`, `core:freq_lower_edge`.
-    pub other: Map<String, Value>,
+    pub other: Fields,
 }
 
 impl Global {
@@ -74,7 +74,7 @@ impl Global {
             sample_rate_sps: None,
             hw: None,
             offset: 0,
-            other: Map::from_iter([("core:recorder".to_owned(), json!(recorder))]),
+            other: [("core:recorder", recorder)].into_iter().collect(),
         }
     }
 }
@@ -88,65 +88,93 @@ impl Metadata {
         parse::metadata(path, text)
     }
 
-    /// The document as SigMF has it.
+    /// The document as SigMF has it. Fields of others are as they were read, white space included.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        let mut document = self.other.clone();
-        document.insert("global".to_owned(), self.global.to_json());
-        document.insert("captures".to_owned(), self.captures.iter().map(Capture::to_json).collect());
-        document.insert("annotations".to_owned(), self.annotations.iter().map(Annotation::to_json).collect());
-        Value::Object(document)
+    pub fn to_json(&self) -> String {
+        // Texts and numbers in a map: nothing that JSON cannot say.
+        serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }
 
-impl Global {
-    fn to_json(&self) -> Value {
-        let fields = [
-            ("core:datatype", Some(json!(self.format.sigmf_name()))),
-            ("core:version", Some(json!(self.version))),
-            ("core:sample_rate", self.sample_rate_sps.and_then(number)),
-            ("core:hw", self.hw.as_deref().map(Value::from)),
-            ("core:offset", (self.offset != 0).then(|| json!(self.offset))),
-        ];
-        object(&self.other, fields)
+impl Serialize for Metadata {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut object = Object::begin(to)?;
+        object.field("global", Some(&self.global))?;
+        object.field("captures", Some(&self.captures))?;
+        object.field("annotations", Some(&self.annotations))?;
+        object.end(&self.other)
     }
 }
 
-impl Capture {
-    fn to_json(&self) -> Value {
-        let fields = [
-            ("core:sample_start", Some(json!(self.sample_start))),
-            ("core:global_index", self.global_index.map(Value::from)),
-            ("core:frequency", self.frequency_hz.and_then(number)),
-            ("core:datetime", self.datetime.as_deref().map(Value::from)),
-        ];
-        object(&self.other, fields)
+impl Serialize for Global {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut object = Object::begin(to)?;
+        object.field("core:datatype", Some(self.format.sigmf_name()))?;
+        object.field("core:version", Some(&self.version))?;
+        object.number("core:sample_rate", self.sample_rate_sps)?;
+        object.field("core:hw", self.hw.as_ref())?;
+        object.field("core:offset", (self.offset != 0).then_some(&self.offset))?;
+        object.end(&self.other)
     }
 }
 
-impl Annotation {
-    fn to_json(&self) -> Value {
-        let count = self.sample_count.map(Value::from);
-        object(&self.other, [("core:sample_start", Some(json!(self.sample_start))), ("core:sample_count", count)])
+impl Serialize for Capture {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut object = Object::begin(to)?;
+        object.field("core:sample_start", Some(&self.sample_start))?;
+        object.field("core:global_index", self.global_index.as_ref())?;
+        object.number("core:frequency", self.frequency_hz)?;
+        object.field("core:datetime", self.datetime.as_ref())?;
+        object.end(&self.other)
     }
 }
 
-/// The fields we know over those we do not.
-fn object<const N: usize>(other: &Map<String, Value>, fields: [(&str, Option<Value>); N]) -> Value {
-    let mut all = other.clone();
-    for (name, value) in fields {
-        match value {
-            Some(value) => all.insert(name.to_owned(), value),
-            None => all.remove(name),
-        };
+impl Serialize for Annotation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut object = Object::begin(to)?;
+        object.field("core:sample_start", Some(&self.sample_start))?;
+        object.field("core:sample_count", self.sample_count.as_ref())?;
+        object.end(&self.other)
     }
-    Value::Object(all)
 }
 
-/// A whole number as one: 25000000, not 25000000.0. None of what JSON has no number for.
-fn number(value: f64) -> Option<Value> {
-    let whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
-    value.is_finite().then(|| if whole { json!(value as i64) } else { json!(value) })
+/// An object on its way into a document: what we know of it, then what we do not.
+struct Object<M> {
+    map: M,
+    known: Vec<&'static str>,
+}
+
+impl<M: SerializeMap> Object<M> {
+    fn begin<S: Serializer<SerializeMap = M>>(to: S) -> Result<Object<M>, S::Error> {
+        Ok(Object { map: to.serialize_map(None)?, known: Vec::new() })
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: Option<&T>) -> Result<(), M::Error> {
+        self.known.push(name);
+        value.map_or(Ok(()), |value| self.map.serialize_entry(name, value))
+    }
+
+    /// A whole number as one: 25000000, not 25000000.0. None of what JSON has no number for.
+    fn number(&mut self, name: &'static str, value: Option<f64>) -> Result<(), M::Error> {
+        let value = value.filter(|value| value.is_finite());
+        let whole = value.filter(|value| value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0);
+        match whole {
+            Some(whole) => self.field(name, Some(&(whole as i64))),
+            None => self.field(name, value.as_ref()),
+        }
+    }
+
+    /// The fields of others behind ours, which hold over theirs.
+    fn end(mut self, other: &Fields) -> Result<M::Ok, M::Error> {
+        let mut written = Ok(());
+        other.each(|name, value| {
+            if written.is_ok() && !self.known.contains(&name) {
+                written = self.map.serialize_entry(name, value);
+            }
+        });
+        written?;
+        self.map.end()
+    }
 }
 
 /// Of the specification.

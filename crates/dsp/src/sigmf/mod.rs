@@ -29,11 +29,14 @@
 //! # }
 //! ```
 
+mod fields;
 mod metadata;
 mod parse;
+mod raw;
 mod reader;
 mod writer;
 
+pub use fields::Fields;
 pub use metadata::{Annotation, Capture, Global, Metadata};
 pub use reader::Reader;
 pub use writer::Writer;

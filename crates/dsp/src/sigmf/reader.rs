@@ -91,8 +91,9 @@ pub(super) const LIMIT_BYTES: u64 = 64 << 20;
 
 fn read_bounded(path: &Path) -> Result<Vec<u8>, FileError> {
     let (expected, fix) = ("a metadata file", "name the .sigmf-meta file of a recording");
-    let (file, _) = open_file(path, expected, fix)?;
-    let mut text = Vec::new();
+    let (file, length) = open_file(path, expected, fix)?;
+    // A file that is being replaced may be of another length.
+    let mut text = Vec::with_capacity(usize::try_from(length.min(LIMIT_BYTES) + 1).unwrap_or(0));
     file.take(LIMIT_BYTES + 1).read_to_end(&mut text).map_err(FileError::io("reading", path))?;
     if text.len() as u64 > LIMIT_BYTES {
         return Err(FileError::unexpected(path, "its length", "more than 64 MiB", "that of a metadata file", fix));

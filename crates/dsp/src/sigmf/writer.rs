@@ -1,13 +1,13 @@
 //! Makes a recording that is readable whenever the process may end.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use num_complex::Complex32;
 
 use super::reader::LIMIT_BYTES;
-use super::{Annotation, Capture, Global, Metadata, files};
+use super::{Annotation, Capture, Fields, Global, Metadata, files};
 use crate::file::{Existing, FileError, SampleWriter};
 
 /// A recording being written.
@@ -18,6 +18,8 @@ use crate::file::{Existing, FileError, SampleWriter};
 pub struct Writer {
     meta: PathBuf,
     metadata: Metadata,
+    /// The metadata file does not say all of it yet.
+    news: bool,
     data: SampleWriter,
 }
 
@@ -40,8 +42,8 @@ impl Writer {
         }
         let data = SampleWriter::create(&data, global.format, existing)?;
         let captures = vec![Capture { sample_start: global.offset, ..Capture::default() }];
-        let metadata = Metadata { global, captures, annotations: vec![], other: serde_json::Map::new() };
-        let mut writer = Writer { meta, metadata, data };
+        let metadata = Metadata { global, captures, annotations: vec![], other: Fields::default() };
+        let mut writer = Writer { meta, metadata, news: true, data };
         writer.checkpoint()?;
         Ok(writer)
     }
@@ -54,17 +56,20 @@ impl Writer {
         // In order: only the last ones can have begun here.
         while captures.pop_if(|last| last.sample_start >= sample_start).is_some() {}
         captures.push(Capture { sample_start, ..capture });
+        self.news = true;
     }
 
     /// What the recording says of its rate, in samples a second, where that was not known at first.
     pub fn set_sample_rate(&mut self, sample_rate_sps: f64) {
         self.metadata.global.sample_rate_sps = Some(sample_rate_sps);
+        self.news = true;
     }
 
     /// Adds a remark. Remarks are kept in the order of their first samples.
     pub fn annotate(&mut self, annotation: Annotation) {
         let place = self.metadata.annotations.partition_point(|other| other.sample_start <= annotation.sample_start);
         self.metadata.annotations.insert(place, annotation);
+        self.news = true;
     }
 
     /// Appends samples to the data file.
@@ -75,13 +80,18 @@ impl Writer {
         self.data.write(samples)
     }
 
-    /// Brings the samples to disk, then the metadata that describe them. Waits for the disk: call it now and then.
+    /// Brings the samples to disk, then the metadata that describe them, if there is news of them. Waits for the disk: call it now
+    /// and then.
     ///
     /// # Errors
     /// If the system refuses; then the metadata of the checkpoint before hold.
     pub fn checkpoint(&mut self) -> Result<(), FileError> {
         self.data.sync()?;
-        replace(&self.meta, &self.metadata)
+        if self.news {
+            replace(&self.meta, &self.metadata)?;
+            self.news = false;
+        }
+        Ok(())
     }
 
     /// The last checkpoint. Answers what the recording says of itself.
@@ -89,6 +99,8 @@ impl Writer {
     /// # Errors
     /// As [`checkpoint`](Writer::checkpoint).
     pub fn finish(mut self) -> Result<Metadata, FileError> {
+        // Whatever became of the file meanwhile.
+        self.news = true;
         self.checkpoint()?;
         Ok(self.metadata)
     }
@@ -125,15 +137,16 @@ fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
     let mut temporary = path.to_owned().into_os_string();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
-    let mut text = serde_json::to_string_pretty(&metadata.to_json())
-        .map_err(|e| FileError::io("describing", path)(e.into()))?
-        .into_bytes();
-    text.push(b'\n');
-    if text.len() as u64 > LIMIT_BYTES {
+    let mut text = Limited(Vec::new());
+    let described = serde_json::to_writer_pretty(&mut text, metadata).map_err(io::Error::from);
+    let described = described.and_then(|()| text.write_all(b"\n"));
+    let Limited(text) = text;
+    if described.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge) {
         let (found, expected) = ("more than 64 MiB", "what a reader takes: the checkpoint before holds");
         let fix = "record less at a time: each burst is a capture of its own";
         return Err(FileError::unexpected(path, "the length of its metadata", found, expected, fix));
     }
+    described.map_err(FileError::io("describing", path))?;
     let write = || {
         let mut file = File::create(&temporary)?;
         file.write_all(&text)?;
@@ -144,4 +157,21 @@ fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
         File::open(directory)?.sync_all()
     };
     write().map_err(FileError::io("writing", path))
+}
+
+/// A text that ends where a reader would not take it any more.
+struct Limited(Vec<u8>);
+
+impl Write for Limited {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if (self.0.len() + more.len()) as u64 > LIMIT_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -112,7 +112,7 @@ impl Sigmf {
             global_index: Some(run.tick.0 / u64::from(run.step.max(1))),
             frequency_hz: Some(run.centre_hz),
             datetime: self.setting.utc_at_tick_0_ns.and_then(|utc| utc.checked_add(since_0_ns)).map(utc_text),
-            other: [("takt:tick".to_owned(), json!(run.tick.0))].into_iter().collect(),
+            other: [("takt:tick", run.tick.0)].into_iter().collect(),
             ..Capture::default()
         });
         Ok(())
@@ -122,7 +122,7 @@ impl Sigmf {
 fn global(format: SampleFormat, setting: &Setting) -> Global {
     let mut global = Global { hw: Some(setting.hw.clone()), ..Global::new(format) };
     let extensions = json!([{ "name": "takt", "version": "0.1.0", "optional": true }]);
-    global.other.insert("core:extensions".to_owned(), extensions);
-    global.other.insert("takt:clock_hz".to_owned(), json!(setting.clock.hz()));
+    global.other.insert("core:extensions", extensions);
+    global.other.insert("takt:clock_hz", setting.clock.hz());
     global
 }

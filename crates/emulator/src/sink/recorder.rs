@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(counts.samples.load(Relaxed), 1 << 14);
         let recording = Reader::open(&path).unwrap();
         assert_eq!(recording.metadata().captures.len(), 1);
-        assert_eq!(recording.metadata().captures[0].other["takt:tick"], 1000 + 4 * dropped);
+        assert_eq!(recording.metadata().captures[0].other.get("takt:tick"), Some((1000 + 4 * dropped).into()));
     }
 
     #[test]

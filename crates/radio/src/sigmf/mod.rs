@@ -10,9 +10,8 @@ mod rx;
 mod session;
 mod tx;
 
-use serde_json::{Map, Value, json};
 use takt_base::{Tick, TickRate, Ticks};
-use takt_dsp::sigmf::Capture;
+use takt_dsp::sigmf::{Capture, Fields};
 
 pub use play::{PlayPlan, Played, play};
 pub use record::{RecordPlan, Recorded, record};
@@ -40,10 +39,10 @@ fn grid(rate_sps: f64) -> Option<(TickRate, Ticks)> {
 }
 
 /// Fields of a capture of a stream that begins at `tick` of this clock.
-fn stamp(tick: Tick, clock: TickRate, rate_sps: f64) -> Map<String, Value> {
+fn stamp(tick: Tick, clock: TickRate, rate_sps: f64) -> Fields {
     let by_rate = grid(rate_sps).is_some_and(|(usual, _)| usual == clock);
-    let tick_hz = (!by_rate).then(|| (TICK_HZ.to_owned(), json!(clock.hz())));
-    Map::from_iter([(TICK.to_owned(), json!(tick.0))].into_iter().chain(tick_hz))
+    let tick_hz = (!by_rate).then(|| (TICK_HZ, u64::from(clock.hz())));
+    [(TICK, tick.0)].into_iter().chain(tick_hz).collect()
 }
 
 /// The clock that a recording's samples lie on: the one it names, else that of [`grid`]; `None`: its rate counts no ticks.
@@ -69,6 +68,6 @@ fn tick_of(capture: &Capture, origin: Tick, step: Ticks) -> Tick {
 /// The time of sample 0 of the stream that a recording is a piece of.
 fn origin(first: &Capture, step: Ticks) -> Tick {
     let index = first.global_index.unwrap_or(first.sample_start);
-    let tick = first.other.get(TICK).and_then(Value::as_u64);
+    let tick = first.other.get(TICK).and_then(|tick| tick.as_u64());
     Tick(tick.unwrap_or(0).saturating_sub(index.saturating_mul(step.0)))
 }
