@@ -7,7 +7,7 @@ use serde::Serialize;
 use takt_host::Host;
 use takt_host::with_causes;
 
-use super::journal::{Entry, How, Journal, JournalError, Scope, boot_id};
+use super::journal::{Along, Entry, How, Journal, JournalError, Scope, boot_id};
 use super::setting::{Change, Setting, SettingError};
 
 /// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
@@ -38,6 +38,14 @@ impl FixError {
             FixError::Setting(error) => error.fix().map(str::to_owned),
         }
     }
+}
+
+/// What became of a rule's changes.
+#[derive(Debug, Default)]
+pub struct Applied {
+    pub made: Vec<Change>,
+    /// Those that the kernel allows nobody, each with its reason. Nothing was changed by them.
+    pub kept: Vec<SettingError>,
 }
 
 /// What became of one entry of the journal when it was to be undone.
@@ -75,16 +83,13 @@ impl Fixer {
         Ok(Fixer { journal: Journal::open(dir)?, host, boot_id })
     }
 
-    /// Makes the changes a rule asks for, in order; what is already as wanted is passed over. Returns those made.
+    /// Makes the changes a rule asks for, in order; what is already as wanted is passed over, and so is an interrupt that the
+    /// kernel keeps where it is.
     ///
     /// # Errors
     /// The first that could not be made ends it. Those before it stand, recorded.
-    pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Vec<Change>, FixError> {
-        let mut made = Vec::new();
-        for change in changes {
-            made.extend(self.apply_one(rule, scope, change)?);
-        }
-        Ok(made)
+    pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Applied, FixError> {
+        apply_each(changes, |change| self.apply_one(rule, scope, change))
     }
 
     fn apply_one(&mut self, rule: &str, scope: &Scope, change: &Change) -> Result<Option<Change>, FixError> {
@@ -102,6 +107,7 @@ impl Fixer {
             setting: change.setting.clone(),
             was: was.clone(),
             becomes: change.becomes.clone(),
+            along: change.setting.along(&self.host),
         };
         let number = self.journal.changes(entry.clone())?;
         if let Err(error) = change.setting.set(&self.host, &change.becomes) {
@@ -141,7 +147,7 @@ impl Fixer {
     }
 
     fn undo_one(&mut self, entry: &Entry) -> Result<Outcome, FixError> {
-        let how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
+        let mut how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
             How::Rebooted
         } else {
             let now = match entry.setting.get(&self.host) {
@@ -157,9 +163,46 @@ impl Fixer {
                 return Ok(Outcome::ChangedSince { now, set: entry.becomes.clone() });
             }
         };
+        // Where the value is as before, too: whoever gave it back may have been killed in between.
+        if how != How::Rebooted && self.give_back_along(entry)? {
+            how = How::Restored;
+        }
         self.journal.settled(entry.number, how)?;
         Ok(Outcome::Settled { how })
     }
+
+    /// Gives back what the kernel forgot with the change. Answers whether anything was another value.
+    fn give_back_along(&self, entry: &Entry) -> Result<bool, FixError> {
+        let mut restored = false;
+        for Along { setting, was } in &entry.along {
+            match setting.get(&self.host) {
+                Ok(now) if now == *was => {}
+                // Another driver, or another set of tunables than before.
+                Err(error) if error.is_gone() => {}
+                Ok(_) | Err(_) => {
+                    setting.set(&self.host, was)?;
+                    restored = true;
+                }
+            }
+        }
+        Ok(restored)
+    }
+}
+
+/// Makes one change after the other.
+fn apply_each(
+    changes: &[Change],
+    mut apply: impl FnMut(&Change) -> Result<Option<Change>, FixError>,
+) -> Result<Applied, FixError> {
+    let mut applied = Applied::default();
+    for change in changes {
+        match apply(change) {
+            Ok(made) => applied.made.extend(made),
+            Err(FixError::Setting(kept @ SettingError::Kept { .. })) => applied.kept.push(kept),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(applied)
 }
 
 pub(crate) fn unix_ms() -> u64 {
@@ -205,7 +248,7 @@ mod tests {
         }
 
         fn apply(&self, becomes: &str) -> Result<Vec<Change>, FixError> {
-            self.fixer().apply("rule", &Scope::Host, &[change(becomes)])
+            self.fixer().apply("rule", &Scope::Host, &[change(becomes)]).map(|applied| applied.made)
         }
 
         fn undo(&self) -> Vec<Outcome> {
@@ -349,6 +392,71 @@ mod tests {
         assert_eq!((world.value().as_str(), world.fixer().standing().len()), ("100", 1));
         world.tree.put("/sys/x", "b\n");
         assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]), "it has come back");
+    }
+
+    const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    const TUNABLE: &str = "/sys/devices/system/cpu/cpu0/cpufreq/schedutil/rate_limit_us";
+
+    /// A governor with a tunable, changed to `performance`; the kernel then has the tunable no more.
+    fn governed() -> World {
+        let world = World::new();
+        world.tree.put(GOVERNOR, "schedutil\n");
+        world.tree.put(TUNABLE, "500\n");
+        let setting = Setting::Sysfs(GOVERNOR.trim_start_matches("/sys/").to_owned());
+        let change = Change { setting, was: String::new(), becomes: "performance".to_owned() };
+        world.fixer().apply("governor", &Scope::Host, &[change]).unwrap();
+        world
+    }
+
+    #[test]
+    fn a_governor_comes_back_with_its_tunables() {
+        let world = governed();
+        let read = |path: &str| world.tree.host().read_opt(path);
+        assert_eq!(read(GOVERNOR).as_deref(), Some("performance"));
+        // As the kernel has it when the governor comes back: anew.
+        world.tree.put(TUNABLE, "1000\n");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert_eq!((read(GOVERNOR).as_deref(), read(TUNABLE).as_deref()), (Some("schedutil"), Some("500")));
+        assert!(world.undo().is_empty());
+    }
+
+    #[test]
+    fn undo_that_was_killed_behind_the_governor_gives_the_tunables_back_the_next_time() {
+        let world = governed();
+        world.tree.put(GOVERNOR, "schedutil\n");
+        world.tree.put(TUNABLE, "1000\n");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert_eq!(world.tree.host().read_opt(TUNABLE).as_deref(), Some("500"));
+    }
+
+    #[test]
+    fn tunables_of_a_governor_that_another_set_since_are_left() {
+        let world = governed();
+        world.tree.put(GOVERNOR, "powersave\n");
+        world.tree.put(TUNABLE, "1000\n");
+        assert!(matches!(world.undo()[..], [Outcome::ChangedSince { .. }]));
+        assert_eq!(world.tree.host().read_opt(TUNABLE).as_deref(), Some("1000"));
+        // And tunables that are not there any more keep nobody from the rest.
+        world.tree.put(GOVERNOR, "performance\n");
+        std::fs::remove_file(world.tree.host().path(TUNABLE)).unwrap();
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert_eq!(world.tree.host().read_opt(GOVERNOR).as_deref(), Some("schedutil"));
+    }
+
+    #[test] // of older kernels only the attempt tells which interrupts they keep
+    fn an_interrupt_that_the_kernel_keeps_is_noted_and_the_rest_go_on() {
+        let change = |number| Change { setting: Setting::Interrupt(number), was: "0".into(), becomes: "1".into() };
+        let changes = [41, 42, 43].map(change);
+        let applied = apply_each(&changes, |change| match change.setting {
+            Setting::Interrupt(number @ 42) => Err(SettingError::Kept { number }.into()),
+            _ => Ok(Some(change.clone())),
+        });
+        let applied = applied.unwrap();
+        assert_eq!(applied.made, [change(41), change(43)]);
+        assert!(matches!(applied.kept[..], [SettingError::Kept { number: 42 }]));
+        let refused =
+            apply_each(&changes, |change| Err(SettingError::ReadOnly { setting: change.setting.clone() }.into()));
+        assert!(matches!(refused, Err(FixError::Setting(SettingError::ReadOnly { .. }))));
     }
 
     #[test]

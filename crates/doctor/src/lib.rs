@@ -25,7 +25,7 @@ mod setting;
 
 pub use card::CardFact;
 pub use diagnosis::{Cost, Diagnosis, FixKind, FixOffer, Verdict, examine};
-pub use fixer::{FixError, Fixer, Outcome, Undone};
+pub use fixer::{Applied, FixError, Fixer, Outcome, Undone};
 pub use page::{explain, page};
 pub use rule::{Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic, Ways};
 pub use rules::RULES;

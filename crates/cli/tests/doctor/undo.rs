@@ -47,6 +47,7 @@ const WRONG: &[(&str, &str)] = &[
     ("sys/devices/system/cpu/cpufreq/boost", "0\n"),
     ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
     ("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil\n"),
+    ("sys/devices/system/cpu/cpu1/cpufreq/schedutil/rate_limit_us", "500\n"),
     ("sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference", "power\n"),
     ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3000000\n"),
     ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "2000000\n"),
@@ -74,6 +75,7 @@ const WRONG: &[(&str, &str)] = &[
     ("sys/class/net/eth0/device/msi_irqs/42", "msix\n"),
     ("ethtool/eth0/rx_ring", "256 4096\n"),
     ("ethtool/eth0/rx_usecs", "250\n"),
+    ("ethtool/eth0/adaptive_rx", "1\n"),
     ("ethtool/eth0/rx_pause", "0\n"),
     ("ethtool/eth0/eee", "1\n"),
 ];

@@ -31,6 +31,16 @@ pub struct Entry {
     pub setting: Setting,
     pub was: String,
     pub becomes: String,
+    /// What the kernel forgets where the setting changes, as a frequency governor's tunables: given back behind `was`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<Along>,
+}
+
+/// A setting that exists only while another one has its old value, and what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Along {
+    pub setting: Setting,
+    pub was: String,
 }
 
 /// Why an entry needs no more undoing.

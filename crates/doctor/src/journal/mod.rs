@@ -25,7 +25,7 @@ use takt_host::Host;
 use takt_host::dirs;
 use takt_host::lock::LockedFile;
 
-pub use entry::{Entry, How, Scope};
+pub use entry::{Along, Entry, How, Scope};
 pub use error::JournalError;
 pub use text::Contents;
 
@@ -152,6 +152,7 @@ mod testing {
             setting: Setting::Sysctl("net.core.rmem_max".to_owned()),
             was: was.to_owned(),
             becomes: becomes.to_owned(),
+            along: Vec::new(),
         }
     }
 }

@@ -26,6 +26,9 @@ pub enum SettingError {
     /// `/proc/sys` or `/sys` is read-only, as in most containers.
     #[error("{setting} is read-only here, as in a container or an inner network namespace")]
     ReadOnly { setting: Setting },
+    /// The kernel places it itself, as those of a disk's queues.
+    #[error("interrupt {number} stays where it is: the kernel lets nobody move it")]
+    Kept { number: u32 },
     #[error("writing `{value}` to {setting}")]
     Write {
         setting: Setting,

@@ -1,6 +1,7 @@
 //! Settings of the kernel that takt may change, and how one is written so that it can be trusted.
 
 mod error;
+mod governor;
 
 use std::io;
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use takt_host::Host;
 
 use super::card::CardFact;
+use super::journal::Along;
 
 pub use error::SettingError;
 
@@ -106,8 +108,19 @@ impl Setting {
         write().map_err(|source| self.unwritten(value, source, rustix::process::geteuid().is_root()))
     }
 
+    /// What the kernel forgets when this setting changes, and has anew when it gets the value back that it has now.
+    pub(crate) fn along(&self, host: &Host) -> Vec<Along> {
+        match self {
+            Setting::Sysfs(name) => governor::along(host, name),
+            Setting::Sysctl(_) | Setting::Interrupt(_) | Setting::Card { .. } => Vec::new(),
+        }
+    }
+
     fn unwritten(&self, value: &str, source: io::Error, by_root: bool) -> SettingError {
         let setting = self.clone();
+        if let (Setting::Interrupt(number), Some(libc::EIO)) = (self, source.raw_os_error()) {
+            return SettingError::Kept { number: *number };
+        }
         match source.kind() {
             io::ErrorKind::PermissionDenied if by_root => SettingError::RefusedToRoot { setting },
             io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting },
@@ -253,6 +266,11 @@ mod tests {
         assert!(!refused.to_string().contains("needs root") && refused.fix() != Some(takt_host::call::WITH_SUDO));
         assert!(matches!(of(libc::EROFS, true), SettingError::ReadOnly { .. }));
         assert!(matches!(of(libc::EIO, true), SettingError::Write { .. }));
+        let interrupt = Setting::Interrupt(24);
+        let kept = interrupt.unwritten("1", io::Error::from_raw_os_error(libc::EIO), true);
+        assert_eq!(kept.to_string(), "interrupt 24 stays where it is: the kernel lets nobody move it");
+        let offline = interrupt.unwritten("9", io::Error::from_raw_os_error(libc::EINVAL), true);
+        assert!(matches!(offline, SettingError::Write { .. }), "{offline}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use serde::Serialize;
 use takt_base::words::plural;
 use takt_doctor::journal::Scope;
-use takt_doctor::{Change, Diagnosis, FixError, FixKind, FixOffer, Fixer, Verdict};
+use takt_doctor::{Applied, Change, Diagnosis, FixError, FixKind, FixOffer, Fixer, SettingError, Verdict};
 use takt_host::call::WITH_SUDO;
 use takt_host::dirs::state_dir_of;
 use takt_host::with_causes;
@@ -63,9 +63,13 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
         let mut fixer = opened.map_err(|error| refused(error.into(), None))?;
         let stood = fixer.standing().len();
         for (diagnosis, offer) in agreed {
-            if let Err(error) = mend(&mut fixer, diagnosis, offer, &mut made) {
-                left.push(Left { rule: diagnosis.id.clone(), why: with_causes(&error) });
-                failed = failed.or(Some(error));
+            let rule = &diagnosis.id;
+            match mend(&mut fixer, rule, offer, &mut made) {
+                Ok(kept) => left.extend(kept.iter().map(|kept| Left { rule: rule.clone(), why: kept.to_string() })),
+                Err(error) => {
+                    left.push(Left { rule: rule.clone(), why: with_causes(&error) });
+                    failed = failed.or(Some(error));
+                }
             }
         }
         noted = fixer.standing().len() > stood;
@@ -80,13 +84,16 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     if output.wants_json() { Ok(Answer::Unknown) } else { Err(refused(error, noted.then_some(undo.as_str())).into()) }
 }
 
-/// Makes a rule's changes, in order. The first that fails ends it; what was made before it is among `made`.
-fn mend(fixer: &mut Fixer, diagnosis: &Diagnosis, offer: &FixOffer, made: &mut Vec<Made>) -> Result<(), FixError> {
+/// Makes a rule's changes, in order. The first that fails ends it; what was made before it is among `made`. Answers those that
+/// the kernel allows nobody.
+fn mend(fixer: &mut Fixer, rule: &str, offer: &FixOffer, made: &mut Vec<Made>) -> Result<Vec<SettingError>, FixError> {
+    let mut all_kept = Vec::new();
     for change in &offer.changes {
-        let changes = fixer.apply(&diagnosis.id, &Scope::Host, std::slice::from_ref(change))?;
-        made.extend(changes.into_iter().map(|change| Made { rule: diagnosis.id.clone(), change }));
+        let Applied { made: changes, kept } = fixer.apply(rule, &Scope::Host, std::slice::from_ref(change))?;
+        made.extend(changes.into_iter().map(|change| Made { rule: rule.to_owned(), change }));
+        all_kept.extend(kept);
     }
-    Ok(())
+    Ok(all_kept)
 }
 
 /// Whether this rule's changes may be made; otherwise why not.
