@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use takt_base::{Complex32, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat};
-use takt_dsp::sigmf::{Annotation, Capture, Fields, Global, Reader, Writer};
+use takt_dsp::sigmf::{Annotation, Capture, Fields, Global, Metadata, Reader, Writer};
 
 fn meta(path: &Path) -> String {
     format!("{}.sigmf-meta", path.display())
@@ -106,9 +106,15 @@ proptest! {
     ]) {
         let dir = tempfile::tempdir().unwrap();
         let path = recording(dir.path(), text, 16);
-        if let Err(error) = Reader::open(&path) {
-            prop_assert!(!error.fix().is_empty());
-            prop_assert!(error.to_string().contains("x.sigmf-"), "{error}");
+        match Reader::open(&path) {
+            Ok(reader) => {
+                let again = Metadata::parse(&path, reader.metadata().to_json().as_bytes());
+                prop_assert_eq!(&again.expect("it was read before"), reader.metadata());
+            }
+            Err(error) => {
+                prop_assert!(!error.fix().is_empty());
+                prop_assert!(error.to_string().contains("x.sigmf-"), "{error}");
+            }
         }
     }
 }
@@ -262,6 +268,27 @@ fn a_run_without_samples_leaves_no_capture() {
     }
     writer.write(&[Complex32::default(); 5]).unwrap();
     assert_eq!(writer.finish().unwrap().captures, [Capture { frequency_hz: Some(3e6), ..Capture::default() }]);
+}
+
+#[test] // the whole of it was written at each, with news or without
+fn a_checkpoint_writes_metadata_only_where_there_is_news_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let mut writer = Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Keep).unwrap();
+    let mut is_written = |news: &dyn Fn(&mut Writer)| {
+        std::fs::write(meta(&path), "as before").unwrap();
+        writer.write(&[Complex32::default(); 5]).unwrap();
+        news(&mut writer);
+        writer.checkpoint().unwrap();
+        std::fs::read(meta(&path)).unwrap() != b"as before"
+    };
+    assert!(!is_written(&|_| {}));
+    assert!(is_written(&|writer| writer.begin_capture(Capture::default())));
+    assert!(is_written(&|writer| writer.annotate(Annotation::default())));
+    assert!(is_written(&|writer| writer.set_sample_rate(1e6)));
+    assert!(!is_written(&|_| {}));
+    writer.finish().unwrap();
+    assert_eq!(Reader::open(&path).unwrap().samples(), 25);
 }
 
 #[test]

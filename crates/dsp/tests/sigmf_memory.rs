@@ -16,7 +16,7 @@ const GLOBAL: &str = r#""global":{"core:datatype":"ci16_le","core:version":"1.0.
 
 /// A document of some 4 MiB: `head`, `item` over and over, `tail`.
 fn filled(head: &str, item: &str, tail: &str) -> String {
-    format!("{head}{}{tail}", vec![item; BYTES / (item.len() + 1)].join(","))
+    format!("{head}{}{tail}", vec![item; (BYTES / (item.len() + 1)).max(1)].join(","))
 }
 
 /// Documents, the smallest pieces of JSON in each of the places where takt keeps what it reads.

@@ -206,11 +206,11 @@ fn lossy(loses: &[(String, BTreeSet<u64>)], every: u64, slots: u64) -> Report {
     let file = FILE.replace("15264", "1000").replace("30000", "4000");
     let file = file.replace("items = 1000", &format!("items = 1000\nevery = {every}"));
     let mut registry = registry();
-    for (kind, lost) in loses.iter().cloned() {
-        let (plain, name) = (Arc::new(waveform::registry()), kind.clone());
+    for (kind, lost) in loses {
+        let (plain, name, lost) = (waveform::registry(), kind.clone(), lost.clone());
         let made =
             move |params: &Params| Ok(Box::new(Lossy(plain.make(&name, params)?, lost.clone())) as Box<dyn Component>);
-        assert!(registry.equip(&kind, Arc::new(made)), "{kind}");
+        assert!(registry.equip(kind, Arc::new(made)), "{kind}");
     }
     let graph = Graph::check(&Waveform::parse("waveform.toml", &file).expect("read"), &registry).expect("checked");
     let workers: Vec<usize> = (0..graph.components().len()).map(|n| n % 2).collect();

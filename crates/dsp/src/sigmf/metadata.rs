@@ -16,7 +16,7 @@ pub struct Metadata {
     pub captures: Vec<Capture>,
     /// Remarks on stretches of samples, in order.
     pub annotations: Vec<Annotation>,
-    /// Anything beside these three.
+    /// Anything beside these three, as it stands.
     pub other: Fields,
 }
 

@@ -7,6 +7,13 @@
 //! beside the old, brought to disk, and renamed over it. So a killed process leaves metadata that describe samples that
 //! are there; what is later than the last [`Writer::checkpoint`] may lack its captures.
 //!
+//! A checkpoint writes metadata only if there is news of them, and then whole: JSON that is added to in place is none while
+//! that goes on. 26 000 captures are 5.5 MB; a checkpoint puts them together in 50 ms and brings them to disk in 20 ms (a
+//! shared machine of two cores). The limit of 64 MiB bounds it to about a second.
+//!
+//! Reading takes at most about three times the length of the file, beside the file itself. Fields of others are kept as text for
+//! that: [`Fields`].
+//!
 //! ```
 //! # fn main() -> Result<(), takt_dsp::file::FileError> {
 //! # let dir = tempfile::tempdir().unwrap();
