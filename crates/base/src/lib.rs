@@ -23,10 +23,12 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod csv;
 mod mistyped;
 mod nearest;
 mod notes;
 mod quantity;
+mod replace;
 pub mod shown;
 mod stop;
 mod tick;
@@ -34,11 +36,13 @@ mod utc;
 pub mod words;
 
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
+pub use csv::csv_field;
 pub use mistyped::Mistyped;
 pub use nearest::nearest;
 pub use notes::Notes;
 pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
+pub use replace::{replace_file, temporary_name};
 pub use stop::Stop;
 pub use tick::{Tick, TickRate, Ticks};
 pub use utc::{Utc, utc_ns, utc_text};

@@ -323,6 +323,24 @@ fn a_full_disk_is_an_error_and_what_was_written_stays() {
     assert_eq!(reader.samples(), kept, "every whole sample and no more");
 }
 
+/// Where others may write, they may lay a link where a file will be that is made beside the metadata.
+#[test]
+fn no_link_that_is_laid_beside_a_recording_is_followed() {
+    let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (path, victim) = (dir.path().join("x"), place.path().join("victim"));
+    std::fs::write(&victim, "mine").unwrap();
+    for beside in ["x.sigmf-meta.tmp", ".x.sigmf-meta.tmp", "x.tmp"] {
+        std::os::unix::fs::symlink(&victim, dir.path().join(beside)).unwrap();
+    }
+    let mut writer = Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Keep).unwrap();
+    writer.write(&[Complex32::default(); 5]).unwrap();
+    writer.checkpoint().unwrap();
+    writer.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    assert_eq!(Reader::open(&path).unwrap().samples(), 5);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 5, "both files and the links");
+}
+
 #[test]
 fn a_writer_killed_at_any_time_leaves_a_readable_recording() {
     // This test starts itself as the writer, lets it get somewhere, and kills it.

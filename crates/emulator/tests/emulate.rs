@@ -123,9 +123,14 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
 
 #[test]
 fn an_eeprom_file_is_kept_between_runs() {
-    let folder = std::env::temp_dir().join(format!("takt-eeprom-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("radio.eeprom");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("radio.eeprom");
+    // Where others may write, they may lay links beside it.
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "mine").unwrap();
+    for beside in ["radio.partial", "radio.eeprom.tmp", ".radio.eeprom.tmp"] {
+        std::os::unix::fs::symlink(&victim, folder.path().join(beside)).unwrap();
+    }
     let options = Options { eeproms: vec![file.clone()], names: vec!["first".into()], ..options(8) };
     let emulator = Emulator::start(&options).unwrap();
     let data = I2cBytes::new(&[0x21, b'F']).unwrap();
@@ -139,7 +144,8 @@ fn an_eeprom_file_is_kept_between_runs() {
     let ControlAnswer::I2cRead { data } = read else { panic!("{read:?}") };
     assert_eq!(data.as_slice(), b"First");
     emulator.stop().unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "nothing is left beside it");
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_recording_is_whole_once_its_watch_is_gone() {
         let recording = Reader::open(&path).unwrap();
         assert_eq!(recording.metadata().captures.len(), 1);
         assert_eq!(recording.samples(), samples as u64);
-        assert!(!path.with_extension("sigmf-meta.tmp").exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside both files");
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use takt_base::csv_field;
+
 use crate::Figure;
 use crate::xml::harmless;
 
@@ -42,12 +44,9 @@ impl Figure {
     }
 }
 
-/// Quoted where it must be. A text that a spreadsheet would take for a formula gets an apostrophe in front.
+/// A text that acts neither in a terminal nor in a spreadsheet.
 fn field(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect();
-    let formula = text.starts_with(['=', '+', '-', '@']);
-    let text = if formula { format!("'{text}") } else { text };
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    csv_field(&text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect::<String>())
 }
 
 #[cfg(test)]

@@ -132,11 +132,8 @@ fn may_be_replaced(data: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Writes a file beside the old one and renames it over: a reader finds one or the other, whole.
+/// A reader finds the old file or the new one, whole.
 fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
-    let mut temporary = path.to_owned().into_os_string();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
     let mut text = Limited(Vec::new());
     let described = serde_json::to_writer_pretty(&mut text, metadata).map_err(io::Error::from);
     let described = described.and_then(|()| text.write_all(b"\n"));
@@ -147,16 +144,7 @@ fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
         return Err(FileError::unexpected(path, "the length of its metadata", found, expected, fix));
     }
     described.map_err(FileError::io("describing", path))?;
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)?;
-        // The name is in the directory, which has to reach the disk as well.
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(directory)?.sync_all()
-    };
-    write().map_err(FileError::io("writing", path))
+    takt_base::replace_file(path, &text).map_err(FileError::io("writing", path))
 }
 
 /// A text that ends where a reader would not take it any more.

@@ -1,7 +1,7 @@
 //! EEPROM contents that outlive a run.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use super::EmulateError;
@@ -21,13 +21,4 @@ pub(super) fn read_eeprom(path: &Path) -> Result<Option<EepromImages>, EmulateEr
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(EmulateError::Eeprom { path: path.to_owned(), source }),
     }
-}
-
-/// Replaces a file, so that a reader or a crash sees the old bytes or the new ones.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = path.with_extension("partial");
-    let mut file = fs::File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)
 }

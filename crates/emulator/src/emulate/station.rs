@@ -11,7 +11,6 @@ use takt_host::policy::{Policy, set_policy};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
 
 use super::broadcast::broadcast_of;
-use super::eeprom_file::write_whole;
 use super::lag_port::LagPort;
 use super::model::{Model, Site, present};
 use super::questions::{Questions, Radio};
@@ -159,7 +158,8 @@ impl<M: Model> Station<M> {
             return Ok(());
         };
         if writes != self.kept_writes {
-            write_whole(path, &images).map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;
+            takt_base::replace_file(path, &images)
+                .map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;
             self.kept_writes = writes;
         }
         Ok(())

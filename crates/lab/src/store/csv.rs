@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use takt_base::csv_field;
+
 use super::Table;
 
 impl Table {
@@ -17,12 +19,8 @@ impl Table {
     }
 }
 
-/// RFC 4180: a field with a comma, a quote or a line end is quoted, quotes are doubled.
 fn line(fields: impl Iterator<Item = String>) -> String {
-    let quoted = fields.map(|field| {
-        if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
-    });
-    let mut line = quoted.collect::<Vec<_>>().join(",");
+    let mut line = fields.map(|field| csv_field(&field)).collect::<Vec<_>>().join(",");
     line.push_str("\r\n");
     line
 }
