@@ -80,7 +80,7 @@ impl Fixer {
     /// Opens the journal in `dir` (usually [`takt_host::dirs::state_dir`]) for changes to `host`.
     pub fn open(host: Host, dir: &Path) -> Result<Fixer, JournalError> {
         let boot_id = boot_id(&host);
-        Ok(Fixer { journal: Journal::open(dir)?, host, boot_id })
+        Ok(Fixer { journal: Journal::open(&host, dir)?, host, boot_id })
     }
 
     /// Makes the changes a rule asks for, in order; what is already as wanted is passed over, and so is an interrupt that the
@@ -98,6 +98,9 @@ impl Fixer {
         if was == change.becomes {
             return Ok(None);
         }
+        // What could not be given back is not changed.
+        change.setting.can_be(&was)?;
+        change.setting.can_be(&change.becomes)?;
         let entry = Entry {
             number: 0,
             unix_ms: unix_ms(),
@@ -150,6 +153,7 @@ impl Fixer {
         let mut how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
             How::Rebooted
         } else {
+            entry.setting.can_be(&entry.was)?;
             let now = match entry.setting.get(&self.host) {
                 Err(error) if error.is_gone() => return Ok(Outcome::Gone),
                 now => now?,
@@ -367,6 +371,63 @@ mod tests {
         }
     }
 
+    /// A recorded host that was received, with a journal and links in it. Its journal would have root write whatever it says
+    /// wherever the links lead.
+    #[test]
+    fn a_forged_journal_of_a_recorded_host_writes_nothing_outside_it_and_no_free_text() {
+        let world = World::new();
+        let place = tempfile::tempdir().unwrap();
+        let victim = place.path().join("victim");
+        std::fs::write(&victim, "100\n").unwrap();
+        let forge = |was: &str| {
+            let entry = Entry {
+                number: 0,
+                unix_ms: 0,
+                boot_id: Some("first".to_owned()),
+                rule: "rule".to_owned(),
+                scope: Scope::Host,
+                setting: setting(),
+                was: was.to_owned(),
+                becomes: "100".to_owned(),
+            };
+            let line = serde_json::json!({ "changes": entry });
+            let text = format!("{{\"takt_journal\":{{\"version\":1}}}}\n{line}\n");
+            std::fs::write(journal::journal_path(world.state.path()), text).unwrap();
+        };
+
+        forge("root::0:0::/:/bin/sh\n");
+        let undone = world.undo();
+        assert!(
+            matches!(&undone[..], [Outcome::Refused { error: FixError::Setting(SettingError::Value { .. }) }]),
+            "{undone:?}"
+        );
+        assert_eq!(world.value(), "100");
+
+        // The setting is a link out of the recorded host, by itself or by a folder on the way.
+        forge("7");
+        let (file, folder) = (world.tree.host().path(RMEM), world.tree.host().path("/proc/sys/net/core"));
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&victim, &file).unwrap();
+        assert!(matches!(world.undo()[..], [Outcome::Gone]));
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::rename(&victim, place.path().join("rmem_max")).unwrap();
+        std::os::unix::fs::symlink(place.path(), &folder).unwrap();
+        assert!(matches!(world.undo()[..], [Outcome::Gone]));
+        assert_eq!(std::fs::read_to_string(place.path().join("rmem_max")).unwrap(), "100\n");
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nor is anything made there");
+    }
+
+    /// Its notes, too, are looked for inside it.
+    #[test]
+    fn a_link_in_a_recorded_host_does_not_lead_its_journal_out() {
+        let (world, place) = (World::new(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(place.path(), world.tree.root().join("var")).unwrap();
+        let state = world.tree.root().join("var/lib/takt");
+        Fixer::open(world.tree.host(), &state).unwrap().apply("rule", &Scope::Host, &[change("500")]).unwrap();
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+        assert_eq!(journal::read(&world.tree.host(), &state).unwrap().standing.len(), 1);
+    }
+
     #[test]
     fn huge_pages_that_a_signal_stopped_half_way_are_given_back() {
         let (tree, state) = (Tree::new().with("/proc/sys/vm/nr_hugepages", "0\n"), tempfile::tempdir().unwrap());
@@ -487,7 +548,7 @@ mod tests {
             let length = (bytes.len() as f64 * cut) as usize;
             std::fs::write(&path, &bytes[..length]).unwrap();
             // What the killed run had done: all whole entries, or all but the last of them.
-            let standing = journal::read(world.state.path()).unwrap().standing;
+            let standing = journal::read(&Host::this(), world.state.path()).unwrap().standing;
             for done in [standing.len(), standing.len().saturating_sub(1)] {
                 std::fs::write(&path, &bytes[..length]).unwrap();
                 let value = standing[..done].last().map_or("100", |entry| &entry.becomes);

@@ -7,28 +7,15 @@
 //!
 //! `TAKT_STATE_DIR` and `TAKT_RUN_DIR` name others. Both folders are made when first needed, for their owner only. A host
 //! recorded in a folder has a state of its own below that folder: what stands there is not what stands here.
+//!
+//! takt ends processes and changes settings on the word of what is in them. So both are opened as [`Trust::Own`]: a folder that
+//! another user made, or may write, is refused.
 
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::host::Host;
+use crate::trusted::{Trust, TrustError, TrustedDir};
 use crate::user::User;
-
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DirError {
-    #[error("making folder {path}")]
-    Make {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// Another user made it: what it says cannot be believed.
-    #[error("folder {path} belongs to user {owner}, not to this one ({own})")]
-    Foreign { path: PathBuf, owner: u32, own: u32 },
-}
 
 /// The folder of journals. Not made yet.
 #[must_use]
@@ -54,33 +41,39 @@ pub fn run_dir() -> PathBuf {
 /// Where runs keep files that only they need, each in a folder of its own: bundles of containers, images of guests.
 #[must_use]
 pub fn scratch_dir() -> PathBuf {
-    run_dir().join("scratch")
+    run_dir().join(SCRATCH)
 }
 
 /// Makes the folder `name` there, for its owner only.
-pub fn make_scratch(name: &str) -> Result<PathBuf, DirError> {
-    let path = scratch_dir().join(name);
-    make(&run_dir())?;
-    make(&path)?;
-    Ok(path)
+pub fn make_scratch(name: &str) -> Result<PathBuf, TrustError> {
+    let scratch = TrustedDir::make(&run_dir(), Trust::Own)?.make_folder(SCRATCH)?;
+    Ok(scratch.make_folder(name)?.path().to_owned())
 }
 
-/// Makes a folder for its owner only, with its parents, and refuses one that belongs to another user.
-///
-/// # Errors
-/// It can't be made, is no folder, or is another user's.
-pub fn make(path: &Path) -> Result<(), DirError> {
-    let failed = |source| DirError::Make { path: path.to_owned(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
-    // Not through a symbolic link, which anybody could have laid in /tmp.
-    let meta = fs::symlink_metadata(path).map_err(failed)?;
-    if !meta.is_dir() {
-        return Err(failed(io::ErrorKind::NotADirectory.into()));
+/// The folder that holds them; `None` if there is none yet.
+pub(crate) fn find_scratch() -> Result<Option<TrustedDir>, TrustError> {
+    TrustedDir::find(&run_dir(), Trust::Own)?.map_or(Ok(None), |run| run.folder(SCRATCH))
+}
+
+/// Makes the folder `dir` of takt's notes about `host`. One below a recorded host's root is found without leaving that.
+pub fn make_notes(host: &Host, dir: &Path) -> Result<TrustedDir, TrustError> {
+    match below(host, dir) {
+        Some(path) => TrustedDir::make_within(host.root(), &path, Trust::Own),
+        None => TrustedDir::make(dir, Trust::Own),
     }
-    if meta.uid() != User::own().uid {
-        return Err(DirError::Foreign { path: path.to_owned(), owner: meta.uid(), own: User::own().uid });
+}
+
+/// The same to be read, if it is there. Notes about a recorded host may be its recorder's: they are only shown.
+pub fn find_notes(host: &Host, dir: &Path) -> Result<Option<TrustedDir>, TrustError> {
+    match below(host, dir) {
+        Some(path) => TrustedDir::find_within(host.root(), &path),
+        None => TrustedDir::find(dir, Trust::Own),
     }
-    Ok(())
+}
+
+/// As the recorded host itself names it.
+fn below(host: &Host, dir: &Path) -> Option<PathBuf> {
+    if host.is_this() { None } else { dir.strip_prefix(host.root()).ok().map(|path| Path::new("/").join(path)) }
 }
 
 fn named_or(variable: &str, of_root: &str, of_user: impl FnOnce() -> PathBuf) -> PathBuf {
@@ -96,6 +89,7 @@ fn temporary() -> PathBuf {
     std::env::temp_dir().join(format!("takt-{}", User::own().uid))
 }
 
+const SCRATCH: &str = "scratch";
 const STATE: &str = "TAKT_STATE_DIR";
 const STATE_OF_ROOT: &str = "/var/lib/takt";
 
@@ -104,27 +98,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_private_and_making_it_twice_is_fine() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a/b");
-        make(&path).unwrap();
-        make(&path).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
-    }
-
-    #[test]
     fn a_recorded_host_has_a_state_of_its_own() {
         assert_eq!(state_dir_of(&Host::this()), state_dir());
         let named = env_dir(STATE);
         let other = state_dir_of(&Host::at("/other"));
         assert_eq!(other, named.unwrap_or_else(|| "/other/var/lib/takt".into()), "unless the variable names one");
-    }
-
-    #[test]
-    fn a_link_in_place_of_the_folder_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let link = dir.path().join("takt-0");
-        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
-        assert!(matches!(make(&link), Err(DirError::Make { .. })));
     }
 }

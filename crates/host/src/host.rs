@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::error::ReadError;
 use crate::policy::PolicyError;
+use crate::trusted::{self, TrustedDir};
 
 /// The most bytes read from one file. `/proc/interrupts` of a large machine stays far below.
 const FILE_LIMIT_BYTES: u64 = 8 << 20;
@@ -117,14 +118,24 @@ impl Host {
         self.waited.set(true);
     }
 
-    /// Where `path` (absolute, as on the host itself) is found.
+    /// Where `path` (absolute, as on the host itself) is found. On a recorded host its links may lead out of there: what is read
+    /// and written goes through [`read`](Host::read) and [`write`](Host::write), which stay inside.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
-        let root = match &self.later {
+        self.tree().join(path.trim_start_matches('/'))
+    }
+
+    /// Where this host's files are.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where they are now.
+    fn tree(&self) -> &Path {
+        match &self.later {
             Some(later) if self.waited.get() => later,
             _ => &self.root,
-        };
-        root.join(path.trim_start_matches('/'))
+        }
     }
 
     /// The text of a file, bytes that are no UTF-8 replaced.
@@ -148,9 +159,16 @@ impl Host {
     /// At most the first `bytes` of a file that need not end, such as a device.
     pub fn read_start(&self, path: &str, bytes: u64) -> Result<Vec<u8>, ReadError> {
         let mut start = Vec::new();
-        let read = fs::File::open(self.path(path)).and_then(|file| file.take(bytes).read_to_end(&mut start));
+        let read = self.open(path).and_then(|file| file.take(bytes).read_to_end(&mut start));
         read.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
         Ok(start)
+    }
+
+    fn open(&self, path: &str) -> io::Result<fs::File> {
+        if self.is_this() {
+            return fs::File::open(self.path(path));
+        }
+        trusted::recorded_file(self.tree(), Path::new(path)).map_err(io::Error::from)
     }
 
     /// The text of a file without white space around it; `None` if it cannot be read.
@@ -175,20 +193,22 @@ impl Host {
     /// # Errors
     /// There is no such setting, or it may not be changed.
     pub fn write(&self, path: &str, text: &str) -> io::Result<()> {
-        let path = self.path(path);
-        // Also what tells a setting that is not there, or may not be changed.
-        let mut setting = fs::OpenOptions::new().write(true).open(&path)?;
         if self.is_this() {
-            return setting.write_all(text.as_bytes());
+            return fs::OpenOptions::new().write(true).open(self.path(path))?.write_all(text.as_bytes());
         }
-        let next = path.with_extension("new");
-        fs::write(&next, text)?;
-        fs::rename(&next, &path)
+        let (folder, name) = trusted::recorded_place(self.tree(), Path::new(path))?;
+        // What tells a setting that is not there, or may not be changed.
+        folder.may_write(&name)?;
+        Ok(folder.replace(&name, text.as_bytes())?)
     }
 
     /// Names in a folder, sorted; empty if it is not there.
     #[must_use]
     pub fn list(&self, path: &str) -> Vec<String> {
+        if !self.is_this() {
+            let folder = TrustedDir::find_within(self.tree(), Path::new(path));
+            return folder.ok().flatten().and_then(|folder| folder.names().ok()).unwrap_or_default();
+        }
         let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();

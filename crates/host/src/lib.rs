@@ -16,7 +16,7 @@
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`ending`] | a request to end, by signal |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
-//! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
+//! | [`leftovers`], [`dirs`], [`lock`], [`trusted`] | what a killed run left, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
@@ -61,6 +61,7 @@ pub mod steering;
 pub mod thread_clock;
 pub mod timer;
 pub mod topology;
+pub mod trusted;
 pub mod user;
 pub mod user_namespace;
 

@@ -1,10 +1,12 @@
-//! Doubles for tests: a host made of files, and a process to be looked at.
+//! Doubles for tests: a host made of files, a process to be looked at, and the record of what a test makes that outlives it.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::host::Host;
+use crate::leftovers::{Leftover, Registration, Registry, Run};
+use crate::namespace;
 
 /// A folder that looks like the root of a host; gone when dropped.
 #[derive(Debug)]
@@ -56,5 +58,56 @@ impl Drop for Killed {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// What a test makes that outlives its process, recorded and marked as takt does with its own: `takt clean` ends and removes what
+/// a killed test left.
+#[derive(Debug)]
+pub struct TestRun {
+    run: Run,
+    namespaces: Vec<(String, Registration)>,
+}
+
+impl TestRun {
+    /// On record where `takt clean` of this user looks.
+    #[expect(clippy::new_without_default, reason = "it makes a record")]
+    pub fn new() -> TestRun {
+        TestRun::at(&Registry::system())
+    }
+
+    pub fn at(registry: &Registry) -> TestRun {
+        TestRun { run: registry.begin("test").unwrap(), namespaces: Vec::new() }
+    }
+
+    /// The name of its network namespace of that label.
+    pub fn name(&self, label: &str) -> String {
+        self.run.name(label)
+    }
+
+    /// Makes that namespace, which takes root; gone on drop.
+    pub fn namespace(&mut self, label: &str) -> String {
+        let name = self.name(label);
+        let registration = self.run.will_create(Leftover::NetworkNamespace { name: name.clone() }).unwrap();
+        self.namespaces.push((name.clone(), registration));
+        assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success(), "ip netns add {name}");
+        name
+    }
+
+    /// Marks a process that will execute `program`, by itself or in the end.
+    pub fn mark(&self, command: &mut Command, program: &Path) {
+        self.run.starts(program).unwrap();
+        command.envs([self.run.mark()]);
+    }
+}
+
+impl Drop for TestRun {
+    fn drop(&mut self) {
+        for (name, registration) in self.namespaces.drain(..) {
+            // What can't be removed now stays recorded, and `takt clean` says why.
+            if namespace::remove_named(&name).is_ok() {
+                let _ = registration.released();
+            }
+        }
     }
 }

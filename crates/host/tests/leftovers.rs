@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use takt_host::leftovers::{Leftover, LeftoversError, Registry};
+use takt_host::testing::TestRun;
 
 fn namespace(name: &str) -> Leftover {
     Leftover::NetworkNamespace { name: name.to_owned() }
@@ -230,6 +232,162 @@ proptest! {
         prop_assert!(cleaned.removed.is_empty());
         prop_assert!(record.exists() || !bytes.contains(&b'\n'), "only a first line that was never finished is dropped");
     }
+}
+
+/// Set for the test that is going to be killed; its value is the registry's folder.
+const VICTIM: &str = "TAKT_TEST_LEFTOVERS_VICTIM";
+
+/// As a victim this makes what tests make, says so and waits to be killed; in the suite it makes it and takes it away.
+#[test]
+fn what_a_test_makes_is_gone_with_it() {
+    let make = |registry: &Registry| {
+        let mut test = TestRun::at(registry);
+        let mut child = Command::new("sleep");
+        test.mark(child.arg("600").stdin(Stdio::null()), &sleep());
+        let child = Sleeper(child.spawn().unwrap());
+        let namespace = rustix::process::geteuid().is_root().then(|| test.namespace("test-victim"));
+        (test, child, namespace)
+    };
+    if let Ok(dir) = std::env::var(VICTIM) {
+        let (_test, child, _) = make(&Registry::at(dir));
+        std::io::stdout().write_all(format!("made {}\n", child.0.id()).as_bytes()).unwrap();
+        thread::sleep(Duration::from_secs(600));
+        return;
+    }
+    let (dir, registry) = registry();
+    let (test, child, namespace) = make(&registry);
+    drop((test, child));
+    assert!(namespace.is_none_or(|name| !netns(&name).exists()));
+    let cleaned = registry.clean().unwrap();
+    assert!(cleaned.removed.is_empty() && cleaned.alive.is_empty(), "{cleaned:?}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the lock alone");
+}
+
+#[test]
+fn what_a_killed_test_left_is_marked_and_cleaned_up() {
+    let (dir, registry) = registry();
+    let mut victim = Command::new(std::env::current_exe().unwrap());
+    victim.args(["--exact", "what_a_test_makes_is_gone_with_it", "--nocapture"]).env(VICTIM, dir.path());
+    let mut victim = Sleeper(victim.stdout(Stdio::piped()).spawn().unwrap());
+    let output = std::io::BufReader::new(victim.0.stdout.take().unwrap());
+    let mut lines = std::io::BufRead::lines(output).map_while(Result::ok);
+    let child =
+        lines.find_map(|line| line.rsplit_once("made ").and_then(|(_, pid)| pid.trim().parse::<u32>().ok())).unwrap();
+    let namespace = netns(&format!("takt-{}-test-victim", victim.0.id()));
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(registry.clean().unwrap().alive.len(), 1, "a test that lives is left alone");
+    assert_eq!(namespace.exists(), is_root);
+    drop(victim);
+    let cleaned = registry.clean().unwrap();
+    assert!(cleaned.kept.is_empty() && cleaned.removed.len() == 1 + usize::from(is_root), "{cleaned:?}");
+    let ended = |removed: &takt_host::leftovers::Removed| matches!(removed.leftover, Leftover::Process { pid, .. } if pid == child);
+    assert!(cleaned.removed.iter().any(ended) && !namespace.exists(), "{cleaned:?}");
+}
+
+fn netns(name: &str) -> std::path::PathBuf {
+    std::path::Path::new("/run/netns").join(name)
+}
+
+/// The program of that name.
+fn sleep() -> std::path::PathBuf {
+    let folders = ["/bin", "/usr/bin"].map(std::path::Path::new);
+    folders.into_iter().map(|folder| folder.join("sleep")).find(|file| file.exists()).expect("every machine has it")
+}
+
+/// A record that would have `clean` end a process, as anybody can write one: both numbers are in /proc for everybody to see.
+fn forged(victim: &Sleeper) -> String {
+    let leftover = serde_json::to_value(victim.leftover()).unwrap();
+    format!(
+        "{{\"takt_run\":{{\"version\":1,\"id\":\"1-2\",\"what\":\"check\",\"pid\":{}}}}}\n{}\n",
+        u32::MAX,
+        serde_json::json!({ "creates": { "number": 0, "leftover": leftover } })
+    )
+}
+
+const RECORD: &str = "run-1-0.jsonl";
+
+/// Where `XDG_RUNTIME_DIR` is not set the folder is /tmp/takt-UID, and whoever comes first makes it.
+#[test]
+fn a_folder_of_records_that_another_made_or_may_write_is_refused_and_its_records_do_nothing() {
+    let (dir, registry) = registry();
+    let mut victim = Sleeper::new(None);
+    fs::write(dir.path().join(RECORD), forged(&victim)).unwrap();
+    let refuse = || {
+        let errors = [
+            registry.clean().map(drop).unwrap_err(),
+            registry.owners(|_| true).map(drop).unwrap_err(),
+            registry.begin("check").map(drop).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(matches!(error, LeftoversError::Untrusted(_)), "{error}");
+        }
+    };
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    refuse();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    match chown(dir.path(), Some(65534), None) {
+        Ok(()) => refuse(),
+        Err(_) => takt_testing::skip("a folder of another user   (run the tests as root)"),
+    }
+    assert!(victim.lives());
+    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, [RECORD], "not even a lock is made there");
+}
+
+#[test]
+fn a_link_in_place_of_the_folder_of_records_is_refused() {
+    let (dir, _registry) = registry();
+    let mut victim = Sleeper::new(None);
+    fs::write(dir.path().join(RECORD), forged(&victim)).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let link = place.path().join("takt-1000");
+    symlink(dir.path(), &link).unwrap();
+    let error = Registry::at(&link).clean().unwrap_err();
+    assert!(error.to_string().contains("a symbolic link"), "{error}");
+    assert!(victim.lives());
+}
+
+/// A record that is no regular file of one's own is reported and neither waited for nor believed; the others are dealt with.
+#[test]
+fn what_lies_in_place_of_a_record_or_of_the_lock_is_left_alone() {
+    let (dir, registry) = registry();
+    let mut victim = Sleeper::new(None);
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join(RECORD), forged(&victim)).unwrap();
+    symlink(place.path().join(RECORD), dir.path().join(RECORD)).unwrap();
+    let made = Command::new("mkfifo").arg(dir.path().join("run-2-0.jsonl")).status().unwrap();
+    assert!(made.success());
+    fs::write(dir.path().join("run-3-0.jsonl"), forged(&victim)).unwrap();
+    fs::set_permissions(dir.path().join("run-3-0.jsonl"), fs::Permissions::from_mode(0o666)).unwrap();
+
+    let cleaned = registry.clean().unwrap();
+    let why: Vec<String> = cleaned.kept.iter().map(ToString::to_string).collect();
+    assert!(why.len() == 3 && why[0].contains("symbolic link") && why[1].contains("FIFO"), "{why:?}");
+    assert!(why[2].contains("everybody may write"), "{why:?}");
+    assert!(victim.lives() && cleaned.removed.is_empty() && place.path().join(RECORD).exists(), "{cleaned:?}");
+
+    fs::remove_file(dir.path().join("lock")).unwrap();
+    symlink(place.path().join("made"), dir.path().join("lock")).unwrap();
+    assert!(registry.clean().is_err() && registry.begin("check").is_err());
+    assert!(!place.path().join("made").exists());
+}
+
+/// What an older takt left: its folder and records have the same names and forms.
+#[test]
+fn a_record_of_an_older_takt_is_cleaned_up() {
+    let (dir, registry) = registry();
+    let mut left = Sleeper::new(None);
+    fs::write(dir.path().join(RECORD), forged(&left)).unwrap();
+    let cleaned = registry.clean().unwrap();
+    assert!(cleaned.removed.len() == 1 && !left.lives() && !dir.path().join(RECORD).exists(), "{cleaned:?}");
+}
+
+#[test]
+fn a_process_that_does_not_end_in_time_takes_patience_and_no_more_rights() {
+    let late = LeftoversError::Process { pid: 7, source: std::io::ErrorKind::TimedOut.into() };
+    assert!(late.fix().contains("ps -o stat,wchan= -p 7") && !late.fix().contains("sudo"), "{}", late.fix());
+    let other = LeftoversError::Process { pid: 7, source: std::io::ErrorKind::PermissionDenied.into() };
+    assert_eq!(other.fix().contains("sudo"), !rustix::process::geteuid().is_root(), "root needs no sudo");
 }
 
 fn record_of(dir: &tempfile::TempDir) -> std::path::PathBuf {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use takt_host::call::WITH_SUDO;
 use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
 use crate::{Answer, Output, Problem};
@@ -55,14 +54,7 @@ pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 fn refused(error: LeftoversError) -> Problem {
-    Problem::caused("something could not be removed", error, |error| match error {
-        LeftoversError::Corrupt { path, .. } => {
-            format!("look at what it names, remove that by hand, then: rm {}", path.display())
-        }
-        LeftoversError::Name { .. } => "remove it by hand if it is yours".to_owned(),
-        LeftoversError::Unsettled => "takt clean   (once more: their record is kept)".into(),
-        _ => WITH_SUDO.into(),
-    })
+    Problem::caused("something could not be removed", error, LeftoversError::fix)
 }
 
 fn text(report: &Report) -> String {

@@ -4,14 +4,15 @@ use std::io;
 use std::path::PathBuf;
 
 use takt_host::call::WITH_SUDO;
-use takt_host::dirs::DirError;
+use takt_host::trusted::TrustError;
 
 /// Why the journal cannot be used. Nothing is lost and nothing was changed when one of these is returned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
+    /// The folder or the journal is not this user's own.
     #[error(transparent)]
-    Dir(#[from] DirError),
+    Untrusted(#[from] TrustError),
     #[error("{doing} journal {path}")]
     Io {
         doing: &'static str,
@@ -38,6 +39,7 @@ impl JournalError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
+            JournalError::Untrusted(error) => error.fix(),
             JournalError::Busy { .. } => Some("wait for it to end, then try again".to_owned()),
             JournalError::Foreign { path } | JournalError::Corrupt { path, .. } => Some(format!(
                 "look at it, undo by hand what it tells of (`was` is the old value), then: mv {0} {0}.old",

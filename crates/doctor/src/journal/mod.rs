@@ -16,9 +16,7 @@ mod entry;
 mod error;
 mod text;
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use takt_host::Host;
@@ -41,24 +39,25 @@ pub(crate) struct Journal {
 
 #[must_use]
 pub fn journal_path(dir: &Path) -> PathBuf {
-    dir.join("journal.jsonl")
+    dir.join(NAME)
 }
 
-/// What the journal in `dir` says, without keeping others from writing it. No journal: nothing stands.
-pub fn read(dir: &Path) -> Result<Contents, JournalError> {
-    let path = journal_path(dir);
-    match fs::read(&path) {
-        Ok(bytes) => parse(&path, &bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
-        Err(source) => Err(JournalError::Io { doing: "reading", path, source }),
-    }
+const NAME: &str = "journal.jsonl";
+
+/// What the journal in `dir` says of `host`, without keeping others from writing it. No journal: nothing stands.
+pub fn read(host: &Host, dir: &Path) -> Result<Contents, JournalError> {
+    let bytes = match dirs::find_notes(host, dir)? {
+        Some(notes) => notes.read(NAME)?,
+        None => None,
+    };
+    bytes.map_or_else(|| Ok(Contents::default()), |bytes| parse(&journal_path(dir), &bytes))
 }
 
 /// The changes of the journal in `dir` that are in force on `host`. Those of an earlier start went with it, and those of
 /// another host, where both share a folder, are not here.
 pub fn in_force(dir: &Path, host: &Host) -> Result<Vec<Entry>, JournalError> {
     let boot_id = boot_id(host);
-    let mut standing = read(dir)?.standing;
+    let mut standing = read(host, dir)?.standing;
     standing.retain(|entry| entry.boot_id == boot_id);
     Ok(standing)
 }
@@ -69,25 +68,21 @@ pub(crate) fn boot_id(host: &Host) -> Option<String> {
 }
 
 impl Journal {
-    /// Opens the journal in `dir`, making both if need be, and keeps every other takt out until dropped.
-    pub(crate) fn open(dir: &Path) -> Result<Journal, JournalError> {
-        dirs::make(dir)?;
+    /// Opens the journal of `host` in `dir`, making both if need be, and keeps every other takt out until dropped.
+    pub(crate) fn open(host: &Host, dir: &Path) -> Result<Journal, JournalError> {
+        let notes = dirs::make_notes(host, dir)?;
         let path = journal_path(dir);
         let io = |doing| {
             let path = path.clone();
             move |source| JournalError::Io { doing, path, source }
         };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(&path).map_err(io("opening"))?;
-        let locked = LockedFile::try_now(file).map_err(io("locking"))?;
+        let locked = LockedFile::try_now(notes.kept(NAME)?).map_err(io("locking"))?;
         let Ok(mut file) = locked else { return Err(JournalError::Busy { path }) };
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io("reading"))?;
         let contents = parse(&path, &bytes)?;
         // The name itself must be on disk before anything depends on the file.
-        let sync_dir = || File::open(dir)?.sync_all();
-        sync_dir().map_err(io("syncing"))?;
+        notes.sync()?;
         Ok(Journal { path, file, contents })
     }
 
@@ -159,13 +154,15 @@ mod testing {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use takt_host::testing::Tree;
 
     use super::testing::entry;
     use super::*;
 
     fn three_changes(dir: &Path) {
-        let mut journal = Journal::open(dir).unwrap();
+        let mut journal = Journal::open(&Host::this(), dir).unwrap();
         journal.changes(entry("a", "1", "2")).unwrap();
         journal.changes(entry("b", "2", "3")).unwrap();
         journal.settled(1, How::Restored).unwrap();
@@ -179,9 +176,9 @@ mod tests {
     #[test]
     fn what_was_written_stands_until_it_is_settled() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(read(dir.path()).unwrap(), Contents::default());
+        assert_eq!(read(&Host::this(), dir.path()).unwrap(), Contents::default());
         three_changes(dir.path());
-        let contents = read(dir.path()).unwrap();
+        let contents = read(&Host::this(), dir.path()).unwrap();
         assert_eq!(rules(&contents), ["a", "c"]);
         assert_eq!(contents.standing[1].number, 2);
     }
@@ -201,10 +198,10 @@ mod tests {
     #[test]
     fn only_one_takt_at_a_time_may_write() {
         let dir = tempfile::tempdir().unwrap();
-        let first = Journal::open(dir.path()).unwrap();
-        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Busy { .. })));
+        let first = Journal::open(&Host::this(), dir.path()).unwrap();
+        assert!(matches!(Journal::open(&Host::this(), dir.path()), Err(JournalError::Busy { .. })));
         drop(first);
-        Journal::open(dir.path()).unwrap();
+        Journal::open(&Host::this(), dir.path()).unwrap();
     }
 
     #[test]
@@ -221,12 +218,12 @@ mod tests {
             // A line is whole when all but its end is there.
             let lines = ends.iter().filter(|&&end| end <= length).count();
             let wanted = expected[lines.saturating_sub(1)];
-            assert_eq!(rules(&read(dir.path()).unwrap()), wanted, "cut at {length}");
+            assert_eq!(rules(&read(&Host::this(), dir.path()).unwrap()), wanted, "cut at {length}");
 
-            let mut journal = Journal::open(dir.path()).unwrap();
+            let mut journal = Journal::open(&Host::this(), dir.path()).unwrap();
             journal.changes(entry("next", "5", "6")).unwrap();
             drop(journal);
-            let after = read(dir.path()).unwrap();
+            let after = read(&Host::this(), dir.path()).unwrap();
             assert_eq!(rules(&after), [wanted, &["next"]].concat(), "continued after a cut at {length}");
             assert_eq!(after.torn_bytes, 0);
         }
@@ -239,7 +236,9 @@ mod tests {
         let path = journal_path(dir.path());
         let damaged = fs::read_to_string(&path).unwrap().replacen("\"rule\":\"b\"", "\"rule\":b", 1);
         fs::write(&path, &damaged).unwrap();
-        for error in [read(dir.path()).unwrap_err(), Journal::open(dir.path()).unwrap_err()] {
+        for error in
+            [read(&Host::this(), dir.path()).unwrap_err(), Journal::open(&Host::this(), dir.path()).unwrap_err()]
+        {
             assert!(matches!(&error, JournalError::Corrupt { line: 3, got, .. } if got.contains("changes")), "{error}");
             assert!(error.to_string().contains("journal.jsonl line 3"), "{error}");
         }
@@ -252,10 +251,13 @@ mod tests {
         let path = journal_path(dir.path());
         for foreign in ["hello", "hello\n", "{\"changes\":1}\n", "\n", "{}\n"] {
             fs::write(&path, foreign).unwrap();
-            assert!(matches!(Journal::open(dir.path()), Err(JournalError::Foreign { .. })), "{foreign:?}");
+            assert!(
+                matches!(Journal::open(&Host::this(), dir.path()), Err(JournalError::Foreign { .. })),
+                "{foreign:?}"
+            );
             assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
         }
         fs::write(&path, "{\"takt_journal\":{\"version\":2}}\n").unwrap();
-        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Version { version: 2, .. })));
+        assert!(matches!(Journal::open(&Host::this(), dir.path()), Err(JournalError::Version { version: 2, .. })));
     }
 }

@@ -37,7 +37,7 @@ impl World {
     }
 
     fn standing(&self) -> usize {
-        journal::read(&self.path("state")).unwrap().standing.len()
+        journal::read(&Host::this(), &self.path("state")).unwrap().standing.len()
     }
 
     fn prove(

@@ -13,6 +13,14 @@ pub enum SettingError {
     /// The name leads out of the tree of settings; only a forged journal holds such a thing.
     #[error("`{name}` is no name of a setting")]
     Name { name: String },
+    /// Only a forged journal holds such a value.
+    #[error("`{value}` is no value of {setting}; expected: {expected}")]
+    Value {
+        setting: Setting,
+        /// Its beginning, without what would act in a terminal.
+        value: String,
+        expected: &'static str,
+    },
     #[error("reading setting {setting}")]
     Read {
         setting: Setting,
@@ -46,6 +54,9 @@ impl SettingError {
     pub fn fix(&self) -> Option<&'static str> {
         match self {
             SettingError::NotPermitted { .. } => Some(WITH_SUDO),
+            SettingError::Value { .. } => Some(
+                "look at the journal: takt did not write that entry; set the setting by hand if it has to be given back",
+            ),
             SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
             SettingError::RefusedToRoot { .. } => {
                 Some("run it on the host itself, outside a container; there, start the kernel so that it allows it")

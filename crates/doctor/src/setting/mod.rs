@@ -27,6 +27,9 @@ pub enum Setting {
     Card { interface: String, fact: CardFact },
 }
 
+/// The longest value of a setting: masks and lists of CPUs are the longest that takt changes.
+const VALUE_BYTES: usize = 1024;
+
 /// A setting's value now and the one wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
@@ -81,6 +84,30 @@ impl Setting {
             Setting::Sysfs(_) => host.read(&path).map(|text| chosen(&words(&text))).map_err(unread),
             Setting::Sysctl(_) | Setting::Interrupt(_) => host.read(&path).map(|text| words(&text)).map_err(unread),
         }
+    }
+
+    /// Whether a text can be a value of it: what a journal says is only text, and root writes it.
+    ///
+    /// # Errors
+    /// It has another form. Then it is neither written nor shown as a command.
+    pub fn can_be(&self, value: &str) -> Result<(), SettingError> {
+        let number = |c: char| c.is_ascii_digit();
+        let (is_good, expected) = match self {
+            Setting::Interrupt(_) => {
+                let good = value.chars().all(|c| number(c) || matches!(c, ',' | '-'));
+                (good, "a list of CPUs, such as 0-3,8")
+            }
+            Setting::Card { .. } => (value.chars().all(number), "a whole number"),
+            Setting::Sysctl(_) | Setting::Sysfs(_) => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || " _-+.,:/[]()".contains(c);
+                (value.chars().all(plain), "words and numbers in one line")
+            }
+        };
+        if is_good && !value.is_empty() && value.len() <= VALUE_BYTES {
+            return Ok(());
+        }
+        let shown = value.chars().take(40).map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
+        Err(SettingError::Value { setting: self.clone(), value: shown, expected })
     }
 
     /// Writes it and reads it back; what the kernel did not take as requested is put back.
@@ -289,6 +316,36 @@ mod tests {
         assert!(pages.is_half_way("0", "64", "40") && pages.is_half_way("64", "0", "40"));
         assert!(!pages.is_half_way("0", "64", "65") && !pages.is_half_way("0", "64", "x"));
         assert!(!rmem().is_half_way("0", "64", "40"));
+    }
+
+    #[test]
+    fn a_value_that_no_such_setting_has_is_refused_and_not_shown_as_it_is() {
+        let ring = Setting::Card { interface: "eth0".to_owned(), fact: CardFact::RxRing };
+        for (setting, value) in [
+            (rmem(), "212992"),
+            (rmem(), "4096 131072 6291456"),
+            (Setting::Sysfs("x".to_owned()), "balance_performance"),
+            (Setting::Sysfs("class/net/eth0/queues/rx-0/rps_cpus".to_owned()), "ff,ffffffff"),
+            (Setting::Interrupt(24), "0-3,8"),
+            (ring.clone(), "4096"),
+        ] {
+            setting.can_be(value).unwrap();
+        }
+        let long = "1".repeat(VALUE_BYTES + 1);
+        for (setting, value) in [
+            (rmem(), "1\nroot::0:0::/:/bin/sh"),
+            (rmem(), "1; reboot"),
+            (rmem(), "|/tmp/evil"),
+            (rmem(), "$(id)"),
+            (rmem(), ""),
+            (rmem(), &long),
+            (rmem(), "\u{1b}]0;x"),
+            (Setting::Interrupt(24), "performance"),
+            (ring, "-1"),
+        ] {
+            let error = setting.can_be(value).unwrap_err();
+            assert!(!error.to_string().contains(['\n', '\u{1b}']) && error.fix().is_some(), "{error}");
+        }
     }
 
     #[test]

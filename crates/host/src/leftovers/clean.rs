@@ -1,9 +1,9 @@
 //! Removing what dead runs have left.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -14,6 +14,7 @@ use super::remove::remove;
 use super::{Leftover, LeftoversError, process};
 use crate::lock::LockedFile;
 use crate::namespace;
+use crate::trusted::TrustedDir;
 
 #[derive(Debug, Default)]
 pub struct Cleaned {
@@ -46,20 +47,22 @@ pub struct Owner {
 
 /// A record nobody holds.
 struct Dead {
-    path: PathBuf,
+    /// Of the record in its folder.
+    name: String,
     contents: Contents,
     /// Holds the lock until the record is gone.
     _file: LockedFile,
 }
 
-pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
+/// `dir`: where records are, if there is such a folder.
+pub(super) fn clean(dir: Option<&TrustedDir>) -> Result<Cleaned, LeftoversError> {
     let mut cleaned = Cleaned::default();
     let mut claimed = BTreeSet::new();
     let mut dead = Vec::new();
-    if dir.exists() {
+    if let Some(dir) = dir {
         let _guard = record::lock_folder(dir)?;
-        for path in records(dir)? {
-            match look_patiently(&path) {
+        for name in records(dir)? {
+            match look_patiently(dir, &name) {
                 Ok(Look::Alive(contents)) => {
                     claimed.extend(contents.standing.iter().filter_map(namespace_name));
                     cleaned.alive.push((contents.head.what, contents.head.pid));
@@ -83,9 +86,11 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
         for leftover in &run.contents.standing {
             note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.contents.head.what));
         }
-        if settled && cleaned.kept.len() == kept {
-            let failed = |source| LeftoversError::Record { doing: "removing", path: run.path.clone(), source };
-            cleaned.kept.extend(fs::remove_file(&run.path).map_err(failed).err());
+        if settled
+            && cleaned.kept.len() == kept
+            && let Some(dir) = dir
+        {
+            cleaned.kept.extend(dir.remove(&run.name).map_err(LeftoversError::from).err());
         }
     }
     let unclaimed = |name: &String| !claimed.contains(name) && owner_is_dead(name);
@@ -93,15 +98,12 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     Ok(cleaned)
 }
 
-pub(super) fn owners(dir: &Path, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
+pub(super) fn owners(dir: &TrustedDir, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
     let mut owners = Vec::new();
-    if !dir.exists() {
-        return Ok(owners);
-    }
     let _guard = record::lock_folder(dir)?;
-    for path in records(dir)? {
+    for name in records(dir)? {
         // Patiently: one that is just being cleaned up is locked, too, and does not live.
-        let (alive, contents) = match look_patiently(&path)? {
+        let (alive, contents) = match look_patiently(dir, &name)? {
             Look::Alive(contents) => (true, contents),
             Look::Dead(Dead { contents, .. }) => (false, contents),
             Look::Gone => continue,
@@ -157,51 +159,42 @@ enum Look {
 
 /// A child that a killed run was just starting shares the record's lock until it has become its own program. So a record that
 /// is locked without the process that took the lock is read again. A run in another number space has no process here: it lives.
-fn look_patiently(path: &Path) -> Result<Look, LeftoversError> {
+fn look_patiently(dir: &TrustedDir, name: &str) -> Result<Look, LeftoversError> {
     for _ in 1..LOOKS {
-        match look(path)? {
+        match look(dir, name)? {
             Look::Alive(contents) if !process::exists(contents.head.pid) => std::thread::sleep(BETWEEN_LOOKS),
             found => return Ok(found),
         }
     }
-    look(path)
+    look(dir, name)
 }
 
 /// Reads a record and finds out, by its lock, whether its run lives.
-fn look(path: &Path) -> Result<Look, LeftoversError> {
-    let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::Gone),
-        Err(error) => return Err(failed(error)),
-    };
+fn look(dir: &TrustedDir, name: &str) -> Result<Look, LeftoversError> {
+    let Some(file) = dir.file(name)? else { return Ok(Look::Gone) };
+    let failed = |source| LeftoversError::Record { doing: "reading", path: dir.path().join(name), source };
     match LockedFile::try_now(file).map_err(failed)? {
-        Ok(file) => match read(path, &file)? {
-            Some(contents) => Ok(Look::Dead(Dead { path: path.to_owned(), contents, _file: file })),
+        Ok(file) => match read(dir, name, &file)? {
+            Some(contents) => Ok(Look::Dead(Dead { name: name.to_owned(), contents, _file: file })),
             // Killed while the first line was being written: nothing had been created.
-            None => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
+            None => Ok(dir.remove(name).map(|()| Look::Gone)?),
         },
-        Err(file) => Ok(read(path, &file)?.map_or(Look::Gone, Look::Alive)),
+        Err(file) => Ok(read(dir, name, &file)?.map_or(Look::Gone, Look::Alive)),
     }
 }
 
-fn read(path: &Path, mut file: &File) -> Result<Option<Contents>, LeftoversError> {
-    let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
+fn read(dir: &TrustedDir, name: &str, mut file: &File) -> Result<Option<Contents>, LeftoversError> {
+    let path = dir.path().join(name);
+    let failed = |source| LeftoversError::Record { doing: "reading", path: path.clone(), source };
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(failed)?;
-    record::parse(path, &text)
+    record::parse(&path, &text)
 }
 
-fn records(dir: &Path) -> Result<Vec<PathBuf>, LeftoversError> {
-    let failed = |source| LeftoversError::Record { doing: "listing", path: dir.to_owned(), source };
-    let own = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("run-") && name.ends_with(".jsonl")
-    };
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(dir).map_err(failed)?.flatten().map(|entry| entry.path()).filter(own).collect();
-    paths.sort();
-    Ok(paths)
+fn records(dir: &TrustedDir) -> Result<Vec<String>, LeftoversError> {
+    let mut names = dir.names()?;
+    names.retain(|name| name.starts_with("run-") && name.ends_with(".jsonl"));
+    Ok(names)
 }
 
 /// Records the result of a removal. A thing that was not there needs no report.

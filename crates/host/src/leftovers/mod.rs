@@ -37,10 +37,12 @@ pub use remove::{remove_control_group, remove_scratch};
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::{self, WITH_SUDO};
 use crate::cgroup::GroupError;
-use crate::dirs::{self, DirError};
+use crate::dirs;
 use crate::namespace::NamespaceError;
 use crate::steering::Change;
+use crate::trusted::{Trust, TrustError, TrustedDir};
 
 /// Something that outlives the process that made it. Names are of takt's own: they start with `takt-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,8 +133,7 @@ impl Registry {
 
     /// Starts a run; `what` is the command, for people.
     pub fn begin(&self, what: &str) -> Result<Run, LeftoversError> {
-        dirs::make(&self.dir)?;
-        record::begin(&self.dir, what)
+        record::begin(TrustedDir::make(&self.dir, Trust::Own)?, what)
     }
 
     /// Removes what runs left that are no more; says what was removed, what could not be, and which runs live.
@@ -141,7 +142,7 @@ impl Registry {
     /// # Errors
     /// The folder cannot be read. What cannot be removed is in the answer, not an error: the rest is removed.
     pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
-        clean::clean(&self.dir)
+        clean::clean(self.found()?.as_ref())
     }
 
     /// All whose records name such a thing.
@@ -149,7 +150,12 @@ impl Registry {
     /// # Errors
     /// The folder can't be read, or a record says what no takt wrote.
     pub fn owners(&self, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
-        clean::owners(&self.dir, which)
+        self.found()?.map_or(Ok(Vec::new()), |dir| clean::owners(&dir, which))
+    }
+
+    /// The folder, if there is one. One that is not this user's alone is refused: processes are ended on its word.
+    fn found(&self) -> Result<Option<TrustedDir>, LeftoversError> {
+        Ok(TrustedDir::find(&self.dir, Trust::Own)?)
     }
 }
 
@@ -157,8 +163,9 @@ impl Registry {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeftoversError {
+    /// The folder or a record in it is not this user's own.
     #[error(transparent)]
-    Dir(#[from] DirError),
+    Untrusted(#[from] TrustError),
     #[error("{doing} run record {path}")]
     Record {
         doing: &'static str,
@@ -211,4 +218,27 @@ pub enum LeftoversError {
         #[source]
         source: std::io::Error,
     },
+}
+
+impl LeftoversError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        let again = call::takt("clean");
+        match self {
+            LeftoversError::Corrupt { path, .. } => {
+                format!("look at what it names, remove that by hand, then: rm {}", path.display())
+            }
+            LeftoversError::Name { .. } => "remove it by hand if it is yours".to_owned(),
+            LeftoversError::Unsettled => format!("{again}   (once more: their record is kept)"),
+            LeftoversError::Process { pid, source } if source.kind() == std::io::ErrorKind::TimedOut => format!(
+                "wait until the kernel lets go of it, as after I/O to a disk that hangs: ps -o stat,wchan= -p {pid}; then: {again}"
+            ),
+            LeftoversError::Untrusted(error) => {
+                error.fix().unwrap_or_else(|| format!("mend what the reason names, then: {again}"))
+            }
+            _ if call::sudo_again().is_some() => WITH_SUDO.to_owned(),
+            _ => format!("mend what the reason names, then: {again}"),
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! One run's record: a file of JSON lines, locked while the run lives.
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +13,7 @@ use super::remove::own;
 use super::{Leftover, LeftoversError};
 use crate::host::Host;
 use crate::lock::LockedFile;
+use crate::trusted::TrustedDir;
 
 /// A run that lives. Clones are the same run; the record goes when the last one is dropped and everything was released.
 #[derive(Clone, Debug)]
@@ -29,7 +29,9 @@ pub struct Registration {
 
 #[derive(Debug)]
 struct Inner {
-    path: PathBuf,
+    dir: TrustedDir,
+    /// The record's in it.
+    name: String,
     head: Head,
     state: Mutex<State>,
 }
@@ -137,7 +139,11 @@ impl Inner {
             text.push('\n');
             state.file.write_all(text.as_bytes())
         });
-        written.map_err(|source| LeftoversError::Record { doing: "writing", path: self.path.clone(), source })
+        written.map_err(|source| LeftoversError::Record {
+            doing: "writing",
+            path: self.dir.path().join(&self.name),
+            source,
+        })
     }
 }
 
@@ -146,33 +152,40 @@ impl Drop for Inner {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if state.standing == 0 {
             // If this fails the record is an empty promise, and the next `clean` removes it.
-            let _ = fs::remove_file(&self.path);
+            let _ = self.dir.remove(&self.name);
         }
     }
 }
 
 /// Makes the record of a new run. The folder's lock keeps `clean` from seeing it before it is locked.
-pub(super) fn begin(dir: &Path, what: &str) -> Result<Run, LeftoversError> {
-    let _guard = lock_folder(dir)?;
+pub(super) fn begin(dir: TrustedDir, what: &str) -> Result<Run, LeftoversError> {
+    let _guard = lock_folder(&dir)?;
     let pid = std::process::id();
-    let path = (0u32..).map(|n| dir.join(format!("run-{pid}-{n}.jsonl"))).find(|path| !path.exists());
-    let path = path.unwrap_or_else(|| dir.join("run.jsonl"));
-    let failed = |source| LeftoversError::Record { doing: "making", path: path.clone(), source };
-    let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+    let (name, file) = new_record(&dir, pid)?;
+    let failed = |source| LeftoversError::Record { doing: "making", path: dir.path().join(&name), source };
     let locked = LockedFile::try_now(file).map_err(failed)?;
     // It is new, and who cleans has no turn before the folder is unlocked.
     let file = locked.map_err(|_| failed(io::ErrorKind::WouldBlock.into()))?;
     let head = Head { version: VERSION, id: unique_id(pid), what: what.to_owned(), pid };
-    let inner = Inner {
-        head,
-        state: Mutex::new(State { file, next: 0, standing: 0, programs: Vec::new() }),
-        path: path.clone(),
-    };
+    let state = Mutex::new(State { file, next: 0, standing: 0, programs: Vec::new() });
+    let inner = Inner { head, state, dir, name };
     {
         let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         inner.write(&mut state, &Line::TaktRun(inner.head.clone()))?;
     }
     Ok(Run(Arc::new(inner)))
+}
+
+/// The first name that is free.
+fn new_record(dir: &TrustedDir, pid: u32) -> Result<(String, File), LeftoversError> {
+    let mut n = 0u32;
+    loop {
+        let name = format!("run-{pid}-{n}.jsonl");
+        match dir.growing(&name) {
+            Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => n += 1,
+            made => return Ok((name, made?)),
+        }
+    }
 }
 
 /// Never given twice: the kernel's random numbers, or, in a chroot without them, number and time.
@@ -182,11 +195,9 @@ fn unique_id(pid: u32) -> String {
 }
 
 /// Taken for moments only, by who makes a record and by who cleans.
-pub(super) fn lock_folder(dir: &Path) -> Result<LockedFile, LeftoversError> {
-    let path = dir.join("lock");
-    let open = || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let failed = |source| LeftoversError::Record { doing: "locking", path: path.clone(), source };
-    open().and_then(LockedFile::wait).map_err(failed)
+pub(super) fn lock_folder(dir: &TrustedDir) -> Result<LockedFile, LeftoversError> {
+    let failed = |source| LeftoversError::Record { doing: "locking", path: dir.path().join("lock"), source };
+    LockedFile::wait(dir.kept("lock")?).map_err(failed)
 }
 
 /// What a record says. A part of a line at the end was being written when the run was killed, and what it names was neither

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
 
 use super::{Leftover, LeftoversError, process};
 use crate::cgroup;
@@ -52,21 +53,25 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
 /// The name is not takt's own, or a file can't be removed.
 pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
     own(name)?;
-    let path = dirs::scratch_dir().join(name);
+    let Some(scratch) = dirs::find_scratch()? else { return Ok(false) };
+    let path = scratch.path().join(name);
     let failed = |source| LeftoversError::Remove { what: "folder", path: path.clone(), source };
-    if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+    if scratch.folder(name)?.is_none() {
         return Ok(false);
     }
     let mounts = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
-    for mount in mounts_below(&mounts, &path) {
-        match rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH) {
+    // As the kernel lists them.
+    let here = fs::read_link(scratch.by_descriptor()).map_err(failed)?.join(name);
+    for mount in mounts_below(&mounts, &here) {
+        match rustix::mount::unmount(&mount, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW) {
             // Not mounted any more.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT) => {}
             Err(errno) => return Err(failed(errno.into())),
         }
     }
     // A process that is about to end may still be writing there.
-    removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&path)).map_err(failed)
+    let reached = scratch.by_descriptor().join(name);
+    removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&reached)).map_err(failed)
 }
 
 /// Removes the control group `name` at the top of each hierarchy; `false` if there is none. Its processes must have

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{self, PathBuf};
 
 use takt_agent::AgentError;
-use takt_host::dirs::DirError;
 use takt_host::leftovers::LeftoversError;
+use takt_host::trusted::TrustError;
 
 use crate::net::PathError;
 
@@ -43,7 +43,7 @@ pub enum EnvironmentError {
     #[error("{path}: {why}")]
     Program { path: PathBuf, why: String },
     #[error(transparent)]
-    Dir(#[from] DirError),
+    Untrusted(#[from] TrustError),
     /// It could not be registered for clean-up, so it was not made.
     #[error("registering the environment for later clean-up")]
     Leftovers(#[from] LeftoversError),
@@ -84,6 +84,8 @@ impl EnvironmentError {
             EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),
+            EnvironmentError::Untrusted(error) => error.fix(),
+            EnvironmentError::Leftovers(error) => Some(error.fix()),
             _ => None,
         }
     }

@@ -3,12 +3,12 @@
 //! A device node proves nothing: there are machines where `/dev/kvm` opens, makes a machine, and a guest's kernel then
 //! stands still. So a guest is booted, once a boot of this machine, and the outcome kept beside the run records.
 
-use std::fs::{self, File};
-use std::path::PathBuf;
+use std::fs::File;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_host::dirs::run_dir;
+use takt_host::trusted::{Trust, TrustError, TrustedDir};
 
 use super::super::EnvironmentError;
 use super::kernel::Kernel;
@@ -59,7 +59,7 @@ pub(super) fn find(
         return Ok(Accelerator::Tcg { why: format!("{DEVICE}: {error}") });
     }
     let (qemu, kernel) = (qemu.title(), kernel.release.clone());
-    if let Some(finding) = recall()
+    if let Some(finding) = recall()?
         && (&finding.qemu, &finding.kernel) == (&qemu, &kernel)
     {
         return Ok(finding.found);
@@ -72,8 +72,9 @@ pub(super) fn find(
         Err(other) => return Err(other),
     };
     let finding = Finding { qemu, kernel, found };
-    // If it can't be kept, the next virtual machine finds out anew.
-    let _ = serde_json::to_vec(&finding).map(|text| fs::write(file(), text));
+    if let Err(error) = keep(&finding) {
+        tracing::warn!("the next virtual machine finds out anew whether KVM boots one: {error}");
+    }
     Ok(finding.found)
 }
 
@@ -83,12 +84,17 @@ fn why(output: &str, became: &str) -> String {
 }
 
 /// In the folder of run records, which does not outlive a boot.
-fn file() -> PathBuf {
-    run_dir().join("accelerator.json")
+const FILE: &str = "accelerator.json";
+
+fn keep(finding: &Finding) -> Result<(), TrustError> {
+    let text = serde_json::to_vec(finding).unwrap_or_default();
+    TrustedDir::make(&run_dir(), Trust::Own)?.replace(FILE, &text)
 }
 
-fn recall() -> Option<Finding> {
-    serde_json::from_slice(&fs::read(file()).ok()?).ok()
+fn recall() -> Result<Option<Finding>, TrustError> {
+    let Some(dir) = TrustedDir::find(&run_dir(), Trust::Own)? else { return Ok(None) };
+    // What says nothing is as good as none.
+    Ok(dir.read(FILE)?.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
 #[cfg(test)]

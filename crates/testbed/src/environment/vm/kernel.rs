@@ -10,6 +10,7 @@ use takt_host::Host;
 use takt_host::call::quoted;
 use takt_host::dirs::state_dir;
 use takt_host::distribution::Family;
+use takt_host::trusted::{Trust, TrustedDir};
 
 use super::super::EnvironmentError;
 
@@ -35,7 +36,11 @@ impl Kernel {
                 return Ok(Kernel { image: named, release, modules: None });
             }
             Some(named) => vec![named],
-            None => vec![unpacked.clone(), PathBuf::from("/")],
+            None => {
+                // Guests execute what is in there.
+                TrustedDir::find(&state_dir(), Trust::Own)?;
+                vec![unpacked.clone(), PathBuf::from("/")]
+            }
         };
         let running = rustix::system::uname().release().to_string_lossy().into_owned();
         let found = |readable| folders.iter().find_map(|folder| best(candidates(folder, readable), &running));
