@@ -296,7 +296,7 @@ fn a_full_disk_is_reported_before_a_round_is_lost() {
     let place = with(&format!("[factors]\nreplicate = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
     let small = place.path("small");
     fs::create_dir(&small).expect("a directory");
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k", "tmpfs"]).arg(&small).output();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k,mode=755", "tmpfs"]).arg(&small).output();
     if !mounted.is_ok_and(|out| out.status.success()) {
         return takt_testing::skip("a small disk needs root   (run the tests as root)");
     }

@@ -18,8 +18,7 @@ fn takt(runs: &Path, command: &[&str]) -> Output {
 
 fn store() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("temporary directory");
-    let made = takt(dir.path(), &["experiment", "list"]);
-    assert!(made.status.success(), "{made:?}");
+    drop(takt_lab::store::Store::open(dir.path()).expect("a store"));
     dir
 }
 
@@ -79,6 +78,80 @@ fn a_folder_that_cannot_be_written_is_named_with_another_way() {
         }
     };
     has(&refusal(&output), &["takt.db can't be written", "--runs DIR"]);
+}
+
+#[test]
+fn a_store_that_may_only_be_read_is_read_and_nothing_is_made_where_there_is_none() {
+    let Some(()) = root_for("another user") else { return };
+    let place = tempfile::tempdir().expect("temporary directory");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    let runs = place.path().join("takt-runs");
+    fs::write(place.path().join("x.toml"), RUN).expect("ours");
+    let file = place.path().join("x.toml");
+    let mut command = Command::new(TAKT);
+    command.args(["experiment", "run"]).arg(&file).arg("--runs").arg(&runs);
+    command.env("TAKT_RUN_DIR", place.path().join("run")).env("TAKT_STATE_DIR", place.path().join("state"));
+    let run = command.output().expect("takt runs");
+    assert!(run.status.success(), "{run:?}");
+    // The program may be where no other user goes.
+    let program = place.path().join("takt");
+    fs::copy(TAKT, &program).expect("ours");
+    let as_nobody = |words: &[&str], runs: &Path| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).args(words);
+        command.arg("--runs").arg(runs).output().expect("util-linux")
+    };
+    for words in [&["experiment", "list"][..], &["experiment", "show", "last"], &["experiment", "export", "last"]] {
+        let output = as_nobody(words, &runs);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{words:?}: {output:?}");
+    }
+    let none = as_nobody(&["experiment", "list"], &place.path().join("none"));
+    assert!(none.status.success() && !place.path().join("none").exists(), "{none:?}");
+    let refused = as_nobody(&["check", "--quick"], &runs);
+    has(&refusal(&refused), &["belongs to root", "--runs DIR"]);
+}
+
+#[test]
+fn root_in_a_directory_of_another_user_keeps_no_runs_there_and_says_why() {
+    let Some(()) = root_for("a directory of another user") else { return };
+    let place = tempfile::tempdir().expect("temporary directory");
+    let (runs, file) = (place.path().join("takt-runs"), place.path().join("x.toml"));
+    fs::create_dir(&runs).expect("ours");
+    fs::write(&file, RUN).expect("ours");
+    std::os::unix::fs::chown(&runs, Some(65534), None).expect("root may");
+    let run = |sudo: Option<&str>| {
+        let mut command = Command::new(TAKT);
+        command.args(["experiment", "run"]).arg(&file).arg("--runs").arg(&runs).env_remove("SUDO_UID");
+        command.env("TAKT_RUN_DIR", place.path().join("run")).env("TAKT_STATE_DIR", place.path().join("state"));
+        command.envs(sudo.map(|uid| ("SUDO_UID", uid))).envs(sudo.map(|gid| ("SUDO_GID", gid)));
+        command.output().expect("takt runs")
+    };
+    for sudo in [None, Some("65533")] {
+        let text = refusal(&run(sudo));
+        has(&text, &["takt-runs belongs to ", "expected: root", "--runs DIR", "run takt as the owner"]);
+        assert_eq!(fs::read_dir(&runs).expect("there").count(), 0, "nothing is made there");
+    }
+    let by_sudo = run(Some("65534"));
+    assert!(by_sudo.status.success(), "its owner by sudo: {by_sudo:?}");
+}
+
+/// A received store: what it says is only text.
+#[test]
+fn a_report_of_a_run_whose_name_is_a_path_writes_nothing() {
+    let runs = store();
+    let outside = runs.path().join("outside");
+    let store = takt_lab::store::Store::open(runs.path()).expect("a store");
+    let run = takt_lab::store::NewRun { experiment: "check".into(), ..Default::default() };
+    store.begin_run(&run).expect("a run");
+    drop(store);
+    let forge = format!("PRAGMA foreign_keys = OFF; UPDATE runs SET id = '{}'", outside.display());
+    let store = rusqlite::Connection::open(runs.path().join("takt.db")).expect("a database");
+    store.execute_batch(&forge).expect("ours");
+    drop(store);
+    for words in [&["report", "last"][..], &["experiment", "show", "last"], &["experiment", "list"]] {
+        has(&refusal(&takt(runs.path(), words)), &["which is no name of a run", "--runs DIR"]);
+    }
+    assert!(!outside.exists());
 }
 
 /// A run that takes no time and no network.

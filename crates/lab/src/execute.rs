@@ -99,7 +99,7 @@ impl ExecuteError {
             ExecuteError::Run(RunError::OtherHost { .. }) => {
                 Some("run it anew, without --resume\n--runs DIR keeps the runs of each host apart".into())
             }
-            ExecuteError::Leftovers(_) => None,
+            ExecuteError::Leftovers(error) => Some(error.fix()),
         }
     }
 }

@@ -4,13 +4,14 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use takt_lab::store::{NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError};
+use takt_lab::store::{NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError, run_folder};
 
 fn run_with_points(count: usize) -> NewRun {
     let point = |n: usize| PointRow { part: "radio".into(), factors: BTreeMap::from([("rate_sps".into(), json!(n))]) };
@@ -173,14 +174,175 @@ fn a_truncated_file_is_called_damaged() {
     assert!(error.fix().unwrap().contains("damaged"));
 }
 
+/// Files that an attacker lays where takt is about to write: names of runs are times, so those of the next seconds are known.
+struct Laid {
+    dir: tempfile::TempDir,
+    victim: std::path::PathBuf,
+    _place: tempfile::TempDir,
+}
+
+impl Laid {
+    fn new() -> Laid {
+        let place = tempfile::tempdir().unwrap();
+        let victim = place.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        Laid { dir: tempfile::tempdir().unwrap(), victim, _place: place }
+    }
+
+    fn link(&self, name: &str) {
+        let at = self.dir.path().join(name);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        symlink(&self.victim, at).unwrap();
+    }
+
+    fn refused<T>(&self, done: Result<T, StoreError>) {
+        let Err(error) = done else { panic!("a link was followed") };
+        assert!(matches!(&error, StoreError::Untrusted(_)), "{error:?}");
+        assert!(error.to_string().contains("is a symbolic link; expected: a "), "{error}");
+        assert!(error.fix().unwrap().contains("--runs DIR"), "{error}");
+        assert_eq!(fs::read_to_string(&self.victim).unwrap(), "mine");
+    }
+}
+
 #[test]
-fn a_place_that_takes_no_file_is_reported_with_the_way_out() {
+fn a_link_in_place_of_the_lock_is_refused_and_what_it_leads_to_keeps_its_content() {
+    let laid = Laid::new();
+    let store = Store::open(laid.dir.path()).unwrap();
+    let run = store.begin_run(&run_with_points(1)).unwrap();
+    laid.link(&format!("{run}/lock"));
+    laid.refused(store.lock_run(&run));
+}
+
+#[test]
+fn a_link_in_place_of_a_runs_folder_or_its_report_is_refused() {
+    let laid = Laid::new();
+    laid.link("2026-11-21T100412-check/outcome.json");
+    let folder = run_folder(laid.dir.path(), "2026-11-21T100412-check").unwrap();
+    laid.refused(folder.replace("outcome.json", b"{}").map_err(StoreError::Untrusted));
+    laid.link("2026-11-21T100413-check");
+    laid.refused(run_folder(laid.dir.path(), "2026-11-21T100413-check"));
+}
+
+#[test]
+fn a_link_in_place_of_the_store_or_of_what_sqlite_keeps_beside_it_is_refused() {
+    for name in ["takt.db", "takt.db-wal", "takt.db-shm", "takt.db-journal"] {
+        let laid = Laid::new();
+        laid.link(name);
+        laid.refused(Store::open(laid.dir.path()));
+        if name == "takt.db" {
+            laid.refused(Store::read(laid.dir.path()));
+        }
+    }
+}
+
+#[test]
+fn a_fifo_in_place_of_the_store_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
-    // For root too: what the name leads to is not there.
-    std::os::unix::fs::symlink("/nowhere/takt.db", dir.path().join("takt.db")).unwrap();
-    let error = Store::open(dir.path()).unwrap_err();
-    assert!(matches!(&error, StoreError::ReadOnly { .. }), "{error:?}");
-    assert!(error.fix().unwrap().contains("--runs DIR"));
+    let file = dir.path().join("takt.db");
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    for error in [Store::open(dir.path()).unwrap_err(), Store::read(dir.path()).unwrap_err()] {
+        assert!(error.to_string().contains("is a FIFO; expected: a regular file"), "{error}");
+    }
+}
+
+#[test]
+fn root_keeps_no_runs_where_others_may_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("takt-runs");
+    fs::create_dir(&runs).unwrap();
+    if chown(&runs, Some(65534), None).is_err() {
+        return takt_testing::skip("a directory of another user   (run the tests as root)");
+    }
+    let refused = |wanted: &str| {
+        let error = Store::open(&runs).unwrap_err();
+        assert!(matches!(error, StoreError::Untrusted(_)) && error.to_string().contains(wanted), "{error}");
+        assert_eq!(fs::read_dir(&runs).unwrap().count(), 0, "nothing is made there");
+    };
+    refused("expected: root");
+    chown(&runs, Some(0), None).unwrap();
+    for mode in [0o777, 0o1777] {
+        fs::set_permissions(&runs, fs::Permissions::from_mode(mode)).unwrap();
+        refused("everybody may write there");
+    }
+    // A directory of another user, in which it would be made.
+    chown(dir.path(), Some(65534), None).unwrap();
+    fs::set_permissions(&runs, fs::Permissions::from_mode(0o755)).unwrap();
+    refused("expected: root");
+    chown(dir.path(), Some(0), None).unwrap();
+    Store::open(&runs).unwrap();
+}
+
+#[test]
+fn a_run_whose_name_is_a_path_is_refused_when_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let run = store.begin_run(&run_with_points(1)).unwrap();
+    let outside = dir.path().join("outside");
+    for id in [outside.to_str().unwrap(), "../outside", "."] {
+        let forge = "PRAGMA foreign_keys = OFF; UPDATE runs SET id = '";
+        Connection::open(dir.path().join("takt.db")).unwrap().execute_batch(&format!("{forge}{id}'")).unwrap();
+        for error in [
+            store.run("last").unwrap_err(),
+            store.runs().unwrap_err(),
+            Store::read(dir.path()).unwrap().runs().unwrap_err(),
+        ] {
+            assert!(matches!(&error, StoreError::RunName { id: named } if named == id), "{error}");
+        }
+        assert!(matches!(run_folder(dir.path(), id), Err(StoreError::RunName { .. })));
+        assert!(matches!(store.lock_run(id), Err(StoreError::RunName { .. })));
+    }
+    assert!(!outside.exists() && !run.contains('/'));
+    let odd = NewRun { experiment: "a/../../b".into(), ..run_with_points(1) };
+    assert!(matches!(store.begin_run(&odd), Err(StoreError::RunName { .. })));
+}
+
+#[test]
+fn a_store_is_read_without_making_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("takt-runs");
+    assert!(Store::read(&runs).unwrap().runs().unwrap().is_empty());
+    assert!(!runs.exists());
+    fs::create_dir(&runs).unwrap();
+    fs::write(runs.join("takt.db"), "").unwrap();
+    assert!(Store::read(&runs).unwrap().runs().unwrap().is_empty());
+}
+
+/// What another user may only read. Root may write everywhere, so it is a directory of somebody whom root does not believe.
+#[test]
+fn a_store_that_may_not_be_written_is_read_unless_its_rounds_are_in_the_log_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("takt-runs");
+    let run = filled(&runs);
+    let ours = rustix::process::geteuid().is_root() && chown(&runs, Some(65534), None).is_ok();
+    if !ours {
+        fs::set_permissions(&runs, fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(&runs).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let store = Store::read(&runs).unwrap();
+    assert_eq!(store.rounds(&run).unwrap().len(), 40);
+    assert!(matches!(store.lock_run(&run), Err(StoreError::ReadOnly { .. })));
+    assert!(store.begin_run(&run_with_points(1)).is_err());
+    assert_eq!(names(), before, "nothing is made there");
+
+    // Its owner writes again: what is read now may be half of it.
+    let file = runs.join("takt.db");
+    if ours {
+        Connection::open(&file).unwrap().execute_batch("UPDATE runs SET depth = 'full'").unwrap();
+        let error = store.rounds(&run).unwrap_err();
+        assert!(matches!(error, StoreError::Busy { .. }), "{error}");
+        fs::write(runs.join("takt.db-wal"), "x").unwrap();
+        let error = Store::read(&runs).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Unmerged { .. }) && error.fix().unwrap().contains("as its owner"),
+            "{error}"
+        );
+    }
+    fs::set_permissions(&runs, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -201,6 +363,21 @@ fn csv_has_a_line_a_round_and_quotes_what_needs_it() {
     assert!(lines[0].ends_with("result.rx.dropped,result.rx.samples,settings.rate_sps"));
     assert!(lines[1].contains(",disturbed,\"load 3.1, \"\"make\"\"\","), "{}", lines[1]);
     assert!(lines[1].ends_with(",0,250000000,25000000.0"));
+}
+
+#[test]
+fn a_text_that_a_spreadsheet_would_execute_is_disarmed_and_a_number_stays_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let run = store.begin_run(&run_with_points(1)).unwrap();
+    let record =
+        Record { result: json!({ "lag_us": -3.5, "host": "=HYPERLINK(\"http://x\")" }), ..round(0, 0).record.unwrap() };
+    store.finish_round(&run, &NewRound { why: Some("@SUM(A1)".into()), record: Some(record), ..round(0, 0) }).unwrap();
+    let mut out = Vec::new();
+    store.table(&run).unwrap().write_csv(&mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains(",'@SUM(A1),") && text.contains(",\"'=HYPERLINK(\"\"http://x\"\")\","), "{text}");
+    assert!(text.contains(",-3.5,"), "{text}");
 }
 
 proptest! {

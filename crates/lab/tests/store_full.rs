@@ -15,7 +15,7 @@ struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     fn mount(at: &Path, mib: u32) -> rustix::io::Result<SmallDisk> {
-        let size = std::ffi::CString::new(format!("size={mib}m")).unwrap();
+        let size = std::ffi::CString::new(format!("size={mib}m,mode=755")).unwrap();
         mount("tmpfs", at, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(size.as_c_str()))?;
         Ok(SmallDisk(at.into()))
     }

@@ -184,7 +184,7 @@ fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answe
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
-    let runs = Store::open(runs).and_then(|store| store.runs()).map_err(store_problem)?;
+    let runs = Store::read(runs).and_then(|store| store.runs()).map_err(store_problem)?;
     let line = |run: &takt_lab::store::RunRow| {
         let state = if run.finished.is_some() { "finished" } else { "unfinished" };
         format!("{}  {}  {} rounds  {state}", run.id, run.depth, run.rounds)
@@ -203,14 +203,14 @@ fn show(runs: &Path, run: &str, explain: bool, output: &Output) -> Result<Answer
 
 /// Prints what changed from `a` to `b`; yes if nothing did, not known if they have no figure in common.
 fn compare(runs: &Path, a: &str, b: &str, output: &Output) -> Result<Answer> {
-    let compared = Store::open(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
+    let compared = Store::read(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
     let changed = compared.points.iter().flat_map(|point| &point.figures).any(|figure| figure.changed);
     let answer = if compared.figures == 0 { Answer::Unknown } else { Answer::of(!changed) };
     output.screen(&compared, || screen::experiment::compared(&compared), true, answer)
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {
-    Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(store_problem)?)
+    Ok(Store::read(runs).and_then(|store| Summary::of(&store, run)).map_err(store_problem)?)
 }
 
 #[derive(Serialize)]

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::call::{self, quoted};
+use takt_host::with_causes;
 use takt_lab::check::{AssembleError, assemble, self_test};
-use takt_lab::store::{Store, make_folder, write_file};
+use takt_lab::store::{Store, StoreError, run_folder};
 use takt_report::Report;
 
 use super::experiment::store_problem;
@@ -33,7 +34,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 }
 
 fn again(args: Args, output: &Output) -> Result<Answer> {
-    let store = Store::open(&args.runs).map_err(store_problem)?;
+    let store = Store::read(&args.runs).map_err(store_problem)?;
     if super::paper::is_study(&store, &args.run)? {
         return super::paper::again(&store, &args.run, &args.runs, output);
     }
@@ -56,24 +57,37 @@ fn unreadable(error: AssembleError) -> miette::Report {
 
 /// [Saves](save) a report and prints its text, or the document that it was made of.
 pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &Output) -> Result<()> {
-    save(&mut report, outcome, runs)?;
+    let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
+    match save(&mut report, &document, runs) {
+        // Who may only read the records gets the text.
+        Err(error) if error.is_only_readable() => {
+            output.note(format!("No page was written: {}.", with_causes(&error)));
+            report.page = None;
+        }
+        Err(error) => return Err(unwritable(&report, runs, error).into()),
+        Ok(()) => {}
+    }
     output.result(outcome, || report.to_text(&output.style()))
 }
 
 /// Writes `report.html` and `outcome.json` beside the records, and notes in the report where the page is.
-fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Result<()> {
-    let directory = runs.join(&report.run);
-    let page = directory.join("report.html");
-    let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));
-    let refused = |error: std::io::Error| {
-        Problem::new(format!("the report can't be written to {}", directory.display()))
-            .why(error)
-            .fix(format!("{again}   (once that is mended; the records are safe)"))
-    };
-    make_folder(&directory).map_err(refused)?;
-    report.page = Some(page.display().to_string());
-    write_file(&page, report.to_html()).map_err(refused)?;
-    let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
-    write_file(&directory.join("outcome.json"), document).map_err(refused)?;
+fn save(report: &mut Report, document: &str, runs: &Path) -> std::result::Result<(), StoreError> {
+    let folder = run_folder(runs, &report.run)?;
+    report.page = Some(folder.path().join(PAGE).display().to_string());
+    let files = [(PAGE, report.to_html()), ("outcome.json", document.to_owned())];
+    for (name, content) in files {
+        folder
+            .replace(name, content.as_bytes())
+            .map_err(|error| StoreError::unwritable(&folder.path().join(name), error))?;
+    }
     Ok(())
+}
+
+const PAGE: &str = "report.html";
+
+fn unwritable(report: &Report, runs: &Path, error: StoreError) -> Problem {
+    let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));
+    let again = format!("{again}   (once that is mended; the records are safe)");
+    let fix = error.fix().into_iter().chain([again]).collect::<Vec<_>>().join("\n");
+    Problem::new(format!("the report can't be written to {}", runs.join(&report.run).display())).why(error).fix(fix)
 }

@@ -9,6 +9,7 @@ use rustix::fs::Access;
 use rustix::io::Errno;
 use takt_host::Host;
 use takt_host::call::{self, quoted};
+use takt_host::trusted::TrustError;
 use takt_host::user::{self, User};
 
 /// Why the store could not be read or written. Carries what is needed to say how to go on.
@@ -44,6 +45,20 @@ pub enum StoreError {
     },
     #[error("{path} can't be written")]
     ReadOnly { path: PathBuf },
+    /// What is there may belong to others, or lead to them.
+    #[error(transparent)]
+    Untrusted(TrustError),
+    /// Its name leads to another file than when it was opened.
+    #[error("{path} was exchanged for another file while it was being opened")]
+    Exchanged { path: PathBuf },
+    /// Who may not write a store can't read what is in its log alone.
+    #[error("the last rounds of {path} are still in its log, {path}-wal")]
+    Unmerged { path: PathBuf },
+    /// Another program wrote the store, or somebody forged it.
+    #[error(
+        "the store has a run `{id}`, which is no name of a run; expected: a time and a name, as in 2026-11-21T100412-check"
+    )]
+    RunName { id: String },
     #[error("{path} belongs to {owner}, and this is {user}")]
     OtherOwner {
         path: PathBuf,
@@ -103,6 +118,18 @@ impl StoreError {
             StoreError::ReadOnly { path } => {
                 format!("make {} writable, or choose another place with --runs DIR", path.display())
             }
+            StoreError::Untrusted(error) => {
+                let elsewhere = "--runs DIR keeps the store elsewhere".to_owned();
+                error.fix().into_iter().chain([elsewhere]).collect::<Vec<_>>().join("\n")
+            }
+            StoreError::Exchanged { .. } => "--runs DIR keeps the store where nobody else exchanges files".into(),
+            StoreError::Unmerged { .. } => format!(
+                "read it once as its owner: {}\ncopy all of its directory, and read the copy with --runs DIR",
+                call::takt("experiment list")
+            ),
+            StoreError::RunName { .. } => {
+                "takt did not write it: do not trust what else it says\n--runs DIR reads another store".into()
+            }
             StoreError::OtherOwner { fix, .. } => {
                 format!("{fix}   (a run as root made it)\n--runs DIR keeps a store of your own elsewhere")
             }
@@ -143,6 +170,38 @@ impl StoreError {
         let denied = source.kind() == io::ErrorKind::PermissionDenied;
         let other_owner = if denied { other_owner(directory, path) } else { None };
         other_owner.unwrap_or_else(|| StoreError::Directory { path: path.to_owned(), source })
+    }
+
+    /// Whether what failed is writing where this user may only read.
+    #[must_use]
+    pub fn is_only_readable(&self) -> bool {
+        match self {
+            StoreError::ReadOnly { .. } | StoreError::OtherOwner { .. } => true,
+            StoreError::Untrusted(error) => matches!(error, TrustError::Owner { .. } | TrustError::Writable { .. }),
+            StoreError::Directory { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+            }
+            _ => false,
+        }
+    }
+
+    /// As [`directory`](StoreError::directory), where what can't be opened may also be nobody's to open.
+    pub(super) fn untrusted(directory: &Path, error: TrustError) -> StoreError {
+        match error {
+            TrustError::Io { path, source, .. } => StoreError::directory(directory, &path, source),
+            other => StoreError::Untrusted(other),
+        }
+    }
+
+    /// The file can't be opened to be written, or made.
+    pub fn unwritable(path: &Path, error: TrustError) -> StoreError {
+        match error.kind() {
+            Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+                StoreError::read_only(path.to_owned())
+            }
+            Some(io::ErrorKind::StorageFull) => StoreError::full(path.to_owned()),
+            _ => StoreError::untrusted(path.parent().unwrap_or(path), error),
+        }
     }
 
     fn read_only(path: PathBuf) -> StoreError {

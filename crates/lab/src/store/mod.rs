@@ -20,7 +20,8 @@
 mod csv;
 mod document;
 mod error;
-mod folder;
+mod frozen;
+mod name;
 mod open;
 mod owner;
 mod read;
@@ -32,8 +33,7 @@ mod write;
 
 pub use document::{Document, EXPORT_SCHEMA};
 pub use error::StoreError;
-pub use folder::{make_folder, write_file};
 pub use open::Store;
-pub use owner::RunLock;
+pub use owner::{RunLock, run_folder};
 pub use table::{Column, ColumnKind, Table};
 pub use types::{NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow, merged};

@@ -1,47 +1,117 @@
 //! Opening: is it ours, is it sound, is it of our version.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rusqlite::types::FromSql;
+use rusqlite::{Connection, OpenFlags};
+use takt_host::trusted::{Trust, TrustError, TrustedDir};
 
 use super::StoreError;
-use super::folder::{give, make_folder};
+use super::frozen::Frozen;
 
 /// The records of all runs in one directory. Several processes may have it open; each run is written by one.
 #[derive(Debug)]
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// `None` of a store that is only read.
+    folder: Option<TrustedDir>,
+    /// Of one that is read without being locked.
+    frozen: Option<Frozen>,
 }
 
 impl Store {
     /// Opens the store of `directory`, or makes it.
     ///
+    /// `SQLite` knows files by their paths alone. So the directory is verified first, `takt.db` and what `SQLite` keeps beside it
+    /// are found to be regular files or nothing, and `SQLite` gets the path to which the verified descriptor leads: it follows no
+    /// link in its last name (`O_NOFOLLOW`) and makes no `takt.db` itself. Then that path must still lead to the same file.
+    /// For root nobody but root and the user behind `sudo` may write a folder on that path, so only they could exchange one in
+    /// between; they would gain a database beside others of theirs. Other users can lose only what they may write themselves.
+    ///
     /// # Errors
     /// The directory can't be made; the file is another program's or another user's, damaged, newer, locked by another process, or
-    /// the disk is full. Nothing is changed in any of these cases.
+    /// the disk is full. For root: others may write the directory. Nothing is changed in any of these cases.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        make_folder(directory).map_err(|source| StoreError::directory(directory, directory, source))?;
         let path = directory.join(FILE);
-        let new = !path.exists();
-        if !looks_like_sqlite(&path).map_err(|source| StoreError::directory(directory, &path, source))? {
+        let untrusted = |error| StoreError::untrusted(directory, error);
+        let runs = TrustedDir::make(directory, Trust::Operator).map_err(untrusted)?;
+        let mut file = runs.kept(FILE).map_err(|error| StoreError::unwritable(&path, error))?;
+        if !looks_like_sqlite(&mut file).map_err(|source| StoreError::directory(directory, &path, source))? {
             return Err(StoreError::Foreign { path });
         }
-        let connection = connect(&path).map_err(|e| StoreError::of(&path, e))?;
-        if new {
-            // `SQLite` gives the files that it makes beside this one to the same owner.
-            give(&path);
+        expect_files_beside(&runs).map_err(untrusted)?;
+        let about = file.metadata().map_err(|source| StoreError::directory(directory, &path, source))?;
+        // Closing it later would end the locks that `SQLite` has on it: POSIX locks belong to the process.
+        drop(file);
+        // `SQLite` gives the files that it makes beside this one to the same owner.
+        let connection = connect(&runs, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|e| StoreError::of(&path, e))?;
+        let opened = fs::read_link(runs.by_descriptor()).and_then(|real| fs::symlink_metadata(real.join(FILE)));
+        if !opened.is_ok_and(|opened| (opened.dev(), opened.ino()) == (about.dev(), about.ino())) {
+            return Err(StoreError::Exchanged { path });
         }
-        let store = Store { connection, path };
+        let store = Store { connection, path, folder: Some(runs), frozen: None };
         store.identify()?;
         store.configure().map_err(|e| store.error(e))?;
         store.migrate()?;
         store.check()?;
         Ok(store)
+    }
+
+    /// Opens the store of `directory` to read it, which takes no right to write there. Nothing is made where there is none: a store
+    /// that is not there has no runs.
+    ///
+    /// # Errors
+    /// As [`open`](Store::open). A store that this user may not write, and whose last rounds are still in `SQLite`'s log, can't be
+    /// read: only who may write it can put them in their place.
+    pub fn read(directory: &Path) -> Result<Store, StoreError> {
+        let path = directory.join(FILE);
+        let untrusted = |error| StoreError::untrusted(directory, error);
+        let Some(runs) = TrustedDir::find(directory, Trust::Anyone).map_err(untrusted)? else {
+            return Store::without_runs(path);
+        };
+        let Some(mut file) = runs.file(FILE).map_err(untrusted)? else { return Store::without_runs(path) };
+        if !looks_like_sqlite(&mut file).map_err(|source| StoreError::directory(directory, &path, source))? {
+            return Err(StoreError::Foreign { path });
+        }
+        expect_files_beside(&runs).map_err(untrusted)?;
+        drop(file);
+        if may_write(&runs) && TrustedDir::open(directory, Trust::Operator).is_ok() {
+            return Store::open(directory);
+        }
+        let frozen = Frozen::of(runs, &path)?;
+        let connection = frozen.connect().map_err(|e| StoreError::of(&path, e))?;
+        let store = Store { connection, path, folder: None, frozen: Some(frozen) };
+        store.identify()?;
+        match store.pragma("user_version")? {
+            0 => return Store::without_runs(store.path),
+            version if version < known_version() => return Err(StoreError::ReadOnly { path: store.path }),
+            _ => {}
+        }
+        store.distrust_schema().map_err(|e| store.error(e))?;
+        store.check()?;
+        Ok(store)
+    }
+
+    fn without_runs(path: PathBuf) -> Result<Store, StoreError> {
+        let connection = Connection::open_in_memory().map_err(|e| StoreError::of(&path, e))?;
+        let store = Store { connection, path, folder: None, frozen: None };
+        store.migrate()?;
+        Ok(store)
+    }
+
+    /// The directory, to write in it.
+    pub(super) fn folder(&self) -> Result<&TrustedDir, StoreError> {
+        self.folder.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })
+    }
+
+    /// After something was read: that nobody wrote meanwhile, where no lock says so.
+    pub(super) fn expect_unchanged(&self) -> Result<(), StoreError> {
+        self.frozen.as_ref().map_or(Ok(()), |frozen| frozen.expect_unchanged(&self.path))
     }
 
     /// The directory it was opened in, where a run's report goes: `DIR/RUN/report.html`.
@@ -82,7 +152,13 @@ impl Store {
     fn configure(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "journal_mode", "WAL")?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;
-        self.connection.pragma_update(None, "foreign_keys", true)
+        self.connection.pragma_update(None, "foreign_keys", true)?;
+        self.distrust_schema()
+    }
+
+    /// Views and triggers of a store that came from somebody else do nothing but read and write its tables.
+    fn distrust_schema(&self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "trusted_schema", false)
     }
 
     /// Brings an older file to this version, all steps or none.
@@ -107,21 +183,28 @@ impl Store {
     }
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
+pub(super) fn connect(runs: &TrustedDir, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let path = runs.by_descriptor().join(FILE);
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(Duration::from_secs(10))?;
     Ok(connection)
 }
 
-/// A missing or empty file is a store about to be; `SQLite` itself would overwrite a short foreign one.
-fn looks_like_sqlite(path: &Path) -> std::io::Result<bool> {
-    let mut file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-        Err(error) => return Err(error),
-    };
+/// What `SQLite` would open or make beside the file.
+fn expect_files_beside(runs: &TrustedDir) -> Result<(), TrustError> {
+    [WAL, SHM, "takt.db-journal"].into_iter().try_for_each(|name| runs.file_bytes(name).map(|_bytes| ()))
+}
+
+fn may_write(runs: &TrustedDir) -> bool {
+    use rustix::fs::{Access, access};
+    let may = |path: PathBuf| access(path, Access::WRITE_OK).is_ok();
+    may(runs.by_descriptor()) && may(runs.by_descriptor().join(FILE))
+}
+
+/// An empty file is a store about to be; `SQLite` itself would overwrite a short foreign one.
+fn looks_like_sqlite(file: &mut File) -> io::Result<bool> {
     let mut head = Vec::new();
-    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head)?;
+    file.take(MAGIC.len() as u64).read_to_end(&mut head)?;
     Ok(head.is_empty() || head == MAGIC)
 }
 
@@ -130,7 +213,11 @@ fn known_version() -> i32 {
 }
 
 /// Name of the file in the runs directory.
-const FILE: &str = "takt.db";
+pub(super) const FILE: &str = "takt.db";
+
+/// What `SQLite` keeps beside it in WAL mode: the log of what is not in the file yet, and its index.
+pub(super) const WAL: &str = "takt.db-wal";
+pub(super) const SHM: &str = "takt.db-shm";
 
 /// "takt" in ASCII, at offset 68 of the file; `file(1)` shows it.
 const APPLICATION_ID: i32 = 0x7461_6b74;

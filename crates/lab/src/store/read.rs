@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use takt_load::setting::former;
 
+use super::name::expect_run_name;
 use super::{PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
 
 impl Store {
@@ -42,6 +43,7 @@ impl Store {
              ORDER BY started DESC, rowid DESC"
         );
         let whole = |(run, options, host): (RunRow, String, String)| {
+            expect_run_name(&run.id)?;
             Ok(RunRow { options: parse("options", 0, &options)?, host: document("host", 0, &host)?, ..run })
         };
         self.rows(&sql, with, run_row)?.into_iter().map(whole).collect()
@@ -77,7 +79,9 @@ impl Store {
         row: fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         let rows = || -> rusqlite::Result<Vec<T>> { self.connection.prepare(sql)?.query_map(with, row)?.collect() };
-        rows().map_err(|e| self.error(e))
+        let rows = rows().map_err(|e| self.error(e))?;
+        self.expect_unchanged()?;
+        Ok(rows)
     }
 }
 

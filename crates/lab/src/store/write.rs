@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 use takt_base::Utc;
 
 use super::error::{ROUND_BYTES, free_bytes};
+use super::name::expect_run_name;
 use super::{NewRound, NewRun, Record, Store, StoreError};
 
 impl Store {
     /// Enters a run and its points; returns its name.
+    ///
+    /// # Errors
+    /// The experiment's name can't be part of a folder's, or the file can't be written.
     pub fn begin_run(&self, run: &NewRun) -> Result<String, StoreError> {
+        expect_run_name(&base_of(&Utc::now().to_string(), &run.experiment))?;
         self.in_transaction(|t| {
             let started = Utc::now().to_string();
             let id = free_id(t, &started, &run.experiment)?;
@@ -111,8 +116,7 @@ fn insert_record(t: &Transaction<'_>, round: i64, record: &Record) -> rusqlite::
 
 /// `2026-11-21T100412-check`, with `-2`, `-3` ... behind it if that second already has one.
 fn free_id(t: &Transaction<'_>, started: &str, experiment: &str) -> rusqlite::Result<String> {
-    let second: String = started.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
-    let base = format!("{second}-{experiment}");
+    let base = base_of(started, experiment);
     let mut id = base.clone();
     let mut n = 1;
     while t.query_row("SELECT count(*) FROM runs WHERE id = ?1", [&id], |row| row.get::<_, i64>(0))? > 0 {
@@ -120,4 +124,9 @@ fn free_id(t: &Transaction<'_>, started: &str, experiment: &str) -> rusqlite::Re
         id = format!("{base}-{n}");
     }
     Ok(id)
+}
+
+fn base_of(started: &str, experiment: &str) -> String {
+    let second: String = started.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
+    format!("{second}-{experiment}")
 }

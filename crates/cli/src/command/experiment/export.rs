@@ -46,7 +46,7 @@ impl Args {
 }
 
 pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
-    let store = Store::open(runs).map_err(store_problem)?;
+    let store = Store::read(runs).map_err(store_problem)?;
     let run = store.run(&args.run).map_err(store_problem)?.id;
     match (args.format(output), &args.out) {
         (Format::Json, out) => {
