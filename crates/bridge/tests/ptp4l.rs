@@ -12,11 +12,15 @@ use takt_base::{Clock, WallClock};
 use takt_bridge::clock::ptp::{Disciplined, PtpDomain, PtpError, Service};
 use takt_bridge::clock::{Responder, SlotTime};
 use takt_host::namespace::enter_network;
+use takt_host::testing::TestRun;
 use takt_testing::{Ptp4l, wait_for};
 use takt_wire::ptp::{PtpBody, PtpDataSet, PtpPortState, PtpQuestion, PtpReply, PtpRequest, PtpStamps};
 
 /// Two namespaces with a cable between them.
-struct Cable([String; 2]);
+struct Cable {
+    names: [String; 2],
+    run: TestRun,
+}
 
 impl Cable {
     /// `None`, on record, where this user can't. `test` tells those of one test from others'.
@@ -25,10 +29,10 @@ impl Cable {
             takt_testing::skip("network namespaces need root   (run the tests as root)");
             return None;
         }
-        let names = ["p", "q"].map(|end| format!("takt-test-{}-{test}-{end}", std::process::id()));
-        let cable = Cable(names);
-        let [here, there] = &cable.0;
-        cable.0.iter().for_each(|name| ip(&["netns", "add", name]));
+        let mut run = TestRun::new();
+        let names = ["p", "q"].map(|end| run.namespace(&format!("test-{test}-{end}")));
+        let cable = Cable { names, run };
+        let [here, there] = &cable.names;
         ip(&["-n", here, "link", "add", "eth", "type", "veth", "peer", "name", "eth", "netns", there]);
         for (name, address) in [(here, "10.78.0.1/24"), (there, "10.78.0.2/24")] {
             ip(&["-n", name, "address", "add", address, "dev", "eth"]);
@@ -39,20 +43,12 @@ impl Cable {
 
     /// What a thread in a namespace does.
     fn within<T: Send>(&self, end: usize, does: impl FnOnce() -> T + Send) -> T {
-        let path = Path::new("/run/netns").join(&self.0[end]);
+        let path = Path::new("/run/netns").join(&self.names[end]);
         let inside = || {
             enter_network(path).expect("root may");
             does()
         };
         std::thread::scope(|scope| scope.spawn(inside).join().expect("no panic"))
-    }
-}
-
-impl Drop for Cable {
-    fn drop(&mut self) {
-        for name in &self.0 {
-            let _not_made = Command::new("ip").args(["netns", "delete", name]).status();
-        }
     }
 }
 
@@ -71,7 +67,8 @@ impl Pair {
     fn start(test: &str, of_slave: &str) -> Option<Pair> {
         Ptp4l::is_here()?;
         let (cable, folder) = (Cable::lay(test)?, tempfile::tempdir().expect("a folder"));
-        let start = |end: usize, name, more| Ptp4l::start(&cable.0[end], "eth", folder.path(), name, more);
+        let mark = |command: &mut Command, program: &Path| cable.run.mark(command, program);
+        let start = |end: usize, name, more| Ptp4l::start((&cable.names[end], "eth"), folder.path(), name, more, mark);
         let services = [start(0, "master", "priority1 10"), start(1, "slave", of_slave)];
         Some(Pair { cable, _folder: folder, services })
     }
@@ -89,7 +86,7 @@ impl Pair {
     /// The bytes that ptp4l answers.
     fn answer(&self, end: usize, data_set: PtpDataSet) -> Vec<u8> {
         self.cable.within(end, || {
-            let name = SocketAddr::from_abstract_name(format!("takt-test-{}", self.cable.0[end])).expect("a name");
+            let name = SocketAddr::from_abstract_name(format!("takt-test-{}", self.cable.names[end])).expect("a name");
             let socket = UnixDatagram::bind_addr(&name).expect("a socket");
             socket.connect(self.services[end].socket()).expect("ptp4l");
             socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");

@@ -36,8 +36,7 @@ impl Ptp4l {
     #[must_use]
     pub fn is_here() -> Option<()> {
         for program in ["ptp4l", "pmc"] {
-            let found = Command::new("sh").args(["-c", &format!("PATH=$PATH:/usr/sbin command -v {program}")]).output();
-            if !found.is_ok_and(|found| found.status.success()) {
+            if where_is(program).is_none() {
                 crate::skip(format!("{program} is not installed   (apt-get install linuxptp)"));
                 return None;
             }
@@ -45,12 +44,19 @@ impl Ptp4l {
         Some(())
     }
 
-    /// On an interface of a named namespace; `more`: further settings, a line each. Its files are in `folder`, by `name`.
+    /// On an interface of a named namespace; `more`: further settings, a line each. Its files are in `folder`, by `name`. `mark`
+    /// gives a process that will execute a program the mark of the test's record.
     ///
     /// # Panics
     /// It does not start.
     #[must_use]
-    pub fn start(namespace: &str, interface: &str, folder: &Path, name: &str, more: &str) -> Ptp4l {
+    pub fn start(
+        (namespace, interface): (&str, &str),
+        folder: &Path,
+        name: &str,
+        more: &str,
+        mark: impl FnOnce(&mut Command, &Path),
+    ) -> Ptp4l {
         let file = |end: &str| folder.join(format!("{name}.{end}"));
         let (socket, settings, log) = (file("socket"), file("conf"), file("log"));
         let text = format!("{SETTINGS}uds_address {}\n{more}\n", socket.display());
@@ -60,6 +66,7 @@ impl Ptp4l {
         command.args(["--bounding-set=-sys_time", "--inh-caps=-sys_time", "ip", "netns", "exec", namespace]);
         command.args(["ptp4l", "-i", interface, "-f"]).arg(settings).env("PATH", path());
         command.stdin(Stdio::null()).stdout(into.try_clone().expect("a file")).stderr(into);
+        mark(&mut command, &where_is("ptp4l").expect("it is installed"));
         let child = command.spawn().expect("setpriv is of every system");
         Ptp4l { child, namespace: namespace.to_owned(), socket, log }
     }
@@ -93,6 +100,14 @@ impl Ptp4l {
         };
         text.lines().filter(|line| line.starts_with("\t\t")).filter_map(field).collect()
     }
+}
+
+/// A program's file.
+fn where_is(program: &str) -> Option<PathBuf> {
+    let find = format!("command -v {program}");
+    let found = Command::new("sh").args(["-c", &find]).env("PATH", path()).output().ok()?;
+    let file = String::from_utf8(found.stdout).ok()?;
+    found.status.success().then(|| file.trim().into())
 }
 
 fn path() -> String {

@@ -1,7 +1,8 @@
 //! Slots by PTP's time: nodes in network namespaces, each with linuxptp's own ptp4l and stamps in software. They share a machine,
 //! so that the truth is known: every offset is 0.
 
-use std::process::Child;
+use std::path::Path;
+use std::process::{Child, Command};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -17,7 +18,8 @@ const BY_PTP: [&str; 4] = ["--slot-clock", "ptp", "--pin", "channel=c"];
 fn ptp4l(cluster: &Cluster, name: &str) -> Ptp4l {
     let namespace = cluster.cables.as_ref().expect("cables").namespace(name);
     let more = if name == "a" { "priority1 10" } else { "slaveOnly 1" };
-    Ptp4l::start(&namespace, "eth", cluster.place.folder(), &format!("ptp-{name}"), more)
+    let mark = |command: &mut Command, program: &Path| cluster.place.run.mark(command, program);
+    Ptp4l::start((&namespace, "eth"), cluster.place.folder(), &format!("ptp-{name}"), more, mark)
 }
 
 fn settings(place: &Place, name: &str) -> String {

@@ -11,20 +11,19 @@ const RADIO: &str = "10.97.0.2";
 /// Two namespaces, a cable of four queues between them, and a software N200 in the second. All gone on drop.
 struct Cable {
     place: Place,
-    name: String,
+    near: String,
+    far: String,
     _radio: Option<Ended>,
 }
 
 impl Cable {
     fn lay(label: &str) -> Option<Cable> {
         root_for("a network namespace")?;
-        let name = format!("takt-test-{}-{label}", std::process::id());
-        let (place, _radio) = (Place::with("empty", ""), None);
-        let mut cable = Cable { place, name, _radio };
-        let (near, far) = (cable.near(), cable.far());
+        let mut place = Place::with("empty", "");
+        let [near, far] = ["near", "far"].map(|end| place.run.namespace(&format!("test-{label}-{end}")));
+        let mut cable = Cable { place, near: near.clone(), far: far.clone(), _radio: None };
         cable.shell(&format!(
-            "ip netns add {near}; ip netns add {far}
-             ip -n {near} link add near numrxqueues 4 numtxqueues 4 type veth peer name far netns {far} numrxqueues 1 numtxqueues 1
+            "ip -n {near} link add near numrxqueues 4 numtxqueues 4 type veth peer name far netns {far} numrxqueues 1 numtxqueues 1
              ip -n {near} addr add 10.97.0.1/24 dev near; ip -n {near} link set near up; ip -n {near} link set lo up
              ip -n {far} addr add {RADIO}/24 dev far; ip -n {far} link set far up; ip -n {far} link set lo up
              ip netns exec {near} ethtool -K near tx off; ip netns exec {far} ethtool -K far tx off"
@@ -34,14 +33,6 @@ impl Cable {
         assert!(line.starts_with("ready n200"), "{line}");
         cable._radio = Some(program);
         Some(cable)
-    }
-
-    fn near(&self) -> String {
-        format!("{}-near", self.name)
-    }
-
-    fn far(&self) -> String {
-        format!("{}-far", self.name)
     }
 
     fn shell(&self, script: &str) -> String {
@@ -57,31 +48,22 @@ impl Cable {
     }
 
     fn takt(&self, args: &[&str]) -> Output {
-        self.inside(&self.near(), args).output().expect("takt")
+        self.inside(&self.near, args).output().expect("takt")
     }
 
     /// A stream that goes on until it is ended, when it has its queues.
     fn streaming(&self) -> Child {
         let args = ["rate", "--rx", "200k", "--duration", "1h", "--addr", RADIO, "--engine", "xdp:0-1"];
-        let mut command = self.inside(&self.near(), &args);
+        let mut command = self.inside(&self.near, &args);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt");
         while_running(&mut child, "two queues", || self.queues() == 2);
         child
     }
 
     fn queues(&self) -> u32 {
-        let said = self.shell(&format!("ip netns exec {} ethtool -l near", self.near()));
+        let said = self.shell(&format!("ip netns exec {} ethtool -l near", self.near));
         let now = said.rsplit("RX:").next().and_then(|rest| rest.split_whitespace().next());
         now.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"))
-    }
-}
-
-impl Drop for Cable {
-    fn drop(&mut self) {
-        for namespace in [self.near(), self.far()] {
-            // There is none where the test is skipped or laying failed.
-            let _ = Command::new("ip").args(["netns", "del", &namespace]).stderr(Stdio::null()).status();
-        }
     }
 }
 

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use takt_host::leftovers::Registry;
+use takt_host::testing::TestRun;
 use takt_testing::{loopback, wait_for};
 
 use super::{Place, TAKT, json, report, text};
@@ -221,44 +223,31 @@ pub fn certificates(place: &Place, out: &str, node: &str, listen: &str, connect:
 }
 
 /// A network namespace for each node and one for the manager, on a bridge in another one.
-pub struct Cables(u32);
+pub struct Cables(TestRun);
 
 impl Cables {
-    const PREFIX: &str = "takt-test-";
     const NAMES: [&str; 4] = ["a", "b", "c", "m"];
     const ADDRESSES: [&str; 4] = ["10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.9"];
 
     fn lay() -> Cables {
-        Cables::clear_away();
-        let cables = Cables(std::process::id());
-        let hub = cables.namespace("hub");
-        ip(&["netns", "add", &hub]);
+        // Takes away what a test left behind that was killed.
+        Registry::system().clean().expect("records");
+        let mut run = TestRun::new();
+        let hub = run.namespace("test-hub");
         ip(&["-n", &hub, "link", "add", "hub", "up", "type", "bridge"]);
         for (name, address) in Cables::NAMES.iter().zip(Cables::ADDRESSES) {
-            let own = cables.namespace(name);
-            ip(&["netns", "add", &own]);
+            let own = run.namespace(&format!("test-{name}"));
             ip(&["-n", &own, "link", "set", "lo", "up"]);
             ip(&["-n", &own, "link", "add", "eth", "type", "veth", "peer", "name", name, "netns", &hub]);
             ip(&["-n", &own, "address", "add", &format!("{address}/24"), "dev", "eth"]);
             ip(&["-n", &own, "link", "set", "eth", "up"]);
             ip(&["-n", &hub, "link", "set", "dev", name, "master", "hub", "up"]);
         }
-        cables
+        Cables(run)
     }
 
     pub fn namespace(&self, name: &str) -> String {
-        format!("{}{}-{name}", Cables::PREFIX, self.0)
-    }
-
-    /// Takes away what a test left behind that was killed.
-    fn clear_away() {
-        let there = Command::new("ip").args(["netns", "list"]).output().expect("iproute2");
-        for name in text(&there.stdout).lines().filter_map(|line| line.split(' ').next()) {
-            let owner = name.strip_prefix(Cables::PREFIX).and_then(|rest| rest.split('-').next());
-            if owner.is_some_and(|pid| !std::path::Path::new("/proc").join(pid).exists()) {
-                ip(&["netns", "delete", name]);
-            }
-        }
+        self.0.name(&format!("test-{name}"))
     }
 
     /// Cuts the cable of a node, or mends it.
@@ -276,14 +265,6 @@ impl Cables {
                 tc.args(["tbf", "rate", "64kbit", "burst", "2000", "latency", "50ms"]);
             }
             assert!(tc.status().expect("iproute2").success());
-        }
-    }
-}
-
-impl Drop for Cables {
-    fn drop(&mut self) {
-        for name in Cables::NAMES.iter().chain(&["hub"]) {
-            let _not_made = Command::new("ip").args(["netns", "delete", &self.namespace(name)]).status();
         }
     }
 }

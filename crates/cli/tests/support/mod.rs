@@ -10,16 +10,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
+use takt_host::testing::TestRun;
 
 pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// A folder to call it in, with records of its own of what was made, so that nobody else's run is touched.
-pub struct Place(tempfile::TempDir);
+pub struct Place {
+    folder: tempfile::TempDir,
+    /// The test's own, in which what it starts is marked: `takt clean` ends that where the test is killed.
+    pub run: TestRun,
+}
 
 impl Place {
     /// With this file in it.
     pub fn with(name: &str, text: &str) -> Place {
-        let place = Place(tempfile::tempdir().expect("a folder"));
+        let place = Place { folder: tempfile::tempdir().expect("a folder"), run: TestRun::new() };
         fs::write(place.path(name), text).expect("it is ours");
         place
     }
@@ -42,17 +47,19 @@ valid = {{ foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_ma
     }
 
     pub fn folder(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     pub fn call(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder());
         command.env("TAKT_STATE_DIR", self.path("state")).env("TAKT_RUN_DIR", self.path("run"));
+        // Whatever is called calls takt in the end.
+        self.run.mark(&mut command, Path::new(TAKT));
         command
     }
 
@@ -72,7 +79,8 @@ valid = {{ foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_ma
         assert!(copied.expect("cp is of every system").success(), "room for a copy");
         rustix::fs::chown(self.folder(), Some(rustix::fs::Uid::from_raw(65_534)), None).expect("root may");
         let mut command = self.call("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(program).args(arguments);
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program).args(arguments);
+        self.run.mark(&mut command, &program);
         command
     }
 
