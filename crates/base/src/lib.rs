@@ -27,6 +27,7 @@ mod csv;
 mod mistyped;
 mod nearest;
 mod notes;
+pub mod plain;
 mod quantity;
 mod replace;
 pub mod shown;

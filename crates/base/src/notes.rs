@@ -1,6 +1,8 @@
 //! Lines for people about what strangers did: as many as can be read, and how many there were besides. Whoever sends something
 //! can't fill a disk with them, or have a program do nothing but write.
 
+use crate::plain::one_line;
+
 /// Lines in a window.
 const LINES: u32 = 10;
 
@@ -42,7 +44,8 @@ impl Notes {
         }
         self.written += 1;
         // What strangers wrote may be in it: it must not command a terminal, or look like a line of ours.
-        let why: String = why.chars().map(shown).take(CHARS).collect();
+        let why: String = why.chars().take(CHARS).collect();
+        let why: String = one_line(&why).chars().take(CHARS).collect();
         self.lines.push(format!("{}{why}", self.head));
     }
 
@@ -61,11 +64,6 @@ impl Notes {
         }
         (self.since_ns, self.written, self.dropped) = (now_ns, 0, 0);
     }
-}
-
-fn shown(c: char) -> String {
-    // Quotes and backslashes are harmless, and read better as they are.
-    if "\"'\\".contains(c) { c.to_string() } else { c.escape_debug().to_string() }
 }
 
 #[cfg(test)]
@@ -93,6 +91,6 @@ mod tests {
         notes.add(0, &format!("unknown field `\u{1b}[2J\nready node a{}", "x".repeat(10_000)));
         let said = notes.take(1);
         assert!(!said[0].chars().any(char::is_control) && said[0].len() < 400, "{said:?}");
-        assert!(said[0].starts_with("refused   unknown field `\\u{1b}[2J\\nready"), "{said:?}");
+        assert!(said[0].starts_with("refused   unknown field `\\u001b[2J\\nready"), "{said:?}");
     }
 }

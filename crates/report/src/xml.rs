@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
-/// The character, or U+FFFD for one that would act instead of being shown: controls (a terminal's escape sequences begin
-/// with one, XML forbids them) and those that turn the direction of writing, so that a text reads as another.
+use takt_base::plain::acts;
+
+/// The character, or U+FFFD, which is as wide as any other, for one that [`acts`] instead of being shown or that XML forbids.
 pub(crate) fn harmless(c: char) -> char {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if c.is_control() || turns || matches!(c, '\u{fffe}' | '\u{ffff}') { '\u{fffd}' } else { c }
+    if acts(c) || matches!(c, '\u{fffe}' | '\u{ffff}') { '\u{fffd}' } else { c }
 }
 
 /// Shows a text so that it is text, in element content and in quoted attributes, in HTML and in XML.
