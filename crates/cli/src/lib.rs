@@ -12,6 +12,7 @@ mod columnar;
 mod command;
 mod costs;
 mod output;
+mod place;
 mod policy;
 mod problem;
 mod radio_args;
@@ -19,12 +20,14 @@ mod radio_problem;
 #[cfg(test)]
 mod reference;
 mod signals;
+mod streams;
 mod warnings;
 mod waveform;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use takt_base::plain::acts;
 
 // What nearly every command needs, by the name of the crate.
 use crate::answer::Answer;
@@ -32,6 +35,7 @@ use crate::bar::Bar;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::signals::stop_on_signal;
+use crate::streams::Ink;
 
 /// Will this host keep up with a radio? Measures every layer between an Ethernet radio and its application.
 #[derive(Debug, Parser)]
@@ -61,8 +65,7 @@ pub fn main() -> ExitCode {
     let program = match Program::try_parse() {
         Ok(program) => program,
         Err(error) => {
-            // Help and version are answers, a wrong flag is an error; clap knows which stream each goes to.
-            let _ = error.print();
+            print(&error);
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -75,5 +78,15 @@ pub fn main() -> ExitCode {
             output.error(&report);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Help and version are answers, a wrong flag is an error; clap knows which stream each goes to. It repeats what was typed, or put
+/// into a script: colours are for what has nothing in it that acts.
+fn print(error: &clap::Error) {
+    if std::env::args_os().any(|argument| argument.to_string_lossy().contains(acts)) {
+        streams::err(&error.render().to_string(), Ink::None);
+    } else {
+        let _ = error.print();
     }
 }

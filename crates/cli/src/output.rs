@@ -1,12 +1,13 @@
 //! Standard output and standard error, as the reader wants them: text or JSON, terminal or pipe.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use takt_report::{Depth, Screen, TextStyle};
 
+use crate::streams::{self, Ink};
 use crate::{Answer, Problem};
 
 /// Writes a text to a file.
@@ -38,23 +39,32 @@ impl Output {
 
     /// Prints a line at once, also into a pipe: the reader may wait for `ready`.
     pub fn line(&self, text: impl AsRef<str>) {
-        let mut out = stdout().lock();
-        let _ = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush());
+        let _ = streams::out(&format!("{}\n", text.as_ref()), Ink::None);
     }
 
     /// A line for people on standard error: progress, warnings.
     pub fn note(&self, text: impl AsRef<str>) {
-        let _ = writeln!(stderr().lock(), "{}", text.as_ref());
+        streams::err(&format!("{}\n", text.as_ref()), Ink::None);
     }
 
     /// Prints the JSON document if the reader requested JSON, else the text.
     /// Errors: the value can't be written as JSON (a map with keys that are no strings).
     pub fn result<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
+        self.print(value, text, Ink::None)
+    }
+
+    /// [`result`](Self::result), whose text `takt_report` has drawn: it may have colours.
+    pub fn drawn<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
+        self.print(value, text, Ink::Colours)
+    }
+
+    fn print<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String, ink: Ink) -> miette::Result<()> {
         if self.json {
             let document = serde_json::to_string_pretty(value).map_err(|e| miette::miette!("JSON: {e}"))?;
             self.line(document);
         } else {
-            self.line(text().trim_end());
+            let ink = if self.may_draw() { ink } else { Ink::None };
+            let _ = streams::out(&format!("{}\n", text().trim_end()), ink);
         }
         Ok(())
     }
@@ -77,7 +87,7 @@ impl Output {
         explain: bool,
         then: Answer,
     ) -> miette::Result<Answer> {
-        self.answer(value, || self.text(&screen(), explain), then)
+        self.drawn(value, || self.text(&screen(), explain)).map(|()| then)
     }
 
     /// As [`screen`](Self::screen) prints it.
@@ -103,6 +113,7 @@ impl Output {
             });
             self.line(document.to_string());
         }
-        let _ = write!(stderr().lock(), "{report:?}");
+        // The handler makes plain what it draws (`problem.rs`).
+        streams::err(&format!("{report:?}"), if stderr().is_terminal() { Ink::Colours } else { Ink::None });
     }
 }

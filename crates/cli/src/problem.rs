@@ -13,7 +13,10 @@ use std::error::Error;
 use std::fmt;
 
 use miette::{Diagnostic, GraphicalReportHandler, ReportHandler};
+use takt_base::plain::plain;
 use takt_host::call::{self, WITH_SUDO};
+
+use crate::place::Misplaced;
 
 /// Draws every error of the program in the form above.
 pub fn install() {
@@ -75,10 +78,11 @@ struct Handler;
 
 impl ReportHandler for Handler {
     fn debug(&self, error: &dyn Diagnostic, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if error.source_code().is_some() {
-            return GraphicalReportHandler::new().render_report(f, error);
+        // What others wrote is in all of it, and colours come around it.
+        if let Some(place) = Misplaced::of(error) {
+            return GraphicalReportHandler::new().render_report(f, &place);
         }
-        writeln!(f, "error: {error}")?;
+        writeln!(f, "error: {}", plain(&error.to_string()))?;
         let mut cause = error.source();
         while let Some(why) = cause {
             aligned(f, "why", &why.to_string())?;
@@ -94,6 +98,7 @@ impl ReportHandler for Handler {
 }
 
 fn aligned(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
+    let text = plain(text);
     let mut lines = text.lines();
     writeln!(f, "  {label:<5} {}", lines.next().unwrap_or_default())?;
     lines.try_for_each(|line| writeln!(f, "        {line}"))

@@ -16,7 +16,8 @@ fn page() -> String {
     let mut text = String::from(
         "# Commands\n\nWhat `takt COMMAND -h` says; `--help` says more where there is more. Generated from the program; a test keeps it in step \
          (`TAKT_BLESS=1 cargo test -p takt reference` rewrites it).\n\nExit status of every command: 0 done and good, 1 done \
-         and the answer is no, 2 could not be done, with the reason and the fix.\n",
+         and the answer is no, 2 could not be done, with the reason and the fix.\n\nNothing that takt prints commands a terminal. \
+         Characters of others that would act, in names, files, records and replies, are printed as `\\u001b` and the like, also with `--json`.\n",
     );
     for command in program.get_subcommands() {
         section(&mut text, command, "takt");

@@ -1,6 +1,5 @@
 //! Warnings of threads in the background, on standard error: what they could not do has no caller to return to.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,10 +10,12 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::streams::{self, Ink, Lines};
+
 /// From now on warnings are shown.
 pub fn show() {
     let ours = |metadata: &Metadata<'_>| *metadata.level() <= Level::WARN && !is_zenoh(metadata);
-    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time().with_target(false);
+    let format = tracing_subscriber::fmt::layer().with_writer(|| Lines).without_time().with_target(false);
     // Only a second subscriber can be refused, and main calls once.
     let _ = tracing_subscriber::registry().with(format.with_filter(filter_fn(ours))).with(Strangers).try_init();
 }
@@ -50,7 +51,7 @@ impl<S: Subscriber> Layer<S> for Strangers {
                 let now_ns = WallClock.now().0;
                 notes.add(now_ns, &format!("a peer without a certificate of this cluster: {why}"));
                 for line in notes.take(now_ns) {
-                    let _ = writeln!(std::io::stderr().lock(), "{line}");
+                    streams::err(&format!("{line}\n"), Ink::None);
                 }
             }
         }

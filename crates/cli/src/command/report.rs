@@ -67,7 +67,7 @@ pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &
         Err(error) => return Err(unwritable(&report, runs, error).into()),
         Ok(()) => {}
     }
-    output.result(outcome, || report.to_text(&output.style()))
+    output.drawn(outcome, || report.to_text(&output.style()))
 }
 
 /// Writes `report.html` and `outcome.json` beside the records, and notes in the report where the page is.

@@ -1,6 +1,6 @@
 //! `takt doctor --fix`: the changes that mend what stands, after a question.
 
-use std::io::{IsTerminal, Write, stderr, stdin};
+use std::io::{IsTerminal, stdin};
 
 use serde::Serialize;
 use takt_base::words::plural;
@@ -11,6 +11,7 @@ use takt_host::dirs::state_dir_of;
 use takt_host::with_causes;
 
 use super::{Args, Findings};
+use crate::streams::{self, Ink};
 use crate::{Answer, Output, Problem};
 
 #[derive(Serialize)]
@@ -120,10 +121,9 @@ fn agree(args: &Args, output: &Output, diagnosis: &Diagnosis, offer: &FixOffer) 
 }
 
 pub(super) fn yes(question: &str) -> bool {
-    let mut err = stderr().lock();
     let mut line = String::new();
-    let printed = err.write_all(question.as_bytes()).and_then(|()| err.flush());
-    printed.is_ok() && stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+    streams::err(question, Ink::None);
+    stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }
 
 /// `undo`: the call that gives back what was changed all the same.

@@ -4,7 +4,7 @@
 mod parquet;
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write, stdout};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -12,6 +12,7 @@ use miette::{IntoDiagnostic, Result};
 use takt_lab::store::{Store, Table};
 
 use super::store_problem;
+use crate::streams::{self, Ink};
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
@@ -77,12 +78,19 @@ fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()
             let create = || File::create(path).map(BufWriter::new);
             create().and_then(|mut file| write(&mut file).and_then(|()| file.flush())).map_err(refused(path))
         }
-        None => match write(&mut stdout().lock()) {
+        None => match printed(write) {
             // Who has read enough has gone: no error of ours.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             done => done.map_err(|error| Problem::new("the rounds can't be printed").why(error)),
         },
     }
+}
+
+/// A file has the records as they are. What is printed may end at a terminal, also by a pipe.
+fn printed(write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    write(&mut bytes)?;
+    streams::out(&String::from_utf8_lossy(&bytes), Ink::None)
 }
 
 #[cfg(feature = "parquet")]

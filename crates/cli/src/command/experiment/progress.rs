@@ -7,13 +7,11 @@ use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
 use takt_load::{Kind, Lost};
 
-use crate::Output;
-use crate::bar::drawn;
-use crate::radio_problem;
+use crate::{Bar, Output, radio_problem};
 
 pub struct ProgressBar<'a> {
     output: &'a Output,
-    bar: Option<indicatif::ProgressBar>,
+    bar: Option<Bar>,
     lines: Lines,
 }
 
@@ -21,16 +19,12 @@ impl<'a> ProgressBar<'a> {
     /// What `work` gives, which is given what to call at each event; the bar is gone then.
     pub fn during<R>(output: &'a Output, work: impl FnOnce(&mut dyn FnMut(&Event, &Progress)) -> R) -> R {
         let mut progress = ProgressBar::new(output);
-        let result = work(&mut |event, at| progress.show(event, at));
-        if let Some(bar) = progress.bar {
-            bar.finish_and_clear();
-        }
-        result
+        work(&mut |event, at| progress.show(event, at))
     }
 
     /// A bar where one may be drawn, else plain lines; with `--json` neither.
     fn new(output: &'a Output) -> ProgressBar<'a> {
-        let bar = output.may_draw().then(|| drawn(output, 0, "{bar:30} {pos}/{len}  {msg}"));
+        let bar = output.may_draw().then(|| Bar::like(output, 0, "{bar:30} {pos}/{len}  {msg}"));
         ProgressBar { output, bar, lines: Lines::default() }
     }
 
@@ -39,9 +33,8 @@ impl<'a> ProgressBar<'a> {
             // Before any round, so that no bar has been drawn yet.
             (_, Event::OnAir(emission)) => self.output.note(radio_problem::on_air(emission)),
             (Some(bar), Event::Begins { label, .. } | Event::Ended { label, .. }) => {
-                bar.set_length(at.planned as u64);
-                bar.set_position(at.done as u64);
-                bar.set_message(format!("{} left  {label}", duration(at.remaining.as_secs_f64())));
+                bar.steps(at.done as u64, at.planned as u64);
+                bar.say(&format!("{} left  {label}", duration(at.remaining.as_secs_f64())));
             }
             (None, Event::Ended { .. }) if self.output.wants_json() => {}
             (None, Event::Ended { label, kind, state, why, lost }) if self.lines.is_due(event, at, Instant::now()) => {

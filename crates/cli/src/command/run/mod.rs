@@ -177,7 +177,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         }
         output.text(&screen, args.explain)
     };
-    output.result(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
+    output.drawn(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
         None => Ok(Answer::of(report.is_clean() && in_time)),

@@ -3,13 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use indicatif::ProgressBar;
 use takt_base::{QuantityError, parse_bytes, parse_number};
 use takt_packet::EngineKind;
 use takt_udp::{DEFAULT_PORT, Direction, IMIX, Options};
 
-use crate::Output;
-use crate::bar::drawn;
+use crate::{Bar, Output};
 
 /// The server of a load.
 #[derive(Debug, clap::Args)]
@@ -140,8 +138,8 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Thousandths of the work.
-pub(super) fn bar(output: &Output) -> ProgressBar {
-    drawn(output, 1000, "{bar:30} {msg}")
+pub(super) fn bar(output: &Output) -> Bar {
+    Bar::like(output, 1000, "{bar:30} {msg}")
 }
 
 /// What both kinds of load have in common.

@@ -71,9 +71,9 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         output.note(format!("this takes up to about {}", duration(options.about().as_secs_f64().round())));
     }
     let bar = bar(output);
-    let mut draw = |progress| bar.set_message(screen::udp_search::progress(&progress));
+    let mut draw = |progress| bar.say(&screen::udp_search::progress(&progress));
     let report = search(&options, &mut draw, &stop);
-    bar.finish_and_clear();
+    drop(bar);
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
     output.screen(&report, || screen::udp_search::screen(&report), true, Answer::of(report.is_found()))
 }

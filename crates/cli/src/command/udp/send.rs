@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use indicatif::ProgressBar;
 use takt_base::parse_duration;
 use takt_report::screen;
 use takt_udp::{MadeBy, Options, Progress, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::problem;
-use crate::{Answer, Output, stop_on_signal};
+use crate::{Answer, Bar, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -73,7 +72,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let options = args.options();
     let bar = bar(output);
     let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
-    bar.finish_and_clear();
+    drop(bar);
     let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
     output.screen(&report, || screen::udp::screen(&report, intervals), explain, Answer::of(report.is_clean()))
 }
@@ -103,8 +102,8 @@ impl Args {
     }
 }
 
-fn draw(bar: &ProgressBar, progress: &Progress) {
+fn draw(bar: &Bar, progress: &Progress) {
     let share = progress.elapsed.as_secs_f64() / progress.planned.as_secs_f64().max(f64::MIN_POSITIVE);
-    bar.set_position((share.min(1.0) * 1000.0) as u64);
-    bar.set_message(screen::udp::progress(progress));
+    bar.steps((share.min(1.0) * 1000.0) as u64, 1000);
+    bar.say(&screen::udp::progress(progress));
 }
