@@ -1,7 +1,8 @@
 //! Where an emulated radio may send: loopback, and what its owner named.
 //!
 //! A radio sends to whoever asks, at up to gigabits per second, and a datagram's source address is a claim. So an
-//! emulator that anybody can reach must not be one that anybody can aim.
+//! emulator that anybody can reach must not be one that anybody can aim. Within the named networks a host has samples sent
+//! to its own address only, unless the owner permits more.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -52,10 +53,11 @@ impl fmt::Display for Cidr {
     }
 }
 
-/// The rule: loopback always, these networks too, nothing else.
+/// The rule: loopback always, these networks too, nothing else; and what a host has set up goes to that host.
 #[derive(Clone, Debug, Default)]
 pub struct Destinations {
     allowed: Vec<Cidr>,
+    redirects: bool,
 }
 
 impl Destinations {
@@ -66,12 +68,24 @@ impl Destinations {
 
     #[must_use]
     pub fn allowing(networks: impl IntoIterator<Item = Cidr>) -> Destinations {
-        Destinations { allowed: networks.into_iter().collect() }
+        Destinations { allowed: networks.into_iter().collect(), redirects: false }
+    }
+
+    /// Whether a host may have samples sent to another address than its own, as hardware does.
+    #[must_use]
+    pub fn with_redirects(self, redirects: bool) -> Destinations {
+        Destinations { redirects, ..self }
     }
 
     #[must_use]
     pub fn permits(&self, ip: IpAddr) -> bool {
         ip.is_loopback() || self.allowed.iter().any(|network| network.contains(ip))
+    }
+
+    /// Whether `host` may have something sent to `to`.
+    #[must_use]
+    pub fn permits_from(&self, host: IpAddr, to: IpAddr) -> bool {
+        self.permits(to) && (self.redirects || host == to)
     }
 }
 
@@ -105,5 +119,22 @@ mod tests {
         assert!(rule.permits("10.1.200.3".parse().unwrap()));
         assert!(!rule.permits("10.2.0.1".parse().unwrap()));
         assert!(!Destinations::loopback().permits("10.1.200.3".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_host_names_its_own_address_and_another_only_where_that_is_permitted() {
+        let rule = Destinations::allowing(["10.1.0.0/16".parse().unwrap()]);
+        let open = rule.clone().with_redirects(true);
+        for (host, to, usual, redirected) in [
+            ("10.1.0.2", "10.1.0.2", true, true),
+            ("10.1.0.2", "10.1.0.3", false, true),
+            ("10.1.0.2", "127.0.0.1", false, true),
+            ("127.0.0.1", "127.0.0.9", false, true),
+            ("10.1.0.2", "10.2.0.1", false, false),
+            ("10.2.0.1", "10.2.0.1", false, false),
+        ] {
+            let (from, at) = (host.parse().unwrap(), to.parse().unwrap());
+            assert_eq!((rule.permits_from(from, at), open.permits_from(from, at)), (usual, redirected), "{host} {to}");
+        }
     }
 }

@@ -119,8 +119,23 @@ fn a_foreign_destination_is_refused_and_counted() {
 }
 
 #[test]
-fn a_network_that_is_allowed_is_a_destination() {
+fn another_address_of_an_allowed_network_is_refused_and_counted() {
     let allowed = Destinations::allowing(["203.0.113.0/24".parse().unwrap()]);
+    let mut host = Host::with(Options { destinations: allowed, ..Options::default() }, ramps(), &[]);
+    let victim = "203.0.113.5".parse().unwrap();
+    for port in [ports::RX0, ports::RX1, ports::TX] {
+        host.replies.clear();
+        host.direct(port, Destination::Named { address: victim, port: 5000 });
+        host.run(us(10));
+        assert_eq!(host.replies, [vec![0xFF; 4]], "not resolved, port {port}");
+    }
+    let report = host.report().hosts;
+    assert_eq!((report.refused_destinations, report.refused_addresses), (3, vec![victim.into()]));
+}
+
+#[test]
+fn another_address_of_an_allowed_network_is_a_destination_where_redirects_are() {
+    let allowed = Destinations::allowing(["203.0.113.0/24".parse().unwrap()]).with_redirects(true);
     let mut host = Host::with(Options { destinations: allowed, ..Options::default() }, ramps(), &[]);
     host.replies.clear();
     host.direct(ports::RX0, Destination::Named { address: "203.0.113.5".parse().unwrap(), port: 5000 });

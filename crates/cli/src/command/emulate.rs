@@ -97,7 +97,8 @@ fn run_model<M: Model<Report: Described>>(options: &Options, output: &Output) ->
 fn note_refused<R: Described>(device: &DeviceSummary<R>, output: &Output) {
     if let Some(first) = device.radio.hosts().refused_addresses.first() {
         output.note(format!(
-            "radio {} did not send to {first}: only loopback and networks named with --allow are permitted",
+            "radio {} did not send to {first}: it may send to loopback and networks named with --allow, there only to the address \
+             that asks, unless --redirect is given",
             device.addr
         ));
     }

@@ -136,7 +136,7 @@ fn only<R>(devices: Vec<DeviceSummary<R>>) -> Option<Box<DeviceSummary<R>>> {
 
 impl Scene {
     /// Applies what the command line says of all radios together: engine, CPUs (one each, in turn, where the file names none),
-    /// policy, beat and networks.
+    /// policy, beat, networks and redirects.
     ///
     /// # Errors
     /// An option that belongs to a single radio, and so into the file.
@@ -172,6 +172,8 @@ impl Scene {
             options.priority = shared.priority;
             options.beat_us = shared.beat_us;
             options.allow.extend(shared.allow.iter().cloned());
+            // An X310 sends to whoever asked, and has no such request.
+            options.redirect |= shared.redirect && radio.model == ModelName::N200;
         }
         Ok(())
     }

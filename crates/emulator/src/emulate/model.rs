@@ -241,6 +241,7 @@ fn refuse_n200_options(options: &Options) -> Result<(), EmulateError> {
         ("--eeprom", !options.eeproms.is_empty()),
         ("--hardware", options.hardware.is_some()),
         ("--as-hardware", options.as_hardware),
+        ("--redirect", options.redirect),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(unfit::<x310::X310>(option, "")),
@@ -272,6 +273,7 @@ mod tests {
         let refused = |options: Options| refuse_n200_options(&options).unwrap_err().to_string();
         assert_eq!(refused(Options { gpsdo: true, ..Options::default() }), "an x310 has no --gpsdo");
         assert_eq!(refused(Options { as_hardware: true, ..Options::default() }), "an x310 has no --as-hardware");
+        assert_eq!(refused(Options { redirect: true, ..Options::default() }), "an x310 has no --redirect");
         assert!(refuse_n200_options(&Options::default()).is_ok());
     }
 }

@@ -53,6 +53,9 @@ pub struct Options {
     /// A network it may send to, besides loopback, such as 192.168.10.0/24; repeat for several.
     #[cfg_attr(feature = "clap", arg(long, value_name = "CIDR"))]
     pub allow: Vec<String>,
+    /// Let a host have samples sent to another address than its own, within these networks (N200).
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub redirect: bool,
     /// Keep EEPROM contents in this file between runs (N200).
     #[cfg_attr(feature = "clap", arg(long = "eeprom", value_name = "FILE"))]
     pub eeproms: Vec<PathBuf>,
@@ -121,6 +124,7 @@ impl Default for Options {
             gpsdo: false,
             overflow: OverflowPolicy::default(),
             allow: Vec::new(),
+            redirect: false,
             engine: EngineKind::Mmsg.name().to_owned(),
             aggregate: false,
             cores: Vec::new(),

@@ -61,7 +61,7 @@ impl<M: Model> Plan<M> {
         }
         let eeprom = options.eeproms.get(n).cloned();
         let allow = options.allow.iter().map(|text| text.parse()).collect::<Result<Vec<Cidr>, _>>()?;
-        let rule = Destinations::allowing(allow);
+        let rule = Destinations::allowing(allow).with_redirects(options.redirect);
         let faults = options.faults.iter().map(|text| text.parse()).collect::<Result<Vec<Fault>, _>>();
         let faults = faults.map_err(EmulateError::Fault)?;
         if let Some(fault) = faults.iter().find(|fault| M::LACKS.contains(&fault.stream)) {

@@ -53,6 +53,9 @@ pub struct Datagrams {
     /// Refused by the kernel for their destination's sake.
     pub undeliverable: u64,
     pub refused: u64,
+    /// From a source that is no other host's.
+    #[serde(default)] // summaries older than this key
+    pub martians: u64,
 }
 
 impl From<Counters> for Datagrams {
@@ -63,6 +66,7 @@ impl From<Counters> for Datagrams {
             receive_buffer_drops: counters.receive_buffer_drops,
             undeliverable: counters.undeliverable_datagrams,
             refused: counters.refusals,
+            martians: counters.martian_datagrams,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Who gets what: the destination of each port, what may not be one, and when a host is taken for gone.
 //!
-//! Each data port remembers one destination: the sender of the last 8-byte packet, or whom a 16-byte packet named. A
+//! Each data port remembers one destination: the sender of the last 8-byte packet, or the port that a 16-byte packet named,
+//! at the sender's address unless redirects are permitted. A
 //! stream ends when its host answers "port unreachable", and when nothing has been received from whoever set it up for 3 s:
 //! a living host refreshes its lock every 1.5 s.
 
@@ -72,7 +73,7 @@ impl Hosts {
 
     /// `owner` wants what this line sends to go to `to`; says whether it may.
     pub(super) fn direct(&mut self, now: Tick, line: Line, owner: IpAddr, to: SocketAddr) -> bool {
-        let permitted = self.permit(to.ip());
+        let permitted = self.permits.permit_from(owner, to.ip());
         if permitted {
             self.peers[line.index()] = Some(Peer { to, owner, last_sign: now });
         }

@@ -22,6 +22,16 @@ impl Permits {
     /// Whether `ip` may be sent something, or be received; if not, it is counted.
     pub(crate) fn permit(&mut self, ip: IpAddr) -> bool {
         let permitted = self.rule.permits(ip);
+        self.note(permitted, ip)
+    }
+
+    /// Whether `host` may have something sent to `to`; if not, it is counted.
+    pub(crate) fn permit_from(&mut self, host: IpAddr, to: IpAddr) -> bool {
+        let permitted = self.rule.permits_from(host, to);
+        self.note(permitted, to)
+    }
+
+    fn note(&mut self, permitted: bool, ip: IpAddr) -> bool {
         if !permitted {
             self.report.refused_destinations += 1;
             let known = &mut self.report.refused_addresses;
