@@ -195,6 +195,9 @@ pub struct Counters {
     /// Frames whose UDP checksum the sender's kernel had left to a device that did not make it, likewise: a virtual
     /// interface with transmit checksums on (`ethtool -K INTERFACE tx off` at the sender).
     pub unfinished_checksums: u64,
+    /// Datagrams dropped because their source is no other host's: of 127.0.0.0/8 or 0.0.0.0/8, a multicast or broadcast address, or
+    /// the interface's own. Engines that see no frames count none, likewise.
+    pub martian_datagrams: u64,
     /// ICMP "port unreachable" answers.
     pub refusals: u64,
     /// Other ICMP errors: host or network unreachable, frame too long, forbidden.

@@ -4,13 +4,13 @@
 mod support;
 
 use std::collections::HashSet;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use support::{
-    Open, P0, Seen, addr, any, await_delivery, connected, dropped, free, longest, nobody, numbered, numbers, recv_some,
-    send_all, soon, stranger, stranger_at, unconnected, unconnected_far,
+    Open, P0, Seen, addr, any, await_delivery, connected, dropped, forge, free, longest, nobody, numbered, numbers,
+    recv_some, send_all, soon, stranger, stranger_at, unconnected, unconnected_far,
 };
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Config, Counters, DpdkDevice, Engine, FramePath, PortIndex, PortSpec, Refusal, Wait};
@@ -310,6 +310,34 @@ fn a_connected_port_receives_only_from_its_peer_and_an_unconnected_one_from_ever
     assert!(client.recv(Wait::Poll).unwrap().is_empty());
 }
 
+/// The kernel drops these for its sockets. Below it an engine does, or programs would take a stranger for this host.
+fn a_source_that_no_other_host_has_is_dropped_and_counted(open: Open) {
+    let mut server = open(&unconnected(1));
+    let SocketAddr::V4(to) = addr(&*server, 0) else { panic!("a cable has IPv4") };
+    let [a, b, c, _] = to.ip().octets();
+    let broadcast = Ipv4Addr::new(a, b, c, 255);
+    let reserved = [[127, 0, 0, 1], [127, 255, 9, 9], [0, 1, 2, 3], [224, 0, 0, 1], [239, 9, 9, 9], [255; 4]];
+    let kernels = matches!(server.limits().path, FramePath::TransmitXdp { .. });
+    // The kernel takes those of its broadcast address for honest, unless `rp_filter` is set.
+    let broadcast = (!kernels).then_some(broadcast);
+    let forged: Vec<Ipv4Addr> = reserved.into_iter().map(Ipv4Addr::from).chain([*to.ip()]).chain(broadcast).collect();
+    for source in &forged {
+        forge(to, SocketAddrV4::new(*source, 4000), to, b"forged");
+    }
+    // To an address that is none of the interface's.
+    for other in [[127, 0, 0, 1], [224, 0, 0, 1], [255; 4]] {
+        let elsewhere = SocketAddrV4::new(other.into(), to.port());
+        forge(to, SocketAddrV4::new(Ipv4Addr::new(a, b, c, 2), 4000), elsewhere, b"elsewhere");
+    }
+    let honest = stranger();
+    honest.send_to(b"honest", to).unwrap();
+    let seen = recv_some(&mut *server, 1);
+    assert_eq!((seen[0].source, &*seen[0].bytes), (honest.local_addr().unwrap(), &b"honest"[..]));
+    assert!(server.recv(Wait::Poll).unwrap().is_empty());
+    let counted = if kernels { 0 } else { forged.len() as u64 };
+    assert_eq!((server.counters().martian_datagrams, server.counters().damaged_datagrams), (counted, 0));
+}
+
 fn nothing_from_before_the_connection_is_taken_for_the_peers(open: Open) {
     // The port is known and free; a stranger sends to it all the time while it is opened and connected.
     let (bind, stop) = (free(), AtomicBool::new(false));
@@ -467,13 +495,15 @@ macro_rules! engines {
         conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one ipv6_works_alike],
             (socket, |_| true) (mmsg, |_| true) (mmsg_aggregated, |_| true) (uring, |_| true) (uring_aggregated, |_| true)
             (uring_zero_copy, |_| true) (uring_zero_copy_aggregated, |_| true) (mmsg_polling, |_| true));
-        conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one],
+        conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one
+            a_source_that_no_other_host_has_is_dropped_and_counted],
             (xdp, super::support::far::over_a_cable) (xdp_generic, super::support::far::over_a_cable)
             (xdp_receiving, super::support::far::over_a_cable) (xdp_transmitting, super::support::far::over_a_cable)
             (xdp_polling, super::support::far::over_a_cable)
             (xdp_jumbo, super::support::far::over_a_jumbo_cable) (xdp_generic_jumbo, super::support::far::over_a_jumbo_cable));
         #[cfg(feature = "dpdk")]
-        conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one],
+        conformance!([$($claim)* a_full_receive_buffer_loses_datagrams_and_counts_every_one
+            a_source_that_no_other_host_has_is_dropped_and_counted],
             (dpdk, super::support::far::over_a_cable)
             (dpdk_af_xdp, super::support::far::over_a_cable_of_dpdks) (dpdk_tap, super::support::far::over_a_tap));
     };

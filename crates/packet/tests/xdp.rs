@@ -148,6 +148,21 @@ fn the_choice_is_the_first_that_opens() {
 }
 
 #[test]
+fn on_loopback_this_host_is_the_sender() {
+    if !over_a_cable("on_loopback_this_host_is_the_sender") {
+        return;
+    }
+    let ports = ["127.0.0.1:0", "127.0.0.2:0"].map(|bind| PortSpec { bind: bind.parse().unwrap(), peer: None });
+    let mut engine = open(EngineKind::XDP_GENERIC, &Config::new(ports.to_vec())).expect("loopback is there");
+    let (from, to) = (addr(&*engine, 0), addr(&*engine, 1));
+    send_all(&mut *engine, Some(to), &numbered(0..3));
+    let seen = recv_some(&mut *engine, 3);
+    assert_eq!(numbers(&seen), [0, 1, 2]);
+    assert!(seen.iter().all(|seen| seen.source == from));
+    assert_eq!(engine.counters().martian_datagrams, 0);
+}
+
+#[test]
 fn an_interface_that_goes_down_and_up_again_goes_on() {
     if !over_a_cable("an_interface_that_goes_down_and_up_again_goes_on") {
         return;

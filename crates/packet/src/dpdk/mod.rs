@@ -42,6 +42,7 @@ use crate::framed::Core;
 use crate::network::frame::{self, Ends, Mac};
 use crate::network::hops::{Hop, Hops};
 use crate::network::icmp::unreachable;
+use crate::network::martian::Martians;
 use crate::network::watch::InterfaceWatch;
 use crate::network::{Wanted, ends, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left, nap};
@@ -61,6 +62,7 @@ pub(crate) struct Dpdk {
     watch: Option<InterfaceWatch>,
     shared: Shared,
     wanted: Vec<Wanted>,
+    martians: Martians,
     mtu: usize,
     max_payload: usize,
     /// What the device had missed when this engine began.
@@ -118,7 +120,8 @@ impl Core for Dpdk {
             let bytes = frame.bytes();
             if frame::destination(bytes).is_some() {
                 let arrived = Some(frame.at).filter(|_| limits.stamps);
-                entries.extend(take(&mut self.shared.counters, &self.wanted, arrived, bytes, place, offset));
+                let ours = (&*self.wanted, &self.martians);
+                entries.extend(take(&mut self.shared.counters, ours, arrived, bytes, place, offset));
             } else {
                 self.handle_icmp(bytes);
             }

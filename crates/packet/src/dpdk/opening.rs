@@ -19,6 +19,7 @@ use crate::device::OwnAddress;
 use crate::framed::Framed;
 use crate::network::frame::{HEADERS_BYTES, Mac, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
+use crate::network::martian::Martians;
 use crate::network::netlink::{Interface, Routing};
 use crate::network::watch::InterfaceWatch;
 use crate::network::{Wanted, hold, interface_of, quiet, take_nothing, wanted};
@@ -157,6 +158,7 @@ fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
         DpdkDevice::AfPacket => None,
         _ => Some(own_of(&mut routing, &interface, &prepared.wanted).map_err(netlink)?),
     };
+    let martians = Martians::on(&interface, &mut routing).map_err(netlink)?;
     let watch = InterfaceWatch::new(&interface).map_err(netlink)?;
     let place = Place::Interface(own_network(), interface.index);
     let mut devices = devices();
@@ -166,10 +168,10 @@ fn on_interface(mut prepared: Prepared) -> Result<Framed<Dpdk>, EngineError> {
         Some(device) => device,
         None => plug_on(&prepared, &interface, place, own)?,
     };
-    let hops = own.is_none().then(|| Hops::new(routing, &interface));
+    let of_kernel = OfKernel { hops: own.is_none().then(|| Hops::new(routing, &interface)), watch: Some(watch) };
     let joined = join(&mut devices, device, &mut prepared, (mtu, &interface.name));
     drop(devices);
-    Ok(finish(prepared, joined?, hops, Some(watch), mtu))
+    Ok(finish(prepared, joined?, of_kernel, martians, mtu))
 }
 
 /// Plugs in a device on an interface of the kernel's.
@@ -219,7 +221,7 @@ fn alone(mut prepared: Prepared, own: OwnAddress, place: Place) -> Result<Framed
     let mtu = device.facts.mtu;
     let joined = join(&mut devices, device, &mut prepared, (mtu, &name));
     drop(devices);
-    Ok(finish(prepared, joined?, None, None, mtu))
+    Ok(finish(prepared, joined?, OfKernel::default(), Martians::at(own), mtu))
 }
 
 /// Plugs in such a device.
@@ -270,12 +272,20 @@ fn join(
     }
 }
 
+/// What the kernel does for an engine on one of its interfaces.
+#[derive(Default)]
+struct OfKernel {
+    /// It knows the neighbours.
+    hops: Option<Hops>,
+    watch: Option<InterfaceWatch>,
+}
+
 /// The engine, and its peers' hardware addresses found.
 fn finish(
     prepared: Prepared,
     joined: Joined,
-    hops: Option<Hops>,
-    watch: Option<InterfaceWatch>,
+    OfKernel { hops, watch }: OfKernel,
+    martians: Martians,
     mtu: usize,
 ) -> Framed<Dpdk> {
     let Prepared { device: kind, config, ports, wanted, .. } = prepared;
@@ -297,6 +307,7 @@ fn finish(
         watch,
         shared: Shared::new(ports),
         wanted,
+        martians,
         mtu,
         max_payload: config.max_payload_bytes,
         busy: false,

@@ -5,6 +5,7 @@ pub(crate) mod features;
 pub mod frame;
 pub(crate) mod hops;
 pub mod icmp;
+pub(crate) mod martian;
 pub(crate) mod netlink;
 pub(crate) mod watch;
 
@@ -17,6 +18,7 @@ use rustix::io::Errno;
 use takt_base::MonoNs;
 
 use self::frame::{Ends, FrameError, PACKET_HEADERS_BYTES};
+use self::martian::Martians;
 use self::netlink::{Interface, Local, Routing};
 use crate::port::Port;
 use crate::sys::filter;
@@ -90,11 +92,11 @@ pub(crate) fn interface_of(routing: &mut Routing, ports: &[Wanted]) -> Result<In
     routing.interface(found.map_or(0, |local| local.interface)).map_err(kernel)
 }
 
-/// Takes a frame apart and copies its payload to `place`, at `offset` of the arena. `None`: it is no sound datagram, which is
-/// counted, or nobody's here.
+/// Takes a frame apart and copies its payload to `place`, at `offset` of the arena. `None`: it is no sound datagram, or from a
+/// source that no host may have, which is counted, or nobody's here.
 pub(crate) fn take(
     counters: &mut Counters,
-    ports: &[Wanted],
+    (ports, martians): (&[Wanted], &Martians),
     arrived: Option<MonoNs>,
     bytes: &[u8],
     place: &mut [u8],
@@ -111,6 +113,10 @@ pub(crate) fn take(
         }
     };
     let port = port_of(ports, carried.ends)?;
+    if martians.has(*carried.ends.source.ip()) {
+        counters.martian_datagrams += 1;
+        return None;
+    }
     let len = carried.payload.len().min(place.len());
     place.get_mut(..len)?.copy_from_slice(carried.payload.get(..len)?);
     let truncated = carried.payload.len() > len;

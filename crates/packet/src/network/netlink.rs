@@ -67,7 +67,6 @@ pub(crate) struct Local {
     pub(crate) interface: u32,
     pub(crate) address: Ipv4Addr,
     /// Bits of it that name the network.
-    #[cfg(feature = "dpdk")]
     pub(crate) prefix: u8,
     pub(crate) broadcast: Option<Ipv4Addr>,
 }
@@ -127,7 +126,6 @@ impl Routing {
                 each(Local {
                     interface,
                     address,
-                    #[cfg(feature = "dpdk")]
                     prefix: fixed[1],
                     broadcast: self::address(attributes, IFA_BROADCAST),
                 });

@@ -33,6 +33,7 @@ use self::frames::{Fate, Frames};
 use self::held::Lease;
 pub(crate) use self::opening::{fits, open};
 use crate::framed::Core;
+use crate::network::martian::Martians;
 use crate::network::{Wanted, ends, gone, still_there, take};
 use crate::shared::{MAX_PORTS, Shared, left};
 use crate::socket::OneByOne;
@@ -52,6 +53,7 @@ pub(crate) struct Xdp {
     ports: OneByOne,
     shared: Shared,
     wanted: Vec<Wanted>,
+    martians: Martians,
     max_payload: usize,
     interface: String,
     _lease: Option<Lease>,
@@ -74,15 +76,15 @@ impl Core for Xdp {
             out.remind(&mut self.shared.counters.send_calls);
         }
         self.shared.counters.receive_calls += 1;
-        let Xdp { queues, shared, wanted, max_payload, .. } = self;
+        let Xdp { queues, shared, wanted, martians, max_payload, .. } = self;
+        let ours = (wanted.as_slice(), &*martians);
         while entries.len() < limits.batch {
             let Some(queue) = earliest(queues) else { break };
             let at = entries.len() * *max_payload;
             let Some(place) = arena.get_mut(at..at + *max_payload) else { break };
             queue.receive(|stamp, bytes| {
-                if let Some(entry) = take(&mut shared.counters, wanted, stamp.map(MonoNs), bytes, place, at) {
-                    entries.push(entry);
-                }
+                let arrived = stamp.map(MonoNs);
+                entries.extend(take(&mut shared.counters, ours, arrived, bytes, place, at));
             });
         }
         queues.iter_mut().for_each(Receiving::refill);

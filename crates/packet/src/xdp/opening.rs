@@ -18,6 +18,7 @@ use crate::mmsg::Batches;
 use crate::network::features::{RUNS_PROGRAMS, xdp_features};
 use crate::network::frame::{HEADERS_BYTES, PACKET_HEADERS_BYTES};
 use crate::network::hops::{Hops, find_peers};
+use crate::network::martian::Martians;
 use crate::network::netlink::{Interface, Routing};
 use crate::network::watch::InterfaceWatch;
 use crate::network::{Wanted, hold, interface_of, quiet, take_nothing};
@@ -39,7 +40,8 @@ const LET_GO: (u32, Duration) = (100, Duration::from_millis(10));
 /// Opens engine `xdp` or `xdp-generic` (`kind`) on these queues of the interface.
 pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     let missing = |missing| EngineError::Missing { engine: kind, missing };
-    let mut routing = Routing::open().map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
+    let netlink = |errno: Errno| EngineError::Kernel { call: "netlink", source: errno.into() };
+    let mut routing = Routing::open().map_err(netlink)?;
     let (ports, wanted) = hold(kind, &for_sockets(config))?;
     if config.way != Way::Transmit {
         take_nothing(&ports)?;
@@ -57,6 +59,7 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
     if frame_bytes > FRAME_BYTES && !sizes.is_long() {
         return Err(missing(Missing::LongFrames { most: FRAME_BYTES - HEADERS_BYTES }));
     }
+    let martians = Martians::on(&interface, &mut routing).map_err(netlink)?;
     let mut hops = Hops::new(routing, &interface);
     find_peers(&wanted, |to, now| hops.hop(to, now));
     let out =
@@ -65,8 +68,7 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
     let out = match (config.way, out) {
         (Way::Transmit, Some(out)) => {
             let received = Batches::new(&ports, config);
-            let watch = InterfaceWatch::new(&interface);
-            let watch = watch.map_err(|errno| EngineError::Kernel { call: "netlink", source: errno.into() })?;
+            let watch = InterfaceWatch::new(&interface).map_err(netlink)?;
             let calls = Transmitting { out, received, wanted, watch, send_buffer_bytes, _lease: lease };
             return Ok(Box::new(Sockets::engine(ports, calls, config)));
         }
@@ -100,6 +102,7 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
         ports: OneByOne { frame_bytes: config.max_payload_bytes },
         shared: Shared::new(ports),
         wanted,
+        martians,
         max_payload: config.max_payload_bytes,
         interface: interface.name,
         _lease: lease,

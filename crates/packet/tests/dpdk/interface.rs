@@ -186,6 +186,50 @@ fn all_leave_while_it_receives(engine: &mut dyn Engine, receiver: std::thread::J
     assert!(receiver.join().unwrap(), "all came, in order");
 }
 
+/// What a queue below the engine holds, as the kernel lists it.
+fn is_empty_below() -> bool {
+    let out = Command::new("tc").args(["-s", "qdisc", "show", "dev", "near", "root"]).output().expect("iproute2");
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(said.contains("backlog"), "{said}");
+    said.contains("backlog 0b 0p")
+}
+
+#[test]
+fn what_the_kernel_left_in_the_ring_leaves_when_the_last_engine_closes() {
+    if !over_a_cable("interface::what_the_kernel_left_in_the_ring_leaves_when_the_last_engine_closes") {
+        return;
+    }
+    // More than the driver's socket takes of them, fewer than the ring does.
+    const SENT: u32 = 500;
+    let (mut last, peer) = (dpdk(&unconnected(1)), stranger());
+    let to = peer.local_addr().unwrap();
+    // Its hardware address is known before nothing passes any more.
+    send_all(&mut *last, Some(to), &numbered(0..1));
+    assert_eq!(peer.recv(&mut [0; 9]).unwrap(), 4);
+    peer.set_nonblocking(true).unwrap();
+    shell("tc qdisc add dev near root tbf rate 8kbit burst 1600 limit 64mb");
+    send_all(&mut *last, Some(to), &numbered(0..SENT));
+    shell("tc qdisc change dev near root tbf rate 1gbit burst 64kb limit 64mb");
+    let mut came = Vec::new();
+    let mut read = || {
+        let mut bytes = [0; 9];
+        while let Ok(4) = peer.recv(&mut bytes) {
+            came.push(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        }
+        came.len()
+    };
+    // What the kernel had taken has left, and nobody offers it the rest.
+    wait_for("a queue that is empty", || {
+        read();
+        is_empty_below().then_some(())
+    });
+    let taken = read();
+    assert!((1..SENT as usize).contains(&taken), "{taken} of {SENT}: nothing is left in the ring");
+    drop(last);
+    wait_for("what lay in the ring", || (read() == SENT as usize).then_some(()));
+    assert_eq!(came, (0..SENT).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_ring_that_the_kernel_does_not_empty_is_full_and_nobody_waits_in_the_driver() {
     if !over_a_cable("interface::a_ring_that_the_kernel_does_not_empty_is_full_and_nobody_waits_in_the_driver") {

@@ -4,12 +4,14 @@
 pub mod far;
 pub mod interface;
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket as socket_of};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use takt_base::{Clock, MonoNs, WallClock};
+use takt_packet::frame::{Ends, write};
 use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, Way, ZeroCopy, open};
 use takt_testing::{HANG, loopback, wait_for};
 
@@ -185,6 +187,18 @@ pub fn stranger_at(bind: SocketAddr) -> UdpSocket {
     let socket = far::there(move || UdpSocket::bind(bind)).expect("the port is free");
     socket.set_read_timeout(Some(HANG)).expect("it has one");
     socket
+}
+
+/// Sends a datagram from the other end to the host at `by`, which claims to be from and to others.
+pub fn forge(by: SocketAddrV4, source: SocketAddrV4, destination: SocketAddrV4, payload: &[u8]) {
+    let mut frame = [0; 2000];
+    let len = write(&mut frame, [0; 6], [0; 6], Ends { source, destination }, payload).expect("a short one");
+    // The kernel writes the Ethernet header (raw(7)).
+    let packet = frame[14..len].to_vec();
+    far::there(move || {
+        let raw = socket_of(AddressFamily::INET, SocketType::RAW, Some(ipproto::RAW)).expect("root's");
+        assert_eq!(sendto(raw, &packet, SendFlags::empty(), &by).expect("it has a way"), packet.len());
+    });
 }
 
 /// What the kernel says of a port: bytes that wait in it, with its own bookkeeping, and datagrams it has dropped.
