@@ -389,6 +389,7 @@ mod tests {
                 setting: setting(),
                 was: was.to_owned(),
                 becomes: "100".to_owned(),
+                along: Vec::new(),
             };
             let line = serde_json::json!({ "changes": entry });
             let text = format!("{{\"takt_journal\":{{\"version\":1}}}}\n{line}\n");

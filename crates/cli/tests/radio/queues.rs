@@ -12,7 +12,6 @@ const RADIO: &str = "10.97.0.2";
 struct Cable {
     place: Place,
     near: String,
-    far: String,
     _radio: Option<Ended>,
 }
 
@@ -21,7 +20,7 @@ impl Cable {
         root_for("a network namespace")?;
         let mut place = Place::with("empty", "");
         let [near, far] = ["near", "far"].map(|end| place.run.namespace(&format!("test-{label}-{end}")));
-        let mut cable = Cable { place, near: near.clone(), far: far.clone(), _radio: None };
+        let mut cable = Cable { place, near: near.clone(), _radio: None };
         cable.shell(&format!(
             "ip -n {near} link add near numrxqueues 4 numtxqueues 4 type veth peer name far netns {far} numrxqueues 1 numtxqueues 1
              ip -n {near} addr add 10.97.0.1/24 dev near; ip -n {near} link set near up; ip -n {near} link set lo up

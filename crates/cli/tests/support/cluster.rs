@@ -10,7 +10,7 @@ use takt_host::leftovers::Registry;
 use takt_host::testing::TestRun;
 use takt_testing::{loopback, wait_for};
 
-use super::{Place, TAKT, json, report, text};
+use super::{Place, TAKT, json, report};
 
 pub const NODES: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
