@@ -6,7 +6,6 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,8 @@ use takt_base::Stop;
 use takt_host::accounting::Usage;
 
 use crate::Counters;
-use crate::protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
+use crate::protocol::{Failure, Hello, Numbered, PROTOCOL, Reply, Request, Service};
+use crate::replies::Replies;
 
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -34,7 +34,9 @@ pub struct Launch {
 /// A running agent. Dropping it ends it.
 pub struct Agent {
     to: Option<Box<dyn Write + Send>>,
-    from: Receiver<Reply>,
+    from: Replies,
+    /// Of the last request.
+    number: u64,
     child: Option<Child>,
     hello: Hello,
     pid: u32,
@@ -59,6 +61,12 @@ pub enum AgentError {
     Failed(Failure),
     #[error("the agent answered {got}, where {expected} was due")]
     Protocol { expected: &'static str, got: String },
+    #[error("the agent answered request {got}, where {asked} is the last that was made")]
+    Number { got: u64, asked: u64 },
+    #[error(
+        "the agent speaks version {theirs} of the protocol, and this takt {PROTOCOL}: start the same takt at both ends"
+    )]
+    Version { theirs: u32 },
     #[error("stopped")]
     Stopped,
 }
@@ -112,25 +120,9 @@ impl Agent {
     }
 
     fn new(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Agent {
-        let (received, replies) = mpsc::channel();
-        thread::spawn(move || {
-            for line in from.lines() {
-                let reply = match line {
-                    Ok(line) => serde_json::from_str(&line)
-                        .unwrap_or_else(|_| Reply::Failed(Failure::saying(format!("not a reply: {line}")))),
-                    // A stream that can say why it has ended.
-                    Err(error) if error.get_ref().is_some() => {
-                        let _ = received.send(Reply::Failed(Failure::saying(error.to_string())));
-                        return;
-                    }
-                    Err(_) => return,
-                };
-                if received.send(reply).is_err() {
-                    return;
-                }
-            }
-        });
-        Agent { to: Some(Box::new(to)), from: replies, child: None, hello: Hello::default(), pid: 0, _resources: None }
+        let from = Replies::listen(from);
+        let (to, hello): (Option<Box<dyn Write + Send>>, _) = (Some(Box::new(to)), Hello::default());
+        Agent { to, from, number: 0, child: None, hello, pid: 0, _resources: None }
     }
 
     fn greet(&mut self, patience: Duration) -> Result<(), AgentError> {
@@ -140,7 +132,8 @@ impl Agent {
                 self.hello = hello;
                 Ok(())
             }
-            other => Err(unexpected("hello of the same protocol", &other)),
+            Reply::Hello(hello) => Err(AgentError::Version { theirs: hello.protocol }),
+            other => Err(unexpected("hello", &other)),
         }
     }
 
@@ -231,7 +224,7 @@ impl Agent {
     /// [`AgentError::Failed`] if the workload could not be run, [`AgentError::Stopped`] after `stop`,
     /// [`AgentError::Silent`] if it takes much longer than it should.
     pub fn run(&mut self, workload: &str, options: Value, about: Duration, stop: &Stop) -> Result<Value, AgentError> {
-        self.say(&Request::Run { workload: workload.to_owned(), options })?;
+        self.begin(&Request::Run { workload: workload.to_owned(), options })?;
         let limit = about * 2 + PATIENCE;
         let begun = Instant::now();
         let mut stop_sent = false;
@@ -240,39 +233,37 @@ impl Agent {
                 self.say(&Request::Stop)?;
                 stop_sent = true;
             }
-            match self.from.recv_timeout(LOOK) {
-                Ok(_) if stop_sent => return Err(AgentError::Stopped),
-                Ok(Reply::Done { result }) => return Ok(result),
-                Ok(other) => return Err(unexpected("the result of a workload", &other)),
-                Err(RecvTimeoutError::Disconnected) => return Err(AgentError::Gone),
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() > limit => return Err(AgentError::Silent(limit)),
-                Err(RecvTimeoutError::Timeout) => {}
+            match self.from.wait_for(self.number, LOOK)? {
+                Some(_) if stop_sent => return Err(AgentError::Stopped),
+                Some(Reply::Done { result }) => return Ok(result),
+                Some(other) => return Err(unexpected("the result of a workload", &other)),
+                None if begun.elapsed() > limit => return Err(AgentError::Silent(limit)),
+                None => {}
             }
         }
     }
 
     fn ask(&mut self, request: &Request, patience: Duration) -> Result<Reply, AgentError> {
-        self.say(request)?;
-        match self.from.recv_timeout(patience) {
-            Ok(reply) => Ok(reply),
-            Err(RecvTimeoutError::Timeout) => Err(AgentError::Silent(patience)),
-            Err(RecvTimeoutError::Disconnected) => Err(AgentError::Gone),
-        }
+        self.begin(request)?;
+        self.from.wait_for(self.number, patience)?.ok_or(AgentError::Silent(patience))
+    }
+
+    /// Makes a request that has an answer. From now on no answer to an earlier one counts.
+    fn begin(&mut self, request: &Request) -> Result<(), AgentError> {
+        self.number += 1;
+        self.say(request)
     }
 
     fn say(&mut self, request: &Request) -> Result<(), AgentError> {
         let to = self.to.as_mut().ok_or(AgentError::Gone)?;
-        let mut line = serde_json::to_string(request).map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
-        line.push('\n');
+        let line = Numbered { number: Some(self.number), body: request }.line();
+        let line = line.map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
         to.write_all(line.as_bytes()).and_then(|()| to.flush()).map_err(|_| self.gone())
     }
 
     /// Why it takes no more: what was received last, if that says it.
     fn gone(&self) -> AgentError {
-        match self.from.try_iter().last() {
-            Some(Reply::Failed(failure)) => AgentError::Failed(failure),
-            _ => AgentError::Gone,
-        }
+        self.from.last_failure().map_or(AgentError::Gone, AgentError::Failed)
     }
 }
 
@@ -289,7 +280,7 @@ pub fn cores(cpus: &[usize]) -> String {
     cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn unexpected(expected: &'static str, reply: &Reply) -> AgentError {
+pub(crate) fn unexpected(expected: &'static str, reply: &Reply) -> AgentError {
     match reply {
         Reply::Failed(failure) => AgentError::Failed(failure.clone()),
         other => AgentError::Protocol { expected, got: format!("{other:?}").chars().take(80).collect() },
@@ -316,5 +307,70 @@ impl Drop for Agent {
 impl std::fmt::Debug for Agent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Agent").field("hello", &self.hello).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{PipeReader, PipeWriter, pipe};
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// An agent that a test plays, once it has said hello: what it reads and writes.
+    struct Played {
+        reads: BufReader<PipeReader>,
+        writes: PipeWriter,
+    }
+
+    impl Played {
+        fn with_its_lab() -> (Agent, Played) {
+            let (requests, to) = pipe().unwrap();
+            let (from, mut writes) = pipe().unwrap();
+            let hello = Hello { protocol: PROTOCOL, ..Hello::default() };
+            say(&mut writes, Some(1), Reply::Hello(hello));
+            let agent = Agent::over(to, BufReader::new(from)).unwrap();
+            let mut played = Played { reads: BufReader::new(requests), writes };
+            assert_eq!(played.read().number, Some(1));
+            (agent, played)
+        }
+
+        fn read(&mut self) -> Numbered<Request> {
+            let mut line = String::new();
+            self.reads.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+    }
+
+    fn say(to: &mut impl Write, number: Option<u64>, body: Reply) {
+        to.write_all(Numbered { number, body }.line().unwrap().as_bytes()).unwrap();
+    }
+
+    fn done(result: Value) -> Reply {
+        Reply::Done { result }
+    }
+
+    #[test] // a resumed run ended with "the agent answered Done, where counters was due"
+    fn an_answer_that_came_too_late_is_not_taken_for_the_next_one() {
+        let (mut agent, mut played) = Played::with_its_lab();
+        assert!(matches!(agent.ask(&Request::Finish, Duration::ZERO), Err(AgentError::Silent(_))));
+        let late = played.read().number;
+        say(&mut played.writes, late, done(json!("late")));
+        say(&mut played.writes, late.map(|number| number + 1), Reply::Counters(Counters::default()));
+        assert_eq!(agent.counters().unwrap(), Counters::default());
+        assert_eq!(played.read().number, late.map(|number| number + 1));
+    }
+
+    #[test]
+    fn an_answer_to_a_request_that_was_never_made_is_named() {
+        for (number, why) in [
+            (Some(99), "the agent answered request 99, where 2 is the last that was made"),
+            (None, "the agent answered Done { result: Null }, where a reply with a number was due"),
+        ] {
+            let (mut agent, mut played) = Played::with_its_lab();
+            say(&mut played.writes, number, done(Value::Null));
+            assert_eq!(agent.look().unwrap_err().to_string(), why);
+        }
     }
 }

@@ -9,7 +9,34 @@ use takt_host::policy::PolicyError;
 use crate::{AgentError, Counters, KernelFacts};
 
 /// Raised when a line changes its meaning; both ends must say the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+
+/// Bytes of a line in either direction: the text of a waveform, escaped, and what goes with it.
+pub(crate) const LONGEST: usize = 4 << 20;
+
+/// Lines that wait, in either direction, while the other end does something else. Who waits for its replies has one.
+pub(crate) const WAITING: usize = 16;
+
+/// A request, with a number of its own; or a reply, with the number of the request that it answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Numbered<T> {
+    /// `None` on what answers no request: a line that was not one. Another version of the protocol may know no numbers.
+    #[serde(default)]
+    pub number: Option<u64>,
+    /// The request or the reply.
+    #[serde(flatten)]
+    pub body: T,
+}
+
+impl<T: Serialize> Numbered<T> {
+    /// As it travels.
+    ///
+    /// # Errors
+    /// JSON can't express it.
+    pub(crate) fn line(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self).map(|line| line + "\n")
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]

@@ -11,7 +11,7 @@ use takt_host::accounting::Snapshot;
 
 use crate::counters::Counters;
 use crate::kernel_facts::KernelFacts;
-use crate::protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
+use crate::protocol::{Failure, Hello, LONGEST, Numbered, PROTOCOL, Reply, Request, Service, WAITING};
 
 /// What an agent can do: a service, once it runs, and workloads by name.
 pub trait Duty: Sized {
@@ -78,27 +78,25 @@ pub fn serve<D: Duty>(
 /// Time to look at the stop flag after the input has ended.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Bytes of a request: the text of a waveform, escaped, and what goes with it.
-const LONGEST: usize = 4 << 20;
-
-/// Requests that wait while one is carried out. Who waits for its replies has one.
-const WAITING: usize = 16;
+/// What was received as one line.
+type Received = Numbered<Result<Request, Failure>>;
 
 /// Passes requests on; `stop` takes effect at once, though a workload is running. Returns when the input ends, or its
 /// sender does not wait for replies.
-fn listen(mut input: impl BufRead, received: &SyncSender<Result<Request, Failure>>, stop: &Stop) {
+fn listen(mut input: impl BufRead, received: &SyncSender<Received>, stop: &Stop) {
     let mut line = Vec::new();
     while let Ok(1..) = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut line) {
         let is_too_long = line.len() > LONGEST;
+        let unread = |failure| Numbered { number: None, body: Err(failure) };
         let request = match serde_json::from_slice(&line) {
-            _ if is_too_long => Err(Failure::saying(format!("a request of more than {LONGEST} bytes"))),
-            Ok(Request::Stop) => {
+            _ if is_too_long => unread(Failure::saying(format!("a request of more than {LONGEST} bytes"))),
+            Ok(Numbered { body: Request::Stop, .. }) => {
                 stop.request();
                 line.clear();
                 continue;
             }
-            Ok(request) => Ok(request),
-            Err(error) => Err(Failure::of(&error, None)),
+            Ok(Numbered { number, body }) => Numbered { number, body: Ok(body) },
+            Err(error) => unread(Failure::of(&error, None)),
         };
         if received.try_send(request).is_err() || is_too_long {
             return;
@@ -107,19 +105,26 @@ fn listen(mut input: impl BufRead, received: &SyncSender<Result<Request, Failure
     }
 }
 
-fn answer_all<D: Duty>(
-    requests: &Receiver<Result<Request, Failure>>,
-    stop: &Stop,
-    output: &mut impl Write,
-) -> Result<(), ServeError> {
+fn answer_all<D: Duty>(requests: &Receiver<Received>, stop: &Stop, output: &mut impl Write) -> Result<(), ServeError> {
     let mut here = Here { running: None::<D>, accounted: None };
-    for request in requests {
-        let reply = request.and_then(|request| answer(request, &mut here, stop)).unwrap_or_else(Reply::Failed);
-        let line = serde_json::to_string(&reply)
-            .unwrap_or_else(|error| format!(r#"{{"reply":"failed","chain":["{error}"],"fix":null}}"#));
-        writeln!(output, "{line}").and_then(|()| output.flush()).map_err(ServeError::Output)?;
+    for Numbered { number, body: request } in requests {
+        let body = request.and_then(|request| answer(request, &mut here, stop)).unwrap_or_else(Reply::Failed);
+        let line = line(number, body);
+        output.write_all(line.as_bytes()).and_then(|()| output.flush()).map_err(ServeError::Output)?;
     }
     Ok(())
+}
+
+/// A reply as it travels: the other end reads no longer line than this one.
+fn line(number: Option<u64>, body: Reply) -> String {
+    let why = match (Numbered { number, body }).line() {
+        Ok(line) if line.len() <= LONGEST => return line,
+        Ok(line) => format!("a reply of {} bytes, and {LONGEST} are the most", line.len()),
+        Err(error) => error.to_string(),
+    };
+    let failed = Numbered { number, body: Reply::Failed(Failure::saying(why)) };
+    // Texts and a flag: always JSON.
+    failed.line().unwrap_or_default()
 }
 
 /// What an agent keeps from one request to the next.
@@ -221,9 +226,20 @@ mod tests {
         assert!(replies[1].contains("a request of more than 4194304 bytes"), "{}", replies[1]);
     }
 
+    #[test]
+    fn a_reply_has_the_number_of_its_request_and_is_no_longer_than_the_other_end_reads() {
+        let request = |number| Numbered { number: Some(number), body: Request::Finish }.line().unwrap();
+        let replies = replies([request(7), "rubbish\n".to_owned(), request(9)].concat().into_bytes());
+        let number = |line: &String| serde_json::from_str::<Numbered<Reply>>(line).unwrap().number;
+        assert_eq!(replies.iter().map(number).collect::<Vec<_>>(), [Some(7), None, Some(9)]);
+        let long = line(Some(3), Reply::Done { result: Value::String("x".repeat(LONGEST)) });
+        let read: Numbered<Reply> = serde_json::from_str(&long).unwrap();
+        let Reply::Failed(failure) = &read.body else { panic!("{read:?}") };
+        assert_eq!(failure.to_string(), "a reply of 4194344 bytes, and 4194304 are the most");
+        assert_eq!(read.number, Some(3));
+    }
+
     fn json_line(request: &Request) -> Vec<u8> {
-        let mut line = serde_json::to_vec(request).unwrap();
-        line.push(b'\n');
-        line
+        Numbered { number: None, body: request }.line().unwrap().into_bytes()
     }
 }
