@@ -13,6 +13,7 @@ use takt_runtime::control::Request;
 use takt_runtime::costs::capacities;
 use takt_runtime::{Options, Session};
 
+use super::variable;
 use crate::costs::uncalibrated;
 use crate::waveform::{self, Libraries};
 use crate::{Answer, Output, Problem};
@@ -68,7 +69,7 @@ struct Row {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let measured = match &args.what {
-        None => super::variable::ask(args.process, &Request::Execinfo)?,
+        None => variable::ask(variable::process(args.process, output)?, &Request::Execinfo)?,
         Some(path) if path.extension().is_some_and(|end| end == "json") => read(path)?,
         Some(path) => tried(path, &args)?,
     };

@@ -4,7 +4,7 @@ use miette::Result;
 use serde_json::Value as Json;
 use takt_graph::Override;
 use takt_host::call;
-use takt_runtime::control::{self, Answer as Reply, Request};
+use takt_runtime::control::{self, Answer as Reply, Found, Request};
 
 use crate::{Answer, Output, Problem};
 
@@ -24,7 +24,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         None => Request::Variables,
         Some(Override { component, param, value }) => Request::Set { component, variable: param, value },
     };
-    let answer = ask(args.process, &request)?;
+    let answer = ask(process(args.process, output)?, &request)?;
     let text = || match &answer {
         Json::Array(all) if all.is_empty() => "The waveform has no variables.".to_owned(),
         Json::Array(all) => all.iter().map(line).collect::<Vec<_>>().join("\n"),
@@ -33,22 +33,30 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     output.answer(&answer, text, Answer::Yes)
 }
 
-/// Asks the waveform of a process, or the only one that runs.
-pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
+/// The process that was named, or the only one of this user that runs a waveform. Notes what only has the name of one.
+pub fn process(named: Option<u32>, output: &Output) -> Result<u32> {
+    if let Some(process) = named {
+        return Ok(process);
+    }
     let what = || Problem::new("no waveform can be reached");
-    let process = match (process, &control::running()[..]) {
-        (Some(process), _) => process,
-        (None, [only]) => *only,
-        (None, []) => {
+    let Found { processes, foreign } = control::running();
+    foreign.iter().for_each(|foreign| output.note(foreign.to_string()));
+    match &processes[..] {
+        [only] => Ok(*only),
+        [] => {
             let why = "none is running under this user";
-            return Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("run WAVEFORM"))).into());
+            Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("run WAVEFORM"))).into())
         }
-        (None, several) => {
+        several => {
             let list: Vec<String> = several.iter().map(ToString::to_string).collect();
             let why = format!("{} are running: processes {}", several.len(), list.join(", "));
-            return Err(what().why(why).fix(format!("--process {}", several[0])).into());
+            Err(what().why(why).fix(format!("--process {}", several[0])).into())
         }
-    };
+    }
+}
+
+/// Asks the waveform that a process runs.
+pub fn ask(process: u32, request: &Request) -> Result<Json> {
     let unanswered = |error: std::io::Error| {
         Problem::new(format!("process {process} can't be reached")).why(error).fix("a process that runs `takt run`")
     };

@@ -1,11 +1,14 @@
 //! The control socket of a running waveform, which `takt execinfo`, `takt variable` and `takt map --apply` use while `takt run` runs:
 //! [`serve`] answers at one end, [`ask`] asks at the other.
 //!
-//! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. The client must
-//! be the same user or root. One line of JSON in, one out; the slot loop never notices.
+//! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. Where somebody else
+//! has bound that name, it has a number behind it that nobody could know before. The client must be the same user or root, and
+//! speaks to sockets of the same user alone. One line of JSON in, one out; the slot loop never notices.
 
+mod find;
 mod serve;
 
+use std::hash::BuildHasher;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -14,6 +17,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub use find::{Foreign, Found, ask, running};
 pub use serve::serve;
 
 /// Longest line, bytes.
@@ -65,8 +69,17 @@ struct ControlSocket {
 impl ControlSocket {
     /// Errors: the kernel has no such sockets, or this process has one already.
     fn open() -> std::io::Result<ControlSocket> {
-        let name = format!("{}{}", prefix(), std::process::id());
-        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
+        ControlSocket::named(&format!("{}{}", prefix(), std::process::id()))
+    }
+
+    /// The same under that name, or one that begins with it where another user has taken it.
+    fn named(name: &str) -> std::io::Result<ControlSocket> {
+        let bind = |name: String| UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?);
+        let taken = |error: &std::io::Error| error.kind() == ErrorKind::AddrInUse && !is_ours(name);
+        let listener = match bind(name.to_owned()) {
+            Err(error) if taken(&error) => bind(format!("{name}/{:016x}", unguessable()))?,
+            other => other?,
+        };
         listener.set_nonblocking(true)?;
         Ok(ControlSocket { listener })
     }
@@ -101,39 +114,86 @@ fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> 
     client.write_all(line.as_bytes())
 }
 
-/// Processes of this user that run a waveform now.
-#[must_use]
-pub fn running() -> Vec<u32> {
-    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let prefix = format!("@{}", prefix());
-    let mut all: Vec<u32> =
-        table.lines().filter_map(|line| line.rsplit_once(prefix.as_str())?.1.trim().parse().ok()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+/// Whether a process of this user has bound a name: another run of this very process, as a rule.
+fn is_ours(name: &str) -> bool {
+    find::connected(name).is_ok_and(|(_, uid)| uid == rustix::process::getuid())
 }
 
-/// Asks the waveform that a process runs.
-///
-/// # Errors
-/// There is none, it is not ours, or it does not answer.
-pub fn ask(process: u32, request: &Request) -> std::io::Result<Answer> {
-    let address = SocketAddr::from_abstract_name(format!("{}{process}", prefix()))?;
-    let mut server = UnixStream::connect_addr(&address)?;
-    // Anybody may take a name that is free.
-    if rustix::net::sockopt::socket_peercred(&server)?.uid != rustix::process::getuid() {
-        return Err(ErrorKind::PermissionDenied.into());
-    }
-    server.set_read_timeout(Some(PATIENCE))?;
-    let mut line = serde_json::to_string(request)?;
-    line.push('\n');
-    server.write_all(line.as_bytes())?;
-    let mut reply = String::new();
-    BufReader::new(server.take(LINE)).read_line(&mut reply)?;
-    Ok(serde_json::from_str(&reply)?)
+/// A number that the kernel drew: keys of the standard library's hash tables come from it.
+fn unguessable() -> u64 {
+    std::hash::RandomState::new().hash_one(std::process::id())
 }
 
 /// Root sees its own waveforms, and so does each user.
 fn prefix() -> String {
     format!("takt/{}/", rustix::process::getuid().as_raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use takt_testing::wait_for;
+
+    use super::*;
+
+    /// Another user binds a name, and accepts nothing.
+    struct Squatter(std::process::Child);
+
+    impl Squatter {
+        fn at(name: &str) -> Squatter {
+            let script = format!(
+                "import os, socket, sys\nos.setgid(65534)\nos.setuid(65534)\ns = socket.socket(socket.AF_UNIX)\n\
+                 s.bind(b'\\0{name}')\ns.listen(4)\nprint('ready', flush=True)\nsys.stdin.read()"
+            );
+            let mut python = Command::new("python3");
+            let mut child =
+                python.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python3");
+            let mut ready = String::new();
+            BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut ready).expect("text");
+            assert_eq!(ready, "ready\n");
+            Squatter(child)
+        }
+    }
+
+    impl Drop for Squatter {
+        fn drop(&mut self) {
+            // It may have ended.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test] // a name that another user had bound was taken for a waveform, so that `takt execinfo` found two, or one that is none
+    fn a_name_that_another_user_has_bound_is_skipped_and_named_and_keeps_nobody_from_his_own() {
+        if !rustix::process::getuid().is_root() {
+            return takt_testing::skip("run as root: another user is to bind a name");
+        }
+        if Command::new("python3").arg("--version").output().is_err() {
+            return takt_testing::skip("install python3");
+        }
+        let process = std::process::id();
+        let name = format!("{}{process}", prefix());
+        let squatter = Squatter::at(&name);
+        let found = running();
+        assert!(!found.processes.contains(&process), "{found:?}");
+        let foreign = found.foreign.iter().find(|foreign| foreign.name == name).expect("it is named");
+        assert_eq!(foreign.to_string(), format!("skipped socket @{name}: user 65534 has bound it"));
+        assert_eq!(ask(process, &Request::Execinfo).unwrap_err().kind(), ErrorKind::PermissionDenied);
+        // Its queue is full by now, and a connection would wait for ever.
+        let full = wait_for("a full queue", || find::connected(&name).err().map(|_| running()));
+        assert!(full.foreign.iter().any(|foreign| foreign.name == name), "{full:?}");
+
+        let socket = ControlSocket::open().expect("another name");
+        let client = std::thread::spawn(move || ask(process, &Request::Variables));
+        let answered = wait_for("an answer", || {
+            socket.attend(|request| Answer::Good(serde_json::to_value(request).expect("JSON")));
+            client.is_finished().then_some(())
+        });
+        assert_eq!(answered, ());
+        let answer = client.join().expect("no panic").expect("an answer");
+        assert_eq!(answer, Answer::Good(serde_json::json!({ "ask": "variables" })));
+        assert!(running().processes.contains(&process));
+        drop(squatter);
+    }
 }

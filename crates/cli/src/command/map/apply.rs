@@ -13,13 +13,16 @@ use crate::command::variable::ask;
 /// What a mapping of the waveform that runs has to keep.
 #[derive(Deserialize)]
 pub(super) struct InForce {
+    /// The process that runs it.
+    #[serde(skip)]
+    process: u32,
     /// Of each worker.
     pub(super) cores: Vec<u32>,
     pub(super) latency: Latency,
 }
 
 impl InForce {
-    pub(super) fn of(process: Option<u32>) -> Result<InForce> {
+    pub(super) fn of(process: u32) -> Result<InForce> {
         let answer = ask(process, &Request::Execinfo)?;
         let no_mapping = || Problem::new("no mapping suits the waveform that runs");
         let in_force = InForce::deserialize(answer)
@@ -28,15 +31,15 @@ impl InForce {
             let fix = call::takt("run WAVEFORM --cores 0,1");
             return Err(no_mapping().why("its workers run wherever the kernel likes").fix(fix).into());
         }
-        Ok(in_force)
+        Ok(InForce { process, ..in_force })
     }
 
     /// Has the waveform go over to a mapping onto its cores.
-    pub(super) fn go_over(&self, process: Option<u32>, graph: &Graph, mapping: &Mapping) -> Result<()> {
+    pub(super) fn go_over(&self, graph: &Graph, mapping: &Mapping) -> Result<()> {
         let mut workers = vec![Vec::new(); self.cores.len()];
         for (components, &core) in mapping.plan.workers().iter().zip(&mapping.cores) {
             workers[core].extend(components.iter().map(|&component| graph.components()[component].name.clone()));
         }
-        ask(process, &Request::Place { workers }).map(|_| ())
+        ask(self.process, &Request::Place { workers }).map(|_| ())
     }
 }

@@ -18,6 +18,7 @@ use takt_report::screen;
 use takt_runtime::costs::{class, for_elsewhere, known};
 
 use self::apply::InForce;
+use crate::command::variable::process;
 use crate::costs;
 use crate::waveform::{self, Libraries, Misfit};
 use crate::{Answer, Output, Problem};
@@ -92,7 +93,7 @@ struct Document<'a> {
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let running = args.apply.then(|| InForce::of(args.process)).transpose()?;
+    let running = args.apply.then(|| InForce::of(process(args.process, output)?)).transpose()?;
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let (platform, latency) = match &running {
@@ -115,7 +116,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Err(error) => return Err(unmapped(error).into()),
     };
     if let (Some(running), Ok(mapping)) = (&running, &found) {
-        running.go_over(args.process, &graph, mapping)?;
+        running.go_over(&graph, mapping)?;
     }
     let document = Document {
         waveform: graph.name(),
