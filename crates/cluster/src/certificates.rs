@@ -13,6 +13,7 @@ use takt_graph::limits::is_name;
 
 use crate::ClusterError;
 use crate::folder::{Folder, Settings};
+use crate::private_key;
 use crate::tenant::Tenant;
 
 /// Where the authority's own files are, beside the nodes' folders.
@@ -71,7 +72,7 @@ impl Authority {
         let (certificate, key) = (path.join("ca.pem"), path.join("ca.key"));
         if certificate.exists() {
             let read = |path: &Path| fs::read_to_string(path).map_err(|source| file(path, source));
-            let (pem, key) = (read(&certificate)?, KeyPair::from_pem(&read(&key)?).map_err(refused)?);
+            let (pem, key) = (read(&certificate)?, KeyPair::from_pem(&private_key::read(&key)?).map_err(refused)?);
             let issuer = Issuer::from_ca_cert_pem(&pem, key).map_err(refused)?;
             return Ok(Authority { pem, issuer });
         }

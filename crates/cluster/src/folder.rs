@@ -11,11 +11,12 @@ use takt_graph::limits::is_name;
 use crate::ClusterError;
 use crate::certificates::member_of;
 use crate::gate::{common_name_of, tenant_of};
+use crate::private_key;
 use crate::seal::Signer;
 use crate::tenant::{Quotas, Tenant};
 
-/// Bytes of a settings file at most.
-const MOST_BYTES: u64 = 64 << 10;
+/// Bytes of a file of the folder at most.
+pub(crate) const MOST_BYTES: u64 = 64 << 10;
 
 /// What `cluster.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,7 +186,7 @@ impl Folder {
             fix: "a folder of takt node certificates".to_owned(),
         })?;
         self.is_for_its_cluster(&certificate)?;
-        let signer = Signer::new(certificate, &self.text(Folder::KEY)?);
+        let signer = Signer::new(certificate, &private_key::read(&self.path.join(Folder::KEY))?);
         Ok((signer.map_err(|source| ClusterError::Certificate { source })?, tenant))
     }
 
@@ -272,5 +273,27 @@ mod tests {
             let error = read(&format!("[ptp]\n{bad}")).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn a_folder_whose_key_others_may_read_signs_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let settings: Settings = toml::from_str("cluster = 'lab'\nnode = 'x'").unwrap();
+        let one = |name: &str| {
+            let grant = crate::certificates::Grant::default();
+            crate::certificates::issue(place.path(), "lab", &[name.to_owned()], &settings, &grant)
+        };
+        one("a").unwrap();
+        let signer = || Folder::read(&place.path().join("a")).unwrap().signer().map(|_| ());
+        let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let (key, authority) = (place.path().join("a/node.key"), place.path().join("authority/ca.key"));
+        assert!(signer().is_ok());
+        open(&key, 0o644);
+        assert_eq!(signer().unwrap_err().fix(), Some(format!("chmod 600 {}", key.display())));
+        open(&key, 0o600);
+        assert!(signer().is_ok());
+        open(&authority, 0o640);
+        assert_eq!(one("b").unwrap_err().fix(), Some(format!("chmod 600 {}", authority.display())));
     }
 }

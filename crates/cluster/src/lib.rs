@@ -36,6 +36,7 @@ pub mod message;
 pub mod metrics;
 #[cfg(feature = "zenoh")]
 mod node;
+mod private_key;
 pub mod quorum;
 pub mod seal;
 pub mod tenant;
