@@ -76,21 +76,21 @@ def worse(orders):
         yield f"{name} again", order
         sealed = json.loads(order)["order"]
         given = json.loads(sealed["text"])
-        yield f"{name} unsigned", document({"protocol": 2, "body": given["order"]})
+        yield f"{name} unsigned", document({"protocol": 3, "body": given["order"]})
         yield f"{name} cut short", order[: len(order) // 2]
-        yield f"{name} of version 3", document({"protocol": 3, "order": sealed})
-        yield f"{name} with more", document({"protocol": 2, "order": sealed, "more": 1})
-        yield f"{name} without a certificate", document({"protocol": 2, "order": {**sealed, "certificate": ""}})
-        yield f"{name} without a proof", document({"protocol": 2, "order": {**sealed, "signature": ""}})
+        yield f"{name} of version 4", document({"protocol": 4, "order": sealed})
+        yield f"{name} with more", document({"protocol": 3, "order": sealed, "more": 1})
+        yield f"{name} without a certificate", document({"protocol": 3, "order": {**sealed, "certificate": ""}})
+        yield f"{name} without a proof", document({"protocol": 3, "order": {**sealed, "signature": ""}})
         given["number"] ^= 1
         changed = {**sealed, "text": json.dumps(given)}
-        yield f"{name} changed", document({"protocol": 2, "order": changed})
+        yield f"{name} changed", document({"protocol": 3, "order": changed})
         given["order"] = {"ask": "stop", "run": given["order"]["run"], "manager": None}
         changed = {**sealed, "text": json.dumps(given)}
-        yield f"{name} made a stop", document({"protocol": 2, "order": changed})
+        yield f"{name} made a stop", document({"protocol": 3, "order": changed})
     yield "nothing", b""
     yield "no text", b"\xff\xfe\x00"
-    yield "deep", b'{"protocol":2,"body":' + b"[" * 10_000
+    yield "deep", b'{"protocol":3,"body":' + b"[" * 10_000
     yield "long", b"[" * (8 << 20)
     yield "out of range", b'{"protocol":99999999999999999999,"body":{"ask":"describe"}}'
     for again in range(300):

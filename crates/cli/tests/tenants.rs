@@ -292,7 +292,7 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
         ("replayed", "that came before"),
         ("unsigned", "without a signature"),
         ("changed", "has not signed as it came"),
-        ("version", "version 3 of the protocol"),
+        ("version", "version 4 of the protocol"),
         ("certificate", "the certificate of an order"),
         ("", ""),
     ] {

@@ -2,16 +2,16 @@
 //! takes of a node, before anything of it is made.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use takt_bridge::Bridges;
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
-use takt_graph::{Catalogue, Graph, Kind, Length, PortId, Share};
+use takt_graph::{Catalogue, Direction, Graph, Kind, Length, PortId, Share};
 use takt_runtime::Options;
 
 use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
 use crate::quorum::{Ballot, NAME_BYTES, is_member};
+use crate::seal::Sealed;
 use crate::tenant::Tenant;
 
 /// Bytes of a file's name.
@@ -109,29 +109,29 @@ fn of_manager(text: &str) -> Result<(), OutOfRange> {
 }
 
 fn of_start(start: &Start) -> Result<(), OutOfRange> {
-    of_beat(&start.run, &start.reference, &start.samples, start.epoch_ns)?;
+    of_beat(&start.run, &start.reference, &start.statements, start.epoch_ns)?;
     of_ptp(start.ptp.as_ref())?;
     within("in_ns", start.in_ns, 0..=AHEAD_NS)
 }
 
 fn of_change(change: &Change) -> Result<(), OutOfRange> {
-    of_beat(&change.run, &change.reference, &change.samples, change.epoch_ns)?;
+    of_beat(&change.run, &change.reference, &change.statements, change.epoch_ns)?;
     of_ballot(&change.next)?;
     of_ptp(change.ptp.as_ref())?;
     within("at", change.at, 0..=SLOTS)
 }
 
-/// Whose clock sets the beat, since when, and where samples go.
+/// Whose clock sets the beat, since when, and what nodes have stated. The texts themselves are read where they are needed.
 fn of_beat(
     run: &str,
     reference: &str,
-    samples: &BTreeMap<String, SocketAddr>,
+    statements: &BTreeMap<String, Sealed>,
     epoch_ns: Option<u64>,
 ) -> Result<(), OutOfRange> {
     of_run(run)?;
     name("the reference", reference)?;
-    at_most("the number of nodes", samples.len(), NODES)?;
-    samples.keys().try_for_each(|node| name("a node", node))?;
+    at_most("the number of nodes", statements.len(), NODES)?;
+    statements.keys().try_for_each(|node| name("a node", node))?;
     within("epoch_ns", epoch_ns.unwrap_or(0), 0..=u64::MAX / 2)
 }
 
@@ -224,6 +224,14 @@ pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &
     Ok(u32::try_from(needed_mib).unwrap_or(u32::MAX))
 }
 
+/// What a share sends to other nodes at most, bits a second of UDP payloads: the longest packet on each link in each slot.
+pub(crate) fn samples_bits_per_s(share: &Share) -> u64 {
+    let sends = share.bridges.iter().filter(|bridge| bridge.direction == Direction::Send);
+    let bytes: u64 = sends.flat_map(takt_bridge::datagrams).map(|bytes| bytes as u64).fold(0, u64::saturating_add);
+    let per_second = u128::from(bytes) * 8 * 1_000_000_000 / u128::from(share.graph.slot_ns().max(1));
+    u64::try_from(per_second).unwrap_or(u64::MAX)
+}
+
 /// Memory of a share, bytes: its links, the packet that each output keeps, its bridges, and what components say they take.
 fn memory_bytes(share: &Share, kinds: &impl Catalogue) -> u64 {
     let (graph, plan) = (&share.graph, &share.plan);
@@ -307,6 +315,23 @@ mod tests {
         );
         assert_eq!(why.fix(), "`z` without `isolated = true`");
         assert!(asked(&operator, isolated, true).is_ok());
+    }
+
+    #[test]
+    fn what_a_share_may_send_is_known_before_it_sends_anything() {
+        takt_phy::link();
+        let kinds = Registry::of_program().unwrap();
+        let counter = ComponentSpec::new("a", "counter").param("items", 1000);
+        let waveform = Waveform::new("w", Duration::from_millis(1)).with(counter);
+        let waveform = waveform.with(ComponentSpec::new("z", "counter-sink")).chain(["a", "z"]);
+        let graph = Graph::check(&waveform, &kinds).unwrap();
+        let plan = Plan::assign(&graph, &[0, 1], Latency::Fixed).unwrap();
+        let of = |node| samples_bits_per_s(&Share::of(&graph, &plan, &[0, 1], node, 0).unwrap());
+        let item = graph.links()[0].item.bytes();
+        // Datagrams of 1448 bytes of items at most, with 24 around them, in each of 1000 slots a second.
+        let datagrams = (1000 * item).div_ceil(1448);
+        assert_eq!(of(0), ((1000 * item + 24 * datagrams) * 8 * 1000) as u64);
+        assert_eq!(of(1), 0, "it only receives");
     }
 
     #[test]

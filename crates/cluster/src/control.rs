@@ -387,6 +387,7 @@ mod tests {
                 multicast: false,
                 samples: None,
                 samples_bits_per_s: 1e9,
+                samples_to: Vec::new(),
                 quota: crate::tenant::Quotas::default(),
                 ptp: crate::folder::PtpSettings::default(),
             };

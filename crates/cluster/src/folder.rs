@@ -10,10 +10,11 @@ use takt_graph::limits::is_name;
 
 use crate::ClusterError;
 use crate::certificates::member_of;
-use crate::gate::{common_name_of, tenant_of};
+use crate::destination::Network;
 use crate::private_key;
 use crate::seal::Signer;
 use crate::tenant::{Quotas, Tenant};
+use crate::trust::{common_name_of, tenant_of};
 
 /// Bytes of a file of the folder at most.
 pub(crate) const MOST_BYTES: u64 = 64 << 10;
@@ -41,6 +42,9 @@ pub struct Settings {
     /// What the interface of that address can carry.
     #[serde(default = "gigabit")]
     pub samples_bits_per_s: f64,
+    /// Networks that it sends samples to; none: those of all nodes of the cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples_to: Vec<Network>,
     /// What each tenant may have of it.
     #[serde(default, skip_serializing_if = "Quotas::is_empty")]
     pub quota: Quotas,
@@ -114,8 +118,8 @@ impl Folder {
         let settings: Settings = toml::from_str(&text).map_err(|error| ClusterError::Settings {
             path: file.clone(),
             why: error.to_string().trim_end().to_owned(),
-            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, \
-                  [quota.TENANT] with cores, runs, memory_mib, and [ptp] with socket, domain, transport_specific"
+            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, samples_to, \
+                  [quota.TENANT] with cores, runs, memory_mib, samples_bits_per_s, and [ptp] with socket, domain, transport_specific"
                 .to_owned(),
         })?;
         for name in [&settings.cluster, &settings.node] {
@@ -210,6 +214,21 @@ impl Folder {
         })
     }
 
+    /// Who vouches for members of its cluster.
+    ///
+    /// # Errors
+    /// The authority is none.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn trust(&self) -> Result<crate::trust::Trust, ClusterError> {
+        crate::trust::Trust::new(&self.settings.cluster, &self.text(Folder::AUTHORITY)?).map_err(|why| {
+            ClusterError::Settings {
+                path: self.path.join(Folder::AUTHORITY),
+                why: why.to_string(),
+                fix: "a folder of takt node certificates".to_owned(),
+            }
+        })
+    }
+
     /// What a file of it holds.
     pub(crate) fn text(&self, name: &str) -> Result<String, ClusterError> {
         let path = self.path.join(name);
@@ -295,5 +314,15 @@ mod tests {
         assert!(signer().is_ok());
         open(&authority, 0o640);
         assert_eq!(one("b").unwrap_err().fix(), Some(format!("chmod 600 {}", authority.display())));
+    }
+
+    #[test]
+    fn networks_of_samples_are_read_and_what_is_none_is_refused() {
+        let read = |networks: &str| {
+            toml::from_str::<Settings>(&format!("cluster = 'lab'\nnode = 'a'\nsamples_to = {networks}"))
+        };
+        assert_eq!(read("['10.1.0.0/16', 'fd00::/8']").unwrap().samples_to.len(), 2);
+        let refused = read("['10.1.0.0/40']").unwrap_err().to_string();
+        assert!(refused.contains("`10.1.0.0/40` is not a network such as 192.168.10.0/24"), "{refused}");
     }
 }

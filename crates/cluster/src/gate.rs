@@ -14,28 +14,20 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, UnixTime};
 use serde::Deserialize;
-use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
-use crate::certificates::member_of;
 use crate::check::{OutOfRange, check};
 use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, WriteAgent};
 use crate::metrics::Reason;
-use crate::seal::{Given, Sealed, number, signed};
+use crate::seal::{Context, Given, Sealed, number};
 use crate::tenant::Tenant;
+use crate::trust::{Trust, Untrusted};
 
 /// Bytes of a message to a node at most: a waveform's file, twice escaped, and what goes with it.
 pub const MOST_BYTES: usize = 4 << 20;
 
 /// Bytes of one without a signature: who has shown no certificate gets nothing large parsed.
 pub const MOST_BYTES_UNSIGNED: usize = 16 << 10;
-
-/// Bytes of a certificate in it.
-const MOST_CERTIFICATE: usize = 16 << 10;
 
 /// How long after it was signed an order may come. A node that goes over to a large waveform answers others after that.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -140,11 +132,19 @@ impl Refused {
     }
 }
 
+impl From<Untrusted> for Refused {
+    fn from(why: Untrusted) -> Refused {
+        match why {
+            Untrusted::Certificate { why } => Refused::Certificate { why },
+            Untrusted::Signature { tenant } => Refused::Signature { tenant },
+        }
+    }
+}
+
 /// Lets in what comes to one node, in one life of it.
 pub struct Gate {
-    cluster: String,
     node: String,
-    authority: CertificateDer<'static>,
+    trust: Trust,
     life: u64,
     taken: BTreeMap<Tenant, VecDeque<Taken>>,
     agents: BTreeMap<u64, Lab>,
@@ -168,12 +168,9 @@ impl Gate {
     /// # Errors
     /// The authority is none; the kernel gives no random numbers.
     pub fn new(cluster: &str, node: &str, authority: &str) -> Result<Gate, Refused> {
-        let why = |why: String| Refused::Certificate { why };
-        let authority = CertificateDer::from_pem_slice(authority.as_bytes()).map_err(|e| why(format!("{e:?}")))?;
-        anchor_from_trusted_cert(&authority).map_err(|error| why(error.to_string()))?;
-        let life = number().map_err(|error| why(error.to_string()))?;
-        let (cluster, node) = (cluster.to_owned(), node.to_owned());
-        Ok(Gate { cluster, node, authority, life, taken: BTreeMap::new(), agents: BTreeMap::new() })
+        let trust = Trust::new(cluster, authority)?;
+        let life = number().map_err(|error| Refused::Certificate { why: error.to_string() })?;
+        Ok(Gate { node: node.to_owned(), trust, life, taken: BTreeMap::new(), agents: BTreeMap::new() })
     }
 
     /// What orders have to be signed for; `now_ns` by the node's clock.
@@ -207,10 +204,10 @@ impl Gate {
             Message::Question(order) => return Err(Refused::Unsigned { order: order.name() }),
             Message::Order(sealed) => sealed,
         };
-        let tenant = self.tenant(&sealed, today)?;
+        let tenant = self.trust.signatory(&sealed, Context::Order, today)?.tenant;
         // Whoever wrote this has a certificate: what follows is reported of it by name.
         let given: Given = serde_json::from_str(&sealed.text)?;
-        if (given.cluster.as_str(), given.node.as_str()) != (&self.cluster, &self.node) {
+        if (given.cluster.as_str(), given.node.as_str()) != (self.trust.cluster(), &self.node) {
             let short = takt_graph::limits::shortened;
             return Err(Refused::Elsewhere { tenant, cluster: short(&given.cluster), node: short(&given.node) });
         }
@@ -231,34 +228,6 @@ impl Gate {
             .or_default()
             .push_back(Taken { at_ns: given.moment.at_ns, number: given.number });
         Ok(Admitted::Order(tenant, order))
-    }
-
-    /// Who signed it.
-    fn tenant(&self, sealed: &Sealed, today: SystemTime) -> Result<Tenant, Refused> {
-        let why = |why: String| Refused::Certificate { why };
-        if sealed.certificate.len() > MOST_CERTIFICATE {
-            return Err(why(format!("{} bytes, and {MOST_CERTIFICATE} are the most", sealed.certificate.len())));
-        }
-        let der =
-            CertificateDer::from_pem_slice(sealed.certificate.as_bytes()).map_err(|error| why(format!("{error:?}")))?;
-        let certificate = EndEntityCert::try_from(&der).map_err(|error| why(error.to_string()))?;
-        let anchor = anchor_from_trusted_cert(&self.authority).map_err(|error| why(error.to_string()))?;
-        let since = today.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let (algorithms, usage) = (webpki::ALL_VERIFICATION_ALGS, KeyUsage::client_auth());
-        let today = UnixTime::since_unix_epoch(since);
-        certificate
-            .verify_for_usage(algorithms, &[anchor], &[], today, usage, None, None)
-            .map_err(|error| why(unverified(&error)))?;
-        // One authority may serve several clusters; and where a router carries this one, TLS has not looked at it.
-        if common_name(&der) != Some(member_of(&self.cluster)) {
-            return Err(why(format!("it is of no member of cluster `{}`", self.cluster)));
-        }
-        let tenant = named(&der).map_err(why)?;
-        let signature = STANDARD.decode(&sealed.signature).unwrap_or_default();
-        certificate
-            .verify_signature(webpki::ring::ECDSA_P256_SHA256, &signed(&sealed.text), &signature)
-            .map_err(|_| Refused::Signature { tenant: tenant.clone() })?;
-        Ok(tenant)
     }
 
     /// Whether it is the next one that a tenant writes to its agent.
@@ -355,48 +324,4 @@ fn read(bytes: &[u8]) -> Result<Message, Refused> {
         Small { body: None, order: Some(sealed), .. } => Ok(Message::Order(sealed)),
         Small { .. } => Err(Refused::Both),
     }
-}
-
-/// Why a certificate does not count.
-fn unverified(error: &webpki::Error) -> String {
-    match error {
-        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => "of another authority".to_owned(),
-        webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
-        webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-/// The tenant that a certificate names: its organisation; without one it is the operator's. Looked at after the authority's
-/// signature on it was found to be good.
-fn named(der: &CertificateDer<'_>) -> Result<Tenant, String> {
-    let (_, certificate) = x509_parser::parse_x509_certificate(der).map_err(|error| error.to_string())?;
-    let mut names = certificate.subject().iter_organization();
-    match (names.next(), names.next()) {
-        (None, _) => Ok(Tenant::operator()),
-        (Some(name), None) => {
-            let name = name.as_str().map_err(|error| error.to_string())?;
-            Tenant::named(name).ok_or_else(|| format!("`{}` is no tenant", takt_graph::limits::shortened(name)))
-        }
-        (Some(_), Some(_)) => Err("it names two tenants".to_owned()),
-    }
-}
-
-/// The tenant of a certificate that is this machine's own, PEM.
-///
-/// # Errors
-/// It is none, or names none.
-pub(crate) fn tenant_of(certificate: &str) -> Result<Tenant, String> {
-    let der = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(|error| format!("{error:?}"))?;
-    named(&der)
-}
-
-/// The common name in a certificate that is this machine's own, PEM.
-pub(crate) fn common_name_of(certificate: &str) -> Option<String> {
-    common_name(&CertificateDer::from_pem_slice(certificate.as_bytes()).ok()?)
-}
-
-fn common_name(der: &CertificateDer<'_>) -> Option<String> {
-    let (_, certificate) = x509_parser::parse_x509_certificate(der).ok()?;
-    Some(certificate.subject().iter_common_name().next()?.as_str().ok()?.to_owned())
 }

@@ -25,6 +25,7 @@ pub mod clock;
 mod control;
 #[cfg(feature = "zenoh")]
 pub mod cost;
+mod destination;
 mod error;
 mod folder;
 pub mod gate;
@@ -39,12 +40,15 @@ mod node;
 mod private_key;
 pub mod quorum;
 pub mod seal;
+pub mod statement;
 pub mod tenant;
 #[cfg(feature = "zenoh")]
 mod trace;
+mod trust;
 
 #[cfg(feature = "zenoh")]
 pub use control::Control;
+pub use destination::{Network, NoNetwork};
 pub use error::ClusterError;
 pub use folder::{Folder, PtpSettings, Settings};
 #[cfg(feature = "zenoh")]

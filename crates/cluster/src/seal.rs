@@ -16,19 +16,36 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
 use crate::message::{Moment, PROTOCOL, Request};
+use crate::statement::Statement;
 
-/// Before what is signed: so no signature that TLS makes with the same key is one of an order.
-const CONTEXT: &[u8] = b"takt order 1\0";
+/// A kind of text that a member signs. Its name stands before the text: so no signature that TLS makes with the same key is one of
+/// an order, and no signature of an order is one of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// What a tenant has a node do.
+    Order,
+    /// What a node says of itself ([`crate::statement`]).
+    Statement,
+}
 
-/// An order and the proof of who gives it.
+impl Context {
+    fn prefix(self) -> &'static [u8] {
+        match self {
+            Context::Order => b"takt order 1\0",
+            Context::Statement => b"takt statement 1\0",
+        }
+    }
+}
+
+/// An order or a statement, and the proof of whose it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sealed {
-    /// A [`Given`] in JSON: a text, as the signature is one of bytes.
+    /// A [`Given`] or a [`Statement`] in JSON: a text, as the signature is one of bytes.
     pub text: String,
-    /// The certificate of who gives it, PEM.
+    /// The certificate of who signed it, PEM.
     pub certificate: String,
-    /// ECDSA P-256 with SHA-256 over `takt order 1`, a zero byte, and the text; ASN.1, base64.
+    /// ECDSA P-256 with SHA-256 over `takt order 1` or `takt statement 1`, a zero byte, and the text; ASN.1, base64.
     pub signature: String,
 }
 
@@ -111,14 +128,26 @@ impl Signer {
     /// # Errors
     /// The kernel gives no random numbers.
     pub fn seal(&self, text: String) -> Result<Sealed, rcgen::Error> {
-        let signature = STANDARD.encode(self.key.sign(&signed(&text))?);
+        self.seal_as(Context::Order, text)
+    }
+
+    /// Signs what a node says of itself.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
+    pub fn state(&self, statement: &Statement) -> Result<Sealed, rcgen::Error> {
+        self.seal_as(Context::Statement, crate::message::text(statement))
+    }
+
+    fn seal_as(&self, context: Context, text: String) -> Result<Sealed, rcgen::Error> {
+        let signature = STANDARD.encode(self.key.sign(&signed(context, &text))?);
         Ok(Sealed { text, certificate: self.certificate.clone(), signature })
     }
 }
 
 /// The bytes that a signature covers.
-pub(crate) fn signed(text: &str) -> Vec<u8> {
-    [CONTEXT, text.as_bytes()].concat()
+pub(crate) fn signed(context: Context, text: &str) -> Vec<u8> {
+    [context.prefix(), text.as_bytes()].concat()
 }
 
 /// A number that nobody can guess or has drawn before.

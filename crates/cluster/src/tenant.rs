@@ -61,9 +61,12 @@ pub struct Quota {
     /// Waveforms at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
-    /// Memory at a time, MiB: of links, bridges and buffers.
+    /// Memory at a time, MiB: of links, bridges, buffers and agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mib: Option<u32>,
+    /// Samples to other nodes, bits a second of UDP payloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples_bits_per_s: Option<u64>,
 }
 
 /// What a tenant has of a node, or asks of it.
@@ -73,9 +76,12 @@ pub struct Share {
     pub cores: u32,
     /// Waveforms that have not ended.
     pub runs: u32,
-    /// Memory of these waveforms, MiB.
+    /// Memory of these waveforms and of agents, MiB.
     #[serde(default)]
     pub memory_mib: u32,
+    /// Samples that these waveforms send to other nodes at most, bits a second.
+    #[serde(default)]
+    pub samples_bits_per_s: u64,
 }
 
 /// The quotas of a node, by tenant: the tables `[quota.NAME]` of its `cluster.toml`.
@@ -122,14 +128,19 @@ impl Quotas {
     /// It may not.
     pub fn admit(&self, tenant: &Tenant, has: Share, asks: Share) -> Result<(), OverQuota> {
         let (quota, table) = self.of(tenant);
-        let over = |what, key, most: Option<u32>, has: u32, asks: u32| {
+        let over = |what, key, most: Option<u64>, has: u64, asks: u64| {
             let most = most.filter(|&most| has.saturating_add(asks) > most)?;
             Some(OverQuota { tenant: tenant.clone(), table: table.to_owned(), what, key, most, has, asks })
         };
-        let runs = || over("runs", "runs", quota.runs, has.runs, asks.runs);
-        let cores = || over("cores", "cores", quota.cores, has.cores, asks.cores);
-        let memory = || over("MiB", "memory_mib", quota.memory_mib, has.memory_mib, asks.memory_mib);
-        runs().or_else(cores).or_else(memory).map_or(Ok(()), Err)
+        let of = |what, key, most: Option<u32>, has: u32, asks: u32| {
+            over(what, key, most.map(u64::from), has.into(), asks.into())
+        };
+        let runs = || of("runs", "runs", quota.runs, has.runs, asks.runs);
+        let cores = || of("cores", "cores", quota.cores, has.cores, asks.cores);
+        let memory = || of("MiB", "memory_mib", quota.memory_mib, has.memory_mib, asks.memory_mib);
+        let (sends, more) = (has.samples_bits_per_s, asks.samples_bits_per_s);
+        let samples = || over("bit/s of samples", "samples_bits_per_s", quota.samples_bits_per_s, sends, more);
+        runs().or_else(cores).or_else(memory).or_else(samples).map_or(Ok(()), Err)
     }
 }
 
@@ -141,13 +152,13 @@ pub struct OverQuota {
     pub tenant: Tenant,
     /// The table of `cluster.toml`.
     pub table: String,
-    /// `cores`, `runs` or `MiB`.
+    /// `cores`, `runs`, `MiB` or `bit/s of samples`.
     pub what: &'static str,
     /// What the table calls it.
     pub key: &'static str,
-    pub most: u32,
-    pub has: u32,
-    pub asks: u32,
+    pub most: u64,
+    pub has: u64,
+    pub asks: u64,
 }
 
 impl OverQuota {
@@ -194,9 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn samples_have_a_quota_that_holds_for_all_runs_of_a_tenant_together() {
+        let quotas: Quotas = toml::from_str("[blue]\nsamples_bits_per_s = 1_000_000\n").unwrap();
+        let blue = Tenant::named("blue").unwrap();
+        let share = |samples_bits_per_s| Share { samples_bits_per_s, ..Share::default() };
+        assert_eq!(quotas.admit(&blue, share(600_000), share(400_000)), Ok(()));
+        let over = quotas.admit(&blue, share(600_000), share(400_001)).unwrap_err();
+        let says = "tenant `blue` may have 1000000 bit/s of samples here, has 600000 and asks for 400001 more";
+        assert_eq!(over.to_string(), says);
+        assert!(over.fix().contains("[quota.blue] samples_bits_per_s = 1000001 in"), "{}", over.fix());
+        assert!(quotas.admit(&blue, share(u64::MAX), share(u64::MAX)).is_err(), "no sum runs over");
+    }
+
+    #[test]
     fn who_has_no_quota_has_the_default_one_and_the_operator_none() {
         let quotas = quotas();
-        let asks = Share { cores: 2, runs: 7, memory_mib: u32::MAX };
+        let asks = Share { cores: 2, runs: 7, memory_mib: u32::MAX, samples_bits_per_s: u64::MAX };
         let red = quotas.admit(&Tenant::named("red").unwrap(), Share::default(), asks).unwrap_err();
         assert_eq!((red.what, red.most, red.table.as_str()), ("cores", 1, "default"));
         assert_eq!(quotas.admit(&Tenant::operator(), Share::default(), asks), Ok(()));

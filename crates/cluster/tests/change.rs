@@ -9,6 +9,7 @@ use takt_base::Stop;
 use takt_cluster::Control;
 use takt_cluster::message::{Change, Opened, Order, Progress, Request, Start, Started};
 use takt_cluster::quorum::Ballot;
+use takt_cluster::seal::Sealed;
 use takt_graph::{Kind, Shape};
 use takt_runtime::{Component, Io, Registration};
 use takt_testing::loopback;
@@ -32,17 +33,16 @@ fn placing(number: u32) -> Box<Order> {
     Box::new(Order { placing: number, slots: None, ..*order })
 }
 
-/// Of placing `number`, from the clock of `reference`, at which nobody listens.
-fn change(number: u32, reference: &str, at: u64) -> Request {
+/// Of placing `number`, from the clock of `reference`, as nodes have `stated`.
+fn change(number: u32, reference: &str, at: u64, stated: BTreeMap<String, Sealed>) -> Request {
     Request::Change(Change {
         run: "r".to_owned(),
         next: Ballot::new(number, "manager-1"),
         at,
         reference: reference.to_owned(),
-        clock: format!("{}:9", loopback(3)).parse().expect("an address"),
         epoch_ns: Some(1),
         ptp: None,
-        samples: BTreeMap::new(),
+        statements: stated,
     })
 }
 
@@ -62,9 +62,9 @@ fn a_change_that_is_refused_leaves_the_run_as_it_is_and_one_that_comes_late_says
         };
 
         let opened: Opened = control.ask("a", &Request::Open(placing(1)), node::PATIENCE).expect("opened");
-        let samples = BTreeMap::from([("a".to_owned(), opened.samples)]);
-        let (run, reference, clock) = ("r".to_owned(), "a".to_owned(), opened.samples);
-        ask(&Request::Start(Start { run, reference, clock, in_ns: 0, epoch_ns: None, ptp: None, samples }))
+        let statements = BTreeMap::from([("a".to_owned(), opened.statement)]);
+        let (run, reference) = ("r".to_owned(), "a".to_owned());
+        ask(&Request::Start(Start { run, reference, in_ns: 0, epoch_ns: None, ptp: None, statements }))
             .expect("started");
         let prepare = |before: u32| {
             let after = Ballot::new(before, "manager-1");
@@ -72,18 +72,26 @@ fn a_change_that_is_refused_leaves_the_run_as_it_is_and_one_that_comes_late_says
         };
 
         prepare(1);
-        let refused = node::why(ask(&change(2, "elsewhere", 1)));
+        // At that clock nobody listens.
+        node::member(place.path(), "elsewhere", 3, &[]);
+        let nobody = format!("{}:9", loopback(3)).parse().expect("an address");
+        let stated = node::statement("elsewhere", "r", 2, [nobody, nobody]);
+        let stated = node::signer(place.path(), "elsewhere").state(&stated).expect("random numbers");
+        let stated = BTreeMap::from([("elsewhere".to_owned(), stated)]);
+        let refused = node::why(ask(&change(2, "elsewhere", 1, stated)));
         assert!(refused.contains("the clock of `elsewhere` does not answer"), "{refused}");
         let then = progress();
         assert!(then.end.is_none(), "{then:?}");
         takt_testing::wait_for("further slots", || (progress().slot > then.slot + 10).then_some(()));
 
         prepare(2);
-        let late: Started = control.ask("a", &change(3, "a", 1), node::PATIENCE).expect("it goes over");
+        let late: Started =
+            control.ask("a", &change(3, "a", 1, BTreeMap::new()), node::PATIENCE).expect("it goes over");
         assert!(late.from_slot > then.slot + 10, "{late:?}");
         prepare(3);
         let at = progress().slot + 1_000_000;
-        let early: Started = control.ask("a", &change(4, "a", at), node::PATIENCE).expect("it goes over");
+        let early: Started =
+            control.ask("a", &change(4, "a", at, BTreeMap::new()), node::PATIENCE).expect("it goes over");
         assert_eq!(early.from_slot, at);
         let ended: Progress =
             control.ask("a", &Request::Stop { run: "r".to_owned(), manager: None }, node::PATIENCE).expect("it ends");

@@ -185,6 +185,7 @@ fn member(place: &Path, name: &str, listen: Vec<String>, connect: Vec<String>) -
         multicast: false,
         samples: Some(takt_testing::loopback(100).into()),
         samples_bits_per_s: 1e9,
+        samples_to: Vec::new(),
         quota: takt_cluster::tenant::Quotas::default(),
         ptp: PtpSettings::default(),
     };

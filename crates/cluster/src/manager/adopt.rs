@@ -133,7 +133,7 @@ impl Manager {
         members.join(&order.run, order.ballot())?;
         let reference = orphan.latest().reference.clone();
         let quorums = orphan.quorums();
-        let mut watched = Watched { names, quorums, ..Watched::new(order, placer.nodes(), reference, members, trace) };
+        let mut watched = Watched { names, quorums, ..Watched::new(order, reference, members, trace) };
         watched.has_majorities(None)?;
         for (name, after) in supports.into_iter().filter(|(name, _)| next.voters.contains(name)) {
             let adopt = Adopt { run: watched.order.run.clone(), after, next: next.clone() };

@@ -77,12 +77,6 @@ impl<'a> Placer<'a> {
         Placer { spares: spares.to_vec(), ..self }
     }
 
-    /// Its nodes.
-    #[must_use]
-    pub fn nodes(&self) -> &'a [NodeFacts] {
-        self.nodes
-    }
-
     /// A worker on each core that the mapper chose, and on each of the spare nodes, which have nothing to do.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! One waveform on several nodes: opened everywhere, begun at one instant, watched, and reported as one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -15,9 +14,10 @@ use super::takeover::Loss;
 use super::{Manager, PATIENCE, Placer};
 use crate::clock::ClockFacts;
 use crate::membership::Membership;
-use crate::message::{End, NodeFacts, Opened, Order, Progress, Request, Start, Started};
+use crate::message::{End, Opened, Order, Progress, Request, Start, Started};
 use crate::node::run::{nodes_of, quorum};
 use crate::quorum::{Ballot, Quorum};
+use crate::seal::Sealed;
 use crate::{ClusterError, Trace};
 
 /// Making components may take a while.
@@ -127,7 +127,6 @@ pub(super) struct Watched<'a> {
     pub(super) supports: BTreeMap<String, Ballot>,
     /// The slot of the last change of placing.
     pub(super) changed_at: u64,
-    pub(super) facts: &'a [NodeFacts],
     pub(super) reference: String,
     pub(super) members: Membership,
     /// Since when it takes part.
@@ -164,7 +163,7 @@ impl Manager {
         trace.span("takt.run", &[("takt.run", &order.run), ("takt.manager", &order.manager)], || {
             let members = Membership::start(&self.control, &order.manager)?;
             members.join(&order.run, order.ballot())?;
-            let mut watched = Watched::new(order.clone(), placer.nodes(), String::new(), members, trace);
+            let mut watched = Watched::new(order.clone(), String::new(), members, trace);
             let begun = self.begin(&mut watched);
             self.finish(watched, begun, placer, options)
         })
@@ -199,21 +198,21 @@ impl Manager {
             let opened = trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING));
             opened.map_err(|error| if began.elapsed() < OPENING { error } else { unopened(error) })
         };
-        // Where each node's samples go.
-        let samples = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.samples)));
-        let samples = samples.collect::<Result<_, ClusterError>>()?;
+        // Where each node takes samples, in its own words.
+        let stated = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.statement)));
+        let statements = stated.collect::<Result<_, ClusterError>>()?;
         let all_there = || Ok(watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE));
         // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
         let _ = watched.trace.leaf("takt.wait-for-heartbeats", &[], all_there)?;
-        self.start(watched, samples)
+        self.start(watched, statements)
     }
 
     /// Starts the reference first, which says when slot 0 begins, then the others.
-    fn start(&self, watched: &mut Watched<'_>, samples: BTreeMap<String, SocketAddr>) -> Result<(), ClusterError> {
-        let (reference, clock) = watched.clock(None)?;
+    fn start(&self, watched: &mut Watched<'_>, statements: BTreeMap<String, Sealed>) -> Result<(), ClusterError> {
+        let reference = watched.reference(None)?;
         let in_ns = u64::try_from(lead(watched.names.len()).as_nanos()).unwrap_or(u64::MAX);
         let run = watched.order.run.clone();
-        let start = Start { run, reference: reference.clone(), clock, in_ns, epoch_ns: None, ptp: None, samples };
+        let start = Start { run, reference: reference.clone(), in_ns, epoch_ns: None, ptp: None, statements };
         let trace = watched.trace;
         let ask = |name: &String, start: Start| -> Result<Started, ClusterError> {
             let request = Request::Start(start);
@@ -323,13 +322,7 @@ impl Manager {
 
 impl<'a> Watched<'a> {
     /// On all nodes of an order.
-    pub(super) fn new(
-        order: Order,
-        facts: &'a [NodeFacts],
-        reference: String,
-        members: Membership,
-        trace: &'a Trace,
-    ) -> Watched<'a> {
+    pub(super) fn new(order: Order, reference: String, members: Membership, trace: &'a Trace) -> Watched<'a> {
         let (names, quorums) = (nodes_of(&order), vec![quorum(&order)]);
         let members_of_it = names.iter().chain([&order.manager]);
         let supports = members_of_it.map(|name| (name.clone(), order.ballot())).collect();
@@ -341,7 +334,6 @@ impl<'a> Watched<'a> {
             quorums,
             supports,
             changed_at: 0,
-            facts,
             reference,
             members,
             since: Instant::now(),
@@ -375,12 +367,10 @@ impl<'a> Watched<'a> {
         })
     }
 
-    /// The node whose clock sets the beat, and where it takes requests; `keep` where that node is still there.
-    pub(super) fn clock(&self, keep: Option<&String>) -> Result<(String, SocketAddr), ClusterError> {
+    /// The node whose clock sets the beat; `keep` where that node is still there.
+    pub(super) fn reference(&self, keep: Option<&String>) -> Result<String, ClusterError> {
         let name = keep.filter(|name| self.names.contains(name)).or(self.names.first());
-        let silent = || ClusterError::Silent { node: name.cloned().unwrap_or_default() };
-        let facts = self.facts.iter().find(|facts| Some(&facts.node) == name).ok_or_else(silent)?;
-        Ok((facts.node.clone(), facts.clock))
+        name.cloned().ok_or_else(|| ClusterError::Silent { node: String::new() })
     }
 
     /// Its nodes but for one.

@@ -1,7 +1,6 @@
 //! What happens when a node is lost or too slow: the others take over its components at a slot edge, after the lost one can execute no more.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -15,6 +14,7 @@ use crate::membership::{LEASE, RECENT};
 use crate::message::{Change, Opened, Progress, Request, Started, WorkerOrder};
 use crate::node::run::quorum;
 use crate::quorum::Ballot;
+use crate::seal::Sealed;
 
 /// Numbers of streams between one placing and the next.
 const STREAMS: u32 = 1 << 16;
@@ -131,12 +131,12 @@ impl Manager {
 
     /// Brings all nodes that are there to another placing, from a slot on.
     fn place_anew(&self, watched: &mut Watched<'_>, workers: Vec<WorkerOrder>) -> Result<Edge, ClusterError> {
-        let samples = self.prepare(watched, workers)?;
+        let statements = self.prepare(watched, workers)?;
         let edge = self.edge(watched)?;
         watched.changed_at = edge.at;
-        let (reference, clock) = watched.clock(Some(&watched.reference))?;
+        let reference = watched.reference(Some(&watched.reference))?;
         let (run, next, at) = (watched.order.run.clone(), watched.order.ballot(), edge.at);
-        let change = Change { run, next, at, reference: reference.clone(), clock, epoch_ns: None, ptp: None, samples };
+        let change = Change { run, next, at, reference: reference.clone(), epoch_ns: None, ptp: None, statements };
         let ask = |name: &String, change: Change| -> Result<Started, ClusterError> {
             let started = self.ask_member(watched, name, &Request::Change(change), PATIENCE);
             started.inspect_err(|error| self.end_there(watched, name, error))
@@ -171,12 +171,12 @@ impl Manager {
         }
     }
 
-    /// Makes ready the next placing on all nodes that are left. Where each one's samples go.
+    /// Makes ready the next placing on all nodes that are left. Where each one takes samples, in its own words.
     fn prepare(
         &self,
         watched: &mut Watched<'_>,
         workers: Vec<WorkerOrder>,
-    ) -> Result<BTreeMap<String, SocketAddr>, ClusterError> {
+    ) -> Result<BTreeMap<String, Sealed>, ClusterError> {
         let manager = watched.order.manager.clone();
         watched.has_majorities(Some(&manager))?;
         watched.order.workers = workers;
@@ -188,12 +188,12 @@ impl Manager {
             // Its own promise was for the placing before: nobody else asks for it.
             let _ = watched.members.promise(&watched.order.run, &after, next.clone());
         }
-        let mut samples = BTreeMap::new();
+        let mut statements = BTreeMap::new();
         let mut lost = None;
         for (name, opened) in self.prepare_at_once(watched, &next.ballot) {
             match opened {
                 Ok(opened) => {
-                    samples.insert(name.clone(), opened.samples);
+                    statements.insert(name.clone(), opened.statement);
                     watched.supports.insert(name, next.ballot.clone());
                 }
                 Err(error) => lost = lost.or(Some(error)),
@@ -204,7 +204,7 @@ impl Manager {
         }
         // All support it now, and they are majorities of all before: nobody goes back.
         watched.quorums = vec![next];
-        Ok(samples)
+        Ok(statements)
     }
 
     /// Asks all nodes at once: while one of them does not answer, the others' leases need each other's promise.
@@ -310,5 +310,116 @@ impl Lost {
         let took_ns = u64::try_from(self.known.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let (known_in_slot, resumed_in_slot, state_lost) = (slot, None, self.components);
         Loss { node: self.node, why: self.why, known_in_slot, resumed_in_slot, state_lost, took_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::{Value, json};
+    use takt_base::Stop;
+    use takt_testing::{loopback, wait_for};
+
+    use super::*;
+    use crate::Trace;
+    use crate::certificates::{Grant, issue};
+    use crate::clock::ClockFacts;
+    use crate::control::{Control, payload, reply};
+    use crate::folder::{Folder, Settings};
+    use crate::membership::Membership;
+    use crate::message::{Answer, Moment, Order};
+
+    fn folder(place: &Path, name: &str, listen: u8, connect: &[String]) -> Folder {
+        let at = format!("quic/{}:7447", loopback(listen));
+        let text = format!("cluster = 'lab'\nnode = 'x'\nlisten = ['{at}']\nconnect = {connect:?}\nmulticast = false");
+        let settings: Settings = toml::from_str(&text).unwrap();
+        issue(place, "lab", &[name.to_owned()], &settings, &Grant::default()).unwrap();
+        Folder::read(&place.join(name)).unwrap()
+    }
+
+    fn order() -> Order {
+        let worker = |node: &str| json!({ "node": node, "cpu": 0, "components": [] });
+        let order = json!({
+            "run": "r", "placing": 2, "file": "x.toml", "text": "", "slot_ns": null, "set": [], "latency": "fixed",
+            "hop_slots": 2, "slots": 1000, "fifo_priority": 0, "manager": "m", "first_stream": 0,
+            "workers": [worker("a"), worker("b")],
+        });
+        serde_json::from_value(order).unwrap()
+    }
+
+    /// In that slot of 10 ms, watched over by `manager`.
+    fn progress(slot: u64, manager: &str) -> Progress {
+        Progress {
+            slot,
+            slot_ns: 10_000_000,
+            offset_ns: 0,
+            offset_bound_ns: 0,
+            clock: ClockFacts::default(),
+            manager: manager.to_owned(),
+            slow_slots: 0,
+            lost_slots: BTreeMap::new(),
+            end: None,
+        }
+    }
+
+    /// Ends the node, also where the test fails.
+    struct Ends<'a>(&'a Stop);
+
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.request();
+        }
+    }
+
+    /// What a message asks; an order is in the text that is signed.
+    fn ask_of(message: &[u8]) -> String {
+        let message: Value = serde_json::from_slice(message).unwrap();
+        let order = message["order"]["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap());
+        let request = order.map_or(message["body"].clone(), |given| given["order"].clone());
+        request["ask"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_node_that_refuses_another_placing_is_ended_unless_it_is_about_to_end_or_has_another_manager() {
+        let place = tempfile::tempdir().unwrap();
+        let node = Control::open(&folder(place.path(), "a", 1, &[]), true).unwrap();
+        let connect = [format!("quic/{}:7447", loopback(1))];
+        let manager = Manager::open(&folder(place.path(), "m", 2, &connect)).unwrap();
+        let (is, asked, stop) = (Mutex::new(progress(0, "m")), Mutex::new(Vec::new()), Stop::new());
+        let questions = node.questions().unwrap();
+        std::thread::scope(|scope| {
+            let _ends = Ends(&stop);
+            let _alive = node.appear().unwrap();
+            scope.spawn(|| {
+                while !stop.requested() {
+                    let Ok(Some(query)) = questions.recv_timeout(Duration::from_millis(20)) else { continue };
+                    let ask = ask_of(&payload(&query));
+                    let answer = match ask.as_str() {
+                        "moment" => json!(Moment { life: 1, at_ns: 1 }),
+                        _ => json!(*is.lock().unwrap()),
+                    };
+                    asked.lock().unwrap().push(ask);
+                    reply(&query, Answer::Good(answer));
+                }
+            });
+            wait_for("the node", || manager.control.present().ok()?.contains(&"a".to_owned()).then_some(()));
+            let members = Membership::start(&Arc::clone(&manager.control), "m").unwrap();
+            let trace = Trace::off();
+            let watched = Watched::new(order(), "a".to_owned(), members, &trace);
+            let refused = ClusterError::Refused { node: "a".to_owned(), why: String::new(), fix: String::new() };
+            let asked_after = |now: Progress, error: &ClusterError| {
+                *is.lock().unwrap() = now;
+                manager.end_there(&watched, "a", error);
+                std::mem::take(&mut *asked.lock().unwrap())
+            };
+            assert_eq!(asked_after(progress(100, "m"), &refused), ["progress", "moment", "stop"]);
+            // Its last slots pass before another placing of two nodes could begin, a lease and the time to tell them later.
+            assert_eq!(asked_after(progress(999, "m"), &refused), ["progress"], "it ends by itself, with its results");
+            assert_eq!(asked_after(progress(100, "n"), &refused), ["progress"], "another one watches over it");
+            let silent = ClusterError::Silent { node: "a".to_owned() };
+            assert_eq!(asked_after(progress(100, "m"), &silent), Vec::<String>::new(), "it is lost like any other");
+        });
     }
 }

@@ -16,7 +16,7 @@ use crate::quorum::Ballot;
 pub use takt_runtime::control::Answer;
 
 /// Version of the protocol. Another one is refused by name.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Bytes of an answer at most; of a message to a node less ([`crate::gate::MOST_BYTES`]), and of a heartbeat 1 MiB.
 pub const MOST_BYTES: usize = 16 << 20;

@@ -1,7 +1,6 @@
 //! A run of a waveform, from its order to its end.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -10,6 +9,7 @@ use takt_runtime::SinkHash;
 
 use crate::clock::{ClockFacts, PtpEpoch, SlotClock};
 use crate::quorum::{Ballot, Quorum};
+use crate::seal::Sealed;
 
 /// A waveform, and where each component of it runs. All nodes get the same one, and each takes its own part: so each knows all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,8 +107,8 @@ pub struct Adopted {
 /// An order is made ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Where other nodes send samples to.
-    pub samples: SocketAddr,
+    /// Where the node takes samples of it and requests for the time: a signed [`crate::statement::Statement`].
+    pub statement: Sealed,
 }
 
 /// Begin of a run.
@@ -117,10 +117,8 @@ pub struct Opened {
 pub struct Start {
     /// Which.
     pub run: String,
-    /// The node whose clock sets the beat, and where it takes requests.
+    /// The node whose clock sets the beat.
     pub reference: String,
-    /// The same.
-    pub clock: SocketAddr,
     /// How long from now, on the reference's clock, slot 0 begins; requested by the reference itself.
     pub in_ns: u64,
     /// Begin of slot 0 on the reference's clock, for all others.
@@ -128,8 +126,8 @@ pub struct Start {
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpEpoch>,
-    /// Where each node's samples go.
-    pub samples: BTreeMap<String, SocketAddr>,
+    /// What each node of the run answered to [`Order`]: where it takes samples.
+    pub statements: BTreeMap<String, Sealed>,
 }
 
 /// A run goes over to the placing that was made ready.
@@ -142,17 +140,15 @@ pub struct Change {
     pub next: Ballot,
     /// First logical slot of the new placing.
     pub at: u64,
-    /// The node whose clock sets the beat from now on, and where it takes requests.
+    /// The node whose clock sets the beat from now on.
     pub reference: String,
-    /// The same.
-    pub clock: SocketAddr,
     /// Begin of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpEpoch>,
-    /// Where each node's samples go.
-    pub samples: BTreeMap<String, SocketAddr>,
+    /// What each node answered when it made that placing ready.
+    pub statements: BTreeMap<String, Sealed>,
 }
 
 /// A run has begun, or is about to.

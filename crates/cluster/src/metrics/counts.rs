@@ -22,12 +22,13 @@ pub enum Reason {
     Range,
     Quota,
     Tenant,
+    Address,
     Unable,
 }
 
 impl Reason {
     /// All there are.
-    pub const ALL: [Reason; 15] = [
+    pub const ALL: [Reason; 16] = [
         Reason::Long,
         Reason::Version,
         Reason::Malformed,
@@ -42,6 +43,7 @@ impl Reason {
         Reason::Range,
         Reason::Quota,
         Reason::Tenant,
+        Reason::Address,
         Reason::Unable,
     ];
 
@@ -63,6 +65,7 @@ impl Reason {
             Reason::Range => "range",
             Reason::Quota => "quota",
             Reason::Tenant => "tenant",
+            Reason::Address => "address",
             Reason::Unable => "unable",
         }
     }

@@ -4,7 +4,7 @@
 //! bounded too. An agent whose lab sends nothing for a lease ends: first its input, and if it goes on, by force.
 
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -34,11 +34,19 @@ const MOST_WAITING: usize = 16;
 /// Bytes of an agent that wait for its lab.
 const MOST_WAITING_BYTES: usize = 4 * MOST_AGENT_BYTES;
 
+/// What an agent may have of the node.
+pub(super) struct Granted {
+    pub(super) cores: Vec<u32>,
+    /// Memory, MiB; `None`: its tenant has no quota of it.
+    pub(super) memory_mib: Option<u32>,
+}
+
 /// An agent.
 pub(super) struct Agent {
     tenant: Tenant,
     number: u64,
     cores: Vec<u32>,
+    memory_mib: Option<u32>,
     child: Child,
     input: Option<SyncSender<Vec<u8>>>,
     output: Arc<Output>,
@@ -53,10 +61,14 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Starts `program` as an agent. The thread that calls this has to outlive it: the kernel ends it with that one.
-    pub(super) fn start(program: &Path, tenant: Tenant, number: u64, cores: Vec<u32>) -> io::Result<Agent> {
+    pub(super) fn start(program: &Path, tenant: Tenant, number: u64, granted: Granted) -> io::Result<Agent> {
+        let Granted { cores, memory_mib } = granted;
         let list: Vec<String> = cores.iter().map(ToString::to_string).collect();
         let mut command = Command::new(program);
         command.args(["agent", "--lent", "--cores", &list.join(",")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(mib) = memory_mib {
+            command.args(["--memory", &mib.to_string()]);
+        }
         // Ctrl-C is for the node, which then ends it.
         let mut child = command.process_group(0).spawn()?;
         let (to, from) = child.stdin.take().zip(child.stdout.take()).ok_or(io::ErrorKind::BrokenPipe)?;
@@ -66,7 +78,8 @@ impl Agent {
         thread::spawn(move || write(to, &chunks));
         thread::spawn(move || into.fill(from));
         let (input, silent) = (Some(input), Duration::ZERO);
-        Ok(Agent { tenant, number, cores, child, input, output, silent, ending: None, ended: None, is_known: false })
+        let (ending, ended, is_known) = (None, None, false);
+        Ok(Agent { tenant, number, cores, memory_mib, child, input, output, silent, ending, ended, is_known })
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -80,6 +93,11 @@ impl Agent {
     /// The cores that it has; none once it has ended.
     pub(super) fn cores(&self) -> &[u32] {
         if self.ended.is_some() { &[] } else { &self.cores }
+    }
+
+    /// MiB that it has of its tenant's quota; none once it has ended.
+    pub(super) fn memory_mib(&self) -> u32 {
+        if self.ended.is_some() { 0 } else { self.memory_mib.unwrap_or(0) }
     }
 
     pub(super) fn facts(&self) -> AgentFacts {
@@ -120,7 +138,7 @@ impl Agent {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
         {
-            self.ended = Some(how(status));
+            self.ended = Some(how(status, self.memory_mib));
             self.ending.get_or_insert_default();
         }
         if self.silent > AGENT_LEASE {
@@ -154,9 +172,15 @@ impl Drop for Agent {
     }
 }
 
-fn how(status: ExitStatus) -> String {
-    status.to_string()
+/// How it has ended. A program that gets no more memory ends itself by SIGABRT.
+fn how(status: ExitStatus, memory_mib: Option<u32>) -> String {
+    match memory_mib.filter(|_| status.signal() == Some(SIGABRT)) {
+        Some(mib) => format!("{status}: it may have {mib} MiB here, and ends where it wants more"),
+        None => status.to_string(),
+    }
 }
+
+const SIGABRT: i32 = rustix::process::Signal::ABORT.as_raw();
 
 /// Writes chunks until there are no more, or nobody reads them.
 fn write(mut to: impl Write, chunks: &Receiver<Vec<u8>>) {
@@ -234,7 +258,8 @@ mod tests {
         let program = folder.path().join("program");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let agent = Agent::start(&program, Tenant::operator(), 7, vec![3]).unwrap();
+        let granted = Granted { cores: vec![3], memory_mib: Some(100) };
+        let agent = Agent::start(&program, Tenant::operator(), 7, granted).unwrap();
         (folder, agent)
     }
 
@@ -258,6 +283,21 @@ mod tests {
         });
         assert_eq!(last.ended.as_deref(), Some("exit status: 0"));
         assert!(cat.attend(Duration::ZERO) && cat.cores().is_empty());
+    }
+
+    #[test]
+    fn an_agent_is_told_what_it_may_have_and_what_ended_it_says_so() {
+        let (_folder, mut program) = agent("echo $@; kill -ABRT $$");
+        let said = wait_for("its arguments", || program.answer(Duration::ZERO));
+        assert_eq!(text(&said), "agent --lent --cores 3 --memory 100\n");
+        assert_eq!(program.memory_mib(), 100);
+        let last = wait_for("its end", || {
+            program.attend(Duration::ZERO);
+            program.answer(Duration::ZERO)
+        });
+        let how = last.ended.unwrap();
+        assert!(how.contains("it may have 100 MiB here, and ends where it wants more"), "{how}");
+        assert_eq!(program.memory_mib(), 0, "its tenant has it back");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use takt_host::fingerprint::Fingerprint;
 use zenoh::query::Query;
 
 use super::Node;
-use super::agents::Agent;
+use super::agents::{Agent, Granted};
 use super::place::Refusal;
 use crate::control::reply;
 use crate::message::{AgentStarted, Answer, StartAgent, WriteAgent};
@@ -35,6 +35,14 @@ impl HostedAgent {
         let output = self.agent.answer(Duration::MAX).unwrap_or_default();
         reply(&query, Answer::Good(json!(output)));
     }
+}
+
+/// MiB without which no agent does anything: its program, and the stacks of a few threads.
+const LEAST_MIB: u32 = 64;
+
+/// MiB of an agent whose tenant may have so many at most, and has some of them: all that is left. `None`: as many as it likes.
+fn memory_for_agent(most_mib: Option<u32>, has_mib: u32) -> Option<u32> {
+    most_mib.map(|most| most.saturating_sub(has_mib).max(LEAST_MIB))
 }
 
 impl Node {
@@ -75,7 +83,9 @@ impl Node {
         let left = self.quotas.of(by).0.cores.map_or(u32::MAX, |most| most.saturating_sub(has.cores));
         let there = u32::try_from(free.len()).unwrap_or(u32::MAX);
         let cores = wanted.cores.unwrap_or(left.min(there).max(1));
-        self.quotas.admit(by, has, Share { cores, ..Share::default() })?;
+        let memory_mib = memory_for_agent(self.quotas.of(by).0.memory_mib, has.memory_mib);
+        let asks = Share { cores, memory_mib: memory_mib.unwrap_or(0), ..Share::default() };
+        self.admit(by, has, asks)?;
         if cores > there {
             return Err(Refusal::new(
                 format!("an agent is to have {cores} cores, and {there} are free"),
@@ -84,7 +94,8 @@ impl Node {
         }
         let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
         let number = self.gate.add_agent(by)?;
-        let started = Agent::start(&self.offer.program, by.clone(), number, cores.clone());
+        let granted = Granted { cores: cores.clone(), memory_mib };
+        let started = Agent::start(&self.offer.program, by.clone(), number, granted);
         let agent = started.map_err(|error| {
             self.gate.remove_agent(number);
             Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
@@ -92,5 +103,23 @@ impl Node {
         self.agents.push(HostedAgent { agent, waits: None });
         let life = self.gate.moment(0).life;
         Ok(json!(AgentStarted { agent: number, life, cores, machine: Fingerprint::read() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tenant::Quotas;
+
+    #[test]
+    fn an_agent_has_the_memory_that_the_quota_leaves_and_counts_with_it() {
+        assert_eq!(memory_for_agent(None, 5), None);
+        assert_eq!(memory_for_agent(Some(512), 100), Some(412));
+        // Too little is left: the quota says so.
+        let quotas: Quotas = toml::from_str("[blue]\nmemory_mib = 100\n").unwrap();
+        let (blue, has) = (Tenant::named("blue").unwrap(), Share { memory_mib: 60, ..Share::default() });
+        let memory_mib = memory_for_agent(Some(100), has.memory_mib).unwrap();
+        let over = quotas.admit(&blue, has, Share { memory_mib, ..Share::default() }).unwrap_err();
+        assert_eq!(over.to_string(), "tenant `blue` may have 100 MiB here, has 60 and asks for 64 more");
     }
 }

@@ -4,6 +4,7 @@ mod agents;
 mod beat;
 mod lending;
 mod opening;
+mod peers;
 pub(crate) mod place;
 pub(crate) mod run;
 mod runs;
@@ -25,10 +26,13 @@ use zenoh::query::Query;
 
 use self::lending::HostedAgent;
 use self::opening::{Opening, SOON};
+use self::peers::Peers;
 use self::place::Refusal;
 use self::run::{Host, Run};
+use self::runs::Takes;
 use crate::ClusterError;
 use crate::control::{Control, payload, reply};
+use crate::destination::Destinations;
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
@@ -72,8 +76,8 @@ pub struct Node {
     notes: Notes,
     runs: Vec<Run>,
     openings: Vec<Opening>,
-    /// Memory of each run, MiB: of that placing of it which takes most.
-    memory_mib: BTreeMap<String, u32>,
+    /// What each run takes beside cores.
+    takes: BTreeMap<String, Takes>,
     agents: Vec<HostedAgent>,
     messages: Messages,
     /// What runs counted that are gone.
@@ -103,7 +107,13 @@ impl Node {
         let quotas = folder.settings().quota.clone();
         let bytes_per_s = folder.settings().samples_bits_per_s / 8.0;
         let ptp = folder.settings().ptp.service();
-        let host = Host { node: name, engine: offer.engine, samples, ptp, registry, members };
+        let peers = Peers {
+            signer: folder.signer()?.0,
+            trust: folder.trust()?,
+            destinations: Destinations::new(samples, folder.settings().samples_to.clone()),
+            clock: clock.local(),
+        };
+        let host = Host { node: name, engine: offer.engine, samples, ptp, registry, members, peers };
         let (class, notes, runs, agents) = (costs::class(), Notes::new("refused   "), Vec::new(), Vec::new());
         let (messages, past, metrics) = (Messages::default(), Sums::default(), None);
         Ok(Node {
@@ -120,7 +130,7 @@ impl Node {
             notes,
             runs,
             openings: Vec::new(),
-            memory_mib: BTreeMap::new(),
+            takes: BTreeMap::new(),
             agents,
             messages,
             past,
@@ -277,12 +287,15 @@ impl Node {
             let share = shares.entry(tenant.clone()).or_default();
             share.runs += 1;
             share.cores += u32::try_from(cores).unwrap_or(u32::MAX);
-            let memory_mib = self.memory_mib.get(name).copied().unwrap_or(0);
-            share.memory_mib = share.memory_mib.saturating_add(memory_mib);
+            let takes = self.takes.get(name).copied().unwrap_or_default();
+            share.memory_mib = share.memory_mib.saturating_add(takes.memory_mib);
+            share.samples_bits_per_s = share.samples_bits_per_s.saturating_add(takes.samples_bits_per_s);
         }
         for HostedAgent { agent, .. } in &self.agents {
             let cores = u32::try_from(agent.cores().len()).unwrap_or(u32::MAX);
-            shares.entry(agent.tenant().clone()).or_default().cores += cores;
+            let share = shares.entry(agent.tenant().clone()).or_default();
+            share.cores += cores;
+            share.memory_mib = share.memory_mib.saturating_add(agent.memory_mib());
         }
         shares
     }

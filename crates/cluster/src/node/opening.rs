@@ -100,7 +100,7 @@ impl Node {
             let (name, tenant, waits) = (opening.name.clone(), opening.tenant.clone(), opening.waits.take());
             let opened = opening.finish().and_then(|run| self.keep(run));
             if opened.is_err() {
-                self.memory_mib.remove(&name);
+                self.takes.remove(&name);
             }
             let answer = self.answer_to("open", &tenant, now_ns, opened);
             if let Some(query) = waits {
@@ -111,8 +111,8 @@ impl Node {
 
     /// Takes part in a run that is open.
     fn keep(&mut self, run: Run) -> Result<Json, Refusal> {
+        let opened = Opened { statement: run.statement(&self.host)? };
         run.join(&self.host.members)?;
-        let opened = Opened { samples: run.samples() };
         // It has counted nothing yet: its components are on the page from now on.
         run.add_to(&mut self.past);
         self.runs.push(run);

@@ -9,7 +9,7 @@ use super::Node;
 use super::opening::Opening;
 use super::place::{Placed, Refusal, place};
 use super::run::{Host, Run};
-use crate::check::{Unmade, of_waveform};
+use crate::check::{Unmade, of_waveform, samples_bits_per_s};
 use crate::membership::Membership;
 use crate::message::{Opened, Order};
 use crate::metrics::Reason;
@@ -19,6 +19,23 @@ use crate::tenant::{Share, Tenant};
 /// Runs at a time, those that have ended included.
 const MOST_RUNS: usize = 64;
 
+/// What a run takes of its tenant's quota beside cores: of that placing of it which takes most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Takes {
+    pub(super) memory_mib: u32,
+    pub(super) samples_bits_per_s: u64,
+}
+
+impl Takes {
+    /// Of each the larger one.
+    fn most(self, other: Takes) -> Takes {
+        Takes {
+            memory_mib: self.memory_mib.max(other.memory_mib),
+            samples_bits_per_s: self.samples_bits_per_s.max(other.samples_bits_per_s),
+        }
+    }
+}
+
 impl Node {
     pub(super) fn open_run(&mut self, by: &Tenant, order: Order) -> Result<Opening, Refusal> {
         let mut names =
@@ -27,16 +44,30 @@ impl Node {
             return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
         }
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
-        let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, memory_mib: 0 };
+        let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, ..Share::default() };
         let has = self.shares().remove(by).unwrap_or_default();
-        self.quotas.admit(by, has, asks)?;
+        self.admit(by, has, asks)?;
         self.make_room()?;
         let placed = place(&order, &self.host.node, &self.free(), &self.host.registry)?;
-        asks.memory_mib = self.memory_of(by, &placed)?;
-        self.quotas.admit(by, has, asks)?;
+        let takes = self.needs(by, &placed)?;
+        (asks.memory_mib, asks.samples_bits_per_s) = (takes.memory_mib, takes.samples_bits_per_s);
+        self.admit(by, has, asks)?;
         let opening = Opening::begin(by.clone(), order, placed, self.host.opener())?;
-        self.memory_mib.insert(opening.name.clone(), asks.memory_mib);
+        self.takes.insert(opening.name.clone(), takes);
         Ok(opening)
+    }
+
+    /// Whether a tenant that `has` so much of this node may have what it `asks` as well. Whatever its quota says, a tenant sends no
+    /// more samples than the interface carries; what the operator sends is for him to know.
+    pub(super) fn admit(&self, by: &Tenant, has: Share, asks: Share) -> Result<(), Refusal> {
+        self.quotas.admit(by, has, asks)?;
+        let (sends, carries) = (has.samples_bits_per_s.saturating_add(asks.samples_bits_per_s), self.bytes_per_s * 8.0);
+        if *by == Tenant::operator() || sends as f64 <= carries {
+            return Ok(());
+        }
+        let why = format!("runs of `{by}` would send {sends} bit/s of samples, and the interface carries {carries:.0}");
+        Err(Refusal::new(why, "let fewer items cross nodes, or correct samples_bits_per_s in the node's cluster.toml")
+            .because(Reason::Quota))
     }
 
     /// Forgets a run that has ended where there is room for no other: of the tenant that has most of them, so that none can
@@ -58,31 +89,36 @@ impl Node {
         Ok(())
     }
 
-    /// MiB that what is placed takes, if a run of `owner` may have it: nothing of it is made before.
-    fn memory_of(&self, owner: &Tenant, placed: &Placed) -> Result<u32, Refusal> {
-        Ok(of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?)
+    /// What a placed share takes, if a run of `owner` may have it: nothing of it is made before.
+    fn needs(&self, owner: &Tenant, placed: &Placed) -> Result<Takes, Refusal> {
+        let memory_mib = of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?;
+        Ok(Takes { memory_mib, samples_bits_per_s: samples_bits_per_s(&placed.share) })
     }
 
     pub(super) fn prepare(&mut self, by: &Tenant, after: &Ballot, order: Order) -> Result<Json, Refusal> {
         let name = order.run.clone();
         let next = self.on(by, &name, |run, host| run.place_next(&order, host))?;
-        let memory_mib = self.memory_with(&name, &next)?;
+        let takes = self.takes_with(&name, &next)?;
         // A run keeps its cores: of these its tenant has as many as before.
-        let samples = self.on(by, &name, |run, host| run.prepare(after, order, next, host))?;
-        self.memory_mib.insert(name, memory_mib);
-        Ok(json!(Opened { samples }))
+        let statement = self.on(by, &name, |run, host| run.prepare(after, order, next, host))?;
+        self.takes.insert(name, takes);
+        Ok(json!(Opened { statement }))
     }
 
-    /// MiB of a run once it may go over to another placing. What its tenant may not have the operator does not bring in either,
+    /// What a run takes once it may go over to another placing. What its tenant may not have the operator does not bring in either,
     /// when he takes over the run with the order that it has.
-    fn memory_with(&self, name: &str, next: &Placed) -> Result<u32, Refusal> {
+    fn takes_with(&self, name: &str, next: &Placed) -> Result<Takes, Refusal> {
         let run = self.runs.iter().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
-        let (owner, has_mib) = (run.tenant(), self.memory_mib.get(name).copied().unwrap_or(0));
-        let next_mib = self.memory_of(owner, next)?;
+        let (owner, now) = (run.tenant(), self.takes.get(name).copied().unwrap_or_default());
+        let next = self.needs(owner, next)?;
         let has = self.shares().remove(owner).unwrap_or_default();
-        let asks = Share { memory_mib: next_mib.saturating_sub(has_mib), ..Share::default() };
-        self.quotas.admit(owner, has, asks)?;
-        Ok(next_mib.max(has_mib))
+        let asks = Share {
+            memory_mib: next.memory_mib.saturating_sub(now.memory_mib),
+            samples_bits_per_s: next.samples_bits_per_s.saturating_sub(now.samples_bits_per_s),
+            ..Share::default()
+        };
+        self.admit(owner, has, asks)?;
+        Ok(next.most(now))
     }
 
     /// Does something to a run, with what the node gives it.
@@ -119,7 +155,7 @@ impl Node {
         let members = &self.host.members;
         for run in self.runs.extract_if(.., |run| which(run, members)) {
             run.add_to(&mut self.past);
-            self.memory_mib.remove(run.name());
+            self.takes.remove(run.name());
             members.release(run.name());
         }
     }

@@ -14,25 +14,25 @@ use crate::support::*;
 fn what_is_no_message_is_refused() {
     let (mut gate, blue) = world();
     let order = document(&signed(&blue, gate.moment(NOW_NS), &stop()));
-    let deep = format!("{}{}", r#"{"protocol":2,"body":"#, "[".repeat(5_000));
-    let both = bytes(&json!({"protocol": 2, "body": {"ask": "describe"}, "order": order["order"]}));
-    let more = bytes(&json!({"protocol": 2, "order": order["order"], "note": "hello"}));
-    let no_sealed = bytes(&json!({"protocol": 2, "order": {"text": "x"}}));
+    let deep = format!("{}{}", r#"{"protocol":3,"body":"#, "[".repeat(5_000));
+    let both = bytes(&json!({"protocol": 3, "body": {"ask": "describe"}, "order": order["order"]}));
+    let more = bytes(&json!({"protocol": 3, "order": order["order"], "note": "hello"}));
+    let no_sealed = bytes(&json!({"protocol": 3, "order": {"text": "x"}}));
     let bad: [&[u8]; 18] = [
         b"",
         b"{}",
         b"null",
-        b"[2]",
+        b"[3]",
         b"\xff\xfe",
-        b"{\"protocol\":2,\"body\":{\"ask\":\"\xff\"}}",
-        br#"{"protocol":2}"#,
-        br#"{"protocol":2,"body":null}"#,
+        b"{\"protocol\":3,\"body\":{\"ask\":\"\xff\"}}",
+        br#"{"protocol":3}"#,
+        br#"{"protocol":3,"body":null}"#,
         br#"{"protocol":-1,"body":{"ask":"describe"}}"#,
         br#"{"protocol":1e99,"body":{"ask":"describe"}}"#,
         br#"{"protocol":4294967297,"body":{"ask":"describe"}}"#,
-        br#"{"protocol":2,"body":{"ask":"fly"}}"#,
-        br#"{"protocol":2,"body":{"ask":"progress","run":"x","more":1}}"#,
-        br#"{"protocol":2,"protocol":2,"body":{"ask":"describe"}}"#,
+        br#"{"protocol":3,"body":{"ask":"fly"}}"#,
+        br#"{"protocol":3,"body":{"ask":"progress","run":"x","more":1}}"#,
+        br#"{"protocol":3,"protocol":3,"body":{"ask":"describe"}}"#,
         deep.as_bytes(),
         &both,
         &more,
@@ -43,7 +43,7 @@ fn what_is_no_message_is_refused() {
         assert!(why.starts_with("no message: "), "{why} of {}", String::from_utf8_lossy(message));
     }
     let other = br#"{"protocol": 7, "body": {"ask": "something new"}}"#;
-    assert_eq!(refusal(&mut gate, other), "it speaks version 7 of the protocol, and this takt 2");
+    assert_eq!(refusal(&mut gate, other), "it speaks version 7 of the protocol, and this takt 3");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn what_is_long_is_not_parsed() {
         "a message of 4194305 bytes, and 4194304 are the most of one with a signature"
     );
     let run = "x".repeat(MOST_BYTES_UNSIGNED);
-    let message = bytes(&json!({"protocol": 2, "body": {"ask": "progress", "run": run}}));
+    let message = bytes(&json!({"protocol": 3, "body": {"ask": "progress", "run": run}}));
     let why = refusal(&mut gate, &message);
     assert!(why.ends_with("and 16384 are the most of one without a signature"), "{why}");
     // The largest waveform that takt reads travels.

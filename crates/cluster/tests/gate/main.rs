@@ -220,10 +220,10 @@ fn a_certificate_without_a_tenant_is_the_operators() {
 fn questions_are_of_any_member_and_orders_of_none_without_a_signature() {
     let (mut gate, blue) = world();
     for question in [json!({"ask": "describe"}), json!({"ask": "moment"}), json!({"ask": "progress", "run": "x"})] {
-        let message = bytes(&json!({"protocol": 2, "body": question}));
+        let message = bytes(&json!({"protocol": 3, "body": question}));
         assert!(matches!(admit(&mut gate, &message), Ok(Admitted::Question(_))), "{question}");
     }
-    let message = bytes(&json!({"protocol": 2, "body": {"ask": "stop", "run": "utran-7"}}));
+    let message = bytes(&json!({"protocol": 3, "body": {"ask": "stop", "run": "utran-7"}}));
     assert_eq!(refusal(&mut gate, &message), "order `stop` without a signature");
     let message = signed(&blue, gate.moment(NOW_NS), &Request::Describe);
     assert_eq!(refusal(&mut gate, &message), "`blue` signed a question as an order");

@@ -126,17 +126,16 @@ pub(crate) fn start() -> Start {
     Start {
         run: "utran-7".to_owned(),
         reference: "a".to_owned(),
-        clock: "10.0.0.1:7000".parse().expect("an address"),
         in_ns: 1_000_000,
         epoch_ns: None,
         ptp: None,
-        samples: BTreeMap::new(),
+        statements: BTreeMap::new(),
     }
 }
 
 pub(crate) fn change() -> Change {
-    let Start { run, reference, clock, epoch_ns, ptp, samples, .. } = start();
-    Change { run, next: Ballot::new(2, "manager-7"), at: 100, reference, clock, epoch_ns, ptp, samples }
+    let Start { run, reference, epoch_ns, ptp, statements, .. } = start();
+    Change { run, next: Ballot::new(2, "manager-7"), at: 100, reference, epoch_ns, ptp, statements }
 }
 
 pub(crate) const PTP: PtpEpoch = PtpEpoch { epoch_ptp_ns: 1_800_000_000_000_000_000, grandmaster: 7, bound_ns: 5_000 };

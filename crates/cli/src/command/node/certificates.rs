@@ -71,6 +71,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         connect: args.connect,
         samples: args.samples,
         samples_bits_per_s: args.samples_bits_per_s,
+        samples_to: Vec::new(),
         quota: Quotas::default(),
         ptp: PtpSettings::default(),
     };

@@ -20,11 +20,14 @@ use open::bridges;
 use slow::Slow;
 
 use super::beat::{Beat, Epoch};
+use super::peers::{Peers, Stated};
 use super::place::{Placed, Refusal, place};
 use crate::membership::{Membership, RECENT};
 use crate::message::{Adopt, Adopted, Change, End, Order, Recalled, Start, Started};
 use crate::metrics::totals::How;
 use crate::quorum::{Ballot, Quorum};
+use crate::seal::Sealed;
+use crate::statement::Placing;
 use crate::tenant::Tenant;
 
 /// A run that is not started is forgotten once its manager's heartbeats have not come for so long: it is gone. One that lives may
@@ -52,6 +55,7 @@ pub(super) struct Host {
     pub(super) ptp: Service,
     pub(super) registry: Registry,
     pub(super) members: Membership,
+    pub(super) peers: Peers,
 }
 
 /// A waveform's part on this node.
@@ -136,9 +140,14 @@ impl Run {
         host.members.received(&self.order.run, self.manager(), RECENT)
     }
 
-    /// Where other nodes send samples to.
-    pub(super) fn samples(&self) -> SocketAddr {
-        self.samples
+    /// Where it takes samples, for the nodes that send them.
+    pub(super) fn statement(&self, host: &Host) -> Result<Sealed, Refusal> {
+        host.peers.state(&host.node, self.placing(&self.order.ballot()), self.samples)
+    }
+
+    /// A placing of it.
+    fn placing<'a>(&'a self, ballot: &'a Ballot) -> Placing<'a> {
+        Placing { tenant: &self.tenant, run: &self.order.run, ballot }
     }
 
     /// Cores that it has.
@@ -149,6 +158,9 @@ impl Run {
 
     /// Lets the workers begin at slot 0.
     pub(super) fn start(&mut self, start: &Start, host: &mut Host) -> Result<Started, Refusal> {
+        let ballot = self.order.ballot();
+        let stated = Stated { host, placing: self.placing(&ballot), statements: &start.statements };
+        let (peers, clock) = (stated.peers(&self.order, &self.placed)?, stated.clock(&start.reference)?);
         let (mut running, bridges) = match std::mem::replace(&mut self.state, State::Changing) {
             State::Opened { running, bridges } => (running, bridges),
             // It goes on as it is.
@@ -162,11 +174,11 @@ impl Run {
             self.beat.lead(self.order.slot_clock, epoch_ns, &host.ptp, &self.time)?;
             epoch_ns
         } else {
-            let Start { reference, clock, epoch_ns, ptp, .. } = start;
-            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
+            let Start { reference, epoch_ns, ptp, .. } = start;
+            let epoch = Epoch { reference, clock, epoch_ns: *epoch_ns, ptp: *ptp };
             self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time)?
         };
-        let (bridges, links) = self.connect(&self.order, bridges, &start.samples)?;
+        let (bridges, links) = self.connect(&self.order, bridges, &peers)?;
         self.counters.links = links;
         self.reference = start.reference.clone();
         host.members.lease(&self.order.run, quorum(&self.order), self.time.clone());
@@ -197,7 +209,7 @@ impl Run {
         order: Order,
         placed: Placed,
         host: &Host,
-    ) -> Result<SocketAddr, Refusal> {
+    ) -> Result<Sealed, Refusal> {
         has_room(self.earlier.len(), self.placings)?;
         if let State::Executing { running, .. } = &self.state {
             running.has_room_for(&placed.share.graph).map_err(|error| Refusal::new(error, "run it anew"))?;
@@ -206,9 +218,9 @@ impl Run {
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
         // node executes it keeps in the next.
         self.support(after, quorum(&order), host)?;
-        let samples = bridges.local();
+        let statement = host.peers.state(&host.node, self.placing(&order.ballot()), bridges.local())?;
         self.next = Some((order, placed, bridges));
-        Ok(samples)
+        Ok(statement)
     }
 
     /// Supports the next placing, if it follows the one that the node supports until now.
@@ -255,11 +267,13 @@ impl Run {
     pub(super) fn change(&mut self, change: &Change, host: &Host) -> Result<Started, Refusal> {
         self.is_executed()?;
         let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
-        let epoch_ns = self.turn(change, host)?;
+        let stated = Stated { host, placing: self.placing(&change.next), statements: &change.statements };
+        let (peers, clock) = (stated.peers(&order, &placed)?, stated.clock(&change.reference)?);
+        let epoch_ns = self.turn(change, clock, host)?;
         self.reference = change.reference.clone();
         let mut registry = host.registry.clone();
         next.give(&mut registry);
-        let (next, links) = self.connect(&order, next, &change.samples)?;
+        let (next, links) = self.connect(&order, next, &peers)?;
         let State::Executing { running, bridges } = &mut self.state else {
             return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
         };
@@ -276,10 +290,10 @@ impl Run {
     }
 
     /// Takes the beat from the node that a change names. When slot 0 began on that one's clock.
-    fn turn(&mut self, change: &Change, host: &Host) -> Result<u64, Refusal> {
-        let Change { reference, clock, epoch_ns, ptp, .. } = change;
+    fn turn(&mut self, change: &Change, clock: SocketAddr, host: &Host) -> Result<u64, Refusal> {
+        let Change { reference, epoch_ns, ptp, .. } = change;
         if *reference != host.node {
-            let epoch = Epoch { reference, clock: *clock, epoch_ns: *epoch_ns, ptp: *ptp };
+            let epoch = Epoch { reference, clock, epoch_ns: *epoch_ns, ptp: *ptp };
             return self.beat.follow(self.order.slot_clock, &epoch, &host.ptp, &self.time);
         }
         let epoch_ns = self.time.begins().unwrap_or(0);
@@ -287,18 +301,16 @@ impl Run {
         Ok(self.time.begins().unwrap_or(epoch_ns))
     }
 
-    /// The bridges, and what their links count.
+    /// The bridges, and what their links count. `peers`: where the workers at their other ends are.
     fn connect(
         &self,
         order: &Order,
         bridges: Bridges,
-        samples: &BTreeMap<String, SocketAddr>,
+        peers: &BTreeMap<usize, SocketAddr>,
     ) -> Result<(takt_bridge::Running, Vec<(String, LinkReader)>), Refusal> {
-        let at = |(index, worker): (usize, &crate::message::WorkerOrder)| Some((index, *samples.get(&worker.node)?));
-        let peers: BTreeMap<usize, SocketAddr> = order.workers.iter().enumerate().filter_map(at).collect();
         // Above the workers: what it does is short, and they wait for it.
         let priority = (order.fifo_priority > 0).then(|| order.fifo_priority.saturating_add(1).min(98));
-        let started = bridges.start(&peers, self.time.clone(), priority, Stop::new());
+        let started = bridges.start(peers, self.time.clone(), priority, Stop::new());
         let started = started.map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
         let peer = |link: &LinkReader| order.workers.get(link.worker()).map(|worker| worker.node.clone());
         let links = started.links().iter().filter_map(|link| Some((peer(link)?, link.clone()))).collect();
