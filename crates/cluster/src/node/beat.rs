@@ -130,3 +130,71 @@ fn refusal(error: PtpError) -> Refusal {
     let why = causes.fold(error.to_string(), |why, cause| format!("{why}: {cause}"));
     Refusal::new(why, error.fix())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use takt_base::{Clock, Stop, WallClock};
+    use takt_bridge::clock::Responder;
+    use takt_bridge::clock::ptp::PtpDomain;
+    use takt_testing::{loopback, wait_for};
+    use takt_wire::clock::{ClockReply, ClockRequest};
+
+    use super::*;
+
+    /// A reference that counts how often it is asked.
+    fn reference(stop: &Stop) -> (SocketAddr, Arc<AtomicU64>, std::thread::JoinHandle<()>) {
+        let socket = UdpSocket::bind((loopback(1), 0)).unwrap();
+        socket.set_read_timeout(Some(std::time::Duration::from_millis(20))).unwrap();
+        let (at, asked, until) = (socket.local_addr().unwrap(), Arc::new(AtomicU64::new(0)), stop.clone());
+        let count = Arc::clone(&asked);
+        let answers = move || {
+            let mut room = [0; ClockRequest::BYTES];
+            while !until.requested() {
+                let Ok((len, from)) = socket.recv_from(&mut room) else { continue };
+                let ClockRequest { id } = ClockRequest::parse(&room[..len]).unwrap();
+                let now_ns = WallClock.now().0;
+                let len = ClockReply { id, received_ns: now_ns, sent_ns: now_ns }.write(&mut room).unwrap();
+                socket.send_to(&room[..len], from).unwrap();
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        (at, asked, std::thread::spawn(answers))
+    }
+
+    #[test]
+    fn the_beat_is_kept_until_the_new_reference_answers() {
+        let (time, stop) = (SlotTime::new(1_000_000), Stop::new());
+        let service = Service::new(None, PtpDomain { number: 0, transport_specific: 0 });
+        let (at, asked, answers) = reference(&stop);
+        let mut beat = Beat::Alone;
+        let mut follow = |name: &str, clock, epoch_ns| {
+            let epoch = Epoch { reference: name, clock, epoch_ns: Some(epoch_ns), ptp: None };
+            let followed = beat.follow(SlotClock::Own, &epoch, &service, &time);
+            assert!(matches!(beat, Beat::Own { .. }), "one is followed, the old or the new");
+            followed
+        };
+        // Slot 0 a thousand seconds later: no clock is off by that.
+        let (first_ns, later_ns) = (5_000_000_000_000, 6_000_000_000_000);
+        let is_at = |epoch_ns: u64| time.begins().unwrap().abs_diff(epoch_ns) < 500_000_000_000;
+        assert_eq!(follow("b", at, first_ns), Ok(first_ns));
+        assert!(is_at(first_ns));
+
+        // Bound, so that nobody else answers there, and silent.
+        let silent = UdpSocket::bind((loopback(2), 0)).unwrap();
+        let refused = follow("c", silent.local_addr().unwrap(), later_ns).unwrap_err();
+        assert!(refused.why.starts_with("the clock of `c` does not answer at "), "{}", refused.why);
+        assert!(is_at(first_ns), "slots stay where they are");
+        let before = asked.load(Ordering::SeqCst);
+        wait_for("another question to the old one", || (asked.load(Ordering::SeqCst) > before).then_some(()));
+
+        let third = Responder::start(loopback(3).into()).unwrap();
+        assert_eq!(follow("d", third.local(), later_ns), Ok(later_ns));
+        assert!(is_at(later_ns), "now they go by the new one");
+        stop.request();
+        answers.join().unwrap();
+    }
+}
