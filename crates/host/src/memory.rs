@@ -3,7 +3,7 @@
 use std::io;
 
 use rustix::mm::MlockAllFlags;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::call::WITH_SUDO;
 use crate::capability::{self, CapabilitySet};
@@ -45,6 +45,21 @@ pub fn lock_all() -> Result<(), MemoryError> {
         return Err(MemoryError::Limit { limit_bytes });
     }
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|errno| MemoryError::Io(errno.into()))
+}
+
+/// The memory that this process may have of its own, bytes: heap, stacks and private mappings. `None`: no limit.
+#[must_use]
+pub fn own_limit() -> Option<u64> {
+    getrlimit(Resource::Data).current
+}
+
+/// Lets this process have no more memory of its own than that: the kernel gives no more.
+///
+/// # Errors
+/// The kernel refuses: the hard limit is lower already.
+pub fn limit_own(bytes: u64) -> io::Result<()> {
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    Ok(setrlimit(Resource::Data, limit)?)
 }
 
 /// Unlocks what [`lock_all`] locked.

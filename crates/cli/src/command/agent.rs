@@ -27,6 +27,10 @@ pub struct Args {
     #[arg(long)]
     lent: bool,
 
+    /// Have no more memory than so many MiB: what a request needs beyond that is refused, or ends the agent.
+    #[arg(long, value_name = "MIB")]
+    memory: Option<u32>,
+
     /// Be the first process of a guest, as this file says.
     #[arg(long, value_name = "FILE", hide = true)]
     guest: Option<PathBuf>,
@@ -48,6 +52,9 @@ pub fn run(args: Args, _output: &Output) -> Result<Answer> {
     }
     if !args.cores.is_empty() {
         takt_host::affinity::pin_self(&args.cores).into_diagnostic()?;
+    }
+    if let Some(mib) = args.memory {
+        takt_host::memory::limit_own(u64::from(mib) << 20).into_diagnostic()?;
     }
     let abandon = || std::process::exit(2);
     let input = BufReader::new(stdin());

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use takt_graph::{Graph, MissPolicy, Plan, PortId};
+use takt_host::memory::own_limit;
 use takt_link::ring::{Reader, Writer, ring};
 
 use super::caught_up::CaughtUp;
@@ -115,7 +116,8 @@ pub(crate) fn make(
     options: &Options,
     least: &dyn Fn(usize) -> u64,
 ) -> Result<Vec<Table>, OpenError> {
-    let allowed_bytes = options.memory_max_bytes;
+    // Beyond its own limit the process would end where memory runs out.
+    let allowed_bytes = options.memory_max_bytes.min(own_limit().unwrap_or(u64::MAX));
     // Under a clock a ring has no cells beyond need: a packet that is late is missing.
     let burst = matches!(options.clock, SlotClock::Free).then_some(options.burst.max(1));
     let roomy = layout(graph, plan, least, burst);
