@@ -10,11 +10,11 @@ use takt_base::Complex32;
 use takt_dsp::file::{Existing, FileError, SampleFormat};
 use takt_dsp::sigmf::{Capture, Global, Metadata, Reader, Writer};
 
-const BYTES: usize = 4 << 20;
+const BYTES: usize = 1 << 20;
 
 const GLOBAL: &str = r#""global":{"core:datatype":"ci16_le","core:version":"1.0.0""#;
 
-/// A document of some 4 MiB: `head`, `item` over and over, `tail`.
+/// A document of some 1 MiB: `head`, `item` over and over, `tail`.
 fn filled(head: &str, item: &str, tail: &str) -> String {
     format!("{head}{}{tail}", vec![item; (BYTES / (item.len() + 1)).max(1)].join(","))
 }
