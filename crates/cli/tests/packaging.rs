@@ -121,6 +121,41 @@ fn the_clock_of_a_card_is_let_through_to_be_read_and_no_other_device() {
     assert!(addition.contains("SupplementaryGroups=ptp\n") && guide.contains("groupadd --system ptp\n"));
 }
 
+/// Images that the files name, each as `NAME:TAG`.
+fn images() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in files(&file("packaging")) {
+        for line in fs::read_to_string(&path).expect("text").lines().map(str::trim) {
+            let base = line.strip_prefix("ARG BUILDER=").or(line.strip_prefix("ARG BASE="));
+            let plain_from = line.strip_prefix("FROM ").filter(|from| !from.starts_with("${"));
+            let of_pod = line.strip_prefix("image: ").filter(|image| !image.starts_with('*'));
+            let of_pod = of_pod.map(|image| image.trim_start_matches("&image "));
+            let image = base.or(plain_from).or(of_pod).map(str::to_owned);
+            let tag = line.strip_prefix("newTag: ").map(|tag| format!("takt-node:{tag}"));
+            found.extend(image.or(tag).map(|image| (path.clone(), image)));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_image_has_an_exact_version() {
+    let images = images();
+    assert!(images.len() >= 4, "{images:?}");
+    for (path, image) in &images {
+        let (name, tag) = image.rsplit_once(':').unwrap_or_else(|| panic!("{image} has no tag, in {}", path.display()));
+        // Two numbers at least: a tag of one moves with each release.
+        let version = tag.split('-').next().unwrap_or_default();
+        let exact = version.split('.').count() >= 2 && version.split('.').all(|part| part.parse::<u32>().is_ok());
+        assert!(exact || name.ends_with("@sha256"), "{image} may be another tomorrow, in {}", path.display());
+        if name == "takt-node" {
+            assert_eq!(tag, env!("CARGO_PKG_VERSION"), "in {}", path.display());
+        }
+    }
+    let guide = read("docs/how-to/run-a-fleet.md");
+    assert!(guide.contains(concat!("-t takt-node:", env!("CARGO_PKG_VERSION"), " ")), "the guide builds that one");
+}
+
 #[test]
 fn a_cluster_would_take_the_manifests() {
     let python = file("target/peers/python/bin/python3");
