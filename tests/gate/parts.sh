@@ -2,7 +2,7 @@
 # Sourced by ./test. Needs nothing but bash and awk. tests/gate/try tests it.
 
 logs=$PWD/target/test-logs
-# Skips and outcomes that were not judged; see crates/testing.
+# Skips and outcomes that were not judged (see crates/testing), and what could not be asked.
 export TAKT_TEST_RECORD=$logs/record
 # More than this is a machine that decides the outcome, not the code.
 not_judged_max=${TAKT_NOT_JUDGED_MAX:-6}
@@ -173,7 +173,7 @@ summary() {
     }
     skipped=$(grep -c '^SKIPPED' "$TAKT_TEST_RECORD" || true)
     not_judged=$(grep -c '^NOT JUDGED' "$TAKT_TEST_RECORD" || true)
-    for name in SKIPPED 'NOT JUDGED' REPEATED; do
+    for name in SKIPPED 'NOT JUDGED' 'NOT ASKED' REPEATED; do
         { grep "^$name" "$TAKT_TEST_RECORD" || true; } | sort -u | cut -c 1-200
     done
     while IFS='|' read -r name seconds budget state logs_at; do
