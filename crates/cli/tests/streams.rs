@@ -131,7 +131,7 @@ fn measured() -> Place {
     let place = Place::with(
         "x.toml",
         "question = \"Are records text?\"\n[fixed]\n\
-         workload = { kind = \"wakeup\", duration = \"20ms\" }\n[rounds]\ncount = { full = 1, quick = 1 }\n\
+         workload = { kind = \"wakeup\", duration = \"20ms\" }\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n\
          valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }\n",
     );
     let output = place.takt(&["experiment", "run", "x.toml", "--quick"]);
@@ -251,7 +251,7 @@ fn on_a_terminal(place: &Place, arguments: &str) -> Option<String> {
 
 #[test]
 fn on_a_terminal_colours_are_left_and_nothing_else() {
-    let place = Place::with("bad.toml", &format!("question = \"x\"\n[fixed]\n{} = 1\n", quoted()));
+    let place = Place::with("bad.toml", &format!("{} = 1\nquestion = \"x\"\n", quoted()));
     let Some(said) = on_a_terminal(&place, "experiment run bad.toml") else { return };
     assert!(said.contains("evil") && said.contains("\u{1b}["), "it has colours: {said:?}");
     assert_eq!(plain_but_colours(&said), said);

@@ -1,6 +1,7 @@
 //! Source addresses that no datagram from a network may have. The kernel drops such a datagram before a socket sees it (a "martian":
 //! RFC 1812, section 5.3.7; Linux, net/ipv4/route.c, `ip_route_input_slow`). Engines below the kernel have to do it themselves,
-//! since programs trust 127.0.0.0/8 to be this host.
+//! since programs trust 127.0.0.0/8 to be this host. They are stricter in two things: they drop all of 0.0.0.0/8 (RFC 6890), of
+//! which Linux takes all but one since 5.3, and the interface's broadcast address also without `rp_filter`.
 //!
 //! Destinations need no such check: a port has an address of its interface, and gets what is for that address only.
 

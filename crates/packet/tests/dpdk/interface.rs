@@ -209,7 +209,8 @@ fn what_the_kernel_left_in_the_ring_leaves_when_the_last_engine_closes() {
     peer.set_nonblocking(true).unwrap();
     shell("tc qdisc add dev near root tbf rate 8kbit burst 1600 limit 64mb");
     send_all(&mut *last, Some(to), &numbered(0..SENT));
-    shell("tc qdisc change dev near root tbf rate 1gbit burst 64kb limit 64mb");
+    // Slow enough that what comes is read before the stranger's own buffer is full.
+    shell("tc qdisc change dev near root tbf rate 1mbit burst 1600 limit 64mb");
     let mut came = Vec::new();
     let mut read = || {
         let mut bytes = [0; 9];
@@ -226,7 +227,7 @@ fn what_the_kernel_left_in_the_ring_leaves_when_the_last_engine_closes() {
     let taken = read();
     assert!((1..SENT as usize).contains(&taken), "{taken} of {SENT}: nothing is left in the ring");
     drop(last);
-    wait_for("what lay in the ring", || (read() == SENT as usize).then_some(()));
+    wait_for(&format!("what lay in the ring beside {taken} of {SENT}"), || (read() == SENT as usize).then_some(()));
     assert_eq!(came, (0..SENT).collect::<Vec<_>>());
 }
 

@@ -1,6 +1,6 @@
 //! `takt node certificates`: a folder for each node.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +18,8 @@ use crate::{Answer, Output};
 Examples:
   takt node certificates --out cluster --listen quic/10.0.0.1:7447 a
   takt node certificates --out cluster --listen quic/10.0.0.2:7447 --connect quic/10.0.0.1:7447 b
-  takt node certificates --out cluster a b c       each then edits its cluster.toml
+  takt node certificates --out cluster --samples 10.0.0.3 c      listens there, and is found by multicast
+  takt node certificates --out cluster a           for one machine alone: listens on loopback
   takt node certificates --out cluster --tenant blue --days 90 blue-1      for who gives orders
 
 Copy each folder to its machine and no other, and keep `authority` where you made it: who has its
@@ -33,8 +34,8 @@ pub struct Args {
     /// The cluster's name.
     #[arg(long, value_name = "NAME", default_value = "takt")]
     cluster: String,
-    /// An address that the nodes listen on.
-    #[arg(long, value_name = "quic/ADDR:PORT", default_value = "quic/0.0.0.0:7447")]
+    /// An address that the nodes listen on [default: that of --samples, else 127.0.0.1, port 7447].
+    #[arg(long, value_name = "quic/ADDR:PORT")]
     listen: Vec<String>,
     /// Nodes or routers that the nodes connect to; found by multicast otherwise.
     #[arg(long, value_name = "quic/ADDR:PORT")]
@@ -56,6 +57,21 @@ pub struct Args {
     nodes: Vec<String>,
 }
 
+/// The port where none was said.
+const PORT: u16 = 7447;
+const ALONE: &str = "A node of it listens on loopback alone: --samples ADDRESS or --listen quic/ADDRESS:PORT lets other machines reach it.";
+
+/// Where nodes listen: at the addresses that were named, or the one that samples come to; else on loopback.
+fn listen(named: Vec<String>, samples: Option<IpAddr>) -> Vec<String> {
+    let usual = || SocketAddr::new(samples.unwrap_or(Ipv4Addr::LOCALHOST.into()), PORT);
+    if named.is_empty() { vec![format!("quic/{}", usual())] } else { named }
+}
+
+fn on_loopback(listen: &[String]) -> bool {
+    let at = |endpoint: &String| endpoint.split_once('/')?.1.parse::<SocketAddr>().ok();
+    listen.iter().all(|endpoint| at(endpoint).is_some_and(|at| at.ip().is_loopback()))
+}
+
 #[derive(Serialize)]
 struct Document {
     folders: Vec<PathBuf>,
@@ -63,10 +79,12 @@ struct Document {
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let listen = listen(args.listen, args.samples);
+    let alone = args.tenant.is_none() && args.connect.is_empty() && on_loopback(&listen);
     let settings = Settings {
         cluster: args.cluster.clone(),
         node: String::new(),
-        listen: args.listen,
+        listen,
         multicast: args.connect.is_empty(),
         connect: args.connect,
         samples: args.samples,
@@ -82,7 +100,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let document = Document { folders, authority: args.out.join(certificates::AUTHORITY_FOLDER) };
     let text = || {
         let folders = document.folders.iter().map(|folder| format!("{}\n", folder.display()));
-        format!("{}Copy each to its machine. {} stays here.", folders.collect::<String>(), document.authority.display())
+        let stays = document.authority.display();
+        let alone = if alone { format!("\n{ALONE}") } else { String::new() };
+        format!("{}Copy each to its machine. {stays} stays here.{alone}", folders.collect::<String>())
     };
     output.answer(&document, text, Answer::Yes)
 }
@@ -90,4 +110,28 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 fn tenant(name: &str) -> Result<Tenant, String> {
     let must = "1 to 64 letters, digits, `-`, `_`, and not `operator` or `default`";
     Tenant::named(name).ok_or_else(|| must.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_listen_where_they_were_told_to_and_else_on_loopback_alone() {
+        for (named, samples, want, alone) in [
+            (&[][..], None, &["quic/127.0.0.1:7447"][..], true),
+            (&[], Some("10.0.0.1"), &["quic/10.0.0.1:7447"], false),
+            (&[], Some("fd00::1"), &["quic/[fd00::1]:7447"], false),
+            (&["quic/0.0.0.0:1"], Some("10.0.0.1"), &["quic/0.0.0.0:1"], false),
+            (&["quic/127.0.0.1:1", "quic/10.0.0.1:1"], None, &["quic/127.0.0.1:1", "quic/10.0.0.1:1"], false),
+            (&["quic/host:1"], None, &["quic/host:1"], false),
+        ] {
+            let named = named.iter().map(ToString::to_string).collect();
+            let listens = listen(named, samples.map(|address| address.parse().expect("an address")));
+            assert_eq!(
+                (&listens[..], on_loopback(&listens)),
+                (&want.iter().map(ToString::to_string).collect::<Vec<_>>()[..], alone)
+            );
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `takt udp serve`: consent to load.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use takt_base::shown::count;
 use takt_report::screen;
@@ -12,14 +12,16 @@ use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  takt udp serve --addr 127.0.0.1
+Examples:
+  takt udp serve                            for senders on this machine
+  takt udp serve --addr 192.168.10.2        for those that reach this address
+  takt udp serve --addr 0.0.0.0             for all of them
 
 Prints `ready udp ADDR:PORT` when it listens, runs until Ctrl-C. Whoever can reach the port can have load sent to itself.")]
 pub(super) struct Args {
-    /// Where to listen.
-    #[arg(long, value_name = "A", default_value = "0.0.0.0")]
-    addr: IpAddr,
+    /// Where to listen: an address of this machine, or 0.0.0.0 for all of them [default: 127.0.0.1].
+    #[arg(long, value_name = "A")]
+    addr: Option<IpAddr>,
     /// Which UDP port; 0 lets the kernel choose.
     #[arg(short, long, value_name = "P", default_value_t = DEFAULT_PORT)]
     port: u16,
@@ -34,7 +36,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, cores: cpus } = args.engine;
     let options = ServeOptions {
-        bind: SocketAddr::new(args.addr, args.port),
+        bind: SocketAddr::new(args.addr.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port),
         engine,
         aggregate,
         busy_poll,
@@ -43,7 +45,12 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         once: args.once,
     };
     let mut notice = |notice: Notice| match notice {
-        Notice::Ready(at) => output.line(format!("ready udp {at}")),
+        Notice::Ready(at) => {
+            output.line(format!("ready udp {at}"));
+            if args.addr.is_none() {
+                output.note("Only this machine can reach it; --addr ADDRESS listens for others.");
+            }
+        }
         _ if output.wants_json() => {}
         Notice::Opened(client) => output.note(format!("{client} began")),
         Notice::Round { client, received, sent } => {
