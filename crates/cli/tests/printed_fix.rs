@@ -88,16 +88,18 @@ fn a_program_that_path_leads_to_is_called_by_its_name() {
 fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
     let Some(()) = root_for("becoming another user") else { return };
     let installed = Installed::new();
-    let list = ["experiment", "list", "--runs"];
-    let runs = installed.path("takt runs");
-    let by_root = Command::new(installed.program()).args(list).arg(&runs).output().expect("takt runs");
+    let (runs, file) = (installed.path("takt runs"), installed.path("short.toml"));
+    fs::write(&file, SHORT).expect("a file");
+    let run = ["experiment", "run", &file.to_string_lossy(), "--quick", "--runs"].map(str::to_owned);
+    let list = ["experiment", "list", "--runs"].map(str::to_owned);
+    let by_root = Command::new(installed.program()).args(&run).arg(&runs).output().expect("takt runs");
     assert!(by_root.status.success(), "{by_root:?}");
-    let by_nobody = || {
+    let by_nobody = |args: &[String]| {
         let mut command = Command::new("setpriv");
-        command.args(NOBODY).arg(installed.program()).args(list).arg(&runs);
+        command.args(NOBODY).arg(installed.program()).args(args).arg(&runs);
         command.output()
     };
-    let refused = match by_nobody() {
+    let refused = match by_nobody(&run) {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("setpriv:") => output,
         other => return skip(format!("needs setpriv, and a program that others may run: {other:?}")),
     };
@@ -106,9 +108,13 @@ fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
     assert_eq!(fix, format!("sudo chown -R nobody: '{}'", runs.display().to_string().replace('\'', r"'\''")));
     let given = installed.typed(&fix);
     assert!(given.status.success(), "{fix}: {}", String::from_utf8_lossy(&given.stderr));
-    let listed = by_nobody().expect("setpriv runs");
+    let listed = by_nobody(&list).expect("setpriv runs");
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
 }
+
+/// A run of a moment.
+const SHORT: &str = "question = \"How late?\"\n[fixed]\nworkload = { kind = \"wakeup\", duration = \"20ms\" }\n\
+                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
 
 #[test]
 fn a_kernel_that_root_alone_may_read_is_opened() {

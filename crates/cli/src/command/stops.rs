@@ -15,7 +15,7 @@ use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 Examples:
   sudo takt stops                               ten seconds, every core, an N200 at its full rate
   sudo takt stops --duration 10min              while you work; Ctrl-C ends it and shows what was seen
-  takt stops --cores 2,3 --need n200:10M:rx     these cores, and what another stream's buffers hold
+  takt stops --cores 0,1 --need n200:10M:rx     these cores, and what another stream's buffers hold
 
 Nothing is streamed: a thread on each core wakes once a millisecond, which takes less than a hundredth of it. As root it comes
 before every ordinary program; as an ordinary user it sees no wait for a core below 5 ms.

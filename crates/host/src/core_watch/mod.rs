@@ -130,6 +130,9 @@ impl CoreWatch {
                 Err(_) => {}
             }
         }
+        for absent in cores.iter().filter(|&cpu| !evidence.online().contains(cpu)) {
+            self.unseen.push(format!("there is no core {absent}"));
+        }
         let real_time = self.real_time;
         let explain = move || {
             let mut kept = Kept::default();
@@ -335,5 +338,6 @@ mod tests {
     fn a_core_that_there_is_not_is_not_looked_at() {
         let watched = CoreWatch::begin(&[100_000]).finish();
         assert_eq!((watched.cores.len(), watched.looked_ns), (0, 0));
+        assert_eq!(watched.unseen, ["there is no core 100000"]);
     }
 }

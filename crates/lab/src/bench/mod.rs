@@ -60,6 +60,8 @@ pub struct LabBench<'a> {
     run: &'a Run,
     /// Stops of cores are looked for while samples stream.
     watch_stops: bool,
+    /// The radio is emulated on this machine.
+    emulates: bool,
     /// What radios play, by its number of codes.
     downlinks: Vec<Downlink>,
 }
@@ -75,7 +77,16 @@ impl<'a> LabBench<'a> {
         nodes: Option<&'a dyn Nodes>,
     ) -> LabBench<'a> {
         let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, (addr, transmit), nodes));
-        LabBench { sites, native, free_cpus: FreeCpus::default(), run, watch_stops: false, downlinks: Vec::new() }
+        let emulates = addr.is_none();
+        LabBench {
+            sites,
+            native,
+            free_cpus: FreeCpus::default(),
+            run,
+            watch_stops: false,
+            emulates,
+            downlinks: Vec::new(),
+        }
     }
 
     /// Looks for stops of the host side's cores in each round that streams samples.
@@ -105,7 +116,7 @@ impl Bench for LabBench<'_> {
 
     /// Only where stops are looked for is the host itself the question, and only a radio of this machine answers to its load.
     fn too_busy(&mut self, point: &Point) -> Option<String> {
-        let asked = self.watch_stops && point.kind.workload().facts().peer == Peer::Radio;
+        let asked = self.watch_stops && self.emulates && point.kind.workload().facts().peer == Peer::Radio;
         let cores = asked.then(own_cpus).unwrap_or_default();
         let shares = core_share::measure(&cores, PROBE).ok()?;
         let full = shares.iter().filter(|share| !share.has_room());
