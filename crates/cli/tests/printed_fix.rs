@@ -114,7 +114,8 @@ fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
 
 /// A run of a moment.
 const SHORT: &str = "question = \"How late?\"\n[fixed]\nworkload = { kind = \"wakeup\", duration = \"20ms\" }\n\
-                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n\
+                     valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }\n";
 
 #[test]
 fn a_kernel_that_root_alone_may_read_is_opened() {

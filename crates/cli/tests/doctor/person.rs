@@ -190,7 +190,7 @@ fn a_rule_that_fails_is_left_and_the_others_are_mended_all_the_same() {
     let out = host.doctor(&rules);
     let said = refusal(&out);
     has(&said, &["not all of the host can be mended", "net.core.rmem_max", "doctor --undo --root "]);
-    has(&text(&out.stdout), &["changed  governor ", "left     socket-buffer-small  writing ", "1 change made, until"]);
+    has(&text(&out.stdout), &["changed  governor ", "left     socket-buffer-small  ", "1 change made, until"]);
     assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("212992", "performance"));
     // The same as a document, which is the only one.
     let host = Host::new();
