@@ -20,7 +20,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).open(&beside)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));
     if let Err(error) = written {
-        // What can't be removed either is a hidden file that nothing reads.
+        // If this fails, too, a hidden file stays that nothing reads.
         let _ = fs::remove_file(&beside);
         return Err(error);
     }

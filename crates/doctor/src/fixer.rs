@@ -98,7 +98,7 @@ impl Fixer {
         if was == change.becomes {
             return Ok(None);
         }
-        // What could not be given back is not changed.
+        // A value that could not be given back stays.
         change.setting.can_be(&was)?;
         change.setting.can_be(&change.becomes)?;
         let entry = Entry {

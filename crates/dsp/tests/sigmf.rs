@@ -323,7 +323,7 @@ fn a_full_disk_is_an_error_and_what_was_written_stays() {
     assert_eq!(reader.samples(), kept, "every whole sample and no more");
 }
 
-/// Where others may write, they may lay a link where a file will be that is made beside the metadata.
+/// Others who may write the folder may lay a link in place of a file that the writer makes beside the metadata.
 #[test]
 fn no_link_that_is_laid_beside_a_recording_is_followed() {
     let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -125,7 +125,7 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
 fn an_eeprom_file_is_kept_between_runs() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("radio.eeprom");
-    // Where others may write, they may lay links beside it.
+    // Others who may write the folder may lay links beside it.
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "mine").unwrap();
     for beside in ["radio.partial", "radio.eeprom.tmp", ".radio.eeprom.tmp"] {

@@ -125,12 +125,12 @@ impl Host {
         self.tree().join(path.trim_start_matches('/'))
     }
 
-    /// Where this host's files are.
+    /// The folder with this host's files.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where they are now.
+    /// The one in which they are now.
     fn tree(&self) -> &Path {
         match &self.later {
             Some(later) if self.waited.get() => later,
@@ -197,7 +197,7 @@ impl Host {
             return fs::OpenOptions::new().write(true).open(self.path(path))?.write_all(text.as_bytes());
         }
         let (folder, name) = trusted::recorded_place(self.tree(), Path::new(path))?;
-        // What tells a setting that is not there, or may not be changed.
+        // Fails where the setting is not there or may not be changed.
         folder.may_write(&name)?;
         Ok(folder.replace(&name, text.as_bytes())?)
     }

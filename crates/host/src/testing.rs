@@ -61,8 +61,7 @@ impl Drop for Killed {
     }
 }
 
-/// What a test makes that outlives its process, recorded and marked as takt does with its own: `takt clean` ends and removes what
-/// a killed test left.
+/// Records and marks what a test makes, as takt does with its own, so that `takt clean` ends and removes what a killed test left.
 #[derive(Debug)]
 pub struct TestRun {
     run: Run,
@@ -104,7 +103,7 @@ impl TestRun {
 impl Drop for TestRun {
     fn drop(&mut self) {
         for (name, registration) in self.namespaces.drain(..) {
-            // What can't be removed now stays recorded, and `takt clean` says why.
+            // Otherwise it stays recorded, and `takt clean` says why.
             if namespace::remove_named(&name).is_ok() {
                 let _ = registration.released();
             }

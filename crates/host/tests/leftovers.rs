@@ -306,7 +306,7 @@ fn forged(victim: &Sleeper) -> String {
 
 const RECORD: &str = "run-1-0.jsonl";
 
-/// Where `XDG_RUNTIME_DIR` is not set the folder is /tmp/takt-UID, and whoever comes first makes it.
+/// The folder is /tmp/takt-UID without `XDG_RUNTIME_DIR`, and whoever comes first makes it.
 #[test]
 fn a_folder_of_records_that_another_made_or_may_write_is_refused_and_its_records_do_nothing() {
     let (dir, registry) = registry();
@@ -372,7 +372,7 @@ fn what_lies_in_place_of_a_record_or_of_the_lock_is_left_alone() {
     assert!(!place.path().join("made").exists());
 }
 
-/// What an older takt left: its folder and records have the same names and forms.
+/// An older takt gave its folder and records the same names and forms.
 #[test]
 fn a_record_of_an_older_takt_is_cleaned_up() {
     let (dir, registry) = registry();

@@ -307,7 +307,7 @@ fn a_store_is_read_without_making_anything() {
     assert!(Store::read(&runs).unwrap().runs().unwrap().is_empty());
 }
 
-/// What another user may only read. Root may write everywhere, so it is a directory of somebody whom root does not believe.
+/// Root may write everywhere, so for root it is a directory of somebody whom root does not trust.
 #[test]
 fn a_store_that_may_not_be_written_is_read_unless_its_rounds_are_in_the_log_alone() {
     let dir = tempfile::tempdir().unwrap();

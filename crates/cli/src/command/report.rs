@@ -59,7 +59,7 @@ fn unreadable(error: AssembleError) -> miette::Report {
 pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &Output) -> Result<()> {
     let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
     match save(&mut report, &document, runs) {
-        // Who may only read the records gets the text.
+        // A user who may only read the records gets the text.
         Err(error) if error.is_only_readable() => {
             output.note(format!("No page was written: {}.", with_causes(&error)));
             report.page = None;

@@ -44,7 +44,7 @@ pub fn journal_path(dir: &Path) -> PathBuf {
 
 const NAME: &str = "journal.jsonl";
 
-/// What the journal in `dir` says of `host`, without keeping others from writing it. No journal: nothing stands.
+/// Reads what the journal in `dir` says of `host`, without keeping others from writing it. No journal: nothing stands.
 pub fn read(host: &Host, dir: &Path) -> Result<Contents, JournalError> {
     let bytes = match dirs::find_notes(host, dir)? {
         Some(notes) => notes.read(NAME)?,

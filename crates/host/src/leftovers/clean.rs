@@ -47,7 +47,7 @@ pub struct Owner {
 
 /// A record nobody holds.
 struct Dead {
-    /// Of the record in its folder.
+    /// The record's in its folder.
     name: String,
     contents: Contents,
     /// Holds the lock until the record is gone.

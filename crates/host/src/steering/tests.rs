@@ -298,7 +298,7 @@ fn what_can_not_be_recorded_is_not_done() {
     let card = Played::with(full_card());
     let steering = card.steer(&Registry::at(file), &[1], "").unwrap();
     assert_eq!(steering.queues(), None);
-    assert!(steering.summary().unwrap().contains("is a regular file; expected: a folder"), "{steering:?}");
+    assert!(steering.summary().unwrap().contains("no-folder is a regular file; expected: a folder"), "{steering:?}");
     assert_eq!(card.state(), full_card());
 }
 

@@ -1,4 +1,4 @@
-//! Whose folders and files are believed.
+//! The owner and the mode that a folder or a file must have.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::TrustError;
 use crate::host::Host;
 use crate::user::{self, User};
 
-/// Who may own what is opened, and who may write it.
+/// The users that may own and write a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// This user's, and nobody else may write it: records that takt acts upon. Not even the last name may be a link.
@@ -132,7 +132,7 @@ impl Judge {
         })
     }
 
-    /// What `sudo` makes among a user's own files belongs to that user.
+    /// Gives to the user behind `sudo` a file that was made among that user's own.
     pub(super) fn give(&self, made: impl AsFd, path: &Path) {
         if let (Trust::Operator, Some(user)) = (self.trust, self.behind_sudo) {
             hand_over(made, user, path);

@@ -52,7 +52,7 @@ pub struct TrustedDir {
     judge: Judge,
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
     Reading,
@@ -204,7 +204,7 @@ impl TrustedDir {
         Ok(Some(u64::try_from(about.st_size).unwrap_or(0)))
     }
 
-    /// The file `name`, to be read and written; an empty one is made if there is none. What is in it stays.
+    /// The file `name`, to be read and written; an empty one is made if there is none. Its content stays.
     ///
     /// # Errors
     /// As [`file`](TrustedDir::file), or it can't be made.
@@ -232,7 +232,7 @@ impl TrustedDir {
     /// its mode.
     ///
     /// # Errors
-    /// What has the name is no regular file or may not be trusted, or the system refuses.
+    /// The name is that of no regular file or of one that may not be trusted, or the system refuses.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), TrustError> {
         let path = self.path_of(name)?;
         let failed = error::io("writing", &path);
@@ -253,7 +253,7 @@ impl TrustedDir {
         let rename = || renameat(&self.folder, beside, &self.folder, name).map_err(io::Error::from);
         let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| rename());
         if let Err(source) = written {
-            // What can't be removed either is a hidden file that nothing reads.
+            // If this fails, too, a hidden file stays that nothing reads.
             let _ = unlinkat(&self.folder, beside, AtFlags::empty());
             return Err(failed(source));
         }
@@ -288,7 +288,7 @@ impl TrustedDir {
         synced.map_err(|errno| error::io("syncing", &self.path)(errno.into()))
     }
 
-    /// What is known of the entry `name`, of a link about itself; `None` if there is none.
+    /// Looks at the entry `name`, and follows no link; `None` if there is none.
     pub(crate) fn about(&self, name: &str) -> Result<Option<Stat>, TrustError> {
         let path = self.path_of(name)?;
         match statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -374,7 +374,7 @@ pub(crate) fn recorded_place(root: &Path, path: &Path) -> Result<(TrustedDir, St
     Ok((folder, name))
 }
 
-/// Where a recorded host's file is, for messages.
+/// The place of a recorded host's file, for messages.
 fn shown(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }

@@ -1,4 +1,4 @@
-//! What is laid where takt writes: nothing of it is followed, waited for or changed.
+//! Links, FIFOs and others' folders laid where takt writes: takt follows, awaits and changes none of them.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};

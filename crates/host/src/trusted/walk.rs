@@ -41,7 +41,7 @@ pub(super) struct Walk<'a> {
     links: u32,
 }
 
-/// What the last name may be.
+/// The kinds of entry that the last name may lead to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Folder,

@@ -45,13 +45,13 @@ pub enum StoreError {
     },
     #[error("{path} can't be written")]
     ReadOnly { path: PathBuf },
-    /// What is there may belong to others, or lead to them.
+    /// A folder or file that may belong to others, or lead to them.
     #[error(transparent)]
     Untrusted(TrustError),
     /// Its name leads to another file than when it was opened.
     #[error("{path} was exchanged for another file while it was being opened")]
     Exchanged { path: PathBuf },
-    /// Who may not write a store can't read what is in its log alone.
+    /// Only a user who may write the store can read rounds that are in its log alone.
     #[error("the last rounds of {path} are still in its log, {path}-wal")]
     Unmerged { path: PathBuf },
     /// Another program wrote the store, or somebody forged it.

@@ -190,7 +190,7 @@ pub(super) fn connect(runs: &TrustedDir, flags: OpenFlags) -> rusqlite::Result<C
     Ok(connection)
 }
 
-/// What `SQLite` would open or make beside the file.
+/// Fails if anything but regular files has the names that `SQLite` would open beside the file.
 fn expect_files_beside(runs: &TrustedDir) -> Result<(), TrustError> {
     [WAL, SHM, "takt.db-journal"].into_iter().try_for_each(|name| runs.file_bytes(name).map(|_bytes| ()))
 }
@@ -215,7 +215,7 @@ fn known_version() -> i32 {
 /// Name of the file in the runs directory.
 pub(super) const FILE: &str = "takt.db";
 
-/// What `SQLite` keeps beside it in WAL mode: the log of what is not in the file yet, and its index.
+/// `SQLite` keeps these beside it in WAL mode: the log of what is not in the file yet, and its index.
 pub(super) const WAL: &str = "takt.db-wal";
 pub(super) const SHM: &str = "takt.db-shm";
 

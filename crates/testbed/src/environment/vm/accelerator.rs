@@ -93,7 +93,7 @@ fn keep(finding: &Finding) -> Result<(), TrustError> {
 
 fn recall() -> Result<Option<Finding>, TrustError> {
     let Some(dir) = TrustedDir::find(&run_dir(), Trust::Own)? else { return Ok(None) };
-    // What says nothing is as good as none.
+    // A file that can't be understood is as good as none.
     Ok(dir.read(FILE)?.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
