@@ -35,7 +35,7 @@ fn is_plain_and_says(output: &Output, what: &str) {
 
 #[test]
 fn what_is_typed_and_what_files_are_called() {
-    let place = Place::with(&format!("{}.toml", EVIL), "x = 1\n");
+    let place = Place::with(&format!("{EVIL}.toml"), "x = 1\n");
     let file = format!("{EVIL}.toml");
     for arguments in [
         &[EVIL][..],
