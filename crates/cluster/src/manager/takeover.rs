@@ -384,9 +384,9 @@ mod tests {
     #[test]
     fn a_node_that_refuses_another_placing_is_ended_unless_it_is_about_to_end_or_has_another_manager() {
         let place = tempfile::tempdir().unwrap();
-        let node = Control::open(&folder(place.path(), "a", 1, &[]), true).unwrap();
-        let connect = [format!("quic/{}:7447", loopback(1))];
-        let manager = Manager::open(&folder(place.path(), "m", 2, &connect)).unwrap();
+        let node = Control::open(&folder(place.path(), "a", 41, &[]), true).unwrap();
+        let connect = [format!("quic/{}:7447", loopback(41))];
+        let manager = Manager::open(&folder(place.path(), "m", 42, &connect)).unwrap();
         let (is, asked, stop) = (Mutex::new(progress(0, "m")), Mutex::new(Vec::new()), Stop::new());
         let questions = node.questions().unwrap();
         std::thread::scope(|scope| {
