@@ -1,0 +1,107 @@
+//! The uplink of a terminal.
+
+use num_complex::Complex32;
+use takt_lte::PrachConfig;
+use takt_lte_link::UplinkOrders;
+use takt_lte_radio::TerminalUplink;
+use takt_runtime::{MakeError, component, graph::Value};
+
+use crate::codec::{Coded, Reader};
+use crate::records::SubframeEnd;
+use crate::settings::{counts, subframe_len, terminal};
+
+/// Subframes that are kept until they leave.
+const KEPT: usize = 8;
+
+struct LteUeSend {
+    uplink: TerminalUplink,
+    ahead: u64,
+    burst: Vec<Complex32>,
+    /// The samples to come, by their number.
+    kept: Vec<Complex32>,
+    /// One beyond the last sample of the last burst.
+    sent_upto: u64,
+    bursts: u64,
+    late: u64,
+    early: u64,
+    refused: u64,
+}
+
+/// Makes the samples of uplink subframes: preambles, PUSCH, PUCCH, SC-FDMA (TS 36.211 section 5), each earlier by the timing advance.
+/// In slot s it gives those of slot s + `ahead`. A burst whose time has passed is counted as late; what is left of it is sent.
+#[component(name = "lte-ue-send")]
+impl LteUeSend {
+    fn new(
+        /// Resource blocks.
+        #[param(range = 6..=100, default = 6)]
+        prb: u32,
+        /// Slots from the slot in which samples are given to the one in which they are on the air. Links from the receiver to here and
+        /// `ahead` add up to 2: a slot goes by until a subframe is whole, and a burst begins before its slot.
+        #[param(unit = "slots", range = 0..=4, default = 1)]
+        ahead: u64,
+    ) -> Result<LteUeSend, MakeError> {
+        let settings = terminal(prb)?;
+        let len = settings.numerology.subframe_len();
+        Ok(LteUeSend {
+            uplink: TerminalUplink::new(&settings),
+            ahead,
+            burst: vec![Complex32::default(); len],
+            kept: vec![Complex32::default(); KEPT * len],
+            sent_upto: 0,
+            bursts: 0,
+            late: 0,
+            early: 0,
+            refused: 0,
+        })
+    }
+
+    fn tick(&mut self, input: In<u8>, #[port(up_to = subframe_len(prb))] mut output: Out<Complex32>, slot: u64) {
+        let len = self.burst.len() as u64;
+        let first = (slot + self.ahead) * len;
+        let mut orders = Reader(&input);
+        while !orders.is_empty() {
+            let Some(end) = SubframeEnd::get(&mut orders) else { break };
+            let Some(prach) = Option::<PrachConfig>::get(&mut orders) else { break };
+            let Some(ordered) = UplinkOrders::get(&mut orders) else { break };
+            self.order(first, &end, prach, &ordered);
+        }
+        let from = (first % self.kept.len() as u64) as usize;
+        let due = &mut self.kept[from..from + len as usize];
+        output.copy_from_slice(due);
+        due.fill(Complex32::default());
+        if self.sent_upto <= first {
+            output.truncate(0);
+        }
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        counts([("bursts", self.bursts), ("late", self.late), ("early", self.early), ("refused", self.refused)])
+    }
+}
+
+impl LteUeSend {
+    /// Keeps a burst until it leaves. Samples before `first` have left.
+    fn order(&mut self, first: u64, end: &SubframeEnd, prach: Option<PrachConfig>, orders: &UplinkOrders) {
+        let Some(cell) = &end.cell else { return };
+        // A broadcast with settings that the standard lacks is no reason to stop.
+        let Ok(at) = self.uplink.send(end.next_begin, cell, prach, orders, &mut self.burst) else {
+            self.refused += 1;
+            return;
+        };
+        let Some(at) = at else { return };
+        let len = self.burst.len() as u64;
+        if at + len > first + self.kept.len() as u64 {
+            self.early += 1;
+            return;
+        }
+        self.late += u64::from(at < first);
+        self.bursts += 1;
+        // A burst begins after the one before it, even if the advance grew between them.
+        let from = at.max(first).max(self.sent_upto).min(at + len);
+        let kept = self.kept.len() as u64;
+        for (number, sample) in (from..).zip(&self.burst[(from - at) as usize..]) {
+            self.kept[(number % kept) as usize] = *sample;
+        }
+        self.sent_upto = at + len;
+    }
+}

@@ -1,0 +1,57 @@
+//! Errors of configurations that ask for something the standard does not have.
+
+use crate::Bandwidth;
+
+/// A shape that is refused when a plan is built, never in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such bandwidth.
+    #[error("a bandwidth of {blocks} resource blocks: it is 6, 15, 25, 50, 75 or 100")]
+    Bandwidth {
+        /// As asked.
+        blocks: u8,
+    },
+    /// No such cell.
+    #[error("a cell identity of {id}: it is 0 to 503")]
+    CellId {
+        /// As asked.
+        id: u16,
+    },
+    /// No such rate.
+    #[error("{bandwidth} resource blocks at three quarters of their rate: this rate exists from 25 on")]
+    ThreeQuarters {
+        /// As asked.
+        bandwidth: Bandwidth,
+    },
+    /// No such transport block.
+    #[error("a transport block of {bits} bits: the bandwidth has none of this size")]
+    TransportBlock {
+        /// As asked.
+        bits: usize,
+    },
+    /// A setting of the uplink outside its range.
+    #[error("{value} as {what}: it is {least} to {most}")]
+    #[allow(missing_docs, reason = "the message says it")]
+    Uplink { what: &'static str, value: u8, least: u8, most: u8 },
+    /// An allocation of the PUSCH that a carrier lacks.
+    #[error(
+        "{blocks} blocks from block {first_block} on, in an uplink of {bandwidth}: it takes QPSK, 16QAM or 64QAM on a number of \
+         blocks without prime factors above 5"
+    )]
+    #[allow(missing_docs, reason = "the message says it")]
+    UplinkBlocks { first_block: u8, blocks: u8, bandwidth: Bandwidth },
+    /// No such random access.
+    #[error("random access: {setting} is {value}: it is at most {most}")]
+    RandomAccess {
+        /// Which setting.
+        setting: &'static str,
+        /// As asked.
+        value: u16,
+        /// The largest that there is.
+        most: u16,
+    },
+    /// The coding has no such shape.
+    #[error(transparent)]
+    Coding(#[from] takt_dsp::lte::Error),
+}
