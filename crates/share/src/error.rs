@@ -1,0 +1,120 @@
+//! Why a front end can't be shared.
+
+use std::net::Ipv4Addr;
+
+use takt_base::Tick;
+use takt_emulator::n200::OptionsError;
+use takt_packet::EngineError;
+use takt_radio::RadioError;
+
+/// Why a front end can't be shared, or is not any more.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// The physical radio.
+    #[error(transparent)]
+    Radio(#[from] RadioError),
+    /// A shared radio's serial or name.
+    #[error("radio `{name}`")]
+    Identity {
+        /// In the file.
+        name: String,
+        /// Why it is refused.
+        #[source]
+        source: Box<OptionsError>,
+    },
+    /// A shared radio's ports.
+    #[error("ports of the radio at {addr}")]
+    Ports {
+        /// Its address.
+        addr: Ipv4Addr,
+        /// Why.
+        #[source]
+        source: EngineError,
+    },
+    /// Somebody has set the front end's clock.
+    #[error("the front end's time jumped from tick {} to {}", .from.0, .to.0)]
+    Jump {
+        /// The last tick.
+        from: Tick,
+        /// The next.
+        to: Tick,
+    },
+    /// A shared radio is where the physical one is.
+    #[error("radio `{name}` has the address of the front end, {addr}")]
+    OwnAddress {
+        /// In the file.
+        name: String,
+        /// Address of both.
+        addr: Ipv4Addr,
+    },
+    /// An X310 at another clock than shared radios count.
+    #[error("the front end counts {clock_hz} Hz, and shared radios count 100 MHz")]
+    Clock {
+        /// Clock rate of the X310.
+        clock_hz: u32,
+    },
+    /// An X310's rate of which an N200 has no tick.
+    #[error("a front end rate of {rate_sps} S/s is no whole number of 100 MHz ticks a sample")]
+    Step {
+        /// Samples per second.
+        rate_sps: f64,
+    },
+    /// takt has no driver for the boards of an X310.
+    #[error("takt can't tune the boards of an X310, as the policy `{policy}` would")]
+    Immovable {
+        /// By name.
+        policy: &'static str,
+    },
+    /// A radio that can never receive anything.
+    #[error("radio `{name}` may use {:.6} to {:.6} MHz; the front end carries {:.6} to {:.6} MHz", .wants_hz[0] / 1e6, .wants_hz[1] / 1e6, .has_hz[0] / 1e6, .has_hz[1] / 1e6)]
+    OutOfBand {
+        /// In the file.
+        name: String,
+        /// Its limits.
+        wants_hz: [f64; 2],
+        /// The front end's band.
+        has_hz: [f64; 2],
+        /// The nearest centre at which it fits, Hz.
+        nearest_hz: f64,
+    },
+    /// More than this host computes.
+    #[error("{radios} radios need {:.0} % of a core of this host, and {:.0} % are allowed", .needed * 100.0, .allowed * 100.0)]
+    Cpu {
+        /// In the file.
+        radios: usize,
+        /// Cores, of all of them.
+        needed: f64,
+        /// Cores.
+        allowed: f64,
+        /// How many of them fit, in the order of the file.
+        fitting: usize,
+        /// The highest front end rate with which all fit, samples per second; `None`: not even the lowest.
+        fitting_rate_sps: Option<f64>,
+    },
+}
+
+impl ShareError {
+    /// The fix; `None`: the cause says it.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        Some(match self {
+            ShareError::OwnAddress { .. } => "give each radio an address of its own".to_owned(),
+            ShareError::Clock { .. } => "set the X310's master clock to 200 MHz".to_owned(),
+            ShareError::Step { .. } => "rate = 10e6".to_owned(),
+            ShareError::Immovable { .. } => "policy = \"fixed\"".to_owned(),
+            ShareError::OutOfBand { nearest_hz, .. } => {
+                format!(
+                    "frequency = {nearest_hz}   (of the front end)\npolicy = \"first\"   (the front end then follows)"
+                )
+            }
+            ShareError::Cpu { fitting, fitting_rate_sps, .. } => {
+                let rate = fitting_rate_sps
+                    .map(|rate_sps| format!("\nrate = {rate_sps}   (of the front end: all radios fit)"));
+                format!("keep the first {fitting} of the radios{}", rate.unwrap_or_default())
+            }
+            ShareError::Jump { .. } => "leave the front end's clock alone while it is shared".to_owned(),
+            ShareError::Radio(_) | ShareError::Identity { .. } | ShareError::Ports { .. } => return None,
+        })
+    }
+}

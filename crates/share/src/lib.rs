@@ -1,0 +1,32 @@
+//! One front end, many radios: software N200s that share the band of a physical radio.
+//!
+//! [`SharedFrontEnd`] is the core, a pure function; [`run()`] puts it between a radio and the ports of this host.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod band;
+mod channels;
+mod cost;
+mod counts;
+mod error;
+mod file;
+mod front_end;
+mod owner;
+mod physical;
+mod ports;
+mod receiving;
+mod report;
+mod run;
+mod transmitting;
+
+pub use band::{Band, Fit};
+pub use cost::{CostMeter, admit};
+pub use error::ShareError;
+pub use file::{
+    AnalogPolicy, FrontEndPlan, MOST_RADIOS, RadioLimits, RadioPlan, ShareFileError, ShareFileProblem, SharePlan,
+};
+pub use front_end::{CoreSettings, Outboxes, SharedFrontEnd, WideBurst};
+pub use owner::AnalogWish;
+pub use report::{FrontEndReport, ShareReport, SharedRadioReport, SharedRadioSummary, SumReport};
+pub use run::{ShareNotice, ShareOptions, run};
