@@ -11,7 +11,7 @@ use takt_base::parse_duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Every {
-    /// What is taken, longer than 0 and shorter than the period.
+    /// Time taken, longer than 0 and shorter than the period.
     pub taken: Duration,
     /// From one to the next, at most 10 s.
     pub period: Duration,
@@ -19,7 +19,8 @@ pub struct Every {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{got}\" is no span of a period: such as \"4ms every 5ms\", the first shorter than the second, which is at most 10s"
+    "\"{got}\" is not a span of a period; give one such as \"4ms every 5ms\", the first shorter than the second, which is at \
+     most 10s"
 )]
 pub struct EveryError {
     pub got: String,

@@ -1,11 +1,11 @@
 //! Spans of a radio's clock about which a round says nothing, since the radio itself was late.
 //!
-//! Only takt's software radio is ever late; it says when. What a host misses in such a span, or right after it, may be the
-//! radio's doing; what it misses at any other time is not. A span is excluded for what the radio did and never for what became of
-//! it, and it reaches beyond its end by a rule that was fixed before: what has piled up comes all at once, and a
+//! Only takt's software radio is ever late; it says when. A host's misses in such a span, or right after it, may be the
+//! radio's doing; those at any other time are not. A span is excluded for what the radio did and never for what became
+//! of it, and it reaches beyond its end by a rule that was fixed before: what has piled up comes all at once, and a
 //! host that works twice as fast as the stream has worked it off after as long again.
 
-use takt_base::{TickRate, Ticks};
+use takt_base::{Speed, TickRate, Ticks};
 
 /// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
 const GATHERING_NS: u64 = 2_000_000;
@@ -16,10 +16,14 @@ pub struct ExcludedSpans(Vec<[u64; 2]>);
 
 impl ExcludedSpans {
     /// By when a radio was late, in nanoseconds of its machine's monotonic clock, in order. Its own clock is that clock, in
-    /// ticks of `clock`, plus `offset_ticks`, modulo 2^64.
+    /// ticks of `clock` at the radio's speed, plus `offset_ticks`, modulo 2^64.
     #[must_use]
-    pub fn of(late_ns: impl Iterator<Item = [u64; 2]>, clock: TickRate, offset_ticks: u64) -> ExcludedSpans {
-        let ticks = |ns: u64| clock.ticks_in_ns(u128::from(ns)).0;
+    pub fn of(
+        late_ns: impl Iterator<Item = [u64; 2]>,
+        (clock, speed): (TickRate, Speed),
+        offset_ticks: u64,
+    ) -> ExcludedSpans {
+        let ticks = |ns: u64| speed.ticks_in_ns(clock, u128::from(ns)).0;
         ExcludedSpans::joined(late_ns.map(|[from_ns, to_ns]| {
             let length_ns = to_ns.saturating_sub(from_ns);
             let from = ticks(from_ns).wrapping_add(offset_ticks);
@@ -80,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    const CLOCK: TickRate = Model::N200.clock();
+    const CLOCK: (TickRate, Speed) = (Model::N200.clock(), Speed::WALL);
 
     /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
     fn excluded() -> ExcludedSpans {
@@ -101,7 +105,10 @@ mod tests {
     #[test]
     fn spans_are_on_the_clock_of_their_radio() {
         let late = || [[10_000_000, 13_000_000]].into_iter();
-        assert_eq!(ExcludedSpans::of(late(), Model::X310.clock(), 7), ExcludedSpans(vec![[2_000_007, 3_600_007]]));
+        let of = |model: Model, speed: &str| ExcludedSpans::of(late(), (model.clock(), speed.parse().unwrap()), 7);
+        assert_eq!(of(Model::X310, "1"), ExcludedSpans(vec![[2_000_007, 3_600_007]]));
+        // 10 ms of the host are 1 ms of a radio that is ten times as slow.
+        assert_eq!(of(Model::N200, "0.1"), ExcludedSpans(vec![[100_007, 180_007]]));
     }
 
     #[test]

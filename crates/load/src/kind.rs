@@ -2,44 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::workload::Calibration;
-use crate::deadline::workload::Deadline;
-use crate::interface::workload::Interface;
-use crate::longest_packet::workload::LongestPacket;
-use crate::nodes::workload::{LongestOnTwoNodes, OnTwoNodes};
 use crate::quantity::Quantity;
-use crate::rate::workload::Rate;
-use crate::roles::workload::Roles;
-use crate::round_trip::workload::RoundTrip;
 use crate::setting::Setting;
-use crate::udp::Udp;
-use crate::wakeup::workload::Wakeup;
-use crate::waveform::workload::OnTheBeat;
 use crate::workload::{Peer, Workload};
 
-/// Names each workload once: its variant of [`Kind`], its name in a file, what it is.
+/// Names each workload once: its variant of [`WorkloadKind`], its name in a file, what it is.
 macro_rules! workloads {
     ($($kind:ident = $name:literal: $workload:expr;)+) => {
-        /// What is run at a point.
+        /// Workload that is run at a point.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum Kind {
+        pub enum WorkloadKind {
             $(#[serde(rename = $name)] $kind,)+
         }
 
-        impl Kind {
-            pub const ALL: &[Kind] = &[$(Kind::$kind),+];
+        impl WorkloadKind {
+            pub const ALL: &[WorkloadKind] = &[$(WorkloadKind::$kind),+];
 
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Kind::$kind => $name,)+
+                    $(WorkloadKind::$kind => $name,)+
                 }
             }
 
             #[must_use]
             pub fn workload(self) -> &'static dyn Workload {
                 match self {
-                    $(Kind::$kind => &$workload,)+
+                    $(WorkloadKind::$kind => &$workload,)+
                 }
             }
         }
@@ -47,24 +36,25 @@ macro_rules! workloads {
 }
 
 workloads! {
-    Udp = "udp": Udp;
-    Rate = "rate": Rate;
-    RoundTrip = "round-trip": RoundTrip;
-    Waveform = "waveform": OnTheBeat;
-    LongestPacket = "longest-packet": LongestPacket;
-    WaveformTwoNodes = "waveform-two-nodes": OnTwoNodes;
-    LongestPacketTwoNodes = "longest-packet-two-nodes": LongestOnTwoNodes;
-    Interface = "interface": Interface;
-    Roles = "roles": Roles;
-    Calibration = "calibration": Calibration;
-    Deadline = "deadline": Deadline;
-    Wakeup = "wakeup": Wakeup;
+    Udp = "udp": crate::udp::Udp;
+    Rate = "rate": crate::rate::workload::Rate;
+    RoundTrip = "round-trip": crate::round_trip::workload::RoundTrip;
+    Waveform = "waveform": crate::waveform::workload::OnTheBeat;
+    LongestPacket = "longest-packet": crate::longest_packet::workload::LongestPacket;
+    WaveformTwoNodes = "waveform-two-nodes": crate::nodes::workload::OnTwoNodes;
+    LongestPacketTwoNodes = "longest-packet-two-nodes": crate::nodes::workload::LongestOnTwoNodes;
+    Interface = "interface": crate::interface::workload::Interface;
+    Roles = "roles": crate::roles::workload::Roles;
+    Calibration = "calibration": crate::calibration::workload::Calibration;
+    Deadline = "deadline": crate::deadline::workload::Deadline;
+    Wakeup = "wakeup": crate::wakeup::Wakeup;
+    Link = "link": crate::link::Link;
 }
 
-impl Kind {
+impl WorkloadKind {
     #[must_use]
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<WorkloadKind> {
+        WorkloadKind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
     /// Whether it needs another side: a radio, or a server.
@@ -98,7 +88,7 @@ mod tests {
     /// A name means one thing, whichever workload has it; of its words a workload may know only some.
     #[test]
     fn settings_of_one_name_are_one() {
-        let all = || Kind::ALL.iter().flat_map(|kind| kind.settings());
+        let all = || WorkloadKind::ALL.iter().flat_map(|kind| kind.settings());
         for (one, other) in all().flat_map(|one| all().filter(|other| other.name == one.name).map(move |it| (one, it)))
         {
             let alike = match (one.takes, other.takes) {
@@ -111,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_its_setting_accepts() {
-        for setting in Kind::ALL.iter().flat_map(|kind| kind.settings()) {
+        for setting in WorkloadKind::ALL.iter().flat_map(|kind| kind.settings()) {
             if let Some(default) = setting.default_value() {
                 assert_eq!(setting.accept(&default), Ok(default.clone()), "{}", setting.name);
             }
@@ -120,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_name_says_whether_its_quantity_ends_at_one() {
-        for quantity in Kind::ALL.iter().flat_map(|kind| kind.quantities()) {
-            // Of a slot more than all can be used.
+        for quantity in WorkloadKind::ALL.iter().flat_map(|kind| kind.quantities()) {
+            // More than all of a slot can be used.
             let share =
                 quantity.name != "used_share" && ["_share", "_ratio"].iter().any(|end| quantity.name.ends_with(end));
             assert_eq!(share, quantity.range == (0.0, 1.0), "{}", quantity.name);

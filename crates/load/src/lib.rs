@@ -1,4 +1,4 @@
-//! What is run at a point of an experiment: one module a workload.
+//! Workloads that are run at a point of an experiment: one module a workload.
 //!
 //! | module | question | result |
 //! | --- | --- | --- |
@@ -11,21 +11,26 @@
 //! | `roles` | what does each role of an operating environment cost a slot? | variables, loading |
 //! | `calibration` | what can this processor do, and what do components execute? | capacities, prices, counts |
 //! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
+//! | `link` | does an LTE link come up on two radios, and what does it lose? | attempts that connect, jitter, loss, CPU by thread |
 //! | `longest_packet` | how long may a waveform's packets be? | items, every trial |
 //! | `nodes` | do two machines hold a waveform's slot, and how long may its packets be there? | the same, both nodes and the cable |
 //!
 //! Each is a folder with a serde options struct, a serde result struct (which is the `--json` document of the command of the
-//! same name), `run(options, progress, stop)`, and `workload.rs`: what experiments know of it, by the contract of
-//! [`Workload`]. A new workload is a new folder and a line in `kind.rs`. A workload measures; it never judges.
+//! same name), `run`, and `workload.rs`: what experiments know of it, by the contract of
+//! [`Workload`]. `udp` and `wakeup` are measured by crates of their own, so that each is one file here. A new workload is a new
+//! folder, a line in `kind.rs`, and its module and row here. A workload measures; it never judges.
 
 #![forbid(unsafe_code)]
 
 pub mod calibration;
 pub mod deadline;
+mod emulated;
 mod every;
 mod excluded;
 pub mod interface;
 mod kind;
+pub mod lent;
+pub mod link;
 pub mod longest_packet;
 pub mod nodes;
 mod quantity;
@@ -34,13 +39,14 @@ pub mod roles;
 pub mod round_trip;
 pub mod setting;
 mod udp;
-pub mod wakeup;
+mod wakeup;
 pub mod waveform;
 mod workload;
 
+pub use emulated::{Played, PlayedFile, WriteFile};
 pub use every::{Every, EveryError};
 pub use excluded::ExcludedSpans;
-pub use kind::Kind;
+pub use kind::WorkloadKind;
 pub use quantity::Quantity;
 pub use takt_radio::Model;
-pub use workload::{Contradiction, Lost, Peer, Target, Workload};
+pub use workload::{Contradiction, EmulatedAir, Lost, Peer, Target, Workload};

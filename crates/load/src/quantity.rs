@@ -1,4 +1,4 @@
-//! What a workload's result says, as numbers that can be averaged over rounds.
+//! Quantities of a workload's result, as numbers that can be averaged over rounds.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 pub struct Quantity {
     /// Its name, unit included.
     pub name: &'static str,
-    /// Where it stands in the result document, as a JSON pointer (RFC 6901).
+    /// Its place in the result document, as a JSON pointer (RFC 6901).
     pub at: &'static str,
     pub about: &'static str,
     /// Between which it lies for certain, in its own unit.

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
 use takt_path::ethernet::datagram_wire_bytes;
-use takt_udp::{Direction, Options};
+use takt_udp::{Direction, UdpOptions};
 
 use crate::excluded::ExcludedSpans;
+use crate::lent::LentRule::{Any, Cores, List, Loopback, Sockets, Word};
+use crate::lent::{Lent, LentOptions, LentRule};
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP};
 use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
@@ -28,13 +30,37 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("jitter_us", "/jitter_us", "RFC 3550"),
     Quantity::amount("latency_p50_us", "/latency_us/p50_us", "one way"),
     Quantity::amount("latency_p99_9_us", "/latency_us/p99_9_us", "one way"),
-    // Of both ways at once those above are to the server, which is from the host.
+    // With both ways at once those above are to the server, which is from the host.
     Quantity::amount("from_server_datagrams_per_s", "/from_server/datagrams_per_s", "with both: the other way"),
     Quantity::amount("from_server_throughput_bps", "/from_server/throughput_bps", "with both: the other way"),
     Quantity::share("from_server_lost_share", "/from_server/lost/share", "with both: the other way"),
     Quantity::amount("from_server_jitter_us", "/from_server/jitter_us", "with both: the other way"),
     Quantity::amount("from_server_latency_p50_us", "/from_server/latency_us/p50_us", "with both: the other way"),
     Quantity::amount("from_server_latency_p99_9_us", "/from_server/latency_us/p99_9_us", "with both: the other way"),
+];
+
+const LENT: LentOptions = &[
+    // The other side is the agent beside this one.
+    ("server", Loopback),
+    ("direction", Any),
+    ("payload_bytes", Any),
+    ("sizes", List(64)),
+    ("datagrams_per_s", Any),
+    ("ramp_from_per_s", Any),
+    ("burst", Any),
+    ("datagrams", Any),
+    ("duration", Any),
+    ("warm_up", Any),
+    ("flows", Any),
+    ("interval", Any),
+    ("engine", Sockets),
+    ("generator", Word("engine")),
+    ("aggregate", Any),
+    ("busy_poll", Any),
+    ("buffer_bytes", LentRule::SOCKET_BUFFER),
+    ("cpus", Cores),
+    // At a real-time priority it could keep the agent from its core for good.
+    ("priority", LentRule::Absent),
 ];
 
 pub(crate) struct Udp;
@@ -48,25 +74,29 @@ impl Workload for Udp {
         let directions =
             [("to-host", Direction::FromServer), ("from-host", Direction::ToServer), ("both", Direction::Both)];
         let payload_bytes = settings.whole("payload_bytes");
-        write(&Options {
+        write(&UdpOptions {
             direction: settings.choice("direction", &directions)?,
             payload_bytes,
             datagrams_per_s: offered(settings, payload_bytes),
             duration: settings.span("duration"),
             warm_up: settings.span("warm_up"),
             engine: settings.parsed("engine")?,
-            ..Options::to(target.server())
+            ..UdpOptions::to(target.server())
         })
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent::without_waveform(LENT))
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("udp options", options)?;
+        let options: UdpOptions = read("udp options", options)?;
         write(&takt_udp::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
     }
 
     fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
         let share = |at| result.pointer(at).and_then(Value::as_f64);
-        // Of both ways at once the worse.
+        // With both ways at once the worse counts.
         Some(Lost::own(share("/lost/share")?.max(share("/from_server/lost/share").unwrap_or(0.0))))
     }
 }

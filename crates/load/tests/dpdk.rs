@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_emulator::emulate::{Emulator, Options as Radios, Summary};
+use takt_emulator::emulate::{Emulator, EmulatorOptions, Summary};
 use takt_host::namespace::unshare_network;
-use takt_load::rate::{Options, Outcome, run};
+use takt_load::rate::{RateOptions, RateOutcome, run};
 use takt_packet::{Config, EngineKind, PortSpec, open};
 use takt_testing::{not_judged, skip};
 
@@ -34,26 +34,30 @@ fn inside(job: impl FnOnce() + Send) {
 }
 
 fn radio(addr: &str, network: &str) -> Emulator {
-    let options = Radios { addrs: vec![addr.parse().unwrap()], allow: vec![network.to_owned()], ..Radios::default() };
+    let options = EmulatorOptions {
+        addrs: vec![addr.parse().unwrap()],
+        allow: vec![network.to_owned()],
+        ..EmulatorOptions::default()
+    };
     Emulator::start(&options).unwrap()
 }
 
-fn stream(engine: EngineKind, addr: &str, rx: bool, tx: bool) -> Outcome {
+fn stream(engine: EngineKind, addr: &str, rx: bool, tx: bool) -> RateOutcome {
     let rate = |wanted: bool| wanted.then_some(500e3);
-    let options = Options {
+    let options = RateOptions {
         addr: addr.parse().unwrap(),
         rx_sps: rate(rx),
         tx_sps: rate(tx),
         engine,
         warm_up: Duration::from_millis(100),
         duration: Duration::from_millis(700),
-        ..Options::default()
+        ..RateOptions::default()
     };
     run(&options, &mut |_| {}, &Stop::new()).unwrap_or_else(|error| panic!("{error} {error:?}"))
 }
 
 /// Whatever the machine did meanwhile, each sample is received or counted as lost, and those sent reached the radio.
-fn judge(outcome: &Outcome, rx: bool, tx: bool) {
+fn judge(outcome: &RateOutcome, rx: bool, tx: bool) {
     assert!(outcome.engine.path.starts_with("DPDK"), "{:?}", outcome.engine);
     assert_eq!((outcome.rx.samples > 0, outcome.tx.samples > 0), (rx, tx), "{outcome:?}");
     let received = &outcome.rx;
@@ -65,8 +69,8 @@ fn judge(outcome: &Outcome, rx: bool, tx: bool) {
     }
 }
 
-/// What the radio counted agrees with what the host says was lost.
-fn judge_radio(outcomes: &[Outcome], summary: &Summary) {
+/// The radio's counts agree with what the host says was lost.
+fn judge_radio(outcomes: &[RateOutcome], summary: &Summary) {
     let device = &summary.devices[0];
     assert_eq!((device.datagrams.undeliverable, device.radio.control.malformed_datagrams), (0, 0), "{device:?}");
     if outcomes.iter().all(|outcome| outcome.clean) {

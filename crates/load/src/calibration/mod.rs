@@ -1,5 +1,5 @@
-//! What can this processor do, and what do a waveform's components execute? What a prediction of one processor's times from
-//! another's rests on: capacities and prices of the one, counted instructions for the other.
+//! What can this processor do, and what do a waveform's components execute? A prediction of one processor's times from
+//! another's rests on both: capacities and prices of the one, counted instructions for the other.
 //!
 //! Nothing of the waveform is timed here, unless a component was counted with other parameters or packets only: then it is
 //! compared with that one, as `takt map` does.
@@ -19,20 +19,20 @@ use super::waveform::{self, Opened, WaveformError};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
-    /// Whose components are looked up.
-    pub waveform: waveform::Options,
+pub struct CalibrationOptions {
+    /// The waveform whose components are looked up.
+    pub waveform: waveform::WaveformOptions,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct CalibrationOutcome {
     /// Multiply-accumulates and other work a second.
     pub capacities: Capacities,
-    /// What an instruction of each kind takes, ns.
+    /// Time of an instruction of each kind, ns.
     pub prices: Prices,
-    /// What each component executes in a slot, where its type was counted.
+    /// Work of each component in a slot, if its type was counted.
     pub profiles: BTreeMap<String, Profile>,
-    /// Of those that were counted with other parameters or packets: how many times as long as that one each takes here.
+    /// For components counted with other parameters or packets: how many times as long as there each takes here.
     pub scaled: BTreeMap<String, f64>,
     /// The core.
     pub core: usize,
@@ -53,7 +53,7 @@ pub enum CalibrateError {
 }
 
 impl CalibrateError {
-    /// What to do about it, where that is known.
+    /// The fix, if there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -65,7 +65,7 @@ impl CalibrateError {
 }
 
 /// Measures, on the core that a waveform of one worker would have. `stop` is looked at in the end: it takes two seconds.
-pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, CalibrateError> {
+pub fn run(options: &CalibrationOptions, stop: &Stop) -> Result<CalibrationOutcome, CalibrateError> {
     let core = waveform::cores(1)?[0];
     // On a thread of its own: the agent's thread keeps its CPUs.
     thread::scope(|scope| {
@@ -74,13 +74,13 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, CalibrateError> {
     })
 }
 
-fn measure(options: &Options, core: usize, stop: &Stop) -> Result<Outcome, CalibrateError> {
+fn measure(options: &CalibrationOptions, core: usize, stop: &Stop) -> Result<CalibrationOutcome, CalibrateError> {
     let opened = Opened::placed(&options.waveform, None)?;
     pin_self(&[core])?;
     let (capacities, prices) = (costs::capacities()?, costs::prices()?);
     let none = Costs::of(&costs::class(), Some(capacities));
     let Costs { profiles, scaled, .. } = costs::for_elsewhere(none, &opened.graph, &opened.registry)?;
-    Ok(Outcome { capacities, prices, profiles, scaled, core, complete: !stop.requested() })
+    Ok(CalibrationOutcome { capacities, prices, profiles, scaled, core, complete: !stop.requested() })
 }
 
 #[cfg(test)]
@@ -89,14 +89,15 @@ mod tests {
 
     #[test]
     fn a_processor_can_do_something_and_the_components_of_utran_were_counted() {
-        let waveform = waveform::Options { waveform: "utran".to_owned(), ..waveform::Options::default() };
-        let outcome = run(&Options { waveform }, &Stop::new()).expect("it runs");
+        let waveform =
+            waveform::WaveformOptions { waveform: "utran".to_owned(), ..waveform::WaveformOptions::default() };
+        let outcome = run(&CalibrationOptions { waveform }, &Stop::new()).expect("it runs");
         assert_eq!((outcome.capacities.wrong(), outcome.prices.wrong()), (None, None));
         assert!(outcome.complete);
         for component in ["crc", "turbo-coder", "interleaver-2", "turbo-decoder", "crc-check"] {
             assert!(outcome.profiles.get(component).is_some_and(Profile::is_sound), "{component}");
         }
         let kept = serde_json::to_value(&outcome).expect("JSON");
-        assert_eq!(serde_json::from_value::<Outcome>(kept).expect("read"), outcome);
+        assert_eq!(serde_json::from_value::<CalibrationOutcome>(kept).expect("read"), outcome);
     }
 }

@@ -6,10 +6,11 @@ use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 
-use super::Options;
+use super::CalibrationOptions;
+use crate::lent::{Lent, LentOptions, LentRule};
 use crate::quantity::Quantity;
 use crate::setting::{Setting, Settings};
-use crate::waveform::workload::{WAVEFORM, named};
+use crate::waveform::workload::{LENT_WAVEFORM, WAVEFORM, named};
 use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[WAVEFORM];
@@ -19,6 +20,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("integer_per_s", "/capacities/work_per_s/integer", "operations of whole numbers a second"),
 ];
 
+const LENT: LentOptions = &[("waveform", LentRule::Document(LENT_WAVEFORM))];
+
 pub(crate) struct Calibration;
 
 impl Workload for Calibration {
@@ -27,15 +30,19 @@ impl Workload for Calibration {
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        write(&Options { waveform: named(settings)? })
+        write(&CalibrationOptions { waveform: named(settings)? })
     }
 
     fn about(&self, _: &Settings) -> Duration {
         ABOUT
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent { options: LENT, waveform_at: Some("/waveform") })
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("calibration options", options)?;
+        let options: CalibrationOptions = read("calibration options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
     }
 }

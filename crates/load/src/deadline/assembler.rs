@@ -1,6 +1,6 @@
 //! [`Assembler`]: from a stream of samples with gaps to whole subframes.
 
-/// Where samples go. Gaps cost the subframes they touch and no others, and no count is lost.
+/// Gathers samples. Gaps cost the subframes they touch and no others, and no count is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Assembler {
     /// The subframe that is being gathered.

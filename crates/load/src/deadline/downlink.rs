@@ -1,4 +1,4 @@
-//! What the radio receives: a downlink as a file that an emulated radio plays over and over.
+//! The radio's input: a downlink as a file that an emulated radio plays over and over.
 
 use std::fs;
 use std::io;
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use takt_base::Complex32;
 use takt_dsp::tdscdma::{CHIPS, Cell, Converter, Downlink, Error, SAMPLES};
+use takt_wire::sample::full_scale;
 
 /// Subframes in the file; their payloads differ.
 pub(super) const SUBFRAMES: u64 = 32;
@@ -23,7 +24,7 @@ pub(super) fn payload(downlink: &Downlink, seed: u64, number: u64, payload: &mut
 /// The file can't be written, or there are not 1 to 16 codes.
 pub fn write_downlink(file: &Path, codes: usize, seed: u64) -> io::Result<()> {
     let samples = samples(codes, seed).map_err(io::Error::other)?;
-    let integer = |value: f32| ((value * AMPLITUDE * 32767.0).round().clamp(-32768.0, 32767.0) as i16).to_le_bytes();
+    let integer = |value: f32| ((value * AMPLITUDE * full_scale::SC16).round() as i16).to_le_bytes(); // saturates
     let bytes: Vec<u8> = samples.iter().flat_map(|sample| [integer(sample.re), integer(sample.im)]).flatten().collect();
     fs::write(file, bytes)
 }
@@ -45,7 +46,7 @@ fn samples(codes: usize, seed: u64) -> Result<Vec<Complex32>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_dsp::tdscdma::{Answer, Receiver};
+    use takt_dsp::tdscdma::{BlockAnswer, Receiver};
 
     #[test]
     fn a_receiver_at_the_radios_rate_decodes_every_subframe() {
@@ -55,7 +56,7 @@ mod tests {
         let mut chips = vec![Complex32::default(); CHIPS];
         for (number, subframe) in (0..).zip(samples(16, 7).unwrap().chunks_exact(SAMPLES)) {
             converter.to_chips(subframe, &mut chips);
-            assert_eq!(receiver.receive(&chips, &mut decoded).answer, Answer::Ack, "subframe {number}");
+            assert_eq!(receiver.receive(&chips, &mut decoded).answer, BlockAnswer::Ack, "subframe {number}");
             payload(&downlink, 7, number, &mut expected);
             assert_eq!(decoded, expected);
         }

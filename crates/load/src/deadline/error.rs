@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use takt_agent::AgentError;
+use takt_base::Speed;
 use takt_host::affinity::AffinityError;
 use takt_host::idle::LatencyError;
 use takt_host::policy::PolicyError;
@@ -17,8 +18,11 @@ pub enum DeadlineError {
     NoTime { duration: Duration },
     #[error("clock ticks of {hz} Hz need an interface that sleeps on a timer")]
     TicksWithoutSleep { hz: u32 },
-    #[error("samples can't be handed over slot by slot by an interface that a timer wakes when the subframe is over")]
+    #[error("an interface that a timer wakes after the subframe can't hand over samples slot by slot")]
     SlotsWithoutArrival,
+    /// The stages of an answer are this host's time, and its limit is the radio's.
+    #[error("the radio runs at {speed} of real time, and answers are judged in real time")]
+    Speed { speed: Speed },
     #[error("channelisation codes")]
     Codes(#[from] takt_dsp::tdscdma::Error),
     #[error("radio")]
@@ -50,15 +54,18 @@ pub enum DeadlineError {
 }
 
 impl DeadlineError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
             DeadlineError::Policy { source, .. } => source.fix(),
             DeadlineError::TicksWithoutSleep { .. } => {
-                Some("timer = \"nanosleep\" (or timerfd, hybrid), or tick_hz = 0".to_owned())
+                Some("set timer = \"nanosleep\" (or timerfd, hybrid), or tick_hz = 0".to_owned())
             }
-            DeadlineError::SlotsWithoutArrival => Some("timer = \"arrival\", or handover = \"subframe\"".to_owned()),
+            DeadlineError::SlotsWithoutArrival => {
+                Some("set timer = \"arrival\", or handover = \"subframe\"".to_owned())
+            }
+            DeadlineError::Speed { .. } => Some("start takt emulate without --speed".to_owned()),
             DeadlineError::Idle(error) => error.fix().map(str::to_owned),
             DeadlineError::Process(AgentError::Failed(failure)) => failure.fix.clone(),
             DeadlineError::Radio(error) => error.fix().map(str::to_owned),

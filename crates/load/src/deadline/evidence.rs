@@ -1,4 +1,4 @@
-//! What held a core up: this kernel, or the machine below it.
+//! Evidence of who held a core up: this kernel, or the machine below it.
 //!
 //! A thread that comes before every other was woken late. As with the kernel's `osnoise` tracer, the question is what ran on
 //! its core meanwhile: interrupts, soft interrupts and threads are this host's. Only time in which none of them ran is the
@@ -179,8 +179,9 @@ fn machine_ns(events: &[Event], late: &Late) -> Option<u64> {
     Some(machine_ns.max(uninterrupted_ns(events, late)))
 }
 
-/// What the kernel charges to the next thread though this one had the core: after a wake-up in an interrupt it spares itself a
-/// look at the clock (`rq_clock_skip_update`), so that what ran between the wake-up and the switch is the next one's runtime.
+/// Time that the kernel charges to the next thread though this one had the core. After a wake-up in an interrupt it
+/// spares itself a look at the clock (`rq_clock_skip_update`). So the time between the wake-up and the switch is the
+/// next one's runtime.
 fn charged_to_next_ns(events: &[Event]) -> u64 {
     let Some((Event { ns, what: What::Switch(next), .. }, after)) = events.split_first() else { return 0 };
     let mut own = after.iter().take_while(|event| event.pid == *next && !matches!(event.what, What::Switch(_)));

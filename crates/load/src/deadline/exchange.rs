@@ -17,7 +17,7 @@ use super::DeadlineError;
 use super::error::doing;
 use super::interface::{Given, Received, Receiving, Sending};
 use super::memory::Cells;
-use super::options::{Apart, Options};
+use super::options::{Apart, DeadlineOptions};
 use super::roles::{Layer, Role, RoleOptions, RoleReport};
 use super::stall::{Stalls, Watch};
 
@@ -29,7 +29,7 @@ pub(super) struct Exchange {
     /// Is woken by the higher layer.
     answers: File,
     layers: Layers,
-    /// What the layers have opened by its path lives as long as they do.
+    /// Memory that the layers have opened by its path: it lives as long as they do.
     _shared: OwnedFd,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Ran {
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Exchange {
-    pub(super) fn open(options: &Options) -> Result<Exchange, DeadlineError> {
+    pub(super) fn open(options: &DeadlineOptions) -> Result<Exchange, DeadlineError> {
         let (cells, shared) = Cells::create().map_err(doing("shared memory of the exchange"))?;
         let pipe = || io::pipe().map_err(doing("a pipe of the exchange"));
         let ((to_physical, wake), (to_higher, from_physical), (answers, from_higher)) = (pipe()?, pipe()?, pipe()?);
@@ -131,7 +131,7 @@ impl Layers {
 /// and beside a session whose threads wake thousands of times a second Linux 6.18 left one waiting for up to 70 s; who
 /// waited for the process turned in wait4(2) all the while.
 fn end_behind(agents: Vec<Agent>) {
-    // Where no thread can be had, they are waited for.
+    // If no thread can be had, the caller waits for them.
     let _ = thread::Builder::new().name("takt-end".into()).spawn(move || drop(agents));
 }
 

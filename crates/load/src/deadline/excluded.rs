@@ -28,7 +28,7 @@ pub struct Excluded {
     /// Late looks by what the kernel's counters say of them, where they judge.
     #[serde(default)]
     pub causes: BTreeMap<Cause, u64>,
-    /// What decided who stopped a core; `None`: nobody looked.
+    /// Judge of who stopped a core; `None`: nobody looked.
     #[serde(default)]
     pub judged_by: Option<JudgedBy>,
     /// Those during whose work a core stood still by the clocks of the threads that did it.
@@ -44,7 +44,7 @@ pub struct Excluded {
     /// All of them together, nanoseconds.
     #[serde(default)]
     pub stalls_ns: u64,
-    /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
+    /// Time that the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
     pub steal_ns: u64,
     /// For how long cores stood still by the clocks of the threads that worked, all answers together, nanoseconds.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct Own {
 pub struct Segments {
     /// Subframes of a segment; the last may have fewer.
     pub subframes: u64,
-    /// Of each: failures, and subframes, without those excluded.
+    /// Counts of each: failures, and subframes, without those excluded.
     pub own: Vec<(u64, u64)>,
     pub all: Vec<(u64, u64)>,
 }
@@ -85,7 +85,7 @@ impl Segments {
     }
 }
 
-/// What is known of a subframe, in nanoseconds of this host.
+/// Times of a subframe, in nanoseconds of this host.
 pub(super) struct Timing {
     pub(super) air_end_ns: i64,
     /// When its last sample was in this host's kernel; the radio's thread puts it there itself.

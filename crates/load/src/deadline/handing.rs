@@ -26,7 +26,7 @@ impl Handing {
         Handing { cells, by, wake, filling: None }
     }
 
-    /// Where the next samples that are worth handing over end, when `fill` of a subframe are there.
+    /// End of the next samples that are worth handing over, when `fill` of a subframe are there.
     pub(super) fn next(&self, fill: usize) -> usize {
         let ends = |slot| slot_samples(slot).next_multiple_of(DATAGRAM_SAMPLES);
         match self.by {

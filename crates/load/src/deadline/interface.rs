@@ -18,7 +18,7 @@ use super::error::doing;
 use super::exchange::Exchange;
 use super::handing::Handing;
 use super::memory::Cells;
-use super::options::{Handover, Options, Wake};
+use super::options::{DeadlineOptions, Handover, Wake};
 use super::placement::ThreadPlacement;
 use super::stages::{self, Row};
 use super::{DeadlineError, SUBFRAME_NS, limit_tick, ns, subframe_ticks};
@@ -37,7 +37,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(options: &Options, start: Tick, clocks: ClockModel) -> Plan {
+    pub(super) fn new(options: &DeadlineOptions, start: Tick, clocks: ClockModel) -> Plan {
         let of = |span: Duration| (span.as_nanos() / u128::from(SUBFRAME_NS)) as u64;
         let warm_up = of(options.warm_up);
         Plan { start, clocks, warm_up, subframes: warm_up + of(options.duration) }
@@ -77,7 +77,7 @@ pub(super) struct Receiving {
     cells: Arc<Cells>,
     by: Handover,
     placement: ThreadPlacement,
-    timer: Option<timer::Options>,
+    timer: Option<timer::TimerOptions>,
     plan: Plan,
     buffer: Vec<Complex<i16>>,
     received: Received,
@@ -87,13 +87,13 @@ impl Receiving {
     pub(super) fn new(
         mut rx: RxStreamer,
         exchange: &Exchange,
-        options: &Options,
+        options: &DeadlineOptions,
         plan: &Plan,
     ) -> Result<Receiving, DeadlineError> {
         let timer = match options.wake {
             Wake::Arrival => None,
             Wake::Timer(method) => {
-                Some(timer::Options { method, ticks: timer::Ticks::of(options.tick_hz), slack_ns: None })
+                Some(timer::TimerOptions { method, ticks: timer::Ticks::of(options.tick_hz), slack_ns: None })
             }
         };
         rx.start(Some(plan.start))?;
@@ -191,7 +191,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) fn new(tx: TxStreamer, exchange: &Exchange, options: &Options, plan: &Plan) -> Sending {
+    pub(super) fn new(tx: TxStreamer, exchange: &Exchange, options: &DeadlineOptions, plan: &Plan) -> Sending {
         Sending {
             tx,
             cells: Arc::clone(&exchange.cells),
@@ -237,7 +237,7 @@ impl Sending {
         row.iter_mut().skip(2).zip(noted).for_each(|(place, at)| *place = at);
         cell.free();
         let datagrams = (before as u32, self.tx.stats().datagrams as u32);
-        let acknowledged = decided == takt_dsp::tdscdma::Answer::Ack;
+        let acknowledged = decided == takt_dsp::tdscdma::BlockAnswer::Ack;
         if self.answers.len() < self.answers.capacity() {
             self.answers.push(Given { number, row, acknowledged, halted, datagrams, verdict: Verdict::Unknown });
         }
@@ -251,7 +251,8 @@ impl Sending {
             let of = |given: &&mut Given| {
                 event.sequence.is_some_and(|n| (given.datagrams.0..given.datagrams.1).contains(&n))
             };
-            // The newest are at the end. What has been called late stays so: the rest of its burst says the same again.
+            // The newest are at the end. An answer that has been called late stays so: the rest of its burst says the
+            // same again.
             if let Some(given) = self.answers.iter_mut().rev().take(64).find(of)
                 && given.verdict != Verdict::Late
             {

@@ -1,4 +1,4 @@
-//! What the processes share: a few cells, each with a subframe and all that becomes of it.
+//! Memory that the processes share: a few cells, each with a subframe and all that becomes of it.
 //!
 //! A cell is written by one process at a time: by the interface while it is free, then by the physical layer, then by the
 //! higher layer, then read by the interface, which frees it. Turns are handed over by a byte in a pipe and by the cell's
@@ -18,8 +18,9 @@ use std::time::Duration;
 
 use num_complex::Complex;
 use takt_base::Complex32;
-use takt_dsp::tdscdma::{ANSWER_SAMPLES, Answer, SAMPLES};
+use takt_dsp::tdscdma::{ANSWER_SAMPLES, BlockAnswer, SAMPLES};
 use takt_runtime::isolated::Map;
+use takt_wire::sample::full_scale;
 
 /// Subframes that may be on their way at once: 20 ms.
 const CELLS: u64 = 4;
@@ -61,7 +62,7 @@ impl Cells {
         Ok((Cells(map), file))
     }
 
-    /// What another process created, by the path of its descriptor.
+    /// Opens cells that another process created, by the path of its descriptor.
     pub(super) fn open(path: &Path) -> io::Result<Cells> {
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
         let map = Map::of(&file)?;
@@ -147,12 +148,12 @@ impl Cell<'_> {
         Duration::from_nanos(self.get(HALTED))
     }
 
-    pub(super) fn decide(self, answer: Answer) {
-        self.put(ANSWER, u64::from(answer == Answer::Ack));
+    pub(super) fn decide(self, answer: BlockAnswer) {
+        self.put(ANSWER, u64::from(answer == BlockAnswer::Ack));
     }
 
-    pub(super) fn decided(self) -> Answer {
-        if self.get(ANSWER) == 1 { Answer::Ack } else { Answer::Nack }
+    pub(super) fn decided(self) -> BlockAnswer {
+        if self.get(ANSWER) == 1 { BlockAnswer::Ack } else { BlockAnswer::Nack }
     }
 
     /// Notes what the CRC says of the block.
@@ -186,29 +187,29 @@ impl Cell<'_> {
 
     /// The samples from the place `first` on, which is even; full scale 1.
     pub(super) fn block(self, first: usize, samples: &mut [Complex32]) {
-        let full = 1.0 / 32768.0;
+        let one = 1.0 / full_scale::SC16;
         for (at, pair) in BLOCK.skip(first / 2).zip(samples.chunks_mut(2)) {
             for (sample, raw) in pair.iter_mut().zip(unpack(self.get(at))) {
-                *sample = Complex32::new(f32::from(raw.re) * full, f32::from(raw.im) * full);
+                *sample = Complex32::new(f32::from(raw.re) * one, f32::from(raw.im) * one);
             }
         }
     }
 
-    pub(super) fn put_burst(self, answer: Answer, samples: &[Complex<i16>]) {
+    pub(super) fn put_burst(self, answer: BlockAnswer, samples: &[Complex<i16>]) {
         for (at, pair) in burst(answer).zip(samples.chunks(2)) {
             self.put(at, pack(pair));
         }
     }
 
-    pub(super) fn burst(self, answer: Answer, samples: &mut [Complex<i16>]) {
+    pub(super) fn burst(self, answer: BlockAnswer, samples: &mut [Complex<i16>]) {
         for (at, pair) in burst(answer).zip(samples.chunks_mut(2)) {
             pair.iter_mut().zip(unpack(self.get(at))).for_each(|(sample, raw)| *sample = raw);
         }
     }
 }
 
-fn burst(answer: Answer) -> Range<usize> {
-    if answer == Answer::Ack { ACK } else { NACK }
+fn burst(answer: BlockAnswer) -> Range<usize> {
+    if answer == BlockAnswer::Ack { ACK } else { NACK }
 }
 
 fn pack(pair: &[Complex<i16>]) -> u64 {
@@ -227,6 +228,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn integer(part: f32) -> i16 {
+        (part * full_scale::SC16).round() as i16
+    }
 
     #[test]
     fn a_cell_changes_hands_and_holds_one_subframe_at_a_time() {
@@ -262,7 +267,7 @@ mod tests {
             cell.block(part.start, &mut out[part.clone()]);
             assert_eq!(cell.filled(), part.end);
         }
-        let back: Vec<i16> = out.iter().map(|x| (x.re * 32768.0) as i16).collect();
+        let back: Vec<i16> = out.iter().map(|x| integer(x.re)).collect();
         assert_eq!(back, (0..SAMPLES as i16).collect::<Vec<_>>());
     }
 
@@ -278,17 +283,17 @@ mod tests {
             let mut out = vec![Complex32::default(); SAMPLES];
             cell.block(0, &mut out);
             for (x, raw) in out.iter().zip(&samples) {
-                prop_assert_eq!((x.re * 32768.0, x.im * 32768.0), (f32::from(raw.re), f32::from(raw.im)));
+                prop_assert_eq!((integer(x.re), integer(x.im)), (raw.re, raw.im));
             }
             let mut again = vec![2; bits.len()];
             cell.payload(&mut again);
             prop_assert_eq!(again, bits);
-            cell.put_burst(Answer::Ack, &samples[..ANSWER_SAMPLES]);
-            cell.put_burst(Answer::Nack, &[Complex::new(0, 0); ANSWER_SAMPLES]);
+            cell.put_burst(BlockAnswer::Ack, &samples[..ANSWER_SAMPLES]);
+            cell.put_burst(BlockAnswer::Nack, &[Complex::new(0, 0); ANSWER_SAMPLES]);
             let mut sent = vec![Complex::new(1, 1); ANSWER_SAMPLES];
-            cell.burst(Answer::Ack, &mut sent);
+            cell.burst(BlockAnswer::Ack, &mut sent);
             prop_assert_eq!(&sent[..], &samples[..ANSWER_SAMPLES]);
-            cell.burst(Answer::Nack, &mut sent);
+            cell.burst(BlockAnswer::Nack, &mut sent);
             prop_assert!(sent.iter().all(|x| *x == Complex::new(0, 0)));
         }
     }

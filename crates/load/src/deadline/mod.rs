@@ -62,14 +62,12 @@ pub use error::DeadlineError;
 use exchange::Exchange;
 pub use excluded::{Excluded, Own, SEGMENT_SUBFRAMES, Segments};
 use interface::{Plan, Receiving, Sending};
-pub use options::{Apart, Handover, Options, PolicyName, ProcessCpus, Wake};
-pub use outcome::{Answered, Budget, Outcome, Radio};
-pub use process_cpus::process_cpus;
+pub use options::{Apart, DeadlineOptions, Handover, PolicyName, ProcessCpus, Wake};
+pub use outcome::{Answered, Budget, DeadlineOutcome, Radio};
 pub use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
 pub use stall::JudgedBy;
 pub use trace::{Ran, Traced};
-pub use workload::{SEED, codes};
 
 use super::round_trip::ClockModel;
 use stall::Watch;
@@ -91,12 +89,15 @@ fn limit_tick(start: Tick) -> Tick {
 }
 
 /// Runs a round.
-pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
+pub fn run(options: &DeadlineOptions, stop: &Stop) -> Result<DeadlineOutcome, DeadlineError> {
     options.check()?;
     let _awake = options.idle.request()?;
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
+    if let Some(speed) = radio.speed().filter(|speed| !speed.is_wall()) {
+        return Err(DeadlineError::Speed { speed });
+    }
     let rate_sps = f64::from(SAMPLE_RATE_HZ);
     let rx = radio.rx_streamer(&RxOptions {
         samples_per_datagram: Some(DATAGRAM_SAMPLES),
@@ -125,7 +126,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     Ok(outcome)
 }
 
-/// Who ran while the worst answer waited; where the kernel does not tell, why. Nothing without an answer.
+/// Threads that ran while the worst answer waited; where the kernel does not tell, why. Nothing without an answer.
 fn traced(trace: io::Result<Trace>, worst: Option<&Answered>) -> Option<Traced> {
     let worst = worst?;
     let hidden = |error: io::Error| Traced {

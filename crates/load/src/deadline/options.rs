@@ -1,4 +1,4 @@
-//! What a round of the exchange is to be.
+//! Options of a round of the exchange.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use takt_packet::EngineKind;
 use super::placement::ThreadPlacement;
 use super::{DeadlineError, SUBFRAME_NS};
 
-/// What a round of the exchange is to be. Start from [`Options::default`].
+/// The options of a round of the exchange. Start from [`DeadlineOptions::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
+pub struct DeadlineOptions {
     pub addr: IpAddr,
     pub duration: Duration,
     pub warm_up: Duration,
@@ -91,9 +91,9 @@ pub enum Apart {
     Threads,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for DeadlineOptions {
+    fn default() -> DeadlineOptions {
+        DeadlineOptions {
             addr: Ipv4Addr::LOCALHOST.into(),
             duration: Duration::from_secs(2),
             warm_up: Duration::from_millis(200),
@@ -116,7 +116,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl DeadlineOptions {
     /// Whether such a round can be run, as far as that can be known before.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Options {
         Ok(())
     }
 
-    /// Where the processes may be: each on cores of its own, or anywhere on the host side.
+    /// CPUs on which the processes may be: each on cores of its own, or anywhere on the host side.
     pub(super) fn used_cpus(&self) -> Vec<usize> {
         let process_cpus = [&self.process_cpus.interface, &self.process_cpus.physical, &self.process_cpus.higher];
         let mut cpus = self.host_cpus.clone();
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn in_the_study_only_the_interface_had_a_priority() {
-        let all = Options { policy: PolicyName::Fifo, ..Options::default() };
-        let alone = Options { interface_alone: true, ..all.clone() };
+        let all = DeadlineOptions { policy: PolicyName::Fifo, ..DeadlineOptions::default() };
+        let alone = DeadlineOptions { interface_alone: true, ..all.clone() };
         assert_eq!([0, 1, 2].map(|rank| all.policy(rank)), [52, 51, 50].map(|priority| Policy::Fifo { priority }));
         assert_eq!(alone.policy(0), Policy::Fifo { priority: 52 });
         assert_eq!(alone.policy(1), Policy::Other { nice: 0 });
@@ -190,13 +190,13 @@ mod tests {
 
     #[test]
     fn what_can_not_be_is_refused_before_anything_is_opened() {
-        let ticks = Options { tick_hz: 128, ..Options::default() };
+        let ticks = DeadlineOptions { tick_hz: 128, ..DeadlineOptions::default() };
         assert!(matches!(ticks.check(), Err(DeadlineError::TicksWithoutSleep { hz: 128 })));
-        let sleeps = Options { wake: Wake::Timer(Method::Nanosleep), ..ticks };
+        let sleeps = DeadlineOptions { wake: Wake::Timer(Method::Nanosleep), ..ticks };
         assert!(sleeps.check().is_ok());
-        let slots = Options { handover: Handover::Slot, tick_hz: 0, ..sleeps };
+        let slots = DeadlineOptions { handover: Handover::Slot, tick_hz: 0, ..sleeps };
         assert!(matches!(slots.check(), Err(DeadlineError::SlotsWithoutArrival)));
-        let short = Options { duration: Duration::from_millis(4), ..Options::default() };
+        let short = DeadlineOptions { duration: Duration::from_millis(4), ..DeadlineOptions::default() };
         assert!(matches!(short.check(), Err(DeadlineError::NoTime { .. })));
     }
 }

@@ -1,4 +1,4 @@
-//! What a round of the exchange brought.
+//! Results of a round of the exchange.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use takt_stats::{Histogram, Ns, Quantiles};
 use super::exchange::Ran;
 use super::excluded::{self, Excluded, Own, Segments, SplitSubframes};
 use super::interface::{Given, Plan};
-use super::options::Options;
+use super::options::DeadlineOptions;
 use super::stages::{self, STAGES};
 use super::trace::Traced;
 use crate::round_trip::{ClockModel, Verdict, nanoseconds, record};
 
-/// What a round of the exchange brought. Times are from the intended beginning of the first downlink slot.
+/// Results of a round of the exchange. Times are from the intended beginning of the first downlink slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct DeadlineOutcome {
+    pub options: DeadlineOptions,
     pub serial: String,
     pub subframes: u64,
     pub answers: u64,
@@ -36,7 +36,7 @@ pub struct Outcome {
     /// Blocks that the CRC took for right and that were not.
     pub undetected: u64,
     pub radio: Radio,
-    /// What is excluded, since it was not this host's doing.
+    /// Subframes that are excluded, since they were not this host's doing.
     pub excluded: Excluded,
     pub own: Own,
     /// Both, segment by segment.
@@ -44,7 +44,7 @@ pub struct Outcome {
     pub segments: Segments,
     /// The answers that took longest, the worst first, but for those that are excluded.
     pub worst: Vec<Answered>,
-    /// Who ran while the worst of them waited, if that was requested.
+    /// Threads that ran while the worst of them waited, if that was requested.
     pub trace: Option<Traced>,
     pub lost_samples: u64,
     pub overflows: u64,
@@ -92,13 +92,13 @@ pub struct Answered {
 const WORST: usize = 8;
 
 pub(super) fn of(
-    options: &Options,
+    options: &DeadlineOptions,
     radio: &N200,
     plan: &Plan,
     clocks: &ClockModel,
     ran: Ran,
     complete: bool,
-) -> Outcome {
+) -> DeadlineOutcome {
     let Ran { received, mut answers, stalls, roles } = ran;
     answers.retain(|given| given.number >= plan.warm_up);
     for given in &mut answers {
@@ -121,7 +121,7 @@ pub(super) fn of(
     let failures = late + missed;
     let mut total_ns = Histogram::default();
     answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
-    Outcome {
+    DeadlineOutcome {
         options: options.clone(),
         serial: radio.identity().serial.clone(),
         subframes,

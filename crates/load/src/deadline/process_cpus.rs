@@ -13,7 +13,7 @@ use crate::setting::Settings;
 ///
 /// # Errors
 /// A core of their own is requested, and the host side has no second one: nothing else is measured under that name.
-pub fn process_cpus(settings: &Settings, host: &[usize]) -> Result<(ProcessCpus, Vec<usize>), Failure> {
+pub(super) fn process_cpus(settings: &Settings, host: &[usize]) -> Result<(ProcessCpus, Vec<usize>), Failure> {
     let nth_last = |n: usize| vec![host[host.len() - 1 - n % host.len()]];
     match (settings.word("cores"), host) {
         ("any" | "", _) => Ok((ProcessCpus::default(), host.to_vec())),

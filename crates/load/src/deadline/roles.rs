@@ -11,10 +11,11 @@ use num_complex::Complex;
 use serde::{Deserialize, Serialize};
 use takt_base::{Clock, Complex32, WallClock};
 use takt_dsp::tdscdma::{
-    ANSWER_SAMPLES, Answer, AnswerBurst, Cell, Converter, DOWNLINK_SLOTS, Downlink, Receiver, SAMPLES, SLOT_CHIPS,
+    ANSWER_SAMPLES, AnswerBurst, BlockAnswer, Cell, Converter, DOWNLINK_SLOTS, Downlink, Receiver, SAMPLES, SLOT_CHIPS,
     slot_samples,
 };
 use takt_host::thread_clock::ThreadClock;
+use takt_wire::sample::full_scale;
 
 use super::error::doing;
 use super::memory::{At, Cell as SharedCell, Cells};
@@ -55,7 +56,7 @@ pub struct RoleOptions {
 pub struct RoleReport {
     /// Subframes it worked on.
     pub subframes: u64,
-    /// Of these, blocks that the CRC called good.
+    /// Blocks among these that the CRC called good.
     pub good: u64,
     /// Good blocks whose payload was not the one that was sent. The higher layer alone knows.
     pub wrong: u64,
@@ -66,9 +67,9 @@ pub struct RoleReport {
 pub struct Role(JoinHandle<io::Result<RoleReport>>);
 
 /// Both are made ready, before it is known which one leaves.
-const ANSWERS: [Answer; 2] = [Answer::Ack, Answer::Nack];
-/// What is full scale in a burst that is sent: its chips have a mean power of 1.
-const AMPLITUDE: f32 = 0.15 * 32767.0;
+const ANSWERS: [BlockAnswer; 2] = [BlockAnswer::Ack, BlockAnswer::Nack];
+/// Full scale in a burst that is sent: its chips have a mean power of 1.
+const AMPLITUDE: f32 = 0.15 * full_scale::SC16;
 
 impl Role {
     /// Starts it; it has its CPUs and its policy when this returns.
@@ -131,7 +132,7 @@ trait Work {
         true
     }
     fn work(&mut self, cell: SharedCell<'_>, number: u64, report: &mut RoleReport);
-    /// What can be made ready while nothing is waiting.
+    /// Makes things ready while nothing is waiting.
     fn prepare(&mut self, next: u64);
 }
 
@@ -220,7 +221,7 @@ impl Physical {
 
     /// Both answers to subframe `number` as samples.
     fn modulate(&mut self, number: u64) {
-        let integer = |value: f32| (value * AMPLITUDE).round().clamp(-32768.0, 32767.0) as i16;
+        let integer = |value: f32| (value * AMPLITUDE).round() as i16; // saturates
         for (answer, sent) in ANSWERS.into_iter().zip(&mut self.sent) {
             self.answer.transmit(answer, number, &mut self.burst);
             self.converter.answer_to_samples(&self.burst, &mut self.converted);
@@ -274,8 +275,8 @@ impl Work for Physical {
         self.take_in(cell, SAMPLES);
         let reception = self.receiver.decode(&mut self.payload);
         cell.put_payload(&self.payload);
-        cell.put_good(reception.answer == Answer::Ack);
-        report.good += u64::from(reception.answer == Answer::Ack);
+        cell.put_good(reception.answer == BlockAnswer::Ack);
+        report.good += u64::from(reception.answer == BlockAnswer::Ack);
     }
 
     /// While the next subframe is on the air.
@@ -311,7 +312,7 @@ impl Work for Higher {
         }
         report.good += u64::from(good);
         report.wrong += u64::from(good && self.payload != self.expected);
-        cell.decide(if good { Answer::Ack } else { Answer::Nack });
+        cell.decide(if good { BlockAnswer::Ack } else { BlockAnswer::Nack });
     }
 
     fn prepare(&mut self, next: u64) {

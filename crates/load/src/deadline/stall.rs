@@ -2,10 +2,10 @@
 //!
 //! The kernel's account of stolen time comes in ticks of 10 ms, and many a hypervisor tells it nothing. So on each core a
 //! thread that comes before every other wakes three times in the 0.75 ms in which an answer is made, and notes when it was
-//! late. What lasts 0.4 ms or more hits one of them; what is shorter may go unseen, and counts as the host's doing. More looks
-//! would spoil what they look at: each takes the core from the answer that it watches. So the threads that make an answer also
-//! look at themselves: what passed while one of them worked, and neither it nor another thread ran on its core, was the
-//! hypervisor's, however short ([`takt_host::thread_clock`]).
+//! late. A stop of 0.4 ms or more hits one of them; a shorter one may go unseen, and counts as the host's doing. More
+//! looks would spoil what they look at: each takes the core from the answer that it watches. So the threads that make
+//! an answer also look at themselves: what passed while one of them worked, and neither it nor another thread ran on
+//! its core, was the hypervisor's, however short ([`takt_host::thread_clock`]).
 //!
 //! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
 //! So the kernel's trace decides whose doing it was ([`super::evidence`]); where no trace is to be had, its counters, and all cores
@@ -29,7 +29,7 @@ use takt_host::core_watch::{CounterEvidence, Late, Queue, WATCHES};
 use takt_host::fingerprint::Virtualisation;
 use takt_host::policy::{Policy, set_policy};
 use takt_host::thread_clock;
-use takt_host::timer::{Options, Timer, TimerError};
+use takt_host::timer::{Timer, TimerError, TimerOptions};
 
 use super::evidence::{Evidence, Explained};
 use super::interface::Plan;
@@ -55,7 +55,7 @@ pub(super) struct Stalls {
     pub(super) unclocked: Option<String>,
 }
 
-/// What decided who stopped a core.
+/// Judge of who stopped a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedBy {
@@ -83,7 +83,7 @@ impl Judge {
 
 /// When a core is looked at, after a subframe's last sample.
 const LOOKS_US: [u64; 3] = [200, 450, 700];
-/// What is later than this is a stall; a wake-up from idle takes less.
+/// A wake-up later than this is a stall; one from idle takes less.
 pub(super) const STALL: Duration = Duration::from_micros(150);
 /// Above everything but the kernel's own stoppers.
 const PRIORITY: u8 = 99;
@@ -228,7 +228,7 @@ fn place(cpu: usize) -> Result<Timer, String> {
     let refused = |error: &dyn std::error::Error| format!("core {cpu} can't be watched: {error}");
     pin_self(&[cpu]).map_err(|error| refused(&error))?;
     set_policy(0, Policy::Fifo { priority: PRIORITY }).map_err(|error| refused(&error))?;
-    Timer::open(Options::default()).map_err(|error: TimerError| refused(&error))
+    Timer::open(TimerOptions::default()).map_err(|error: TimerError| refused(&error))
 }
 
 /// Reports the latest look of each subframe, if it was late; for counters, with how long it queued.
@@ -254,7 +254,7 @@ fn look(mut timer: Timer, cpu: usize, counted: bool, plan: &Plan, over: &Stop, r
 
 #[cfg(test)]
 mod tests {
-    use takt_base::{Clock, MonoNs, Tick, WallClock};
+    use takt_base::{Clock, MonoNs, Speed, Tick, WallClock};
     use takt_radio::n200::{CLOCK, ClockReading};
 
     use super::super::{ClockModel, SUBFRAME_NS};
@@ -263,18 +263,19 @@ mod tests {
 
     /// Two subframes that begin at an instant of this host.
     fn plan(begins: MonoNs) -> Plan {
-        let options = deadline::Options {
+        let options = deadline::DeadlineOptions {
             duration: Duration::from_nanos(2 * SUBFRAME_NS),
             warm_up: Duration::ZERO,
-            ..deadline::Options::default()
+            ..deadline::DeadlineOptions::default()
         };
-        let reading = ClockReading { clock: CLOCK, host: begins, tick: Tick(0), uncertainty: Duration::ZERO };
+        let (clock, speed, uncertainty) = (CLOCK, Speed::WALL, Duration::ZERO);
+        let reading = ClockReading { clock, speed, host: begins, tick: Tick(0), uncertainty };
         Plan::new(&options, Tick(0), ClockModel::through(reading, reading))
     }
 
     #[test]
     fn looks_that_come_too_late_are_reported_and_each_subframe_once() {
-        let timer = Timer::open(Options::default()).unwrap();
+        let timer = Timer::open(TimerOptions::default()).unwrap();
         let long_ago = MonoNs(WallClock.now().0 - 1_000_000_000);
         let (report, reports) = mpsc::channel();
         look(timer, 0, true, &plan(long_ago), &Stop::new(), &report);

@@ -1,4 +1,4 @@
-//! Who ran while the worst answer waited: the kernel's own account of every change of thread (`sched_switch`).
+//! Threads that ran while the worst answer waited: the kernel's own account of every change of thread (`sched_switch`).
 
 use std::collections::BTreeMap;
 use std::io;

@@ -47,7 +47,7 @@ impl Instance {
         self.write("tracing_on", "0")
     }
 
-    /// What a file of the buffers holds: `trace`, or `per_cpu/cpu0/trace`.
+    /// Contents of a file of the buffers: `trace`, or `per_cpu/cpu0/trace`.
     pub(super) fn text(&self, file: &str) -> io::Result<String> {
         fs::read_to_string(self.folder.join(file))
     }
@@ -59,7 +59,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // What can't be removed now the next trace removes.
+        // A folder that can't be removed now, the next trace removes.
         let _ = fs::remove_dir(&self.folder);
     }
 }

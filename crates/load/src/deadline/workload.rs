@@ -1,11 +1,15 @@
 //! `deadline`, as a workload of experiments.
 
+use std::path::Path;
+
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 
+use super::downlink::write_downlink;
 use super::process_cpus::process_cpus;
-use super::{Handover, Options, PolicyName, Wake};
+use super::{DeadlineOptions, Handover, PolicyName, Wake};
+use crate::emulated::{PUNCTUAL_BEAT_US, Played, PlayedFile};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, ENGINE, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
@@ -44,7 +48,7 @@ const QUANTITIES: &[Quantity] = &[
 ];
 
 /// Seed of the payloads of the downlink that the radio plays.
-pub const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 pub(crate) struct Deadline;
 
@@ -64,7 +68,7 @@ impl Workload for Deadline {
             ("rr", PolicyName::Rr),
             ("deadline", PolicyName::Deadline),
         ];
-        write(&Options {
+        write(&DeadlineOptions {
             addr: target.addr.into(),
             transmit: target.transmit,
             duration: settings.span("duration"),
@@ -81,12 +85,32 @@ impl Workload for Deadline {
             codes: codes(settings),
             seed: SEED,
             trace: settings.choice("trace", &[("no", false), ("worst", true)])?,
-            ..Options::default()
+            ..DeadlineOptions::default()
         })
     }
 
+    /// The downlink that the physical layer is to decode.
+    fn played(&self, settings: &Settings) -> Played {
+        let codes = codes(settings);
+        let write = Box::new(move |file: &Path| write_downlink(file, codes, SEED));
+        Played::File(PlayedFile { name: format!("downlink-{codes}"), write })
+    }
+
+    fn beat_us(&self, _: &Settings, _: bool) -> Option<u32> {
+        Some(PUNCTUAL_BEAT_US)
+    }
+
+    /// The kernel admits such processes only where they may run on all CPUs of their domain.
+    fn needs_exclusive_cpus(&self, settings: &Settings) -> bool {
+        settings.word("policy") == "deadline"
+    }
+
+    fn disturbed_cpus(&self, settings: &Settings, host_cpus: &[usize]) -> Result<Vec<usize>, Failure> {
+        Ok(process_cpus(settings, host_cpus)?.1)
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("deadline options", options)?;
+        let options: DeadlineOptions = read("deadline options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
     }
 
@@ -102,7 +126,43 @@ impl Workload for Deadline {
     }
 }
 
-#[must_use]
-pub fn codes(settings: &Settings) -> usize {
+fn codes(settings: &Settings) -> usize {
     settings.number("codes").unwrap_or(16.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settings(name: &str, value: Value) -> Settings {
+        Settings::complete([(name.to_owned(), value)].into(), SETTINGS.iter())
+    }
+
+    #[test]
+    fn a_radio_plays_the_downlink_that_the_physical_layer_decodes() {
+        let Played::File(played) = Deadline.played(&settings("codes", json!(2))) else { panic!("no file") };
+        assert_eq!(played.name, "downlink-2");
+        let folder = tempfile::tempdir().unwrap();
+        let [by_the_point, by_hand] = ["point", "hand"].map(|name| folder.path().join(name));
+        (played.write)(&by_the_point).unwrap();
+        write_downlink(&by_hand, 2, SEED).unwrap();
+        assert!(std::fs::read(by_the_point).unwrap() == std::fs::read(by_hand).unwrap());
+    }
+
+    #[test]
+    fn only_processes_under_sched_deadline_need_cpus_of_their_own() {
+        let policies = ["other", "fifo", "rr", "deadline"];
+        let needs = policies.map(|policy| Deadline.needs_exclusive_cpus(&settings("policy", json!(policy))));
+        assert_eq!(needs, [false, false, false, true]);
+    }
+
+    #[test]
+    fn what_disturbs_leaves_an_isolated_core_alone() {
+        let disturbed = |cores: &str, host: &[usize]| Deadline.disturbed_cpus(&settings("cores", json!(cores)), host);
+        assert_eq!(disturbed("isolated", &[0, 1, 2]).unwrap(), [0, 1]);
+        assert_eq!(disturbed("any", &[0, 1, 2]).unwrap(), [0, 1, 2]);
+        assert!(disturbed("isolated", &[0]).is_err());
+    }
 }

@@ -1,7 +1,7 @@
-//! What it costs to hand a packet from one component to the next, on the runtime's own links.
+//! Cost of handing a packet from one component to the next, on the runtime's own links.
 //!
 //! A component of takt writes its items straight into the link's memory and the next reads them there, so a link copies
-//! nothing. What is timed of each packet, apart and together:
+//! nothing. The workload times these for each packet, apart and together:
 //!
 //! - *write*: copying a packet of the application into the link (what `send` does in a message-based system);
 //! - *hand-over*: publishing it until the reader has noticed it; this is all that the link itself adds;
@@ -26,7 +26,7 @@ use super::waveform::{Floors, WaveformError, floors};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
+pub struct InterfaceOptions {
     pub packet_bytes: usize,
     pub count: u64,
     pub reader: Side,
@@ -42,15 +42,15 @@ pub enum Side {
     OtherCore,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { packet_bytes: 12_500, count: 100_000, reader: Side::SameCore }
+impl Default for InterfaceOptions {
+    fn default() -> InterfaceOptions {
+        InterfaceOptions { packet_bytes: 12_500, count: 100_000, reader: Side::SameCore }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct InterfaceOutcome {
+    pub options: InterfaceOptions,
     /// Write, hand-over and read together.
     pub latency: Histogram<Ns>,
     pub hand_over: Histogram<Ns>,
@@ -85,7 +85,7 @@ pub enum InterfaceError {
 }
 
 /// Measures. `stop` ends it early.
-pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, InterfaceError> {
+pub fn run(options: &InterfaceOptions, stop: &Stop) -> Result<InterfaceOutcome, InterfaceError> {
     let cores = super::waveform::cores(if options.reader == Side::SameCore { 1 } else { 2 })?;
     // On a thread of its own: the agent's thread keeps its CPUs and its policy.
     let measured = thread::scope(|scope| {
@@ -128,11 +128,16 @@ impl Measured {
         self.floor.record_saturating(clock.delta_as_nanos(ended, copied));
     }
 
-    fn outcome(self, options: &Options, cores: Vec<usize>, complete: bool) -> Result<Outcome, InterfaceError> {
+    fn outcome(
+        self,
+        options: &InterfaceOptions,
+        cores: Vec<usize>,
+        complete: bool,
+    ) -> Result<InterfaceOutcome, InterfaceError> {
         let mean = |histogram: &Histogram<Ns>| histogram.mean().ok_or(InterfaceError::Nothing);
         let median = |histogram: &Histogram<Ns>| histogram.quantile(0.5).map_or(1.0, |ns| ns.max(1) as f64);
         let mean_ns = mean(&self.latency)?.max(1.0);
-        Ok(Outcome {
+        Ok(InterfaceOutcome {
             options: options.clone(),
             mean_ns,
             largest_over_mean: self.latency.max().unwrap_or(0) as f64 / mean_ns,
@@ -171,7 +176,7 @@ fn link(bytes: usize) -> (Writer<Packet>, Reader<Packet>) {
     (writer, readers.remove(0))
 }
 
-fn one_core(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
+fn one_core(options: &InterfaceOptions, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
     let mut measured = Measured::new(place(cores)?);
     let clock = quanta::Clock::new();
     let (mut writer, mut reader) = link(options.packet_bytes);
@@ -215,7 +220,7 @@ fn copy_twice(from: &[u8], between: &mut [u8], to: &mut [u8]) {
 }
 
 /// In lock step: the writer writes again when the reader has let go, so that no packet waits for an earlier one.
-fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
+fn two_cores(options: &InterfaceOptions, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
     let (mut writer, mut reader) = link(options.packet_bytes);
     let (mut requests, mut requested) = ring([0_u64; CELLS], 1);
     let mut requested = requested.remove(0);
@@ -253,7 +258,7 @@ fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured
 }
 
 fn read_all(
-    options: &Options,
+    options: &InterfaceOptions,
     core: usize,
     reader: &mut Reader<Packet>,
     requests: &mut Writer<u64>,
@@ -298,6 +303,6 @@ mod tests {
     fn a_stop_ends_it_and_what_was_measured_is_not_complete() {
         let stop = Stop::new();
         stop.request();
-        assert!(matches!(run(&Options::default(), &stop), Err(InterfaceError::Nothing)));
+        assert!(matches!(run(&InterfaceOptions::default(), &stop), Err(InterfaceError::Nothing)));
     }
 }

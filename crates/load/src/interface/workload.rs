@@ -6,7 +6,9 @@ use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 
-use super::{Options, Side, WARM_UP};
+use super::{InterfaceOptions, Side, WARM_UP};
+use crate::lent::LentRule::{Any, UpTo};
+use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
 use crate::setting::{Setting, Settings, Takes};
 use crate::workload::{Facts, Peer, Target, Workload, read, write};
@@ -25,6 +27,13 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("throughput_bps", "/throughput_bps", "packet bits over latency"),
 ];
 
+const LENT: LentOptions = &[
+    // A ring of four, and what they are copied from and to.
+    ("packet_bytes", UpTo { most: 128 << 20, bytes_each: 8 }),
+    ("count", Any),
+    ("reader", Any),
+];
+
 pub(crate) struct Interface;
 
 impl Workload for Interface {
@@ -34,7 +43,7 @@ impl Workload for Interface {
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
         let readers = [("same-core", Side::SameCore), ("other-core", Side::OtherCore)];
-        write(&Options {
+        write(&InterfaceOptions {
             packet_bytes: settings.whole("packet_bytes"),
             count: settings.whole("count") as u64,
             reader: settings.choice("reader", &readers)?,
@@ -47,8 +56,12 @@ impl Workload for Interface {
         Duration::from_nanos(packets.saturating_mul(per_packet_ns))
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent::without_waveform(LENT))
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("interface options", options)?;
+        let options: InterfaceOptions = read("interface options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
     }
 }

@@ -13,22 +13,23 @@ use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 
 use crate::waveform::{
-    Blamed, Clock, Memory, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, measure,
+    Blamed, Clock, Memory, Opened, Packet, Slots, Spread, WaveformError, WaveformOptions, WaveformOutcome, floors,
+    measure,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Longest {
-    /// What was requested; `duration` is that of a confirmation, a trial takes a quarter.
-    pub options: Options,
+    /// The requested options; `duration` is that of a confirmation, a trial takes a quarter.
+    pub options: WaveformOptions,
     pub items: u32,
     pub bits: u64,
     pub throughput_bps: f64,
-    /// What ended the first length above that did not hold.
+    /// Causes that ended the first length above that did not hold.
     pub blamed: Vec<Blamed>,
     /// Share of a slot in use in 99.9 % of slots, in the confirmation.
     pub used_share: Option<f64>,
     pub trials: Vec<Trial>,
-    pub confirmed: Outcome,
+    pub confirmed: WaveformOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,10 +55,10 @@ const TRIAL_SLOTS: u64 = 30;
 ///
 /// # Errors
 /// The waveform can't be run, or not even the shortest packet holds.
-pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError> {
+pub fn longest(options: &WaveformOptions, stop: &Stop) -> Result<Longest, WaveformError> {
     let (per_item_ns, placement) = probe(options)?;
     let first = items_in(options.slot, per_item_ns);
-    let mut run = |options: &Options| {
+    let mut run = |options: &WaveformOptions| {
         let opened = Opened::placed(options, Some(&placement))?;
         measure(options, &opened, Memory::default(), stop)
     };
@@ -71,9 +72,9 @@ fn items_in(slot: Duration, per_item_ns: f64) -> u32 {
 
 /// The same beginning with a length of `first`, wherever `run` runs a waveform.
 pub(crate) fn longest_by<E: From<WaveformError>>(
-    options: &Options,
+    options: &WaveformOptions,
     first: u32,
-    run: &mut dyn FnMut(&Options) -> Result<Outcome, E>,
+    run: &mut dyn FnMut(&WaveformOptions) -> Result<WaveformOutcome, E>,
     stop: &Stop,
 ) -> Result<Longest, E> {
     let slot_ns = options.slot.as_nanos() as f64;
@@ -126,8 +127,8 @@ fn search_with<T, E>(first: u32, holds: &mut dyn FnMut(u32) -> Result<Option<T>,
 }
 
 struct Search<'a, E> {
-    options: &'a Options,
-    run: &'a mut dyn FnMut(&Options) -> Result<Outcome, E>,
+    options: &'a WaveformOptions,
+    run: &'a mut dyn FnMut(&WaveformOptions) -> Result<WaveformOutcome, E>,
     trials: Vec<Trial>,
     blamed: Vec<Blamed>,
     stop: &'a Stop,
@@ -135,11 +136,11 @@ struct Search<'a, E> {
 
 impl<E> Search<'_, E> {
     /// Whether most of three trials pass; the last that did.
-    fn holds(&mut self, items: u32, duration: Duration, slots: u64) -> Result<Option<Outcome>, E> {
+    fn holds(&mut self, items: u32, duration: Duration, slots: u64) -> Result<Option<WaveformOutcome>, E> {
         let (mut good, mut bad) = (0, 0);
         let slots = self.options.slots_of(duration, self.options.slot.as_nanos() as u64).unwrap_or(slots).max(slots);
         loop {
-            let options = Options {
+            let options = WaveformOptions {
                 packet: Packet::Items(items),
                 slots: Slots::Count(slots),
                 warm_up: Duration::ZERO,
@@ -164,14 +165,14 @@ impl<E> Search<'_, E> {
 }
 
 /// So many items that one core of this machine takes half of a slot for all components.
-pub(crate) fn half_of_a_core(options: &Options) -> Result<u32, WaveformError> {
-    let (per_item_ns, _) = probe(&Options { workers: 1, ..options.clone() })?;
+pub(crate) fn half_of_a_core(options: &WaveformOptions) -> Result<u32, WaveformError> {
+    let (per_item_ns, _) = probe(&WaveformOptions { workers: 1, ..options.clone() })?;
     Ok(items_in(options.slot, per_item_ns))
 }
 
-/// What an item costs the fullest worker, from a free run, and how the components were placed for it.
-fn probe(options: &Options) -> Result<(f64, Vec<usize>), WaveformError> {
-    let probe = Options {
+/// Cost of an item for the fullest worker, from a free run, and how the components were placed for it.
+fn probe(options: &WaveformOptions) -> Result<(f64, Vec<usize>), WaveformError> {
+    let probe = WaveformOptions {
         packet: Packet::Items(PROBE_ITEMS),
         clock: Clock::Free,
         slots: Slots::Count(PROBE_SLOTS),

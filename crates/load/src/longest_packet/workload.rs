@@ -7,10 +7,11 @@ use takt_agent::Failure;
 use takt_base::Stop;
 
 use super::longest;
+use crate::lent::Lent;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings};
-use crate::waveform::Options;
-use crate::waveform::workload::{COMPONENTS, LATENCY, POLICY, SLOT, WAVEFORM, WORKERS, options};
+use crate::waveform::WaveformOptions;
+use crate::waveform::workload::{COMPONENTS, LATENCY, LENT_WAVEFORM, POLICY, SLOT, WAVEFORM, WORKERS, options};
 use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, COMPONENTS, SLOT, WORKERS, LATENCY, POLICY];
@@ -36,8 +37,12 @@ impl Workload for LongestPacket {
         settings.span("duration") * 20 + settings.span("slot") * 5_000
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent { options: LENT_WAVEFORM, waveform_at: Some("") })
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("waveform options", options)?;
+        let options: WaveformOptions = read("waveform options", options)?;
         write(&longest(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
     }
 }

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 use takt_graph::{Direction, Share};
 use takt_path::ethernet::datagram_wire_bytes;
 
-use crate::waveform::Outcome;
+use crate::waveform::WaveformOutcome;
 
 /// A miss is laid to the cable where a slot's packets need as good as all that it carries in a slot: beside them it carries the
 /// questions for the time.
 const FULL: f64 = 0.95;
 
-/// What a miss is laid to where a packet did not come in time and the cable was full.
+/// Blamed for a miss if a packet did not come in time and the cable was full.
 pub const CABLE: &str = "cable";
 /// The same where the cable had room: the threads that send and receive, and their sockets.
 pub const BRIDGE: &str = "bridge";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cable {
-    /// What it carries each way, bits a second; `None`: not limited.
+    /// Its rate each way, bits a second; `None`: not limited.
     pub rate_bps: Option<f64>,
     /// Bits on the wire that the packets of a slot take at most, of the fuller way.
     pub bits_per_slot: u64,
@@ -38,7 +38,7 @@ impl Cable {
     }
 
     /// Says whether cable or bridges made packets late, in place of the component that waited for them.
-    pub(super) fn blame(&self, outcome: &mut Outcome) {
+    pub(super) fn blame(&self, outcome: &mut WaveformOutcome) {
         let waits: Vec<&str> = outcome
             .components
             .iter()
@@ -59,11 +59,12 @@ mod tests {
     use takt_base::Stop;
 
     use super::*;
-    use crate::waveform::{Blamed, Clock, ComponentOutcome, Options, Slots, run};
+    use crate::waveform::{Blamed, Clock, ComponentOutcome, Slots, WaveformOptions, run};
 
     /// A run that waited for packets of another node, and for its own host.
-    fn waited() -> Outcome {
-        let options = Options { clock: Clock::Free, slots: Slots::Count(2), workers: 1, ..Options::default() };
+    fn waited() -> WaveformOutcome {
+        let options =
+            WaveformOptions { clock: Clock::Free, slots: Slots::Count(2), workers: 1, ..WaveformOptions::default() };
         let mut outcome = run(&options, &Stop::new()).unwrap();
         let end = ComponentOutcome {
             name: "modulator.out<0".to_owned(),

@@ -9,15 +9,15 @@ use takt_runtime::Registry;
 use takt_runtime::costs::{for_elsewhere, known};
 
 use super::message::NodeFacts;
-use super::{HOP_SLOTS, NodesError, Options};
+use super::{HOP_SLOTS, NodesError, NodesOptions};
 
-/// Where a waveform is cut.
+/// Place at which a waveform is cut.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
     /// Components of either node, in order.
     pub first: Vec<String>,
     pub second: Vec<String>,
-    /// What the mapper found, where it decided.
+    /// The mapper's findings, where it decided.
     pub mapped: Option<Mapped>,
 }
 
@@ -29,9 +29,9 @@ pub struct Mapped {
     /// No placement with the same pins has a shorter one, ns.
     pub bound_ns: u64,
     pub optimal: bool,
-    /// What the components of either node take, ns a slot.
+    /// Times of the components of either node, ns a slot.
     pub core_ns: [u64; 2],
-    /// What the cable takes, ns a slot.
+    /// Time of the cable, ns a slot.
     pub link_ns: u64,
 }
 
@@ -49,12 +49,12 @@ pub(super) fn after(graph: &Graph, name: &str) -> Result<Cut, NodesError> {
     Ok(Cut { first: first.to_vec(), second: second.to_vec(), mapped: None })
 }
 
-/// Where the mapper says, with the sources on the first node and the sinks on the second: else one node would have all, where
-/// it is fast enough for it.
+/// The mapper's cut, with the sources on the first node and the sinks on the second. Else one node would have all,
+/// where it is fast enough for it.
 pub(super) fn mapped(
     graph: &Graph,
     registry: &Registry,
-    options: &Options,
+    options: &NodesOptions,
     nodes: [&NodeFacts; 2],
 ) -> Result<Cut, NodesError> {
     let classes = nodes.map(|node| node.class.clone());

@@ -18,37 +18,37 @@ use crate::waveform::WaveformError;
 pub enum NodesError {
     #[error(transparent)]
     Waveform(#[from] WaveformError),
-    #[error("parting the waveform")]
+    #[error("splitting the waveform")]
     Share(#[from] ShareError),
     #[error("bridges")]
     Bridges(#[from] EngineError),
     #[error("the second node at {at}")]
     Connect { at: SocketAddr, source: io::Error },
-    #[error("speaking with the other node")]
+    #[error("talking to the other node")]
     Line(#[source] io::Error),
-    #[error("the other node sent {received}, where {expected} was due")]
+    #[error("the other node sent {received}; expected: {expected}")]
     Unexpected { received: String, expected: &'static str },
     #[error("the second node: {0}")]
     Refused(Failure),
-    #[error("{at} is not at {other}, which asks: nothing is sent there")]
+    #[error("{at} is not an address of {other}, which requests it, so nothing is sent there")]
     Elsewhere { at: SocketAddr, other: IpAddr },
     #[error("no component is called `{name}`")]
     NoComponent { name: String },
-    #[error("`{name}` is the last: nothing is left for the second node")]
+    #[error("`{name}` is the last component, so none is left for the second node")]
     NothingLeft { name: String },
-    #[error("one node has all components: nothing would cross the cable")]
+    #[error("one node has all components, so nothing would cross the cable")]
     OneNode,
     #[error("the second node was ready {late_ms} ms after the first slot")]
     Late { late_ms: u64 },
     #[error("the clock of the first node")]
     Clock(#[source] io::Error),
-    #[error("{slots} slots of {slot_us} µs: more than the hour that a node gives a run")]
+    #[error("{slots} slots of {slot_us} µs take longer than 1 h, the most that a node gives a run")]
     TooLong { slots: u64, slot_us: f64 },
     #[error("placing a thread")]
     Place(#[from] AffinityError),
-    #[error("what the nodes can do")]
+    #[error("calibrating the nodes")]
     Calibration(#[from] CalibrationError),
-    #[error("what components cost")]
+    #[error("measuring what components cost")]
     Costs(#[from] CostsError),
     #[error(transparent)]
     Platform(#[from] PlatformError),
@@ -57,7 +57,7 @@ pub enum NodesError {
 }
 
 impl NodesError {
-    /// What to do about it, where that is known.
+    /// The fix, if there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -67,10 +67,10 @@ impl NodesError {
             NodesError::Costs(error) => error.fix(),
             NodesError::Map(error) => Some(error.fix()),
             NodesError::NoComponent { .. } | NodesError::NothingLeft { .. } => {
-                Some("cut = \"mapper\", or a component of the chain that is not its last".to_owned())
+                Some("set cut = \"mapper\", or to a component of the chain that is not its last".to_owned())
             }
-            NodesError::OneNode => Some("cut = the last component that the first node is to have".to_owned()),
-            NodesError::TooLong { .. } => Some("fewer slots".to_owned()),
+            NodesError::OneNode => Some("set cut to the last component that the first node is to have".to_owned()),
+            NodesError::TooLong { .. } => Some("give fewer slots".to_owned()),
             _ => None,
         }
     }

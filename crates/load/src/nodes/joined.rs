@@ -1,9 +1,9 @@
 //! Two halves as one outcome: what one machine would say.
 
-use crate::waveform::{Blamed, Outcome, Spread};
+use crate::waveform::{Blamed, Spread, WaveformOutcome};
 
-/// Of the first node and the second.
-pub(super) fn joined(mut first: Outcome, mut second: Outcome) -> Outcome {
+/// Joins the outcomes of the first node and the second.
+pub(super) fn joined(mut first: WaveformOutcome, mut second: WaveformOutcome) -> WaveformOutcome {
     let workers = first.workers.len();
     for component in &mut second.components {
         component.worker = component.worker.map(|worker| worker + workers);

@@ -12,8 +12,8 @@ use super::line::{Lines, REPLY_BYTES};
 use super::message::{Ended, NodeFacts, Order, PROTOCOL, Reply, Request, Start};
 use super::part::{Part, Waiting, share, slots};
 use super::serve::own_facts;
-use super::{Cut, Nodes, NodesError, Options, PORT, cut};
-use crate::waveform::{Clock, Floors, Opened, Options as Waveform, Outcome, Packet, Slots, floors};
+use super::{Cut, Nodes, NodesError, NodesOptions, PORT, cut};
+use crate::waveform::{Clock, Floors, Opened, Packet, Slots, WaveformOptions, WaveformOutcome, floors};
 
 /// How long the second node may take to answer, beside what it runs: a translated one is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,12 +37,12 @@ pub(super) struct Pair {
     cable_bps: Option<f64>,
     floors: Floors,
     ahead: Duration,
-    /// Of the run before: offset of the clocks, and how far off that is at most, ns.
+    /// Clocks in the run before: their offset, and how far off that is at most, ns.
     offset: (i64, u64),
 }
 
 impl Pair {
-    pub(super) fn open(options: &Options) -> Result<Pair, NodesError> {
+    pub(super) fn open(options: &NodesOptions) -> Result<Pair, NodesError> {
         let at = SocketAddr::new(options.second.into(), PORT);
         let connect = |source| NodesError::Connect { at, source };
         let stream = TcpStream::connect_timeout(&at, PATIENCE).map_err(connect)?;
@@ -53,7 +53,7 @@ impl Pair {
         lines.write(&Request::Facts { protocol: PROTOCOL, capacities })?;
         let Reply::Facts(second) = reply(&mut lines, PATIENCE, "facts")? else { return Err(odd("facts")) };
         let first = own_facts(capacities)?;
-        let opened = Opened::placed(&Waveform { workers: 1, ..options.waveform.clone() }, None)?;
+        let opened = Opened::placed(&WaveformOptions { workers: 1, ..options.waveform.clone() }, None)?;
         let cut = match &options.last_on_first {
             Some(name) => cut::after(&opened.graph, name)?,
             None => cut::mapped(&opened.graph, &opened.registry, options, [&first, &second])?,
@@ -62,8 +62,8 @@ impl Pair {
         Ok(Pair { lines, own, clock, first, second: *second, cut, cable_bps, floors, ahead, offset })
     }
 
-    /// What is known of both, and of the cable with such packets.
-    pub(super) fn nodes(&self, options: &Waveform) -> Result<Nodes, NodesError> {
+    /// Facts about both, and about the cable with such packets.
+    pub(super) fn nodes(&self, options: &WaveformOptions) -> Result<Nodes, NodesError> {
         Ok(Nodes {
             first: self.first.clone(),
             second: self.second.clone(),
@@ -74,30 +74,30 @@ impl Pair {
         })
     }
 
-    fn cable(&self, options: &Waveform) -> Result<Cable, NodesError> {
+    fn cable(&self, options: &WaveformOptions) -> Result<Cable, NodesError> {
         let (opened, share) = share(options, &self.cut.first, 0)?;
         Ok(Cable::of(&share, opened.slot_ns(), self.cable_bps))
     }
 
     /// Items with which the cable is nearly full; `None`: it has no limit.
-    pub(super) fn most_on_cable(&self, options: &Waveform) -> Result<Option<u32>, NodesError> {
-        let probe = Waveform { packet: Packet::Items(PROBE_ITEMS), ..options.clone() };
+    pub(super) fn most_on_cable(&self, options: &WaveformOptions) -> Result<Option<u32>, NodesError> {
+        let probe = WaveformOptions { packet: Packet::Items(PROBE_ITEMS), ..options.clone() };
         let used = self.cable(&probe)?.used_share;
         Ok(used.map(|used| (BEGIN_FULL * f64::from(PROBE_ITEMS) / used) as u32))
     }
 
-    /// What the sinks receive where one core of this node executes all.
-    pub(super) fn hash_on_one(&self, options: &Waveform, stop: &Stop) -> Result<Option<String>, NodesError> {
+    /// Hash of what the sinks receive if one core of this node executes all.
+    pub(super) fn hash_on_one(&self, options: &WaveformOptions, stop: &Stop) -> Result<Option<String>, NodesError> {
         let slot_ns = u64::try_from(options.slot.as_nanos()).unwrap_or(u64::MAX);
         let slots = slots(options, slot_ns)?;
-        let alone = Waveform { workers: 1, clock: Clock::Free, slots: Slots::Count(slots), ..options.clone() };
+        let alone = WaveformOptions { workers: 1, clock: Clock::Free, slots: Slots::Count(slots), ..options.clone() };
         let opened = Opened::placed(&alone, None)?;
         let executed = opened.execute(Some(slots), options.duration, stop)?;
         Ok(executed.report.output_hash.filter(|_| executed.report.misses == 0))
     }
 
     /// Runs a waveform once on both.
-    pub(super) fn execute(&mut self, options: &Waveform, stop: &Stop) -> Result<Outcome, NodesError> {
+    pub(super) fn execute(&mut self, options: &WaveformOptions, stop: &Stop) -> Result<WaveformOutcome, NodesError> {
         loop {
             match self.attempt(options, stop) {
                 // Its first slots would be missed for that alone.
@@ -107,7 +107,7 @@ impl Pair {
         }
     }
 
-    fn attempt(&mut self, options: &Waveform, stop: &Stop) -> Result<Outcome, NodesError> {
+    fn attempt(&mut self, options: &WaveformOptions, stop: &Stop) -> Result<WaveformOutcome, NodesError> {
         let waiting = Waiting::open(options, &self.cut.first, 0, self.own)?;
         let order = Order { options: options.clone(), first: self.cut.first.clone() };
         let Reply::Opened { samples } = self.ask(&Request::Open(order), PATIENCE, "its share")? else {

@@ -12,9 +12,9 @@ use super::NodesError;
 /// How often a reader looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a request may take: the text of a waveform, and as much again.
+/// Longest request: the text of a waveform, and as much again.
 pub(super) const REQUEST_BYTES: usize = 2 * takt_graph::limits::FILE_BYTES;
-/// What a reply may take: the histograms of a thousand components.
+/// Longest reply: the histograms of a thousand components.
 pub(super) const REPLY_BYTES: usize = 64 << 20;
 
 pub(super) struct Lines {

@@ -1,4 +1,4 @@
-//! What the first node says to the second, and what it is answered.
+//! Messages of the first node to the second, and its answers.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use takt_agent::Failure;
 use takt_mapper::ClassSpec;
 
-use crate::waveform::{Options, Outcome};
+use crate::waveform::{WaveformOptions, WaveformOutcome};
 
 /// Raised when a line changes its meaning.
 pub(super) const PROTOCOL: u32 = 1;
@@ -27,16 +27,16 @@ pub(super) enum Request {
 /// The whole waveform, and how it is shared out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Order {
-    pub(super) options: Options,
+    pub(super) options: WaveformOptions,
     /// Components of the first node; the second has the others.
     pub(super) first: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Start {
-    /// Where the bridges of the first node are.
+    /// Address of the first node's bridges.
     pub(super) samples: SocketAddr,
-    /// Where its clock answers.
+    /// Address at which its clock answers.
     pub(super) clock: SocketAddr,
     /// Slot 0 begins at this instant of that clock.
     pub(super) epoch_ns: u64,
@@ -60,17 +60,17 @@ pub(super) enum Reply {
 /// A node's half of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ended {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: WaveformOutcome,
     pub(super) offset_ns: i64,
     pub(super) offset_bound_ns: u64,
 }
 
-/// What a node is.
+/// Facts about a node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
     /// Class of its core.
     pub class: String,
-    /// What that core can do, where the mapper decided.
+    /// Capacities of that core, where the mapper decided.
     pub spec: ClassSpec,
     /// The core that its worker is on.
     pub core: usize,

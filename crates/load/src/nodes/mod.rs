@@ -10,8 +10,8 @@
 //!  end                         ────────────────────>    its half of the outcome
 //! ```
 //!
-//! Where the waveform is cut is named, or the mapper's choice: it knows what components cost, what both nodes can do, and what
-//! the cable carries. Nothing of control is sent while slots are executed, but a question a tenth of a second for the time.
+//! The cut is named, or the mapper's choice: it knows what components cost, what both nodes can do, and what the cable
+//! carries. Nothing of control is sent while slots are executed, but a question a tenth of a second for the time.
 
 mod cable;
 mod cut;
@@ -36,27 +36,27 @@ use self::lead::Pair;
 pub use self::message::NodeFacts;
 pub use self::serve::{Serve, ServeOptions};
 use crate::longest_packet::{Longest, half_of_a_core, longest_by};
-use crate::waveform::{self, Outcome};
+use crate::waveform::{self, WaveformOutcome};
 
 /// Slots that a packet takes from one node to the other: one in which it is made, one to travel.
 pub const HOP_SLOTS: u32 = 2;
 
-/// Where the second node listens.
+/// Port on which the second node listens.
 pub const PORT: u16 = 5204;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Options {
+pub struct NodesOptions {
     /// The second node.
     pub second: Ipv4Addr,
-    /// What the cable carries each way, bits a second, preamble and gap counted; `None`: nothing but the machines limits it.
+    /// Rate of the cable each way, bits a second, preamble and gap counted; `None`: nothing but the machines limits it.
     pub cable_bps: Option<f64>,
     /// The last component on the first node, of a chain; `None`: the mapper decides, with the sources on the first node and the
     /// sinks on the second.
     pub last_on_first: Option<String>,
-    pub waveform: waveform::Options,
+    pub waveform: waveform::WaveformOptions,
 }
 
-/// What is known of the two nodes.
+/// Facts about the two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nodes {
     pub first: NodeFacts,
@@ -72,11 +72,11 @@ pub struct Nodes {
 /// A waveform on two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnNodes {
-    /// Of both together; misses that come from the way between them are laid to `cable` or `bridge`.
+    /// Outcome of both together; misses that come from the way between them are attributed to `cable` or `bridge`.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: WaveformOutcome,
     pub nodes: Nodes,
-    /// What its sinks receive in as many slots on one node.
+    /// Hash of what its sinks receive in as many slots on one node.
     pub output_hash_on_one: Option<String>,
 }
 
@@ -93,9 +93,9 @@ pub struct LongestOnNodes {
 ///
 /// # Errors
 /// The second node does not answer or refuses; the waveform can't be run, or can't be cut in two.
-pub fn run(options: &Options, stop: &Stop) -> Result<OnNodes, NodesError> {
+pub fn run(options: &NodesOptions, stop: &Stop) -> Result<OnNodes, NodesError> {
     let mut pair = Pair::open(options)?;
-    let waveform = waveform::Options { hash: true, ..options.waveform.clone() };
+    let waveform = waveform::WaveformOptions { hash: true, ..options.waveform.clone() };
     let output_hash_on_one = pair.hash_on_one(&waveform, stop)?;
     let outcome = pair.execute(&waveform, stop)?;
     Ok(OnNodes { outcome, nodes: pair.nodes(&waveform)?, output_hash_on_one })
@@ -105,7 +105,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<OnNodes, NodesError> {
 ///
 /// # Errors
 /// As [`run`]; not even the shortest packet holds.
-pub fn longest(options: &Options, stop: &Stop) -> Result<LongestOnNodes, NodesError> {
+pub fn longest(options: &NodesOptions, stop: &Stop) -> Result<LongestOnNodes, NodesError> {
     let mut pair = Pair::open(options)?;
     let by_core = half_of_a_core(&options.waveform)?;
     let first = pair.most_on_cable(&options.waveform)?.map_or(by_core, |by_cable| by_core.min(by_cable));

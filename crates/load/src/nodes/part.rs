@@ -10,10 +10,10 @@ use takt_bridge::clock::SlotTime;
 use takt_bridge::{Bridges, Running as Crossing};
 use takt_graph::{Plan, Share};
 use takt_packet::EngineKind;
-use takt_runtime::{Options as RunOptions, Running, Session, SlotClock, Wish, output_hash};
+use takt_runtime::{Running, Session, SessionOptions, SlotClock, Wish, output_hash};
 
 use super::{HOP_SLOTS, NodesError};
-use crate::waveform::{Executed, Floors, Memory, Opened, Options, Outcome, PRIORITY, Policy};
+use crate::waveform::{Executed, Floors, Memory, Opened, PRIORITY, Policy, WaveformOptions, WaveformOutcome};
 
 /// Memory of all links of a share at most.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -23,20 +23,20 @@ const FIRST_STREAM: usize = 1;
 const LONGEST: Duration = Duration::from_secs(3600);
 
 pub(super) struct Part {
-    options: Options,
+    options: WaveformOptions,
     opened: Opened,
     running: Running,
     crossing: Crossing,
     pub(super) time: SlotTime,
     stops: Stops,
     slots: u64,
-    /// Of the whole waveform.
+    /// Latency of the whole waveform.
     latency_slots: u32,
 }
 
 /// Ready, and not begun: where the other node is is not known yet.
 pub(super) struct Waiting {
-    options: Options,
+    options: WaveformOptions,
     opened: Opened,
     node: usize,
     running: Running,
@@ -44,7 +44,7 @@ pub(super) struct Waiting {
     time: SlotTime,
     stops: Stops,
     slots: u64,
-    /// Of the whole waveform.
+    /// Latency of the whole waveform.
     latency_slots: u32,
 }
 
@@ -63,8 +63,8 @@ impl Drop for Stops {
 }
 
 /// A waveform with its plan for both nodes, and the share of node 0 or 1 of it.
-pub(super) fn share(options: &Options, first: &[String], node: usize) -> Result<(Opened, Share), NodesError> {
-    let mut opened = Opened::placed(&Options { workers: 1, ..options.clone() }, None)?;
+pub(super) fn share(options: &WaveformOptions, first: &[String], node: usize) -> Result<(Opened, Share), NodesError> {
+    let mut opened = Opened::placed(&WaveformOptions { workers: 1, ..options.clone() }, None)?;
     let is_first = |&index: &usize| first.contains(&opened.graph.components()[index].name);
     let (first, second) = (0..opened.graph.components().len()).partition(is_first);
     let plan = Plan::across(&opened.graph, vec![first, second], options.latency, |_, _| HOP_SLOTS)?;
@@ -76,7 +76,7 @@ pub(super) fn share(options: &Options, first: &[String], node: usize) -> Result<
 impl Waiting {
     /// Makes everything ready: components made, the worker waiting at its core, bridges bound at `address`.
     pub(super) fn open(
-        options: &Options,
+        options: &WaveformOptions,
         first: &[String],
         node: usize,
         address: IpAddr,
@@ -93,7 +93,7 @@ impl Waiting {
             Policy::Fifo => (Some(PRIORITY), Wish::Require),
             Policy::Highest => (Some(PRIORITY), Wish::Try),
         };
-        let run = RunOptions {
+        let run = SessionOptions {
             slots: Some(slots),
             clock: SlotClock::Edges(Arc::new(time.clone())),
             cores: opened.cores.clone(),
@@ -101,7 +101,7 @@ impl Waiting {
             priority,
             hash: options.hash,
             memory_max_bytes: MEMORY_BYTES,
-            ..RunOptions::default()
+            ..SessionOptions::default()
         };
         let latency_slots = opened.plan.latency_slots();
         let stops = Stops::default();
@@ -109,7 +109,7 @@ impl Waiting {
         Ok(Waiting { options: options.clone(), opened, node, running, bridges, time, stops, slots, latency_slots })
     }
 
-    /// Where its bridges are.
+    /// Address of its bridges.
     pub(super) fn samples(&self) -> SocketAddr {
         self.bridges.local()
     }
@@ -142,7 +142,7 @@ impl Part {
     }
 
     /// Waits for its last slot; its half of the outcome.
-    pub(super) fn end(self, floors: Floors) -> Result<Outcome, NodesError> {
+    pub(super) fn end(self, floors: Floors) -> Result<WaveformOutcome, NodesError> {
         let begun = Instant::now();
         let mut report = self.running.join();
         self.crossing.finish()?;
@@ -155,12 +155,12 @@ impl Part {
         let complete = report.slots >= self.slots;
         let executed = Executed { report, elapsed: begun.elapsed(), memory: None, fifo };
         let memory = [Memory::default(); 2];
-        Ok(Outcome::of(&self.options, &self.opened, &executed, floors, memory, complete))
+        Ok(WaveformOutcome::of(&self.options, &self.opened, &executed, floors, memory, complete))
     }
 }
 
 /// Slots of a run.
-pub(super) fn slots(options: &Options, slot_ns: u64) -> Result<u64, NodesError> {
+pub(super) fn slots(options: &WaveformOptions, slot_ns: u64) -> Result<u64, NodesError> {
     let slots = options.slots_of(options.duration, slot_ns).unwrap_or(1);
     if u128::from(slots) * u128::from(slot_ns) > LONGEST.as_nanos() {
         return Err(NodesError::TooLong { slots, slot_us: slot_ns as f64 / 1e3 });

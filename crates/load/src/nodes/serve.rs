@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServeOptions {
-    /// Where it listens, and sends samples from.
+    /// Address at which it listens, and from which it sends samples.
     pub address: Ipv4Addr,
 }
 
@@ -47,7 +47,7 @@ impl Serve {
         let thread = std::thread::Builder::new().name("takt-node".to_owned()).spawn(move || {
             while !until.requested() {
                 match listener.accept() {
-                    // What went wrong was reported to the one it concerns.
+                    // Errors were reported to the one they concern.
                     Ok((stream, _)) => drop(Lines::over(stream).map(|lines| serve(lines, options.address, &until))),
                     Err(_) => std::thread::sleep(LOOK),
                 }
@@ -56,7 +56,7 @@ impl Serve {
         Ok(Serve { stop, at, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at
@@ -92,7 +92,7 @@ fn serve(mut lines: Lines, address: Ipv4Addr, stop: &Stop) -> Result<(), NodesEr
 
 struct Node {
     address: IpAddr,
-    /// Who asks: samples and questions for the time go nowhere else.
+    /// The asking node: samples and questions for the time go nowhere else.
     other: IpAddr,
     state: State,
     floors: Option<Floors>,
@@ -138,7 +138,7 @@ impl Node {
     }
 }
 
-/// What this node is; `capacities`: measured on the core that its worker has.
+/// Facts of this node; `capacities`: measured on the core that its worker has.
 pub(super) fn own_facts(capacities: bool) -> Result<NodeFacts, NodesError> {
     let core = waveform::cores(1)?[0];
     let spec = if capacities { measured(core)? } else { ClassSpec::default() };

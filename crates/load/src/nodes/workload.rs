@@ -6,11 +6,11 @@ use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
 
-use super::{NodesError, Options};
+use super::{NodesError, NodesOptions};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings, Takes};
-use crate::waveform::Options as Waveform;
+use crate::waveform::WaveformOptions;
 use crate::waveform::workload::{LATENCY, PACKET, POLICY, SLOT, SLOTS, WAVEFORM, options};
 use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
@@ -34,7 +34,7 @@ const LONGEST_QUANTITIES: &[Quantity] = &[
     Quantity::amount("throughput_bps", "/throughput_bps", "source bits"),
 ];
 
-/// What the two nodes need to know each other.
+/// Time that the two nodes need to know each other.
 const FACTS: Duration = Duration::from_secs(6);
 
 pub(crate) struct OnTwoNodes;
@@ -88,11 +88,11 @@ fn failed(error: NodesError) -> Failure {
     Failure::of(&error, error.fix())
 }
 
-fn of(settings: &Settings, target: &Target<'_>) -> Result<Options, Failure> {
+fn of(settings: &Settings, target: &Target<'_>) -> Result<NodesOptions, Failure> {
     let cable_bps = settings.number("path_rate").or_else(|| parse_number(settings.word("path_rate")).ok());
     let last_on_first = Some(settings.word("cut")).filter(|cut| *cut != "mapper").map(str::to_owned);
-    let waveform = Waveform { workers: 1, hash: false, ..options(settings)? };
-    Ok(Options { second: target.addr, cable_bps, last_on_first, waveform })
+    let waveform = WaveformOptions { workers: 1, hash: false, ..options(settings)? };
+    Ok(NodesOptions { second: target.addr, cable_bps, last_on_first, waveform })
 }
 
 #[derive(Debug)]

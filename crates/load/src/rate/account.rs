@@ -1,7 +1,7 @@
 //! Every sample of the radio's clock in the measured part: delivered, or lost and where.
 //!
-//! The measured part is a span of the radio's clock, fixed before the stream starts. What is delivered or lost outside
-//! of it (the warm-up, what the radio sent after the end) is in no count. At the end the sum must come out:
+//! The measured part is a span of the radio's clock, fixed before the stream starts. Samples delivered or lost outside
+//! of it (the warm-up, what the radio sent after the end) are in no count. At the end the sum must come out:
 //! `delivered + lost = span`, to the sample.
 
 use takt_base::Tick;
@@ -21,8 +21,8 @@ impl Span {
         (self.to.0 - self.from.0) / self.step
     }
 
-    /// Of `samples` samples, the first at `first`, those that lie in the span. They need not be on its grid: a stream that is
-    /// started anew begins at any tick.
+    /// Counts those of `samples` samples, the first at `first`, that lie in the span. They need not be on its grid: a
+    /// stream that is started anew begins at any tick.
     fn count(&self, first: Tick, samples: u64) -> u64 {
         let before = |tick: Tick| tick.0.saturating_sub(first.0).div_ceil(self.step).min(samples);
         before(self.to) - before(self.from)
@@ -75,13 +75,18 @@ impl Account {
         Account { span, at: start, delivered: 0, lost: Lost::default() }
     }
 
+    /// Samples of the span delivered so far, and lost in the radio or on the way from it.
+    pub(super) fn so_far(&self) -> (u64, u64) {
+        (self.delivered, self.lost.radio + self.lost.way)
+    }
+
     /// Whether nothing of the span is still to come.
     pub(super) fn is_complete(&self) -> bool {
         self.at >= self.span.to
     }
 
-    /// So many samples came, the first at `first`. What lies between them and the last ones, and was reported by no event,
-    /// the radio has not sent: how many of those are in the span.
+    /// So many samples came, the first at `first`. The radio has not sent the samples between them and the last ones,
+    /// unless an event reported them. Answers how many of those are in the span.
     pub(super) fn deliver(&mut self, first: Tick, samples: u64) -> u64 {
         // Whole ones: the new grid may begin between two samples of the old.
         let between = first.min(self.span.to).0.saturating_sub(self.at.max(self.span.from).0) / self.span.step;
@@ -103,7 +108,7 @@ impl Account {
         lost
     }
 
-    /// The span ends before its time. What has been counted lies before its new end.
+    /// The span ends before its time. Everything counted lies before its new end.
     pub(super) fn cut(&mut self, span: Span) {
         self.span = span;
     }

@@ -2,9 +2,9 @@
 //!
 //! A reader that is too slow by a constant factor loses nothing until the receive buffer is full, which may be long after
 //! the round. Its backlog grows all the while. A reader that is fast enough and was stopped for a moment has a backlog that
-//! shrinks again. What separates the two is the *least* backlog of each sixteenth of the round: a stop leaves it alone
-//! wherever the reader has caught up, and a steady deficit makes it rise all along. The slope through the sixteen is
-//! Theil's and Sen's, the median of the slopes between all pairs, which four outliers of sixteen do not move.
+//! shrinks again. The *least* backlog of each sixteenth of the round separates the two. A stop leaves it alone wherever
+//! the reader has caught up, and a steady deficit makes it rise all along. The slope through the sixteen is Theil's and
+//! Sen's, the median of the slopes between all pairs, which four outliers of sixteen do not move.
 
 use std::time::Duration;
 
@@ -66,8 +66,8 @@ impl Recorder {
         self.largest_ns = self.largest_ns.max(behind_ns);
     }
 
-    /// What came of it. `at_end`: how far the reader was behind when the measured part ended; `rest`: how long it then took
-    /// to read that; `buffer_s`: time of this stream that the receive buffer holds.
+    /// The round's backlog. `at_end`: how far the reader was behind when the measured part ended; `rest`: how long it
+    /// then took to read that; `buffer_s`: time of this stream that the receive buffer holds.
     pub(super) fn end(&self, at_end: Duration, rest: Duration, buffer_s: f64) -> Backlog {
         let at_end_ns = u64::try_from(at_end.as_nanos()).unwrap_or(u64::MAX);
         let part_s = (self.to.0.saturating_sub(self.from.0)) as f64 / 1e9 / PARTS as f64;
@@ -108,7 +108,7 @@ mod tests {
         recorder.end(at_end, at_end, 0.4)
     }
 
-    /// What waits to be fetched together: up to 2 ms, a saw tooth.
+    /// Samples that wait to be fetched together: up to 2 ms, a saw tooth.
     fn gathering(at_s: f64) -> f64 {
         (at_s * 1e3 % 2.0) / 1e3
     }

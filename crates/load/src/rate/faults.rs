@@ -1,4 +1,4 @@
-//! What went wrong, and when on the radio's clock.
+//! Faults, and when they happened on the radio's clock.
 //!
 //! A count says how often; only the time says whose doing it was. A reader that knows when the radio
 //! was late itself, or the machine stood still, finds here what is left.

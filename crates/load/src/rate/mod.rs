@@ -7,6 +7,7 @@
 mod account;
 mod backlog;
 mod faults;
+mod intervals;
 #[cfg(any(test, feature = "testing"))]
 pub mod model;
 mod numbers;
@@ -23,21 +24,26 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_base::{Clock, MonoNs, Progress, Speed, Stop, WallClock};
 use takt_host::accounting::Snapshot;
-use takt_host::affinity::{AffinityError, pin_self};
-use takt_host::policy::{Policy, PolicyError, set_policy};
+use takt_host::affinity::AffinityError;
+use takt_host::placement::{Placement, PlacementError};
+use takt_host::policy::{Policy, PolicyError};
 use takt_radio::board::Side;
 use takt_radio::n200::{Emission, OpenOptions, TxWish};
 use takt_radio::x310::MasterClock;
-use takt_radio::{About, AnyOptions, Model, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, WallNet};
+use takt_radio::{
+    About, AnyOptions, FrontEnd, Model, RadioError, RxOptions, RxStreamer, TxOptions, TxStreamer, WallNet,
+};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
+use intervals::{Meter, Seen, Sums};
+pub use intervals::{RateInterval, RxInterval, TxInterval};
 pub use numbers::Counted;
-pub use options::{Mode, Options, Threads};
+pub use options::{Mode, RateOptions, Threads};
 pub(crate) use options::{check_model, check_rate};
-pub use outcome::{Cpu, Delivery, EngineInForce, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
+pub use outcome::{Cpu, Delivery, EngineInForce, LostSamples, Radio, RateOutcome, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
 pub use takt_wire::sample::Format;
@@ -60,13 +66,15 @@ const TURN: Duration = Duration::from_millis(2);
 pub enum RateError {
     #[error("no rate was given, neither to receive nor to transmit")]
     NoRate,
-    #[error("a duration of nothing")]
+    #[error("the duration is 0")]
     NoTime,
+    #[error("an interval of {interval:?} (want 100ms or more, and at most 100 000 intervals in {duration:?})")]
+    Interval { interval: Duration, duration: Duration },
     #[error("a receive buffer of {requested_bytes} bytes was requested, and {granted_bytes} were granted")]
     Buffer { requested_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,
-    #[error("the radio at {addr} is an {is}, and this is about an {wanted}")]
+    #[error("the radio at {addr} is an {is}, not an {wanted}")]
     OtherModel { addr: IpAddr, is: Model, wanted: Model },
     #[error("radio")]
     Radio(#[from] RadioError),
@@ -80,32 +88,36 @@ pub enum RateError {
     Thread(#[source] std::io::Error),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Time since the streams started.
-    pub elapsed: Duration,
-    /// Time the round takes, warm-up included.
-    pub planned: Duration,
-    pub warm_up: bool,
+impl From<PlacementError> for RateError {
+    fn from(error: PlacementError) -> RateError {
+        match error {
+            PlacementError::Affinity(error) => RateError::Affinity(error),
+            PlacementError::Policy(error) => RateError::Priority(error),
+            other => RateError::Thread(std::io::Error::other(other)),
+        }
+    }
 }
 
-/// What a round reports while it runs.
+/// Report of a round while it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// Before anything is sent: what a radio that is not takt's own will transmit with.
     OnAir(Emission),
     At(Progress),
+    /// An interval of the measured part has ended.
+    Interval(RateInterval),
 }
 
 /// Streams as `options` say and counts. `stop` ends it early, and what was counted until then is the outcome.
-pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Outcome, RateError> {
+pub fn run(options: &RateOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<RateOutcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
-    let Options { force, reference, transmit, frame_bytes, .. } = *options;
+    let RateOptions { force, reference, transmit, frame_bytes, .. } = *options;
     let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
     let clock = MasterClock::for_rates([options.rx_sps, options.tx_sps].into_iter().flatten());
     let mut radio = takt_radio::Radio::open(net.clone(), options.addr, &AnyOptions { n200, frame_bytes, clock })?;
     check_model(options.model, radio.model(), options.addr)?;
+    set_front_end(&mut radio, options)?;
     if options.tx_sps.is_some() {
         radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| notify(Notice::OnAir(emission)));
     }
@@ -117,8 +129,12 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
 
     let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
     let start = net.now() + START_AHEAD;
-    let measure = start + options.warm_up;
-    let plan = Plan { start, measure, end: measure + options.duration, stop: stop.clone(), broken: Stop::new() };
+    // Both spans are the radio's time, of which the plan is what this host's clock shows.
+    let [warm_up, duration] = [options.warm_up, options.duration].map(|span| clocks.speed.host_time(span));
+    let measure = start + warm_up;
+    let seen = options.interval.map(|_| Arc::new(Seen::default()));
+    let mut meter = seen.clone().and_then(|seen| Meter::new(options, seen, measure, clocks.speed));
+    let plan = Plan { start, measure, end: measure + duration, stop: stop.clone(), broken: Stop::new(), seen };
     let start = clocks.tick_at(start);
     let spans = [options.warm_up, options.duration];
     let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, spans)).transpose()?;
@@ -138,24 +154,33 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
             }
         }
     };
-    let (cpu, wall_s) = match watch(&net, &plan, &workers, notify) {
+    let (cpu, wall_s) = match watch(&net, &plan, &workers, meter.as_mut(), notify) {
         Ok(watched) => watched,
         Err(error) => return Err(plan.given_up(workers, error)),
     };
+    let ended = plan.end.min(net.now());
     let parts: Vec<_> = workers.into_iter().map(Worker::join).collect();
     let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut outcome = Outcome {
+    let mut outcome = RateOutcome {
         options: options.clone(),
         radio: Radio { repeated_commands: radio.repeats(), ..about },
+        radio_speed: radio.speed().map(Speed::seconds),
+        radio_speed_at_end: radio.ask_speed().map(Speed::seconds),
         engine,
         cpu,
         wall_s,
         complete: !stop.requested(),
-        ..Outcome::default()
+        ..RateOutcome::default()
     };
     for (rx, tx) in parts {
         outcome.rx = rx.unwrap_or(outcome.rx);
         outcome.tx = tx.unwrap_or(outcome.tx);
+    }
+    if let Some(meter) = meter {
+        outcome.intervals = meter.end(ended, Sums::of(&outcome.rx, &outcome.tx));
+    }
+    if let Some(last) = outcome.intervals.last() {
+        notify(Notice::Interval(*last));
     }
     if options.rx_sps.is_none() {
         outcome.engine.path.clone_from(&outcome.tx.engine_path);
@@ -166,7 +191,26 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
     Ok(outcome)
 }
 
-fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
+/// Tunes both directions as far as it is asked for, if the radio may transmit so.
+fn set_front_end(radio: &mut takt_radio::Radio, options: &RateOptions) -> Result<(), RadioError> {
+    let RateOptions { frequency_hz, gain_db, ref antenna, .. } = *options;
+    let rx = FrontEnd { frequency_hz, gain_db, antenna: antenna.clone() };
+    if rx == FrontEnd::default() {
+        return Ok(());
+    }
+    if options.tx_sps.is_some() {
+        // Both sides have one antenna in common, and it transmits unless told otherwise.
+        let tx = if options.rx_sps.is_some() { FrontEnd { antenna: None, ..rx.clone() } } else { rx.clone() };
+        radio.may_transmit(tx.tx_wish())?;
+        tx.set(radio, Side::Tx, 0)?;
+    }
+    for &channel in options.rx_sps.iter().flat_map(|_| &options.rx_channels) {
+        rx.set(radio, Side::Rx, channel)?;
+    }
+    Ok(())
+}
+
+fn rx_options(options: &RateOptions, rate_sps: f64) -> RxOptions {
     RxOptions {
         channels: options.rx_channels.clone(),
         format: options.format,
@@ -180,7 +224,7 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
     }
 }
 
-fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
+fn tx_options(options: &RateOptions, rate_sps: f64) -> TxOptions {
     TxOptions {
         channels: options.tx_channels.clone(),
         format: options.format,
@@ -190,7 +234,7 @@ fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
     }
 }
 
-/// What carries the samples, by the receiver's engine where there is one.
+/// Engine that carries the samples, the receiver's where there is one.
 fn engine(rx: Option<&RxStreamer>, tx: Option<&TxStreamer>) -> EngineInForce {
     let rx = rx.map(|rx| (rx.engine_limits(), rx.engine_choice(), rx.engine_queues()));
     let both = rx.or_else(|| tx.map(|tx| (tx.engine_limits(), tx.engine_choice(), None)));
@@ -202,7 +246,7 @@ fn engine(rx: Option<&RxStreamer>, tx: Option<&TxStreamer>) -> EngineInForce {
 }
 
 /// Which radio it is, and what of it is locked before a rate is measured by its clock.
-fn radio_of(radio: &mut takt_radio::Radio, options: &Options) -> Result<Radio, RadioError> {
+fn radio_of(radio: &mut takt_radio::Radio, options: &RateOptions) -> Result<Radio, RadioError> {
     let reference_locked = Some(radio.reference_locked()?);
     let rx_lo_locked = options.rx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Rx))?;
     let tx_lo_locked = options.tx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Tx))?;
@@ -230,6 +274,8 @@ struct Plan {
     stop: Stop,
     /// One side has ended; the other need not go on.
     broken: Stop,
+    /// The place where the threads publish their counts, if intervals are wanted.
+    seen: Option<Arc<Seen>>,
 }
 
 impl Plan {
@@ -241,14 +287,14 @@ impl Plan {
     fn given_up(&self, workers: impl IntoIterator<Item = Worker>, why: RateError) -> RateError {
         self.broken.request();
         for worker in workers {
-            // What it brings is nobody's any more.
+            // Nobody wants its result any more.
             let _ = worker.join();
         }
         why
     }
 }
 
-/// What a thread brings.
+/// Result of a thread.
 type Part = (Option<Rx>, Option<Tx>);
 
 /// Streams one direction, or both in turn.
@@ -273,6 +319,10 @@ fn stream(mut rx: Option<RxSide>, mut tx: Option<TxSide>, plan: &Plan) -> Result
         if let Some(rx) = &mut rx {
             rx.turn(now + rx_wait)?;
         }
+        if let Some(seen) = &plan.seen {
+            rx.iter().for_each(|rx| seen.rx.publish(rx.so_far()));
+            tx.iter().for_each(|tx| seen.tx.publish(tx.so_far()));
+        }
     }
 }
 
@@ -296,17 +346,18 @@ impl Worker {
 fn worker(
     name: &'static str,
     nth: usize,
-    options: &Options,
+    options: &RateOptions,
     plan: &Plan,
     (rx, tx): (Option<RxSide>, Option<TxSide>),
 ) -> Result<Worker, RateError> {
     let cpus: Vec<usize> = options.cpus.get(nth).or(options.cpus.last()).copied().into_iter().collect();
-    let policy = options.priority.map(|priority| Policy::Fifo { priority });
+    let placement = Placement { cpus: cpus.clone(), priority: options.priority };
+    let policy = options.priority.map(|priority| Policy::Fifo { priority }.to_string());
     let (placed, answer) = mpsc::channel();
     let (alive, released) = mpsc::channel();
-    let (plan, own_cpus) = (plan.clone(), cpus.clone());
+    let plan = plan.clone();
     let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-        let ready = place(&own_cpus, policy);
+        let ready = placement.place_self();
         let refused = ready.is_err();
         // The thread that started this one waits for the answer.
         let _ = placed.send(ready);
@@ -325,25 +376,16 @@ fn worker(
     if let Ok(ready) = answer.recv() {
         ready?;
     }
-    Ok(Worker { name, cpus, policy: policy.map(|policy| policy.to_string()), alive, thread })
+    Ok(Worker { name, cpus, policy, alive, thread })
 }
 
-fn place(cpus: &[usize], policy: Option<Policy>) -> Result<(), RateError> {
-    if !cpus.is_empty() {
-        pin_self(cpus)?;
-    }
-    if let Some(policy) = policy {
-        set_policy(0, policy)?;
-    }
-    Ok(())
-}
-
-/// Waits for the end, reports progress, and takes the CPU counters at both ends of the measured part: what it cost, and
-/// how long that was, seconds.
+/// Waits for the end, reports progress and intervals, and takes the CPU counters at both ends of the measured part: what it
+/// cost, and how long that was, seconds.
 fn watch(
     net: &WallNet,
     plan: &Plan,
     workers: &[Worker],
+    mut meter: Option<&mut Meter>,
     notify: &mut dyn FnMut(Notice),
 ) -> Result<(Cpu, f64), RateError> {
     let mut begun = None;
@@ -357,7 +399,11 @@ fn watch(
         }
         let (elapsed, planned) = (now - plan.start, plan.end - plan.start);
         notify(Notice::At(Progress { elapsed, planned, warm_up: now < plan.measure }));
-        let next = if begun.is_none() { plan.measure } else { plan.end };
+        if let Some(interval) = meter.as_mut().and_then(|meter| meter.look(now)) {
+            notify(Notice::Interval(interval));
+        }
+        let due = meter.as_ref().map_or(MonoNs::NEVER, |meter| meter.due());
+        let next = if begun.is_none() { plan.measure } else { plan.end.min(due) };
         thread::sleep(LOOK.min(next - now));
     }
     let end = Snapshot::take()?;

@@ -7,7 +7,7 @@ use takt_base::{MonoNs, Tick};
 
 use super::account::{Account, Place, Span};
 use super::backlog::Recorder;
-use super::{CALL_DATAGRAMS, Outcome, Rx};
+use super::{CALL_DATAGRAMS, RateOutcome, Rx};
 use crate::Every;
 
 const SAMPLES: u64 = 362;
@@ -30,7 +30,7 @@ pub struct Host {
     pub buffer_datagrams: u64,
 }
 
-/// What became of the samples, whatever the accounts say.
+/// Fate of the samples, whatever the accounts say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
     /// Datagrams of the measured part that found the buffer full.
@@ -103,11 +103,11 @@ impl Queue {
 }
 
 /// A clean round of no samples.
-pub(super) fn clean() -> Outcome {
-    Outcome { wall_s: 1.0, complete: true, clean: true, ..Outcome::default() }
+pub(super) fn clean() -> RateOutcome {
+    RateOutcome { wall_s: 1.0, complete: true, clean: true, ..RateOutcome::default() }
 }
 
-pub fn round(host: &Host) -> (Outcome, Truth) {
+pub fn round(host: &Host) -> (RateOutcome, Truth) {
     let each = host.datagram_ns();
     let tick = |ns: u64| Tick(ns / 10 / host.step * host.step);
     let span = Span { from: tick(WARM_UP_NS), to: tick(WARM_UP_NS + ROUND_NS), step: host.step };
@@ -119,7 +119,7 @@ pub fn round(host: &Host) -> (Outcome, Truth) {
     // The radio sends whole datagrams, until the measured part is complete.
     let last = end.div_ceil(each) * each;
     loop {
-        // What has come by now.
+        // Datagrams that have come by now.
         let come = now.min(last) / each;
         let room = host.buffer_datagrams.saturating_sub(queue.queued).min(come - arrived);
         if room > 0 {

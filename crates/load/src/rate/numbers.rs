@@ -18,7 +18,7 @@ const LOOK_EVERY: usize = 61;
 pub struct Counted {
     /// Numbers that came.
     pub received_samples: u64,
-    /// Of these: after the measured part was over by this host's clock.
+    /// Samples among these after the measured part was over by this host's clock.
     pub late_samples: u64,
     /// Numbers that did not.
     pub missing_samples: u64,
@@ -33,13 +33,13 @@ pub(super) struct Numbers {
     /// The sample that is due next: its number, and its place in the span, which the warm-up is before.
     due: Option<(u32, i64)>,
     over: bool,
-    /// What a sample is multiplied by to be a word again.
+    /// Factor that makes a sample a word again.
     words: f32,
     counted: Counted,
 }
 
 impl Numbers {
-    /// Of the measured part `span`, by samples in which one step of the radio's integers is worth `one`.
+    /// Counts the measured part `span`, by samples in which one step of the radio's integers is worth `one`.
     pub(super) fn new(span: Span, one: f32) -> Numbers {
         let words = 1.0 / one;
         Numbers { span, samples: span.samples(), due: None, over: false, words, counted: Counted::default() }
@@ -66,13 +66,13 @@ impl Numbers {
         self.due = Some((from.wrapping_add(samples.len() as u32), at + length));
     }
 
-    /// Where in the span a tick is.
+    /// Place of a tick in the span.
     fn place(&self, tick: Tick) -> i64 {
         let samples = i64::try_from(tick.0.abs_diff(self.span.from.0) / self.span.step).unwrap_or(i64::MAX);
         if tick >= self.span.from { samples } else { -samples }
     }
 
-    /// What comes from now on comes late.
+    /// Samples from now on come late.
     pub(super) fn end(&mut self) {
         self.over = true;
     }
@@ -100,8 +100,8 @@ mod tests {
 
     use super::*;
 
-    /// Of a radio whose samples are to be scaled, as at most rates.
-    const ONE: f32 = 1.151_3 / 32_768.0;
+    /// One step of a radio whose samples are to be scaled, as at most rates.
+    const ONE: f32 = 1.151_3 / 32_767.0;
 
     fn sample(number: u32) -> Complex32 {
         let half = |bits: u32| f32::from(bits as u16 as i16) * ONE;

@@ -1,11 +1,11 @@
-//! What a stream is to be.
+//! Options of a stream.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "clap")]
-use takt_base::{QuantityError, parse_bytes, parse_duration, parse_number};
+use takt_base::{QuantityError, parse_bytes, parse_duration, parse_ip, parse_number};
 #[cfg(feature = "clap")]
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
@@ -13,6 +13,7 @@ use takt_radio::n200::{ClockSource, exact_rate};
 use takt_radio::{Model, x310};
 use takt_wire::sample::Format;
 
+use super::intervals::{MOST, SHORTEST};
 use super::{CALL_DATAGRAMS, RateError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,96 +36,109 @@ pub enum Threads {
     Two,
 }
 
-/// What a stream is to be. Start from [`Options::default`], which the flags of `takt rate` have as well, and change what
-/// matters; at least one rate must be given.
+/// The options of a stream. Start from [`RateOptions::default`], which the flags of `takt rate` have as well, and change
+/// what matters; at least one rate must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
-pub struct Options {
-    /// The radio.
-    #[cfg_attr(feature = "clap", arg(long, default_value = "127.0.0.1"))]
+pub struct RateOptions {
+    /// Address of the radio.
+    #[cfg_attr(feature = "clap", arg(long, default_value = "127.0.0.1", value_parser = parse_ip))]
     pub addr: IpAddr,
-    /// What the radio must be; `None`: any that answers.
+    /// The radio's model; `None`: any that answers.
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
-    /// Samples a second to receive: 100 MHz divided by a whole number, of an X310 200 MHz.
+    /// Rate to receive, in samples/s: 100 MHz (X310: 200 or 184.32 MHz) divided by a whole number.
     // On each channel.
-    #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "R", value_parser = parse_number))]
+    #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "RATE", value_parser = parse_number))]
     pub rx_sps: Option<f64>,
-    /// Samples a second to transmit.
+    /// Rate to transmit, in samples/s.
     // On each channel.
-    #[cfg_attr(feature = "clap", arg(long = "tx", value_name = "R", value_parser = parse_number))]
+    #[cfg_attr(feature = "clap", arg(long = "tx", value_name = "RATE", value_parser = parse_number))]
     pub tx_sps: Option<f64>,
-    /// How long it is measured.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "10s", value_parser = parse_duration))]
+    /// How long to measure.
+    #[cfg_attr(feature = "clap", arg(long, short = 't', value_name = "TIME", default_value = "10s", value_parser = parse_duration))]
     pub duration: Duration,
-    /// How long it streams before that.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "500ms", value_parser = parse_duration))]
+    /// How long to stream before the measurement begins.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_duration))]
     pub warm_up: Duration,
+    /// Print a line for each interval of this length, at least 100ms, as it ends.
+    #[cfg_attr(feature = "clap", arg(long, short = 'i', value_name = "TIME", value_parser = parse_duration))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Duration>,
     /// Packet engine.
     #[cfg_attr(
         feature = "clap",
         arg(
             long,
             help = format!("Packet engine: {}", EngineKind::FORMS),
-            value_name = "E",
+            value_name = "ENGINE",
             default_value = "mmsg"
         )
     )]
     pub engine: EngineKind,
-    /// Samples on the wire: sc16 or sc8.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "F", default_value = "sc16"))]
+    /// Sample format on the wire: sc16 or sc8.
+    #[cfg_attr(feature = "clap", arg(long = "wire", value_name = "FORMAT", default_value = "sc16"))]
     pub format: Format,
+    /// Center frequency in Hz (N200).
+    #[cfg_attr(feature = "clap", arg(long = "freq", value_name = "HZ", value_parser = parse_number))]
+    pub frequency_hz: Option<f64>,
+    /// Gain in dB (N200).
+    #[cfg_attr(feature = "clap", arg(long = "gain", value_name = "DB"))]
+    pub gain_db: Option<f64>,
+    /// Antenna (N200), of the receiving side if it receives. `takt probe` lists them.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
+    pub antenna: Option<String>,
     /// Receive channels: 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
     pub rx_channels: Vec<u8>,
-    /// Transmit channels, of an X310: 0, 1 or 0,1.
+    /// Transmit channels (X310): 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0", value_delimiter = ','))]
     pub tx_channels: Vec<u8>,
-    /// Largest datagram, up to which the path is probed [default: 1472 of an N200, 8000 of an X310].
+    /// Largest datagram, up to which takt probes the path [default: 1472; X310: 8000].
     #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", value_parser = bytes))]
     pub frame_bytes: Option<usize>,
-    /// Samples in a datagram, instead of as many as fit.
+    /// Samples per datagram [default: as many as fit].
     #[cfg_attr(feature = "clap", arg(long = "spp", value_name = "N"))]
     pub samples_per_datagram: Option<usize>,
-    /// Let the kernel split aggregates on the way out and join what it receives (UDP GSO and GRO).
+    /// Let the kernel split and join aggregates of datagrams (UDP GSO and GRO).
     #[cfg_attr(feature = "clap", arg(long))]
     pub aggregate: bool,
-    /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration))]
+    /// How long received samples may wait, so that one wake-up fetches many. With 0s, takt wakes up for each datagram.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
-    /// Never sleep while samples are waited for: takes a whole core, and with --engine xdp does the driver's work.
+    /// Never sleep while waiting for samples. Takes a whole core; with --engine xdp, also does the driver's work.
     #[cfg_attr(feature = "clap", arg(long))]
     pub busy_poll: bool,
     /// Datagrams' worth of samples that a call asks for; 1: each datagram is handed over as it comes.
     #[cfg_attr(feature = "clap", arg(skip = CALL_DATAGRAMS))]
     pub call_datagrams: usize,
-    /// Receive buffer of the socket, beyond net.core.rmem_max (CAP_NET_ADMIN); otherwise what an ordinary program gets.
+    /// Size of the socket's receive buffer, beyond net.core.rmem_max (CAP_NET_ADMIN) [default: as for an ordinary program].
     // That is what the kernel gives one that asks for what UHD asks for.
     #[cfg_attr(feature = "clap", arg(long = "recv-buffer", value_name = "BYTES", value_parser = bytes))]
     pub recv_buffer_bytes: Option<usize>,
     /// The radio plays a `counter`: count samples by their numbers too.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub counter: bool,
-    /// One thread for both directions, or two.
+    /// Number of threads: 1 for both directions, or 2.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "2"))]
     pub threads: Threads,
-    /// CPUs for the streaming threads: receiving, transmitting.
-    // Of one alone both; without any those they have.
-    #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "N,N", value_delimiter = ','))]
+    /// Cores for the streaming threads: receiving, transmitting.
+    // One core alone is for both; without any they keep those they have.
+    #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "CORES", value_delimiter = ','))]
     pub cpus: Vec<usize>,
     /// Scheduling policy of the streaming threads: other, or fifo:PRIORITY.
     // The type is written out so that `other` is a value, and not the lack of one.
-    #[cfg_attr(feature = "clap", arg(long = "policy", value_name = "P", default_value = "other", value_parser = PolicySpec::fifo_priority))]
+    #[cfg_attr(feature = "clap", arg(long = "policy", value_name = "POLICY", default_value = "other", value_parser = PolicySpec::fifo_priority))]
     pub priority: std::option::Option<u8>,
-    /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value = "internal"))]
+    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SOURCE", default_value = "internal"))]
     pub reference: ClockSource,
-    /// Transmit, even with a radio that is not takt's own software radio.
+    /// Allow transmission with a radio other than takt's emulator.
     #[cfg_attr(feature = "clap", arg(long))]
     pub transmit: bool,
-    /// Take the radio even from another host that uses it.
+    /// Take over the radio even if another host uses it.
     #[cfg_attr(feature = "clap", arg(long))]
     pub force: bool,
 }
@@ -134,16 +148,20 @@ fn bytes(text: &str) -> Result<usize, QuantityError> {
     parse_bytes(text).map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for RateOptions {
+    fn default() -> RateOptions {
+        RateOptions {
             addr: Ipv4Addr::LOCALHOST.into(),
             model: None,
             rx_sps: None,
             tx_sps: None,
             duration: Duration::from_secs(10),
             warm_up: Duration::from_millis(500),
+            interval: None,
             format: Format::Sc16,
+            frequency_hz: None,
+            gain_db: None,
+            antenna: None,
             rx_channels: vec![0],
             tx_channels: vec![0],
             engine: EngineKind::Mmsg,
@@ -190,7 +208,7 @@ pub(crate) fn check_rate(model: Option<Model>, rate_sps: f64) -> Result<(), Rate
     }?)
 }
 
-impl Options {
+impl RateOptions {
     /// Whether a buffer that was requested by size is there.
     pub(super) fn check_buffer(&self, granted_bytes: usize) -> Result<(), RateError> {
         match self.recv_buffer_bytes {
@@ -201,16 +219,23 @@ impl Options {
         }
     }
 
+    fn takes_interval(&self, interval: Duration) -> bool {
+        interval >= SHORTEST && self.duration.as_nanos() / interval.as_nanos() <= MOST
+    }
+
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors
-    /// `NoRate`, `NoTime` or `Counter`; `Radio` for a rate that no radio has.
+    /// `NoRate`, `NoTime`, `Interval` or `Counter`; `Radio` for a rate that no radio has.
     pub fn check(&self) -> Result<(), RateError> {
         if self.rx_sps.is_none() && self.tx_sps.is_none() {
             return Err(RateError::NoRate);
         }
         if self.duration.is_zero() {
             return Err(RateError::NoTime);
+        }
+        if let Some(interval) = self.interval.filter(|interval| !self.takes_interval(*interval)) {
+            return Err(RateError::Interval { interval, duration: self.duration });
         }
         if self.counter && self.format != Format::Sc16 {
             return Err(RateError::Counter);

@@ -1,23 +1,32 @@
-//! What a round of streaming brought: the JSON document of `takt rate`.
+//! Results of a round of streaming: the JSON document of `takt rate`.
 
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::CpuClasses;
 use takt_radio::Model;
 use takt_stats::Quantiles;
 
-use super::{Backlog, Counted, Faults, Options};
+use super::{Backlog, Counted, Faults, RateInterval, RateOptions};
 
-/// What a round of streaming brought. Counts are of the measured part only, the warm-up left out.
+/// Results of a round of streaming. Counts are of the measured part only, the warm-up left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct RateOutcome {
+    pub options: RateOptions,
     pub radio: Radio,
+    /// Seconds of the radio in a second of this host as the round began; `None`: hardware, which does not say.
+    #[serde(default)] // records older than this key
+    pub radio_speed: Option<f64>,
+    /// The same when it had ended: `takt emulate --speed auto` may have changed it.
+    #[serde(default)] // as above
+    pub radio_speed_at_end: Option<f64>,
     #[serde(default)] // records older than this key
     pub engine: EngineInForce,
     pub rx: Rx,
     pub tx: Tx,
     pub cpu: Cpu,
-    /// Length of the measured part, seconds.
+    /// The measured part by intervals, if any were requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<RateInterval>,
+    /// Length of the measured part, seconds of this host.
     pub wall_s: f64,
     pub complete: bool,
     /// Nothing went wrong: no sample lost, no letter, no timeout, and the reader kept up.
@@ -46,12 +55,12 @@ pub struct Radio {
     pub tx_lo_locked: Option<bool>,
 }
 
-/// What carried the datagrams.
+/// Engine that carried the datagrams.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineInForce {
     /// How they passed between this process and the interface, in words: `kernel sockets`, `native XDP, copied`.
     pub path: String,
-    /// Of `auto`: which engine it was, and why no other.
+    /// Choice of `auto`: which engine it was, and why no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
     /// Which queues of a card it served, and what brought datagrams there, in words; or why it had all.
@@ -99,7 +108,7 @@ pub struct Rx {
     pub unsent_samples: u64,
     /// Samples the radio's clock made in the measured part: `samples + dropped + unsent_samples`, to the sample.
     pub expected_samples: u64,
-    /// Of `dropped`: behind the last datagram that came, where no later one shows the gap.
+    /// Samples of `dropped` behind the last datagram that came, where no later one shows the gap.
     #[serde(default)] // records older than this key
     pub tail_samples: u64,
     /// Times the radio's clock was set while it streamed, so that the count is open.
@@ -125,7 +134,7 @@ pub struct Rx {
     pub reordered_datagrams: u64,
     /// Datagrams that came twice, or too late to be put in order.
     pub stale_datagrams: u64,
-    /// Gaps about which the 4-bit count says something else than the time stamps.
+    /// Gaps about which the datagrams' numbers (4 bits of an N200, 16 of an X310) say something else than the time stamps.
     pub uncorroborated_gaps: u64,
     pub unknown_messages: u64,
     pub samples_per_datagram: usize,
@@ -148,7 +157,7 @@ pub struct Delivery {
     pub delay: Quantiles,
 }
 
-/// Where samples that were not received were lost, all channels together.
+/// Places where samples that were not received were lost, all channels together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RxPlaces {
     /// In the radio: it could not send and stopped. Samples.
@@ -208,7 +217,7 @@ pub struct Cpu {
     pub threads: Vec<Thread>,
     /// The whole machine by class, nanoseconds: interrupt work for our datagrams is in no other account.
     pub machine: CpuClasses,
-    /// What others used, without interrupts, seconds.
+    /// Time that others used, without interrupts, seconds.
     pub foreign_seconds: f64,
 }
 
@@ -235,15 +244,15 @@ pub struct Thread {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LostSamples {
-    /// Of those the radio sent, 0 to 1.
+    /// Share of those the radio sent, 0 to 1.
     pub rx_share: f64,
-    /// Of those the radio ought to have got, 0 to 1.
+    /// Share of those the radio ought to have got, 0 to 1.
     pub tx_share: f64,
     /// Samples that the radio did without.
     pub tx_samples: u64,
 }
 
-impl Outcome {
+impl RateOutcome {
     /// The measured part on the radio's clock, of whichever direction there is.
     #[must_use]
     pub fn span_ticks(&self) -> [u64; 2] {
@@ -261,7 +270,7 @@ impl Outcome {
         self.complete && adds_up && !rx.backlog.growing && !rx.backlog.stuck && nameless == 0
     }
 
-    /// What went wrong, by UHD's letters: O, D, U, L, S, and time-outs.
+    /// Number of faults, by UHD's letters: O, D, U, L, S, and time-outs.
     #[must_use]
     pub fn fault_count(&self) -> u64 {
         let (rx, tx) = (&self.rx, &self.tx);
@@ -269,8 +278,9 @@ impl Outcome {
         received + tx.underflows + tx.sequence_errors + tx.late + tx.timeouts
     }
 
-    /// What a round lost, by the host's own counts: received samples by their time stamps, transmitted ones by what the radio
-    /// complained of. What was due and not yet sent when the round ended was not lost, so without a complaint nothing was.
+    /// Loss of a round, by the host's own counts: received samples by their time stamps, transmitted ones by what the
+    /// radio complained of. Samples due and not yet sent when the round ended were not lost, so without a complaint
+    /// nothing was.
     #[must_use]
     pub fn lost(&self) -> LostSamples {
         let (rx, tx) = (&self.rx, &self.tx);
@@ -286,8 +296,38 @@ impl Outcome {
         }
     }
 
+    /// Whether this host held the rate in real time. `None`: not known, as the radio's time passed slower or faster. The rate
+    /// was not held if that time passed slower and something went wrong all the same.
+    #[must_use]
+    pub fn held(&self) -> Option<bool> {
+        let any = |is: fn(f64) -> bool| [self.radio_speed, self.radio_speed_at_end].into_iter().flatten().any(is);
+        let (slower, faster) = (any(|speed| speed < 1.0), any(|speed| speed > 1.0));
+        let known = if self.clean { !slower && !faster } else { !faster };
+        known.then_some(self.clean)
+    }
+
     pub(super) fn judge(&mut self) {
         self.clean =
             self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped + self.rx.unsent_samples == 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_held_only_where_the_radio_ran_in_real_time() {
+        let held = |clean, radio_speed, radio_speed_at_end| {
+            RateOutcome { clean, radio_speed, radio_speed_at_end, ..RateOutcome::default() }.held()
+        };
+        assert_eq!([held(true, Some(1.0), Some(1.0)), held(true, None, None)], [Some(true); 2]);
+        assert_eq!(held(false, None, None), Some(false));
+        for speed in [0.1, 0.999_999, 2.0] {
+            assert_eq!(held(true, Some(speed), Some(speed)), None, "{speed}");
+        }
+        assert_eq!(held(true, Some(1.0), Some(0.8)), None, "it changed meanwhile");
+        assert_eq!(held(false, Some(0.1), Some(0.1)), Some(false), "too fast even so");
+        assert_eq!(held(false, Some(2.0), Some(2.0)), None);
     }
 }

@@ -1,9 +1,9 @@
-//! What of a round of streaming is this host's own doing, and what may be the radio's.
+//! Losses of a round of streaming that are this host's own doing, and those that may be the radio's.
 
-use super::{Fault, Outcome};
+use super::{Fault, RateOutcome};
 use crate::excluded::ExcludedSpans;
 
-/// What of a round is excluded for what its radio did, and what is left.
+/// Excluded part of a round for what its radio did, and what is left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Own {
     /// Nothing went wrong that is not excluded.
@@ -14,7 +14,7 @@ pub struct Own {
     pub excluded_faults: u64,
 }
 
-impl Outcome {
+impl RateOutcome {
     /// Splits a round by when its radio was late. Faults without a time, and those that are no matter of an instant (a reader
     /// that falls behind, a count that does not come out), are this host's.
     #[must_use]
@@ -40,20 +40,21 @@ fn since_due(fault: &Fault, datagram_ticks: u64) -> Fault {
 }
 
 /// The time that the samples of a received datagram take, on the radio's clock.
-fn datagram_ticks(outcome: &Outcome) -> u64 {
+fn datagram_ticks(outcome: &RateOutcome) -> u64 {
     let per_sample = outcome.options.rx_sps.map_or(0.0, |rate_sps| f64::from(outcome.radio.clock_hz) / rate_sps);
     (outcome.rx.samples_per_datagram as f64 * per_sample) as u64
 }
 
 #[cfg(test)]
 mod tests {
+    use takt_base::Speed;
     use takt_radio::Model;
 
     use super::*;
     use crate::rate::{Letter, model};
 
     /// A round of a second from tick 0 on, with faults at these milliseconds, of a radio that was late from 10 to 13 ms.
-    fn own_of(faults_ms: &[u64], change: impl Fn(&mut Outcome)) -> Own {
+    fn own_of(faults_ms: &[u64], change: impl Fn(&mut RateOutcome)) -> Own {
         let mut outcome = model::clean();
         outcome.rx.span_ticks = [0, 100_000_000];
         outcome.rx.faults.list = faults_ms
@@ -63,7 +64,8 @@ mod tests {
         outcome.rx.sequence_errors = faults_ms.len() as u64;
         outcome.clean = faults_ms.is_empty();
         change(&mut outcome);
-        outcome.own(&ExcludedSpans::of([[10_000_000, 13_000_000]].into_iter(), Model::N200.clock(), 0))
+        let clock = (Model::N200.clock(), Speed::WALL);
+        outcome.own(&ExcludedSpans::of([[10_000_000, 13_000_000]].into_iter(), clock, 0))
     }
 
     #[test]

@@ -9,6 +9,7 @@ use takt_radio::n200::{ClockReading, TxStats, TxStreamer};
 use takt_radio::{Burst, Net, RadioError, TxEventKind, TxStream};
 
 use super::faults::{Fault, Faults, Letter};
+use super::intervals::TxTally;
 use super::outcome::Tx;
 use super::{CALL_DATAGRAMS, PATIENCE};
 
@@ -55,6 +56,7 @@ impl TxSide {
         let tone = |n: usize| Complex32::from_polar(0.5, std::f32::consts::FRAC_PI_4 * (n % 8) as f32);
         let samples = (0..count).map(tone).collect();
         let patience = patience(streamer.window_datagrams(), streamer.samples_per_datagram(), streamer.rate_sps());
+        let patience = clocks.speed.patience(patience);
         TxSide {
             net,
             streamer,
@@ -120,7 +122,7 @@ impl TxSide {
         TxCounts { at: self.net.now(), timeouts: self.timeouts, stats, engine }
     }
 
-    /// What counts begins here.
+    /// The measured part begins here.
     pub(super) fn begin_measuring(&mut self) {
         self.base = Some(self.snapshot());
     }
@@ -129,14 +131,29 @@ impl TxSide {
         self.base.is_some()
     }
 
+    /// The counts of the measured part so far, all channels together; zeros before it begins.
+    pub(super) fn so_far(&self) -> TxTally {
+        let Some(TxCounts { stats: base, timeouts, .. }) = &self.base else { return TxTally::default() };
+        let now = self.streamer.stats();
+        [
+            now.samples - base.samples,
+            now.underflows - base.underflows,
+            now.sequence_errors - base.sequence_errors,
+            now.late - base.late,
+            self.timeouts - timeouts,
+        ]
+    }
+
     /// Takes in what the radio has reported; what was counted since [`TxSide::begin_measuring`]. Then ends the burst.
     pub(super) fn finish(mut self) -> Result<Tx, RadioError> {
         self.take_reports()?;
         let now = self.snapshot();
         let base = self.base.unwrap_or(now);
         let channels = self.streamer.channels().min(CHANNELS);
-        self.streamer.send(&[&[][..]; CHANNELS][..channels], Burst::END, self.net.now() + PATIENCE)?;
-        let seconds = (now.at - base.at).as_secs_f64();
+        let until = self.net.now() + self.clocks.speed.patience(PATIENCE);
+        self.streamer.send(&[&[][..]; CHANNELS][..channels], Burst::END, until)?;
+        // Seconds of the radio.
+        let seconds = (now.at - base.at).as_secs_f64() * self.clocks.speed.seconds();
         let limits = self.streamer.engine_limits();
         Ok(Tx {
             samples: now.stats.samples - base.stats.samples,

@@ -1,4 +1,4 @@
-//! What each role of an operating environment costs a slot: the roles of ALOE's daemons, done by one program here.
+//! Cost of each role of an operating environment in a slot: the roles of ALOE's daemons, done by one program here.
 //!
 //! Only roles that work while slots run have a cost a slot. Two of them are measured here, each as a difference between
 //! runs in turns A B A B: setting and reading a variable in every slot against doing neither (STATS), and opening a waveform
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 use takt_graph::{ComponentSpec, Graph, Latency, Plan, Waveform};
-use takt_runtime::{Options as RunOptions, Registry, Running, Session, SlotClock};
+use takt_runtime::{Registry, Running, Session, SessionOptions, SlotClock};
 use takt_stats::{Histogram, Ns};
 
 use super::waveform::{Floors, WaveformError, floors, median};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
+pub struct RolesOptions {
     pub slot: Duration,
     /// How long each of the runs takes; there are six.
     pub duration: Duration,
@@ -28,22 +28,22 @@ pub struct Options {
     pub components: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { slot: Duration::from_micros(500), duration: Duration::from_millis(300), components: 16 }
+impl Default for RolesOptions {
+    fn default() -> RolesOptions {
+        RolesOptions { slot: Duration::from_micros(500), duration: Duration::from_millis(300), components: 16 }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct RolesOutcome {
+    pub options: RolesOptions,
     /// Median busy time of a slot in which a variable was set and read, less that of one without, nanoseconds.
     pub variable_ns: f64,
     /// Times a variable was set and read, a slot.
     pub variables_per_slot: f64,
     /// Opening a waveform, per component, nanoseconds; once.
     pub load_ns_per_component: f64,
-    /// What the component that has the variable takes in slots without, median, nanoseconds.
+    /// Time of the component that has the variable in slots without a change, median, nanoseconds.
     pub plain_busy_ns: f64,
     pub load: Histogram<Ns>,
     pub floors: Floors,
@@ -54,7 +54,7 @@ const TURNS: usize = 3;
 const LOADS: usize = 20;
 
 /// Measures. `stop` ends it early.
-pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
+pub fn run(options: &RolesOptions, stop: &Stop) -> Result<RolesOutcome, WaveformError> {
     takt_phy::link();
     let registry = Registry::of_program()?;
     let cores = super::waveform::cores(1)?;
@@ -72,7 +72,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
     let plain_busy_ns = median(plain);
     let variables_per_slot = median(times);
     let load_ns = load.quantile(0.5).unwrap_or(0) as f64;
-    Ok(Outcome {
+    Ok(RolesOutcome {
         options: options.clone(),
         variable_ns: median(with_variable) - plain_busy_ns,
         variables_per_slot,
@@ -86,19 +86,19 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
 
 /// Median busy time of a slot, and how often a slot the variable was set and read.
 fn busy_ns(
-    options: &Options,
+    options: &RolesOptions,
     registry: &Registry,
     cores: &[usize],
     set: bool,
     stop: &Stop,
 ) -> Result<(f64, f64), WaveformError> {
     let slots = (options.duration.as_nanos() / options.slot.as_nanos().max(1)).max(20) as u64;
-    let run = RunOptions {
+    let run = SessionOptions {
         slots: Some(slots),
         clock: SlotClock::Wall,
         cores: cores.to_vec(),
         hash: false,
-        ..RunOptions::default()
+        ..SessionOptions::default()
     };
     let mut running = start(options.slot, registry, run, stop)?;
     let begun = Instant::now();
@@ -122,7 +122,7 @@ fn busy_ns(
 }
 
 /// A waveform with a component, `scale`, that has a variable, `a`.
-fn start(slot: Duration, registry: &Registry, run: RunOptions, stop: &Stop) -> Result<Running, WaveformError> {
+fn start(slot: Duration, registry: &Registry, run: SessionOptions, stop: &Stop) -> Result<Running, WaveformError> {
     let waveform = Waveform::new("variable", slot)
         .with(ComponentSpec::new("source", "null-source").param("items", 1))
         .with(ComponentSpec::new("scale", "saxpy"))
@@ -133,13 +133,14 @@ fn start(slot: Duration, registry: &Registry, run: RunOptions, stop: &Stop) -> R
     Ok(Session::open(&graph, &plan, registry, run)?.start(stop)?)
 }
 
-fn load_ns(options: &Options, registry: &Registry) -> Result<u64, WaveformError> {
+fn load_ns(options: &RolesOptions, registry: &Registry) -> Result<u64, WaveformError> {
     let waveform = super::waveform::library::named("chain", options.components);
     let Some(waveform) = waveform else { return Ok(0) };
     let begun = Instant::now();
     let graph = Graph::check(&waveform?, registry)?;
     let plan = Plan::single(&graph, Latency::Compact);
-    let session = Session::open(&graph, &plan, registry, RunOptions { slots: Some(1), ..RunOptions::default() })?;
+    let session =
+        Session::open(&graph, &plan, registry, SessionOptions { slots: Some(1), ..SessionOptions::default() })?;
     let taken = begun.elapsed();
     drop(session);
     Ok(u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX))
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_variable_is_set_as_often_as_there_are_slots_and_loading_is_timed() {
-        let options = Options { slot: Duration::from_millis(2), duration: Duration::from_millis(60), components: 4 };
+        let options =
+            RolesOptions { slot: Duration::from_millis(2), duration: Duration::from_millis(60), components: 4 };
         let outcome = run(&options, &Stop::new()).expect("runs");
         // Thirty slots: a command to a worker that stands still waits in its queue.
         assert_eq!(outcome.variables_per_slot, 1.0);
@@ -166,7 +168,7 @@ mod tests {
         takt_phy::link();
         let registry = Registry::of_program().expect("a registry");
         let stop = Stop::new();
-        let run = RunOptions { hash: false, ..RunOptions::default() };
+        let run = SessionOptions { hash: false, ..SessionOptions::default() };
         let mut running = start(Duration::from_micros(500), &registry, run, &stop).expect("it starts");
         for value in [1.0, 2.5, -3.0] {
             running.set(&registry, "scale", "a", &takt_graph::Value::Float(value), 0).expect("room for a command");

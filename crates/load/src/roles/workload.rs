@@ -6,7 +6,9 @@ use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 
-use super::Options;
+use super::RolesOptions;
+use crate::lent::LentRule::{Any, UpTo};
+use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings};
 use crate::waveform::workload::{COMPONENTS, SLOT};
@@ -19,6 +21,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("load_ns_per_component", "/load_ns_per_component", "opening a waveform, once"),
 ];
 
+const LENT: LentOptions = &[("slot", Any), ("duration", Any), ("components", UpTo { most: 1024, bytes_each: 1 << 10 })];
+
 pub(crate) struct Roles;
 
 impl Workload for Roles {
@@ -27,7 +31,7 @@ impl Workload for Roles {
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        write(&Options {
+        write(&RolesOptions {
             slot: settings.span("slot"),
             duration: settings.span("duration"),
             components: settings.whole("components"),
@@ -39,8 +43,12 @@ impl Workload for Roles {
         settings.span("duration") * 6
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent::without_waveform(LENT))
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("roles options", options)?;
+        let options: RolesOptions = read("roles options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
     }
 }

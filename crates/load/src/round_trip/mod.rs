@@ -6,10 +6,10 @@
 //! host            kernel has it · reader has it · answer sent · margin · due
 //! ```
 //!
-//! The host receives a stream. Of every so-manieth block it knows the tick E of its last sample, and answers with a burst
-//! timed k later. The radio says of each answer whether it left at its time or came too late. The host writes down when
-//! the block was in the kernel, when the reader had it, and when the answer was sent; the two clocks are read together
-//! before and after, so each step is known on either.
+//! The host receives a stream. It answers every n-th block: it knows the tick E of that block's last sample, and sends
+//! a burst timed k later. The radio says of each answer whether it left at its time or came too late. The host writes
+//! down when the block was in the kernel, when the reader had it, and when the answer was sent; the two clocks are read
+//! together before and after, so each step is known on either.
 //!
 //! Answers are spaced so widely that none waits behind another: what is measured is the host, not a queue.
 
@@ -22,9 +22,8 @@ pub(crate) mod workload;
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, TickRate, Ticks};
-use takt_host::affinity::pin_self;
-use takt_host::policy::{Policy, set_policy};
+use takt_base::{Clock, Complex32, MonoNs, Progress, Speed, Stop, Tick, TickRate, Ticks};
+use takt_host::placement::Placement;
 use takt_radio::n200::OpenOptions;
 use takt_radio::x310::MasterClock;
 use takt_radio::{
@@ -32,11 +31,10 @@ use takt_radio::{
     TxStreamer, WallNet,
 };
 
-pub use crate::rate::Progress;
 use crate::rate::{RateError, check_model};
 pub(crate) use clocks::ClockModel;
-pub use options::Options;
-pub use outcome::{DelayOutcome, Outcome, Stages};
+pub use options::RoundTripOptions;
+pub use outcome::{DelayOutcome, RoundTripOutcome, Stages};
 pub(crate) use outcome::{nanoseconds, record};
 pub(crate) use reports::{RxLosses, Verdict};
 
@@ -62,7 +60,11 @@ struct Answer {
 }
 
 /// Runs a round. On the calling thread, which is tied to the CPU and given the priority that `options` name.
-pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, RateError> {
+pub fn run(
+    options: &RoundTripOptions,
+    progress: &mut dyn FnMut(Progress),
+    stop: &Stop,
+) -> Result<RoundTripOutcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
@@ -74,27 +76,24 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
         RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
     let rx = radio.rx_streamer(&rx_options)?;
     let tx = radio.tx_streamer(&TxOptions::new(options.rate_sps))?;
-    if let Some(&cpu) = options.cpus.first() {
-        pin_self(&[cpu])?;
-    }
-    if let Some(priority) = options.priority {
-        set_policy(0, Policy::Fifo { priority })?;
-    }
+    let cpus = options.cpus.first().copied().into_iter().collect();
+    Placement { cpus, priority: options.priority }.place_self()?;
     let before = radio.read_clocks(CLOCK_TRIES)?;
-    let mut round = Round::new(&net, before.clock, rx, tx, options);
+    let mut round = Round::new(&net, (before.clock, before.speed), rx, tx, options);
     round.run(&mut radio, progress, stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);
     round.tally.complete = !stop.requested();
     let serial = radio.about().serial.to_owned();
-    Ok(outcome::of(options, serial, &round.answers, &clocks, &round.tally))
+    let of = outcome::of(options, serial, &round.answers, &clocks, &round.tally);
+    Ok(RoundTripOutcome { radio_speed: radio.speed().map(Speed::seconds), ..of })
 }
 
 /// How many answers a radio that names no datagram may be behind with.
 const BEHIND: usize = 16;
 
-/// The answer that a radio speaks of: each is one datagram, so its number names it. Where there is none, the time does: answers
-/// are due one after the other, and an event is not before its answer was due.
+/// The answer that a radio speaks of: each is one datagram, so its number names it. If there is none, the time does:
+/// answers are due one after the other, and an event is not before its answer was due.
 fn concerned<'a>(answers: &'a mut [Answer], unkept: u32, event: &TxEvent) -> Option<&'a mut Answer> {
     match event.sequence {
         Some(number) => answers.get_mut(number.checked_sub(unkept)? as usize),
@@ -109,7 +108,7 @@ fn concerned<'a>(answers: &'a mut [Answer], unkept: u32, event: &TxEvent) -> Opt
 #[derive(Clone, Debug, Default)]
 struct Tally {
     span_ticks: [u64; 2],
-    /// Of each answer that was due and could not be given: when what it would have answered was on the air.
+    /// For each answer that was due and could not be given: when what it would have answered was on the air.
     unanswered_ticks: Vec<u64>,
     losses: RxLosses,
     underflows: u64,
@@ -121,9 +120,11 @@ struct Tally {
 struct Round<'a> {
     net: &'a WallNet,
     clock: TickRate,
+    /// How fast the radio's time passes.
+    speed: Speed,
     rx: RxStreamer,
     tx: TxStreamer,
-    options: &'a Options,
+    options: &'a RoundTripOptions,
     delays: Vec<Ticks>,
     /// From one answered block to the next, on the radio's clock: answers are due whatever is lost.
     spacing: Ticks,
@@ -136,7 +137,13 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    fn new(net: &'a WallNet, clock: TickRate, rx: RxStreamer, tx: TxStreamer, options: &'a Options) -> Round<'a> {
+    fn new(
+        net: &'a WallNet,
+        (clock, speed): (TickRate, Speed),
+        rx: RxStreamer,
+        tx: TxStreamer,
+        options: &'a RoundTripOptions,
+    ) -> Round<'a> {
         let block_samples = options.block_samples.unwrap_or(rx.samples_per_datagram());
         let burst_samples = tx.samples_per_datagram().min(block_samples);
         let delays: Vec<Ticks> = options.delays.iter().map(|delay| clock.ticks_in(*delay)).collect();
@@ -151,6 +158,7 @@ impl<'a> Round<'a> {
         Round {
             net,
             clock,
+            speed,
             rx,
             tx,
             options,
@@ -165,17 +173,18 @@ impl<'a> Round<'a> {
     }
 
     fn run(&mut self, radio: &mut Radio, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<(), RateError> {
-        let start = radio.time()? + self.clock.ticks_in(START_AHEAD);
+        let (clock, speed) = (self.clock, self.speed);
+        let start = radio.time()? + speed.ticks_in(clock, START_AHEAD);
         self.rx.start(Some(start))?;
         let begun = self.net.now() + START_AHEAD;
-        let measure = begun + self.options.warm_up;
-        let end = measure + self.options.duration;
-        let clock = self.clock;
+        // Both spans are the radio's time.
+        let measure = begun + speed.host_time(self.options.warm_up);
+        let end = measure + speed.host_time(self.options.duration);
         let ticks = |span: Duration| start.0 + clock.ticks_in(span).0;
         self.tally.span_ticks = [ticks(self.options.warm_up), ticks(self.options.warm_up + self.options.duration)];
         let mut next = start + self.spacing;
         loop {
-            let received = self.rx.recv(&mut [&mut self.block], self.net.now() + PATIENCE)?;
+            let received = self.rx.recv(&mut [&mut self.block], self.net.now() + speed.patience(PATIENCE))?;
             let now = self.net.now();
             self.tally.losses.note(&received, &mut self.rx)?;
             if received.samples < self.block.len() {
@@ -194,7 +203,7 @@ impl<'a> Round<'a> {
                 self.collect(self.net.now())?;
             }
             if now >= end || stop.requested() {
-                return Ok(self.collect(self.net.now() + LAST_REPORT)?);
+                return Ok(self.collect(self.net.now() + speed.patience(LAST_REPORT))?);
             }
         }
     }
@@ -203,7 +212,7 @@ impl<'a> Round<'a> {
     fn answer(&mut self, block_end: Tick, with_reader: MonoNs, keep: bool) -> Result<(), RadioError> {
         let delay = self.answers.len() % self.delays.len();
         let due = block_end + self.delays[delay];
-        self.tx.send(&[&self.burst], Burst::at(due).ending(), with_reader + PATIENCE)?;
+        self.tx.send(&[&self.burst], Burst::at(due).ending(), with_reader + self.speed.patience(PATIENCE))?;
         let sent = self.net.now();
         if keep {
             let in_kernel = self.rx.last_arrival();

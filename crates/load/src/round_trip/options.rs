@@ -1,4 +1,4 @@
-//! What a round of answers is to be.
+//! Options of a round of answers.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use takt_radio::Model;
 
 use crate::rate::{RateError, check_rate};
 
-/// What a round of answers is to be. Start from [`Options::default`].
+/// The options of a round of answers. Start from [`RoundTripOptions::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
+pub struct RoundTripOptions {
     pub addr: IpAddr,
-    /// What the radio must be; `None`: any that answers.
+    /// The radio's model; `None`: any that answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
     /// Samples a second, both ways.
@@ -35,9 +35,9 @@ pub struct Options {
     pub transmit: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for RoundTripOptions {
+    fn default() -> RoundTripOptions {
+        RoundTripOptions {
             addr: Ipv4Addr::LOCALHOST.into(),
             model: None,
             rate_sps: 5e6,
@@ -54,7 +54,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl RoundTripOptions {
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a round of answers brought.
+//! Results of a round of answers.
 
 use std::time::Duration;
 
@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::clocks::ClockModel;
-use super::{Answer, Options, Tally, Verdict};
+use super::{Answer, RoundTripOptions, Tally, Verdict};
 
-/// What a round of answers brought. Times are from the last sample of a block on the radio's antenna.
+/// Results of a round of answers. Times are from the last sample of a block on the radio's antenna.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct RoundTripOutcome {
+    pub options: RoundTripOptions,
     pub serial: String,
+    /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
+    #[serde(default)] // records older than this key
+    pub radio_speed: Option<f64>,
     pub answers: u64,
     pub late: u64,
     /// Answers of which the radio reported nothing, or something else.
@@ -20,8 +23,8 @@ pub struct Outcome {
     /// Answers that were due and could not be given: what they would have answered was lost.
     #[serde(default)] // records older than this key
     pub unanswered: u64,
-    /// Of every answer that was late, lost or not given: when the samples that it answers, or should have, were on the air,
-    /// in ticks of the radio's clock.
+    /// For every answer that was late, lost or not given: when its samples were on the air, in ticks of the radio's
+    /// clock.
     #[serde(default)] // records older than this key
     pub failed_ticks: Vec<u64>,
     #[serde(default)] // records older than this key
@@ -45,7 +48,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-impl Outcome {
+impl RoundTripOutcome {
     #[must_use]
     pub fn due(&self) -> u64 {
         self.answers + self.unanswered
@@ -89,7 +92,13 @@ pub struct Stages {
     pub reader_to_sent_ns: Histogram<Ns>,
 }
 
-pub(super) fn of(options: &Options, serial: String, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {
+pub(super) fn of(
+    options: &RoundTripOptions,
+    serial: String,
+    answers: &[Answer],
+    clocks: &ClockModel,
+    tally: &Tally,
+) -> RoundTripOutcome {
     let (mut stages, mut total) = (Stages::default(), Histogram::default());
     let of_delay = |delay: &Duration| DelayOutcome { delay_ns: nanoseconds(*delay), ..DelayOutcome::default() };
     let mut delays: Vec<_> = options.delays.iter().map(|delay| (of_delay(delay), Histogram::default())).collect();
@@ -111,9 +120,10 @@ pub(super) fn of(options: &Options, serial: String, answers: &[Answer], clocks: 
     let delays: Vec<DelayOutcome> = delays.into_iter().map(|(outcome, _)| outcome).collect();
     let sum = |count: fn(&DelayOutcome) -> u64| delays.iter().map(count).sum();
     let failed = answers.iter().filter(|answer| answer.verdict != Verdict::OnTime).map(|answer| answer.block_end.0);
-    Outcome {
+    RoundTripOutcome {
         options: options.clone(),
         serial,
+        radio_speed: None,
         answers: sum(|d| d.answers),
         late: sum(|d| d.late),
         unknown: sum(|d| d.unknown),
@@ -150,7 +160,7 @@ impl DelayOutcome {
     }
 }
 
-/// What the clocks' uncertainty makes negative counts as zero.
+/// A time that the clocks' uncertainty makes negative counts as zero.
 pub(crate) fn record(histogram: &mut Histogram<Ns>, ns: i64) {
     histogram.record_saturating(u64::try_from(ns).unwrap_or(0));
 }

@@ -1,4 +1,4 @@
-//! What a radio reports to a host that answers it: losses on the way to the host, and a verdict on each answer.
+//! Reports of a radio to a host that answers it: losses on the way to the host, and a verdict on each answer.
 
 use takt_radio::n200::RxStreamer;
 use takt_radio::{RadioError, Received, RxEvent, TxEventKind};
@@ -29,7 +29,7 @@ impl RxLosses {
     }
 }
 
-/// What the radio reported of an answer.
+/// The radio's report of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Verdict {
     #[default]

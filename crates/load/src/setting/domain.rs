@@ -1,11 +1,11 @@
-//! What a setting can be set to, and what is refused.
+//! Values of a setting, and what is refused.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 use takt_base::{nearest, parse_duration};
 
-/// What a setting can be set to.
+/// Values that a setting takes.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
     Word(&'static [&'static str]),
@@ -15,19 +15,19 @@ pub enum Takes {
     Span,
     /// As `Span`, or `"0s"`.
     SpanOrNone,
-    /// What belongs to one kind of setting alone.
+    /// A domain that belongs to one kind of setting alone.
     Domain(&'static dyn Domain),
 }
 
 /// The values that a setting can have, where words, whole numbers and times do not say it.
 pub trait Domain: fmt::Debug + Sync {
-    /// What it takes, in a few words; alternatives stand with `|` between them.
+    /// Its values, in a few words; alternatives stand with `|` between them.
     fn shown(&self) -> String;
 
     /// The value as it goes into the record.
     ///
     /// # Errors
-    /// What could stand there.
+    /// The words that could stand there.
     fn accept(&self, value: &Value) -> Result<Value, String>;
 }
 

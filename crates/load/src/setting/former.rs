@@ -14,13 +14,13 @@ const OTHER: (&str, &str) = ("normal", "other");
 /// Former key of a stored document, present key.
 const KEYS: [(&str, &str); 3] = [("aside", "excluded"), ("asked", "intended"), ("seen", "observed")];
 
-/// What the setting is called now.
+/// Present name of the setting.
 #[must_use]
 pub fn present_name(former: &str) -> Option<&'static str> {
     NAMES.iter().find(|(name, _)| *name == former).map(|(_, present)| *present)
 }
 
-/// What the level of a setting is called now.
+/// Present name of a setting's level.
 #[must_use]
 pub fn present_level(setting: &str, level: &Value) -> Option<&'static str> {
     (setting == "policy" && level == OTHER.0).then_some(OTHER.1)

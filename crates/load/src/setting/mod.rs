@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub struct Setting {
     /// Its name in a file.
     pub name: &'static str,
-    /// What it can be set to.
+    /// Values that it takes.
     pub takes: Takes,
     /// Its default, as in a file; `None`: it must be set.
     pub default: Option<&'static str>,
@@ -58,7 +58,7 @@ impl Setting {
     /// The value as it goes into the record.
     ///
     /// # Errors
-    /// What is wrong with it and what could stand there, as `(complaint, remedy)`.
+    /// The fault and what could stand there, as `(complaint, remedy)`.
     pub fn accept(&self, value: &Value) -> Result<Value, (String, String)> {
         let refuse = |remedy| match former::present_level(self.name, value) {
             Some(present) => (format!("{} can't be {value}", self.name), format!("it is called \"{present}\" now")),

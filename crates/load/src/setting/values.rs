@@ -18,7 +18,7 @@ pub struct Settings(BTreeMap<String, Value>);
 
 /// A level that a setting accepts and its workload can't read: a fault of takt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} = \"{level}\" is accepted in files, and no workload knows it")]
+#[error("files may have {name} = \"{level}\", but no workload knows it")]
 pub struct UnknownLevel {
     pub name: String,
     pub level: String,
@@ -59,7 +59,7 @@ impl Settings {
         parse_duration(self.word(name)).unwrap_or_default()
     }
 
-    /// What a word stands for; of a setting that this workload does not have, the first choice.
+    /// Meaning of a word; for a setting that this workload does not have, the first choice.
     ///
     /// # Errors
     /// A word that the setting accepts and this list does not have: nothing is measured as something else.
@@ -69,7 +69,7 @@ impl Settings {
         found.map(|(_, choice)| *choice).ok_or_else(|| self.unknown(name))
     }
 
-    /// What a word says by itself.
+    /// Parses a word by itself.
     pub fn parsed<T: FromStr>(&self, name: &str) -> Result<T, UnknownLevel> {
         self.word(name).parse().map_err(|_| self.unknown(name))
     }
@@ -95,7 +95,7 @@ impl From<UnknownLevel> for Failure {
     fn from(unknown: UnknownLevel) -> Failure {
         Failure {
             chain: vec![unknown.to_string()],
-            fix: Some("report it: it is a fault of takt".into()),
+            fix: Some("report it: this is a bug in takt".into()),
             lasting: true,
         }
     }

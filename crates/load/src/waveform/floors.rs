@@ -1,4 +1,4 @@
-//! What nothing can be faster than, measured where and when the rest is.
+//! Lower limits for everything else, measured where and when the rest is.
 
 use std::hint::black_box;
 use std::time::Instant;

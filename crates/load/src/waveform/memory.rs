@@ -1,4 +1,4 @@
-//! What this process takes of the machine's memory.
+//! Memory that this process uses.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,10 @@
 //! Does this host hold a waveform's slot, and what does the runtime take for it?
 //!
-//! A waveform (one that comes with the program, a file, a generated chain) runs on as many cores as requested. What counts
-//! is what the runtime itself says: slots missed with who is to blame, execution times and release lateness with their raw
-//! histograms, the time that is neither waiting nor execution. The warm-up is a run of its own before the one that is
-//! measured. Floors are measured in the same process just before: times of one machine mean little without them.
+//! A waveform (one that comes with the program, a file, a generated chain) runs on as many cores as requested. The
+//! runtime's own figures count. They are slots missed with who is to blame, execution times and release lateness with
+//! their raw histograms, and the time that is neither waiting nor execution. The warm-up is a run of its own before the
+//! one that is measured. Floors are measured in the same process just before: times of one machine mean little without
+//! them.
 
 mod floors;
 pub mod library;
@@ -26,8 +27,8 @@ pub use floors::{Floors, floors};
 pub use memory::Memory;
 pub use open::needs_its_machine;
 pub(crate) use open::{Opened, PRIORITY, cores};
-pub use options::{Clock, Latency, Options, Packet, Policy, Slots};
-pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Outcome, Slowest, Spread, WorkerOutcome};
+pub use options::{Clock, Latency, Packet, Policy, Slots, WaveformOptions};
+pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Slowest, Spread, WaveformOutcome, WorkerOutcome};
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,16 +43,16 @@ pub enum WaveformError {
     Open(#[from] OpenError),
     #[error("starting the workers")]
     Start(#[from] StartError),
-    #[error("{wanted} workers, and this process may use {cores} cores")]
+    #[error("{wanted} workers need a core each, but this process may use {cores}")]
     Cores { wanted: usize, cores: usize },
     #[error("processors")]
     Topology(#[from] takt_host::ReadError),
-    #[error("not even {items} items a slot of {slot_us} µs are held")]
+    #[error("slots of {slot_us} µs do not hold even {items} items")]
     NothingHolds { items: u32, slot_us: f64 },
 }
 
 impl WaveformError {
-    /// What to do about it, where that is known.
+    /// The fix, if there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -59,16 +60,18 @@ impl WaveformError {
             WaveformError::Plan(error) => Some(error.fix()),
             WaveformError::Start(error) => Some(error.fix()),
             WaveformError::Cores { cores, .. } => {
-                Some(format!("workers = {cores} or fewer, or a machine with more cores"))
+                Some(format!("set workers = {cores} or fewer, or use a machine with more cores"))
             }
-            WaveformError::NothingHolds { .. } => Some("a longer slot; or end what else runs on this machine".into()),
+            WaveformError::NothingHolds { .. } => {
+                Some("give a longer slot, or end other programs on this machine".into())
+            }
             _ => None,
         }
     }
 }
 
 /// Runs a waveform as `options` say. `stop` ends it early, and what was measured until then is the outcome.
-pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
+pub fn run(options: &WaveformOptions, stop: &Stop) -> Result<WaveformOutcome, WaveformError> {
     let before = Memory::now();
     let opened = Opened::new(options)?;
     measure(options, &opened, before, stop)
@@ -76,11 +79,11 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
 
 /// Warms up and measures what was opened.
 pub(crate) fn measure(
-    options: &Options,
+    options: &WaveformOptions,
     opened: &Opened,
     before: Memory,
     stop: &Stop,
-) -> Result<Outcome, WaveformError> {
+) -> Result<WaveformOutcome, WaveformError> {
     let floors = floors();
     if !options.warm_up.is_zero() && !stop.requested() {
         opened.execute(options.slots_by_time(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
@@ -94,7 +97,7 @@ pub(crate) fn measure(
         let again = opened.execute(slots, options.duration, stop)?;
         ran = if again.elapsed < ran.elapsed { again } else { ran };
     }
-    Ok(Outcome::of(options, opened, &ran, floors, [before, Memory::now()], !stop.requested()))
+    Ok(WaveformOutcome::of(options, opened, &ran, floors, [before, Memory::now()], !stop.requested()))
 }
 
 pub(crate) struct Executed {

@@ -7,9 +7,9 @@ use takt_graph::{Catalogue, ComponentSpec, Graph, Kind, Plan, Waveform};
 use takt_host::Host;
 use takt_host::affinity::own_cpus;
 use takt_host::topology::Topology;
-use takt_runtime::{Options as RunOptions, Registry, Session, SlotClock, StartError};
+use takt_runtime::{Registry, Session, SessionOptions, SlotClock, StartError};
 
-use super::{Clock, Executed, Options, Policy, WaveformError, join, library};
+use super::{Clock, Executed, Policy, WaveformError, WaveformOptions, join, library};
 
 pub(crate) struct Opened {
     pub(crate) registry: Registry,
@@ -24,7 +24,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Checks and places it; where there are several workers, so that the fullest has as little to do as can be.
-    pub(crate) fn new(options: &Options) -> Result<Opened, WaveformError> {
+    pub(crate) fn new(options: &WaveformOptions) -> Result<Opened, WaveformError> {
         let mut opened = Opened::placed(options, None)?;
         if options.workers > 1 {
             let placement = split(&opened.costs()?, options.workers);
@@ -34,7 +34,7 @@ impl Opened {
     }
 
     /// Checks it, and places each component on the worker that is named for it; without names all on one.
-    pub(crate) fn placed(options: &Options, placement: Option<&[usize]>) -> Result<Opened, WaveformError> {
+    pub(crate) fn placed(options: &WaveformOptions, placement: Option<&[usize]>) -> Result<Opened, WaveformError> {
         let cores = cores(options.workers)?;
         takt_phy::link();
         let registry = Registry::of_program()?;
@@ -42,7 +42,7 @@ impl Opened {
         let graph = Graph::check(&waveform, &registry)?;
         let one = vec![0; graph.components().len()];
         let plan = Plan::assign(&graph, placement.unwrap_or(&one), options.latency)?;
-        let Options { clock, policy, hash, watch_memory, .. } = *options;
+        let WaveformOptions { clock, policy, hash, watch_memory, .. } = *options;
         Ok(Opened { registry, graph, plan, cores, clock, policy, hash, watch_memory })
     }
 
@@ -56,7 +56,7 @@ impl Opened {
 
     /// Median execution time of each component in a short free run on one core.
     fn costs(&self) -> Result<Vec<f64>, WaveformError> {
-        let options = RunOptions { slots: Some(PROBE_SLOTS), hash: false, ..RunOptions::default() };
+        let options = SessionOptions { slots: Some(PROBE_SLOTS), hash: false, ..SessionOptions::default() };
         let report = Session::open(&self.graph, &self.plan, &self.registry, options)?.run(&Stop::new())?;
         let median = |component: &takt_runtime::ComponentReport| component.histogram.quantile(0.5).unwrap_or(1) as f64;
         Ok(report.components.iter().map(median).collect())
@@ -84,10 +84,10 @@ impl Opened {
     ) -> Result<Executed, WaveformError> {
         let clock = if self.clock == Clock::Wall { SlotClock::Wall } else { SlotClock::Free };
         let cores = self.cores.get(..self.plan.workers().len()).unwrap_or(&self.cores).to_vec();
-        let usual = RunOptions::default();
+        let usual = SessionOptions::default();
         // Watching the clock all the time would meet the kernel's bound on real-time threads: 50 ms off in each second.
         let spin = usual.spin.min(Duration::from_nanos(self.slot_ns() / 2));
-        let options = RunOptions { slots, clock, cores, fifo_priority, spin, hash: self.hash, ..usual };
+        let options = SessionOptions { slots, clock, cores, fifo_priority, spin, hash: self.hash, ..usual };
         let own = Stop::new();
         let mut running = Session::open(&self.graph, &self.plan, &self.registry, options)?.start_paused(&own)?;
         let begun = Instant::now();
@@ -102,7 +102,7 @@ const PROBE_SLOTS: u64 = 50;
 /// Priority of workers: above ordinary threads, below the kernel's own.
 pub(crate) const PRIORITY: u8 = 20;
 
-fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformError> {
+fn written(options: &WaveformOptions, registry: &Registry) -> Result<Waveform, WaveformError> {
     let mut waveform = match (&options.text, library::named(&options.waveform, options.components)) {
         (Some(text), _) => Waveform::parse(&options.waveform, text)?,
         (None, Some(named)) => named?,
@@ -127,7 +127,7 @@ fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformE
 ///
 /// # Errors
 /// The waveform is none.
-pub fn needs_its_machine(options: &Options) -> Result<Option<String>, WaveformError> {
+pub fn needs_its_machine(options: &WaveformOptions) -> Result<Option<String>, WaveformError> {
     if options.text.is_none() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! What a run of a waveform is to be.
+//! Options of a run of a waveform.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ pub use takt_graph::Latency;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
-    /// What it is called: `bpsk`, `utran`, `utran-ref`, `modem`, `chain`, or a file's name.
+pub struct WaveformOptions {
+    /// Its name: `bpsk`, `utran`, `utran-ref`, `modem`, `chain`, or a file's.
     pub waveform: String,
     /// The text of the file, where it is one: the record must say what was run.
     pub text: Option<String>,
@@ -69,9 +69,9 @@ pub enum Policy {
     Highest,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for WaveformOptions {
+    fn default() -> WaveformOptions {
+        WaveformOptions {
             waveform: "bpsk".into(),
             text: None,
             components: 2,
@@ -90,7 +90,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl WaveformOptions {
     /// Slots of a run of this length; `None`: until it is stopped.
     pub(crate) fn slots_of(&self, duration: Duration, slot_ns: u64) -> Option<u64> {
         match self.slots {
@@ -121,16 +121,16 @@ mod tests {
 
     #[test]
     fn slots_follow_the_clock_and_items_the_slot() {
-        let options = Options { packet: Packet::PerSecond(5e6), ..Options::default() };
+        let options = WaveformOptions { packet: Packet::PerSecond(5e6), ..WaveformOptions::default() };
         assert_eq!(options.items(), Some(5000));
         assert_eq!(options.slots_of(Duration::from_secs(1), 1_000_000), Some(1000));
-        let free = Options { clock: Clock::Free, ..options.clone() };
+        let free = WaveformOptions { clock: Clock::Free, ..options.clone() };
         assert_eq!(free.slots_of(Duration::from_secs(1), 1_000_000), None, "as many as there is time for");
-        let counted = Options { slots: Slots::Count(7), ..free };
+        let counted = WaveformOptions { slots: Slots::Count(7), ..free };
         assert_eq!(counted.slots_of(Duration::from_secs(1), 1_000_000), Some(7));
-        let beaten = Options { clock: Clock::Wall, ..counted };
+        let beaten = WaveformOptions { clock: Clock::Wall, ..counted };
         let warm_up = Duration::from_millis(20);
         assert_eq!(beaten.slots_by_time(warm_up, 1_000_000), Some(20), "a warm-up is as long as it says");
-        assert_eq!(Options { packet: Packet::PerSecond(1.0), ..options }.items(), Some(1), "never none");
+        assert_eq!(WaveformOptions { packet: Packet::PerSecond(1.0), ..options }.items(), Some(1), "never none");
     }
 }

@@ -1,16 +1,16 @@
-//! What a run of a waveform brought.
+//! Results of a run of a waveform.
 
 use serde::{Deserialize, Serialize};
 use takt_graph::Item;
 use takt_runtime::{Culprit, Quantiles, Report, WorkerReport};
 use takt_stats::{Histogram, Ns};
 
-use super::{Clock, Executed, Floors, Memory, Opened, Options};
+use super::{Clock, Executed, Floors, Memory, Opened, WaveformOptions};
 
-/// What a run of a waveform brought. Counts are of the measured part.
+/// Results of a run of a waveform. Counts are of the measured part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct WaveformOutcome {
+    pub options: WaveformOptions,
     pub waveform: String,
     pub slot_ns: u64,
     /// Slots that every component went through.
@@ -20,7 +20,7 @@ pub struct Outcome {
     /// Slots of components that were missed, late ends included.
     pub misses: u64,
     pub miss_share: f64,
-    /// What was to blame, most misses first; of the misses that the runtime remembers one by one.
+    /// Causes of misses, most first; of the misses that the runtime remembers one by one.
     pub blamed: Vec<Blamed>,
     pub missing_packets: u64,
     /// Packets refused because they had a number of items that the shape of their output does not allow.
@@ -33,10 +33,10 @@ pub struct Outcome {
     pub workers: Vec<WorkerOutcome>,
     /// From the edge of a slot to its release, all workers; `None` under a free clock.
     pub lateness: Option<Spread>,
-    /// Share of a slot that was used in 99.9 % of slots: late release and work together, of the fullest worker. What is
-    /// left is the margin. `None` under a free clock.
+    /// Share of a slot that was used in 99.9 % of slots: late release and work together, of the fullest worker. The
+    /// rest is the margin. `None` under a free clock.
     pub used_share: Option<f64>,
-    /// What took the most of the fullest worker's slot.
+    /// The component with the largest part of the fullest worker's slot.
     pub slowest: Option<Slowest>,
     /// Time that workers were neither waiting nor executing, a slot, all workers, nanoseconds.
     pub overhead_ns_per_slot: f64,
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub source_bits_per_slot: u64,
     /// Bits a second that came through: those of slots that no component missed, over the time that was measured.
     pub throughput_bps: f64,
-    /// What the sinks received, folded, where requested.
+    /// Hash of what the sinks received, if requested.
     pub output_hash: Option<String>,
     pub memory: MemoryUse,
     pub floors: Floors,
@@ -95,7 +95,7 @@ pub struct WorkerOutcome {
     pub overhead_ns: f64,
 }
 
-/// Who made slots late.
+/// Cause of late slots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blamed {
     /// A component's name; `None`: the host, which let a worker begin late or took its processor away.
@@ -111,7 +111,7 @@ pub struct Slowest {
     pub p99_9_ns: u64,
 }
 
-impl Outcome {
+impl WaveformOutcome {
     /// Packets that a component made and no other got.
     #[must_use]
     pub fn lost_packets(&self) -> u64 {
@@ -119,13 +119,13 @@ impl Outcome {
     }
 
     pub(crate) fn of(
-        options: &Options,
+        options: &WaveformOptions,
         opened: &Opened,
         ran: &Executed,
         floors: Floors,
         [before, after]: [Memory; 2],
         complete: bool,
-    ) -> Outcome {
+    ) -> WaveformOutcome {
         let report = &ran.report;
         let workers = workers(options, ran);
         let all = report.slots.saturating_mul(report.components.len() as u64).max(1);
@@ -135,7 +135,7 @@ impl Outcome {
         };
         let source_bits_per_slot = source_bits(opened);
         let good = report.slots.saturating_sub(last_misses(opened, report));
-        Outcome {
+        WaveformOutcome {
             options: options.clone(),
             waveform: report.waveform.clone(),
             slot_ns: report.slot_ns,
@@ -175,7 +175,7 @@ impl From<Quantiles> for Spread {
 }
 
 impl Spread {
-    /// Of a histogram; `None` of an empty one.
+    /// Spread of a histogram; `None` of an empty one.
     #[must_use]
     pub fn of(histogram: &Histogram<Ns>) -> Option<Spread> {
         Quantiles::of(histogram).map(Spread::from)
@@ -200,7 +200,7 @@ fn component(of: &takt_runtime::ComponentReport) -> ComponentOutcome {
 
 /// Medians, so that what the host takes away now and then is not the runtime's: of a slot's busy time, less those of its
 /// components. Without a clock there is also what lies between the slots: all the time there was, less all that was busy.
-fn workers(options: &Options, ran: &Executed) -> Vec<WorkerOutcome> {
+fn workers(options: &WaveformOptions, ran: &Executed) -> Vec<WorkerOutcome> {
     let report = &ran.report;
     let executed_ns = |worker: usize| {
         let own = report.components.iter().filter(|c| c.worker == Some(worker));
@@ -277,7 +277,7 @@ fn between(report: &Report) -> Histogram<Ns> {
     all
 }
 
-/// What sources say they make at most; a bit is an item of a byte and counts as a bit.
+/// Most bits that sources say they make; a bit is an item of a byte and counts as a bit.
 fn source_bits(opened: &Opened) -> u64 {
     let graph = &opened.graph;
     let of_source = graph.links().iter().filter(|link| graph.components()[link.from.component].shape.inputs.is_empty());

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
 
-use super::{Clock, Latency, Options, Packet, Policy, Slots, library};
+use super::{Clock, Latency, Packet, Policy, Slots, WaveformOptions, library};
 use crate::excluded::ExcludedSpans;
+use crate::lent::LentRule::{Any, UpTo};
+use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, Setting, Settings, Takes, WARM_UP, word_or, word_remedy};
 use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
@@ -55,6 +57,25 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("private_bytes", "/memory/running/private_bytes", "of the process"),
 ];
 
+/// Rules for the options of a waveform, whichever workload executes it.
+pub(crate) const LENT_WAVEFORM: LentOptions = &[
+    ("waveform", Any),
+    ("text", Any),
+    ("components", UpTo { most: 1024, bytes_each: 1 << 10 }),
+    // The runtime counts what links and buffers take before it makes any.
+    ("packet", Any),
+    ("slot", Any),
+    ("duration", Any),
+    ("warm_up", Any),
+    ("slots", Any),
+    ("workers", UpTo { most: 64, bytes_each: 1 << 20 }),
+    ("latency", Any),
+    ("clock", Any),
+    ("policy", Any),
+    ("hash", Any),
+    ("watch_memory", Any),
+];
+
 pub(crate) struct OnTheBeat;
 
 impl Workload for OnTheBeat {
@@ -71,8 +92,12 @@ impl Workload for OnTheBeat {
         settings.span("duration").max(settings.span("slot").mul_f64(slots)) + settings.span("warm_up")
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent { options: LENT_WAVEFORM, waveform_at: Some("") })
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("waveform options", options)?;
+        let options: WaveformOptions = read("waveform options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
     }
 
@@ -81,8 +106,8 @@ impl Workload for OnTheBeat {
     }
 }
 
-/// What a point says of the waveform it runs.
-pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
+/// Options of the waveform that a point runs.
+pub(crate) fn options(settings: &Settings) -> Result<WaveformOptions, Failure> {
     let name = settings.word("waveform");
     let packet = match (settings.number("packet"), per_second(settings.word("packet"))) {
         (Some(items), _) => Packet::Items(items as u32),
@@ -90,7 +115,7 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
         (None, None) => Packet::AsWritten,
     };
     let policies = [("highest", Policy::Highest), ("fifo", Policy::Fifo), ("other", Policy::Other)];
-    Ok(Options {
+    Ok(WaveformOptions {
         waveform: name.to_owned(),
         text: text(name)?,
         components: settings.whole("components"),
@@ -109,9 +134,9 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
 }
 
 /// The waveform that a point names, as it is written.
-pub(crate) fn named(settings: &Settings) -> Result<Options, Failure> {
+pub(crate) fn named(settings: &Settings) -> Result<WaveformOptions, Failure> {
     let name = settings.word("waveform");
-    Ok(Options { waveform: name.to_owned(), text: text(name)?, ..Options::default() })
+    Ok(WaveformOptions { waveform: name.to_owned(), text: text(name)?, ..WaveformOptions::default() })
 }
 
 /// The text of a waveform's file; `None` for one that comes with takt.

@@ -11,31 +11,38 @@ use rustix::net::{AddressFamily, SocketType, bind, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use takt_base::Stop;
-use takt_emulator::emulate::{Emulator, Options as Radio};
+use takt_emulator::emulate::{Emulator, EmulatorOptions};
 use takt_host::affinity::{own_cpus, pin_self};
 use takt_host::policy::{Policy, set_policy};
 use takt_host::timer::Method;
-use takt_load::deadline::{Apart, Handover, JudgedBy, Options, Outcome, STAGES, Wake, run, write_downlink};
+use takt_load::deadline::{
+    Apart, DeadlineOptions, DeadlineOutcome, Handover, JudgedBy, STAGES, Wake, run, write_downlink,
+};
 use takt_testing::{loopback, not_judged, skip};
 
 /// A round of `options` with a radio of its own at `addr`, its parts as threads.
-fn round(addr: Ipv4Addr, options: Options) -> Outcome {
+fn round(addr: Ipv4Addr, options: DeadlineOptions) -> DeadlineOutcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("downlink.sc16");
     write_downlink(&file, options.codes, options.seed).unwrap();
     let sources = vec![format!("file:path={},format=sc16,loop,raw", file.display())];
-    let radio = Emulator::start(&Radio { addrs: vec![addr], sources, ..Radio::default() }).unwrap();
-    let options = Options { addr: addr.into(), apart: Apart::Threads, ..options };
+    let radio = Emulator::start(&EmulatorOptions { addrs: vec![addr], sources, ..EmulatorOptions::default() }).unwrap();
+    let options = DeadlineOptions { addr: addr.into(), apart: Apart::Threads, ..options };
     let outcome = run(&options, &Stop::new()).unwrap();
     radio.stop().unwrap();
     outcome
 }
 
-fn short() -> Options {
-    Options { duration: Duration::from_millis(300), warm_up: Duration::from_millis(50), codes: 2, ..Options::default() }
+fn short() -> DeadlineOptions {
+    DeadlineOptions {
+        duration: Duration::from_millis(300),
+        warm_up: Duration::from_millis(50),
+        codes: 2,
+        ..DeadlineOptions::default()
+    }
 }
 
-fn adds_up(outcome: &Outcome) {
+fn adds_up(outcome: &DeadlineOutcome) {
     assert_eq!(outcome.subframes, 60);
     let (excluded, own) = (&outcome.excluded, &outcome.own);
     assert_eq!(
@@ -72,7 +79,7 @@ fn every_subframe_is_accounted_for_and_every_block_decoded() {
 
 #[test]
 fn slot_by_slot_every_block_is_decoded_just_the_same() {
-    let slots = Options { handover: Handover::Slot, codes: 16, ..short() };
+    let slots = DeadlineOptions { handover: Handover::Slot, codes: 16, ..short() };
     let outcome = round(loopback(4), slots);
     assert!(outcome.complete && outcome.answers > 0);
     adds_up(&outcome);
@@ -80,7 +87,7 @@ fn slot_by_slot_every_block_is_decoded_just_the_same() {
 
 #[test]
 fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
-    let ticks = Options { wake: Wake::Timer(Method::Nanosleep), tick_hz: 128, ..short() };
+    let ticks = DeadlineOptions { wake: Wake::Timer(Method::Nanosleep), tick_hz: 128, ..short() };
     let outcome = round(loopback(2), ticks);
     adds_up(&outcome);
     // A tick every 7.8 ms, a subframe every 5: more than half of them end more than 0.75 ms before the next tick.
@@ -89,7 +96,7 @@ fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
 }
 
 /// A round in which no trace is to be had: the thread that runs it may not mount one. `None`: it had no right to begin with.
-fn untraced_round(addr: Ipv4Addr, options: Options) -> Option<Outcome> {
+fn untraced_round(addr: Ipv4Addr, options: DeadlineOptions) -> Option<DeadlineOutcome> {
     let body = move || {
         let mut sets = capabilities(None).ok()?;
         sets.effective.remove(CapabilitySet::SYS_ADMIN);
@@ -183,16 +190,16 @@ fn listening(at: SocketAddrV4) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// What this host does to one of its cores must not be taken for a stop of the machine, by the trace or by the counters.
+/// This host's work on one of its cores must not be taken for a stop of the machine, by the trace or by the counters.
 ///
 /// Interrupts that are held off are not among it. Without a module a program can make a kernel do that for this long only by
 /// having it print: each line to a serial console is written with interrupts off. That would fill the console of whoever
-/// runs the tests, and real ports take 90 us a letter, so that one line may cost the machine a network card's ring. What the
-/// judges make of it is in their own tests: by the counters one core whose timer came late proves nothing, and by the
-/// trace the thread that held them off had the core and executed for all of it.
+/// runs the tests, and real ports take 90 us a letter, so that one line may cost the machine a network card's ring. The
+/// judges' own tests cover that. By the counters one core whose timer came late proves nothing. By the trace the thread
+/// that held them off had the core and executed for all of it.
 fn is_not_excluded(host: u8, work: impl Fn(usize) -> io::Result<Work>, seconds: u64, at_least: u64) {
     let cpu = own_cpus()[0];
-    let options = || Options { host_cpus: vec![cpu], duration: Duration::from_secs(seconds), ..short() };
+    let options = || DeadlineOptions { host_cpus: vec![cpu], duration: Duration::from_secs(seconds), ..short() };
     for judged_by in [JudgedBy::Trace, JudgedBy::Counters] {
         let working = match work(cpu) {
             Ok(working) => working,
@@ -214,7 +221,8 @@ fn is_not_excluded(host: u8, work: impl Fn(usize) -> io::Result<Work>, seconds: 
             skip(format!("no {judged_by:?} here, but {:?}   (run the tests as root)", excluded.judged_by));
             continue;
         }
-        // What holds the core up may also keep who reads the trace from it for so long that the trace ends before.
+        // A thread that holds the core up may also keep the trace's reader from it for so long that the trace ends
+        // before.
         assert!(excluded.held_by_host + excluded.unexplained > at_least, "{excluded:?}");
         if excluded.stalled > (excluded.held_by_host + excluded.unexplained) / 10 {
             assert!(excluded.steal_ns > 0 || excluded.halted > 0, "{excluded:?}");
@@ -249,8 +257,9 @@ fn the_fair_server_is_no_stop_of_the_machine() {
 fn a_round_that_is_stopped_ends_and_says_so() {
     let stop = Stop::new();
     let addr = loopback(3);
-    let radio = Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).unwrap();
-    let options = Options { addr: addr.into(), apart: Apart::Threads, duration: Duration::from_secs(3600), ..short() };
+    let radio = Emulator::start(&EmulatorOptions { addrs: vec![addr], ..EmulatorOptions::default() }).unwrap();
+    let options =
+        DeadlineOptions { addr: addr.into(), apart: Apart::Threads, duration: Duration::from_secs(3600), ..short() };
     stop.request();
     let outcome = run(&options, &stop).unwrap();
     assert!(!outcome.complete && outcome.missed > 0);

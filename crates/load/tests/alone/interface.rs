@@ -1,12 +1,12 @@
 //! Packets handed from one core to another, by threads that spin with real-time priority where it is granted.
 
 use takt_base::Stop;
-use takt_load::interface::{InterfaceError, Options, Side, run};
+use takt_load::interface::{InterfaceError, InterfaceOptions, Side, run};
 
 #[test]
 fn every_packet_is_counted_once_on_one_core_and_on_two() {
     for reader in [Side::SameCore, Side::OtherCore] {
-        let options = Options { packet_bytes: 100, count: 500, reader };
+        let options = InterfaceOptions { packet_bytes: 100, count: 500, reader };
         let outcome = match run(&options, &Stop::new()) {
             Err(InterfaceError::Cores(error)) => return takt_testing::skip(error),
             other => other.expect("measured"),

@@ -6,19 +6,24 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_load::nodes::{HOP_SLOTS, NodesError, Options, Serve, ServeOptions, run};
-use takt_load::waveform::{Latency, Options as Waveform, Slots};
+use takt_load::nodes::{HOP_SLOTS, NodesError, NodesOptions, Serve, ServeOptions, run};
+use takt_load::waveform::{Latency, Slots, WaveformOptions};
 use takt_testing::{loopback, not_judged};
 
-fn options(host: u8, last_on_first: Option<&str>) -> Options {
-    let waveform = Waveform {
+fn options(host: u8, last_on_first: Option<&str>) -> NodesOptions {
+    let waveform = WaveformOptions {
         waveform: "utran".to_owned(),
         slot: Duration::from_millis(20),
         slots: Slots::Count(10),
         latency: Latency::Fixed,
-        ..Waveform::default()
+        ..WaveformOptions::default()
     };
-    Options { second: loopback(host), cable_bps: Some(1e8), last_on_first: last_on_first.map(str::to_owned), waveform }
+    NodesOptions {
+        second: loopback(host),
+        cable_bps: Some(1e8),
+        last_on_first: last_on_first.map(str::to_owned),
+        waveform,
+    }
 }
 
 fn serve(host: u8) -> Serve {

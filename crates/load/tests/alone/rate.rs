@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_emulator::emulate::{Emulator, Options as Radio};
+use takt_emulator::emulate::{Emulator, EmulatorOptions};
 use takt_host::affinity::own_cpus;
-use takt_load::rate::{Options, RateError, run};
+use takt_load::rate::{RateError, RateOptions, run};
 use takt_testing::loopback;
 
 /// Threads of this process by the name of a round's.
@@ -18,14 +18,14 @@ fn streaming() -> Vec<String> {
 #[test] // it went on to the end of the round, which nobody waited for any more
 fn a_thread_that_streams_ends_when_the_other_is_refused_its_cpu() {
     let addr = loopback(8);
-    let radio = Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).unwrap();
-    let options = Options {
+    let radio = Emulator::start(&EmulatorOptions { addrs: vec![addr], ..EmulatorOptions::default() }).unwrap();
+    let options = RateOptions {
         addr: addr.into(),
         rx_sps: Some(1e6),
         tx_sps: Some(1e6),
         cpus: vec![own_cpus()[0], 1023],
         duration: Duration::from_secs(20),
-        ..Options::default()
+        ..RateOptions::default()
     };
     let error = run(&options, &mut |_| (), &Stop::new()).unwrap_err();
     assert!(matches!(error, RateError::Affinity(_)), "{error}");

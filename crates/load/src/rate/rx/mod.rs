@@ -11,6 +11,7 @@ use takt_radio::{Net, RadioError, Received, RxEvent, RxStream};
 use super::account::{Account, Closed, Place, Span};
 use super::backlog::Recorder;
 use super::faults::{Fault, Faults, Letter};
+use super::intervals::RxTally;
 use super::numbers::Numbers;
 use super::outcome::{Rx, RxPlaces};
 use super::{CALL_DATAGRAMS, PATIENCE};
@@ -19,9 +20,9 @@ mod delivery;
 #[cfg(test)]
 mod tests;
 
-/// When so many turns after the end brought nothing, nothing will come: 100 ms.
+/// When so many turns after the end brought nothing, nothing will come: 100 ms; of a slow radio, longer.
 const QUIET_TURNS: u32 = 10;
-/// A round that ends by more than this before its time was stopped.
+/// A round that ends by more than this before its time was stopped; of a slow radio, by more.
 const EARLY: Duration = Duration::from_millis(1);
 /// Longest time in which what is left is read: eight times what the largest receive buffer holds of 25 MS/s.
 const DRAIN: Duration = Duration::from_secs(4);
@@ -192,7 +193,7 @@ impl RxSide {
     /// Nothing came in this turn.
     fn silent(&mut self, now: MonoNs) {
         let since = *self.silent_since.get_or_insert(now);
-        if now - since >= PATIENCE {
+        if now - since >= self.clocks.speed.patience(PATIENCE) {
             self.counts.timeouts += 1;
             if self.is_measuring() {
                 let [from_tick, to_tick] = [since, now].map(|at| self.clocks.tick_at(at).0);
@@ -216,11 +217,20 @@ impl RxSide {
         self.base.is_some()
     }
 
+    /// The counts of the measured part so far, all channels together; zeros before it begins.
+    pub(super) fn so_far(&self) -> RxTally {
+        let Some(base) = &self.base else { return RxTally::default() };
+        let channels = self.streamer.channels() as u64;
+        let (delivered, lost) = self.account.so_far();
+        let RxCounts { overflows, gaps, late, timeouts, .. } = self.counts;
+        [delivered * channels, lost * channels, overflows, gaps, late - base.late, timeouts - base.timeouts]
+    }
+
     /// Reads what is left of the measured part, ends the stream, and adds up.
     pub(super) fn finish(mut self) -> Rx {
         let now = self.net.now();
         // Ended before its time. The two clocks may be apart by less than this.
-        if now + EARLY < self.clocks.host_at(self.span.to) {
+        if now + self.clocks.speed.patience(EARLY) < self.clocks.host_at(self.span.to) {
             self.span = self.span.ending_by(self.clocks.tick_at(now).max(self.account.at));
             self.account.cut(self.span);
             self.numbers.iter_mut().for_each(|numbers| numbers.cut(self.span.samples()));
@@ -231,7 +241,7 @@ impl RxSide {
         self.draining = true;
         self.numbers.iter_mut().for_each(Numbers::end);
         // The radio still streams: its own clock may be behind, and the span is one of that clock.
-        self.drain(now + DRAIN);
+        self.drain(now + self.clocks.speed.patience(DRAIN));
         let rest = self.net.now().saturating_since(now);
         // The radio may be gone; what was counted stands, and what is missing is missing.
         let _ = self.streamer.stop();
@@ -244,8 +254,9 @@ impl RxSide {
 
     /// Reads until the span is complete, or nothing comes any more.
     fn drain(&mut self, until: MonoNs) {
+        let quiet_turns = self.clocks.speed.patience(QUIET_TURNS * TURN).as_nanos() / TURN.as_nanos();
         let mut empty = 0;
-        while !self.account.is_complete() && empty < QUIET_TURNS && self.net.now() < until {
+        while !self.account.is_complete() && empty < quiet_turns && self.net.now() < until {
             match self.turn(until) {
                 Ok(0) => empty += 1,
                 Ok(_) => empty = 0,
@@ -275,7 +286,8 @@ impl RxSide {
             takt_datagrams: takt,
         };
         let buffer_datagrams = limits.recv_buffer_bytes as f64 / limits.max_payload_bytes as f64;
-        let recv_buffer_s = buffer_datagrams * size as f64 / self.streamer.rate_sps();
+        let rate_sps = self.streamer.rate_sps() * self.clocks.speed.seconds();
+        let recv_buffer_s = buffer_datagrams * size as f64 / rate_sps;
         Rx {
             samples: closed.delivered * channels,
             dropped: (closed.lost.all() - closed.lost.unsent) * channels,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Tick};
 use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200 as Device, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200 as Device, N200Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::{Counter, Silence};
 use takt_packet::{Config, Engine, EngineError};
@@ -16,6 +16,7 @@ use takt_radio::{Net, Role};
 
 use super::RxSide;
 use crate::rate::Rx;
+use crate::rate::intervals::RxTally;
 
 const ADDR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 4, 1));
 const START: MonoNs = MonoNs(1_000_000_000);
@@ -61,11 +62,11 @@ impl Reader {
     }
 }
 
-/// What such a reader receives, and the samples that the radio sent while it streamed.
+/// Samples that such a reader receives, and those that the radio sent while it streamed.
 fn read(reader: &Reader) -> (Rx, u64) {
     let net = SimNet(World::starting_at(START, Duration::from_micros(20)));
     let signals = Signals { sources: [Box::new(Counter), Box::new(Silence)], sink: Box::new(Null) };
-    let device = Device::new(Options { born: Tick(START.0 / 10), ..Options::default() }, signals);
+    let device = Device::new(N200Options { born: Tick(START.0 / 10), ..N200Options::default() }, signals);
     let faults = reader.faults.iter().map(|text| text.parse().expect("a fault")).collect();
     net.0.add(ADDR, CLOCK, Faulty::new(device.expect("an N200"), faults, Tick(START.0 / 10), CLOCK));
     let shared: Arc<dyn Net> = Arc::new(net.clone());
@@ -78,14 +79,20 @@ fn read(reader: &Reader) -> (Rx, u64) {
     let rx = RxSide::start(shared, streamer, clocks, start, [WARM_UP, DURATION]).unwrap();
     let mut rx = rx.with_numbers();
     let (measure, end) = (clocks.host_at(rx.span.from), clocks.host_at(rx.span.to));
+    let mut so_far = rx.so_far();
+    assert_eq!(so_far, RxTally::default());
     while net.now() < end {
         if net.now() >= measure && !rx.is_measuring() {
             rx.begin_measuring();
         }
         let samples = rx.turn(end).unwrap();
         net.sleep(Duration::from_secs_f64(samples as f64 / reader.rate_sps / reader.capacity));
+        let before = std::mem::replace(&mut so_far, rx.so_far());
+        assert!(so_far.iter().zip(before).all(|(now, before)| *now >= before), "{so_far:?} after {before:?}");
     }
     let rx = rx.finish();
+    let all = [rx.samples, rx.dropped, rx.overflows, rx.sequence_errors, rx.late, rx.timeouts];
+    assert!(so_far[0] > 0 && so_far.iter().zip(all).all(|(so_far, all)| *so_far <= all), "{so_far:?} of {all:?}");
     let sent = net.0.device(ADDR, |device: &mut Faulty<Device>| device.device().report().rx[0].samples);
     (rx, sent)
 }

@@ -1,4 +1,4 @@
-//! What became of each tick of a beat: arithmetic only, no clock.
+//! Fate of each tick of a beat: arithmetic only, no clock.
 
 use takt_base::MonoNs;
 use takt_host::timer::Ticks;
@@ -11,28 +11,28 @@ use takt_stats::{Histogram, Ns};
 /// ended the sleep, counted from its own time, and is counted apart: a program that asks for the next tick *from now*
 /// never sees them.
 #[derive(Clone, Debug)]
-pub(super) struct Account {
+pub(crate) struct Account {
     start: MonoNs,
     interval_ns: u64,
     /// Ticks before this one are warm-up.
     first: u64,
     end: u64,
     next: u64,
-    pub(super) lateness_ns: Histogram<Ns>,
+    pub(crate) lateness_ns: Histogram<Ns>,
     /// Ticks that had a wake-up of their own.
-    pub(super) awake_ns: Histogram<Ns>,
+    pub(crate) awake_ns: Histogram<Ns>,
     /// Ticks that had none.
-    pub(super) unsampled: u64,
-    pub(super) longest_gap: u64,
+    pub(crate) unsampled: u64,
+    pub(crate) longest_gap: u64,
     /// Wake-ups at the ticks of a clock; `None`: which clock is not known.
-    pub(super) on_tick: Option<OnTick>,
+    pub(crate) on_tick: Option<OnTick>,
 }
 
 /// Wake-ups that came soon after a tick of a clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OnTick {
-    pub(super) ticks: Ticks,
-    pub(super) wakeups: u64,
+pub(crate) struct OnTick {
+    pub(crate) ticks: Ticks,
+    pub(crate) wakeups: u64,
 }
 
 impl OnTick {
@@ -47,7 +47,7 @@ const SOON_PART: u64 = 8;
 
 impl Account {
     /// `first..end` are counted, what is before `first` is warm-up. Allocates all it will need.
-    pub(super) fn new(start: MonoNs, interval_ns: u64, first: u64, end: u64, ticks: Option<Ticks>) -> Account {
+    pub(crate) fn new(start: MonoNs, interval_ns: u64, first: u64, end: u64, ticks: Option<Ticks>) -> Account {
         Account {
             start,
             interval_ns,
@@ -63,12 +63,12 @@ impl Account {
     }
 
     /// When the next tick is due; `None` after the last.
-    pub(super) fn due(&self) -> Option<MonoNs> {
+    pub(crate) fn due(&self) -> Option<MonoNs> {
         (self.next < self.end).then(|| self.due_of(self.next))
     }
 
     /// The thread that waited for [`due`](Account::due) is awake at `now`.
-    pub(super) fn woken(&mut self, now: MonoNs) {
+    pub(crate) fn woken(&mut self, now: MonoNs) {
         let tick = self.next;
         let late_ns = now.0.saturating_sub(self.due_of(tick).0);
         if tick >= self.first {

@@ -1,21 +1,21 @@
-//! What a beat brought.
+//! Results of a beat.
 
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::Usage;
 use takt_host::memory::MemoryError;
 use takt_stats::{Histogram, Ns, Quantiles};
 
-use super::account::Account;
-use super::{Measured, Options, load};
-use crate::round_trip::nanoseconds;
+use crate::account::Account;
+use crate::options::nanoseconds;
+use crate::{Measured, WakeupOptions, load};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub options: Options,
+pub struct WakeupOutcome {
+    pub options: WakeupOptions,
     /// The policy the threads had, in the words of the scheduler.
     pub policy: String,
     pub ticks: u64,
-    /// Of them, those that a thread slept over; each is counted as late as it was.
+    /// Ticks among them that a thread slept over; each is counted as late as it was.
     pub unsampled: u64,
     /// From a tick's intended time until the thread was awake, all ticks.
     pub lateness: Quantiles,
@@ -24,8 +24,8 @@ pub struct Outcome {
     /// `None`: it does not say.
     #[serde(default)]
     pub clock_hz: Option<u32>,
-    /// Wake-ups that came within an eighth of a tick of that clock after the tick, of all wake-ups. Of sleeps that end at
-    /// ticks it is nearly all; of others an eighth, if the interval is not commensurate with the clock.
+    /// Wake-ups that came within an eighth of a tick of that clock after the tick, of all wake-ups. For sleeps that end
+    /// at ticks it is nearly all; for others an eighth, if the interval is not commensurate with the clock.
     #[serde(default)]
     pub on_tick_share: Option<f64>,
     /// Ticks later than the limit; `None` without one.
@@ -33,8 +33,8 @@ pub struct Outcome {
     /// No tick was later than the limit, and it ran to its end; `None` without one.
     pub within_limit: Option<bool>,
     pub threads: Vec<Thread>,
-    /// What the hypervisor gave to others while a CPU of these threads wanted to run, all of them together. The kernel
-    /// counts it in steps of 10 ms.
+    /// Time that the hypervisor gave to others while a CPU of these threads wanted to run, all of them together. The
+    /// kernel counts it in steps of 10 ms.
     pub stolen_ns: u64,
     pub load_cpu_ns: u64,
     pub foreign_cpu_ns: u64,
@@ -60,17 +60,17 @@ pub struct Thread {
     pub cpu_ns: u64,
     /// Time it was ready to run and another ran; `None`: this kernel does not count it.
     pub waited_for_cpu_ns: Option<u64>,
-    /// What the hypervisor took of its CPU; `None` if it is tied to none.
+    /// Time that the hypervisor took of its CPU; `None` if it is tied to none.
     pub stolen_ns: Option<u64>,
 }
 
-pub(super) fn of(
-    options: &Options,
+pub(crate) fn of(
+    options: &WakeupOptions,
     measured: &[Measured],
     usage: &Usage,
     unlocked: Option<MemoryError>,
     complete: bool,
-) -> Outcome {
+) -> WakeupOutcome {
     let threads: Vec<Thread> = measured.iter().map(|measured| thread(measured, usage)).collect();
     let mut lateness_ns = Histogram::<Ns>::default();
     for thread in &threads {
@@ -81,7 +81,7 @@ pub(super) fn of(
     let tied: Vec<usize> = threads.iter().filter_map(|thread| thread.cpu).collect();
     let counted = usage.cpus.iter().filter(|one| tied.is_empty() || tied.contains(&one.cpu));
     let of_load = usage.process.threads.iter().filter(|thread| thread.name == load::NAME);
-    Outcome {
+    WakeupOutcome {
         options: options.clone(),
         policy: options.policy.with_period(options.interval).to_string(),
         ticks: lateness_ns.len(),
@@ -110,8 +110,8 @@ fn on_tick_share(measured: &[Measured]) -> Option<f64> {
 }
 
 impl Thread {
-    /// What its account says; the rest is not known yet.
-    pub(super) fn counted(account: &Account) -> Thread {
+    /// The account's counts; the rest is not known yet.
+    pub(crate) fn counted(account: &Account) -> Thread {
         Thread {
             ticks: account.lateness_ns.len(),
             unsampled: account.unsampled,
@@ -145,7 +145,7 @@ fn above(lateness_ns: &Histogram<Ns>, limit_ns: u64) -> u64 {
     }
 }
 
-fn notes(options: &Options, threads: &[Thread], unlocked: Option<MemoryError>) -> Vec<String> {
+fn notes(options: &WakeupOptions, threads: &[Thread], unlocked: Option<MemoryError>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = unlocked {
         let fix = error.fix().map_or(String::new(), |fix| format!("; fix: {}", fix.replace('\n', "; or ")));

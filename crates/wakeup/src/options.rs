@@ -1,4 +1,4 @@
-//! What a beat is to be.
+//! Options of a beat.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -12,52 +12,52 @@ use takt_host::policy::PolicySpec;
 use takt_host::timer::{self, Method, Ticks};
 use takt_host::{Host, kernel};
 
-use super::WakeupError;
+use crate::WakeupError;
 
-/// What a beat is to be. Start from [`Options::default`], which the flags of `takt wakeup` have as well.
+/// The options of a measurement of wake-ups. Start from [`WakeupOptions::default`], which the flags of `takt wakeup` have as well.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
-pub struct Options {
-    /// How long it is measured.
-    #[cfg_attr(feature = "clap", arg(long, short = 'D', value_name = "T", default_value = "10s", value_parser = parse_duration))]
+pub struct WakeupOptions {
+    /// How long to measure.
+    #[cfg_attr(feature = "clap", arg(long, short = 't', visible_short_alias = 'D', value_name = "TIME", default_value = "10s", value_parser = parse_duration))]
     pub duration: Duration,
-    /// How long the threads beat before that.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "200ms", value_parser = parse_duration))]
+    /// How long the threads run before the measurement begins.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_duration))]
     pub warm_up: Duration,
-    /// From one tick to the next.
-    #[cfg_attr(feature = "clap", arg(long, short = 'i', value_name = "T", default_value = "1ms", value_parser = parse_duration))]
+    /// Time from one tick to the next.
+    #[cfg_attr(feature = "clap", arg(long, short = 'i', value_name = "TIME", default_value = "1ms", value_parser = parse_duration))]
     pub interval: Duration,
-    /// Scheduling of the threads: other, other:NICE, fifo:50, rr:50, or deadline:RUNTIME.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value = "other"))]
+    /// Scheduling policy of the threads: other, other:NICE, fifo:PRIORITY, rr:PRIORITY, or deadline:RUNTIME.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value = "other"))]
     pub policy: PolicySpec,
-    /// How they wait: nanosleep, timerfd, hybrid (sleeps, then spins; hybrid:50us says how long) or spin.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "M", default_value = "nanosleep"))]
+    /// How the threads wait: nanosleep, timerfd, hybrid (sleeps, then spins; hybrid:50us says how long) or spin.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value = "nanosleep"))]
     pub timer: Method,
-    /// Let their sleeps end at the ticks of a clock of N Hz, as on a kernel with that CONFIG_HZ.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    /// Let the sleeps end at the ticks of a clock of this frequency in Hz, as on a kernel with that CONFIG_HZ.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HZ"))]
     pub tick_hz: Option<u32>,
-    /// Timer slack of the threads; those of a real-time policy have none.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", value_parser = parse_duration))]
+    /// Timer slack of the threads. Threads with a real-time policy have none.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub slack: Option<Duration>,
-    /// What CPUs do between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0 meanwhile).
-    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value = "sleep"))]
+    /// State of the cores between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "STATE", default_value = "sleep"))]
     pub idle: Idle,
-    /// One thread on each of these CPUs, tied to it; without it one on every CPU.
+    /// Cores to measure, with one thread tied to each [default: all].
     // Not tied under DEADLINE, which refuses that.
-    #[cfg_attr(feature = "clap", arg(long, short = 'a', value_name = "N,N", value_delimiter = ','))]
+    #[cfg_attr(feature = "clap", arg(long, short = 'a', value_name = "CORES", value_delimiter = ','))]
     pub cores: Vec<usize>,
-    /// Busy loops of ordinary policy beside them, on the same CPUs; at most 256.
+    /// Number of busy loops of ordinary policy on the same cores, at most 256.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0"))]
     pub load: u32,
-    /// The latest that a tick may be; the answer is no if one was later.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "T", value_parser = parse_duration))]
+    /// Latest that a tick may be. If one is later, the answer is no.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub limit: Option<Duration>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for WakeupOptions {
+    fn default() -> WakeupOptions {
+        WakeupOptions {
             duration: Duration::from_secs(10),
             warm_up: Duration::from_millis(200),
             interval: Duration::from_millis(1),
@@ -73,7 +73,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl WakeupOptions {
     /// Whether such a beat can be tried.
     ///
     /// # Errors
@@ -97,25 +97,24 @@ impl Options {
         self.waiting().map(|_| ())
     }
 
-    pub(super) fn beats(&self, span: Duration) -> u64 {
+    pub(crate) fn beats(&self, span: Duration) -> u64 {
         let beats = span.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0);
         u64::try_from(beats).unwrap_or(u64::MAX)
     }
 
     /// The clock to whose ticks wake-ups are compared: the one requested, else the kernel's own; `None`: it does not report one.
-    pub(super) fn clock(&self) -> Option<Ticks> {
+    pub(crate) fn clock(&self) -> Option<Ticks> {
         self.tick_hz.or_else(|| kernel::tick_hz(&Host::this())).and_then(Ticks::of)
     }
 
-    pub(super) fn waiting(&self) -> Result<timer::Options, WakeupError> {
+    pub(crate) fn waiting(&self) -> Result<timer::TimerOptions, WakeupError> {
         let ticks = self.tick_hz.map(|hz| Ticks::of(hz).ok_or(WakeupError::TickHz { got: hz })).transpose()?;
-        let slack_ns =
-            self.slack.and_then(|slack| NonZeroU64::new(u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX)));
-        Ok(timer::Options { method: self.timer, ticks, slack_ns })
+        let slack_ns = self.slack.and_then(|slack| NonZeroU64::new(nanoseconds(slack)));
+        Ok(timer::TimerOptions { method: self.timer, ticks, slack_ns })
     }
 
     /// The CPU of each thread; `None`: it is tied to none.
-    pub(super) fn places(&self) -> Vec<Option<usize>> {
+    pub(crate) fn places(&self) -> Vec<Option<usize>> {
         match (self.cores.is_empty(), self.policy) {
             (false, _) => self.cores.iter().copied().map(Some).collect(),
             (true, PolicySpec::Deadline(_)) => vec![None; own_cpus().len()],
@@ -124,12 +123,17 @@ impl Options {
     }
 }
 
+/// A span that 64 bits do not hold counts as the most that they do.
+pub(crate) fn nanoseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Below it the threads would do nothing but wake up.
 const SHORTEST: Duration = Duration::from_micros(10);
 /// Eleven days at a millisecond.
 const MOST_TICKS: u64 = 1_000_000_000;
 /// As many as a disturbance has at most. `--load 100000` took a machine from its owner, who could not even end it.
-pub(super) const MOST_LOAD: u32 = 256;
+pub(crate) const MOST_LOAD: u32 = 256;
 
 #[cfg(test)]
 mod tests {
@@ -137,10 +141,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_before_a_thread_is_started() {
-        let good = Options::default();
+        let good = WakeupOptions::default();
         assert!(good.check().is_ok());
-        let of = |change: fn(&mut Options)| {
-            let mut options = Options::default();
+        let of = |change: fn(&mut WakeupOptions)| {
+            let mut options = WakeupOptions::default();
             change(&mut options);
             options.check().unwrap_err()
         };
@@ -154,8 +158,8 @@ mod tests {
 
     #[test]
     fn deadline_threads_are_tied_to_no_cpu_unless_cores_are_given() {
-        let options = Options { policy: "deadline:100us".parse().unwrap(), ..Options::default() };
+        let options = WakeupOptions { policy: "deadline:100us".parse().unwrap(), ..WakeupOptions::default() };
         assert!(options.places().iter().all(Option::is_none));
-        assert_eq!(Options { cores: vec![0], ..options }.places(), [Some(0)]);
+        assert_eq!(WakeupOptions { cores: vec![0], ..options }.places(), [Some(0)]);
     }
 }

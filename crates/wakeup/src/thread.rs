@@ -9,35 +9,36 @@ use takt_host::policy::set_policy;
 use takt_host::slack::timer_slack_ns;
 use takt_host::timer::Timer;
 
-use super::account::Account;
-use super::{Options, WakeupError};
+use crate::account::Account;
+use crate::options::nanoseconds;
+use crate::{WakeupError, WakeupOptions};
 
-/// What a thread reports: first that it is ready or why not, then what it measured or why nothing.
-pub(super) enum ThreadReport {
+/// Report of a thread: first that it is ready or why not, then what it measured or why nothing.
+pub(crate) enum ThreadReport {
     Ready,
     Failed(WakeupError),
     Measured(Box<Measured>),
 }
 
-pub(super) struct Measured {
-    pub(super) index: usize,
-    pub(super) tid: u32,
-    pub(super) cpu: Option<usize>,
-    pub(super) slack_ns: u64,
-    pub(super) account: Account,
+pub(crate) struct Measured {
+    pub(crate) index: usize,
+    pub(crate) tid: u32,
+    pub(crate) cpu: Option<usize>,
+    pub(crate) slack_ns: u64,
+    pub(crate) account: Account,
 }
 
 /// A thread that waits for its start, beats, reports, and stays until it is dropped.
-pub(super) struct Beating {
+pub(crate) struct Beating {
     orders: Option<Sender<MonoNs>>,
     handle: Option<JoinHandle<()>>,
 }
 
 impl Beating {
-    pub(super) fn start(
+    pub(crate) fn start(
         index: usize,
         cpu: Option<usize>,
-        options: &Options,
+        options: &WakeupOptions,
         reports: &Sender<ThreadReport>,
         stop: &Stop,
     ) -> Result<Beating, WakeupError> {
@@ -54,7 +55,7 @@ impl Beating {
     }
 
     /// Sends it the time of tick 0.
-    pub(super) fn go(&self, start: MonoNs) {
+    pub(crate) fn go(&self, start: MonoNs) {
         if let Some(orders) = &self.orders {
             // One that has ended has reported why.
             let _ = orders.send(start);
@@ -76,7 +77,7 @@ impl Drop for Beating {
 fn live(
     index: usize,
     cpu: Option<usize>,
-    options: &Options,
+    options: &WakeupOptions,
     reports: &Sender<ThreadReport>,
     ordered: &Receiver<MonoNs>,
     stop: &Stop,
@@ -88,7 +89,7 @@ fn live(
     set_policy(0, options.policy.with_period(options.interval))?;
     // After the policy: a real-time thread has no slack.
     let mut timer = Timer::open(options.waiting()?)?;
-    let interval_ns = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
+    let interval_ns = nanoseconds(options.interval);
     let first = options.beats(options.warm_up);
     let end = first + options.beats(options.duration);
     if reports.send(ThreadReport::Ready).is_err() {

@@ -1,11 +1,13 @@
-//! `wakeup`, as a workload of experiments.
+//! `wakeup`, as a workload of experiments: threads on a beat by `takt-wakeup`.
 
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 use takt_host::policy::PolicySpec;
+use takt_wakeup::WakeupOptions;
 
-use super::Options;
+use crate::lent::LentRule::{Any, Cores};
+use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
 use crate::workload::{Facts, Peer, Target, Workload, read, write};
@@ -31,6 +33,20 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("unsampled", "/unsampled", "ticks slept over"),
 ];
 
+const LENT: LentOptions = &[
+    ("duration", Any),
+    ("warm_up", Any),
+    ("interval", Any),
+    ("policy", Any),
+    ("timer", Any),
+    ("tick_hz", Any),
+    ("slack", Any),
+    ("idle", Any),
+    ("cores", Cores),
+    ("load", Any),
+    ("limit", Any),
+];
+
 pub(crate) struct Wakeup;
 
 impl Workload for Wakeup {
@@ -47,7 +63,7 @@ impl Workload for Wakeup {
             ("rr", PolicySpec::RoundRobin(BEAT_PRIORITY)),
             ("deadline", PolicySpec::Deadline(interval / 5)),
         ];
-        write(&Options {
+        write(&WakeupOptions {
             duration: settings.span("duration"),
             warm_up: settings.span("warm_up"),
             interval,
@@ -56,13 +72,17 @@ impl Workload for Wakeup {
             tick_hz: settings.number("tick_hz").filter(|&hz| hz > 0.0).map(|hz| hz as u32),
             slack: Some(settings.span("timer_slack")).filter(|slack| !slack.is_zero()),
             idle: settings.parsed("idle")?,
-            ..Options::default()
+            ..WakeupOptions::default()
         })
     }
 
+    fn lent(&self) -> Option<Lent> {
+        Some(Lent::without_waveform(LENT))
+    }
+
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let options: Options = read("wake-up options", options)?;
-        let done = super::run(&options, &mut |_| (), stop);
+        let options: WakeupOptions = read("wake-up options", options)?;
+        let done = takt_wakeup::run(&options, &mut |_| (), stop);
         write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
     }
 }

@@ -9,21 +9,24 @@
 //! Lateness is taken from the intended instants. A thread that slept over ticks has that many late ticks, counted apart as
 //! `unsampled`: a program that skips them looks the better the longer it slept (coordinated omission).
 //!
-//! What the hypervisor took is counted apart, from the kernel's account of stolen time: no setting of this machine changes
-//! it.
+//! The time that the hypervisor took is counted apart, from the kernel's account of stolen time: no setting of this
+//! machine changes it.
+//!
+//! [`run`] measures; [`WakeupOutcome`] is the `--json` document, which `docs/reference/wakeup.md` describes.
+
+#![forbid(unsafe_code)]
 
 mod account;
 mod load;
 mod options;
 mod outcome;
 mod thread;
-pub(crate) mod workload;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_base::{Clock, MonoNs, Progress, Stop, WallClock};
 use takt_host::accounting::{Snapshot, Usage};
 use takt_host::affinity::AffinityError;
 use takt_host::idle::LatencyError;
@@ -31,11 +34,10 @@ use takt_host::memory;
 use takt_host::policy::PolicyError;
 use takt_host::timer::TimerError;
 
-pub use crate::rate::Progress;
 use load::Load;
 use options::MOST_LOAD;
-pub use options::Options;
-pub use outcome::{Outcome, Thread};
+pub use options::WakeupOptions;
+pub use outcome::{Thread, WakeupOutcome};
 use thread::{Beating, Measured, ThreadReport};
 
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,7 @@ use thread::{Beating, Measured, ThreadReport};
 pub enum WakeupError {
     #[error("the duration is shorter than an interval")]
     NoTime,
-    #[error("{ticks} ticks are more than 1000000000")]
+    #[error("{ticks} ticks are more than 1000000000, the most of a run")]
     TooLong { ticks: u64 },
     #[error("an interval of {got:?} is shorter than 10 µs")]
     Interval { got: Duration },
@@ -53,7 +55,7 @@ pub enum WakeupError {
     #[error("{got} busy loops are more than {MOST_LOAD}")]
     Load { got: u32 },
     /// A timer slack of nothing, which the kernel takes for the usual one.
-    #[error("a timer slack of 0 is, to the kernel, the usual one")]
+    #[error("a timer slack of 0 means the default to the kernel")]
     NoSlack,
     #[error("placing a thread")]
     Affinity(#[from] AffinityError),
@@ -70,20 +72,20 @@ pub enum WakeupError {
 }
 
 impl WakeupError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
             WakeupError::NoTime | WakeupError::TooLong { .. } => Some("--duration 10s --interval 1ms".to_owned()),
             WakeupError::Interval { .. } => Some("--interval 1ms".to_owned()),
             WakeupError::TickHz { .. } => Some("--tick-hz 128, 512 or 1024".to_owned()),
-            WakeupError::Load { .. } => Some("--load 4 for each CPU is what the studies have".to_owned()),
-            WakeupError::NoSlack => Some("--slack 1ns, which is the least, or no --slack".to_owned()),
-            WakeupError::Affinity(_) => Some("--cores with CPUs of this host".to_owned()),
+            WakeupError::Load { .. } => Some("give --load 4 for each core, as the studies do".to_owned()),
+            WakeupError::NoSlack => Some("give --slack 1ns, which is the least, or leave --slack out".to_owned()),
+            WakeupError::Affinity(_) => Some("give --cores with cores of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
             WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\n--idle sleep")),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {
-                Some("--timer nanosleep, or no --tick-hz".to_owned())
+                Some("give --timer nanosleep, or leave --tick-hz out".to_owned())
             }
             _ => None,
         }
@@ -98,10 +100,14 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// The beat makes no sense, or a thread can't have what it needs; nothing was measured then.
-pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, WakeupError> {
+pub fn run(
+    options: &WakeupOptions,
+    progress: &mut dyn FnMut(Progress),
+    stop: &Stop,
+) -> Result<WakeupOutcome, WakeupError> {
     options.check()?;
     let _awake = options.idle.request()?;
-    // Where it is refused, the outcome says so.
+    // If it is refused, the outcome says so.
     let locked = memory::lock_all();
     let measured = measure(options, progress, stop);
     if locked.is_ok() {
@@ -113,7 +119,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
 
 /// Lets the threads beat: what each measured, and what the host counted meanwhile.
 fn measure(
-    options: &Options,
+    options: &WakeupOptions,
     progress: &mut dyn FnMut(Progress),
     stop: &Stop,
 ) -> Result<(Vec<Measured>, Usage), WakeupError> {
@@ -147,7 +153,7 @@ fn collect(
     reports: &Receiver<ThreadReport>,
     count: usize,
     start: MonoNs,
-    options: &Options,
+    options: &WakeupOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Measured>, WakeupError> {
     let planned = options.warm_up + options.duration;

@@ -7,20 +7,20 @@ use takt_base::Stop;
 use takt_host::affinity::pin_self;
 use takt_host::policy::{Policy, set_policy};
 
-use super::WakeupError;
+use crate::WakeupError;
 
 /// Name of each, as the kernel and its tools show it.
-pub(super) const NAME: &str = "takt-busy";
+pub(crate) const NAME: &str = "takt-busy";
 
 /// Busy loops; dropping ends them.
-pub(super) struct Load {
+pub(crate) struct Load {
     stop: Stop,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Load {
     /// `count` loops of ordinary policy, on `cpus`, or anywhere if there are none.
-    pub(super) fn start(count: u32, cpus: &[usize]) -> Result<Load, WakeupError> {
+    pub(crate) fn start(count: u32, cpus: &[usize]) -> Result<Load, WakeupError> {
         let mut load = Load { stop: Stop::new(), threads: Vec::new() };
         for _ in 0..count {
             let (stop, cpus) = (load.stop.clone(), cpus.to_vec());
