@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use takt_base::{Clock, Complex32, MonoNs, Tick};
 use takt_emulator::drive::sim::World;
-use takt_emulator::n200::{N200 as Device, Options, Signals};
+use takt_emulator::n200::{N200 as Device, N200Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_packet::{
@@ -144,7 +144,7 @@ impl Engine for Feed {
     }
 }
 
-/// Where what the stream announces goes.
+/// Takes what the stream announces.
 struct Nowhere;
 
 impl Transmit for Nowhere {
@@ -157,7 +157,7 @@ impl Transmit for Nowhere {
 fn receive(calls: u64) {
     let world = World::starting_at(MonoNs(1_000_000_000), Duration::from_micros(20));
     let signals = Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
-    world.add(ADDR, CLOCK, Device::new(Options::default(), signals).expect("an N200"));
+    world.add(ADDR, CLOCK, Device::new(N200Options::default(), signals).expect("an N200"));
     let net = Arc::new(Bench(world));
     let mut radio = N200::open(net.clone(), ADDR, &OpenOptions::default()).expect("a radio that opens");
     let mut rx = radio.rx_streamer(&RxOptions::new(RATE_SPS)).expect("a stream");

@@ -4,9 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_base::{Tick, TickRate};
+use takt_base::{Speed, Tick, TickRate};
 
 use crate::board::Side;
+use crate::calibration::AppliedTable;
 use crate::clock::ClockReading;
 use crate::n200::control::Control;
 use crate::n200::{self, ClockSource, Emission, FrameBytes, N200, TxWish};
@@ -39,7 +40,7 @@ pub fn model_at(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Model>, Radio
 /// How a radio of any model is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnyOptions {
-    /// Of an N200; of an X310, whether it is taken from another host, and that its reference is its own.
+    /// Options of an N200; an X310 uses two: whether it is taken from another host, and that its reference is its own.
     pub n200: n200::OpenOptions,
     /// Largest datagram wished for; `None`: what each model's hosts use, 1472 bytes of an N200 and 8000 of an X310.
     pub frame_bytes: Option<usize>,
@@ -65,7 +66,7 @@ pub enum AnyIdentity {
 }
 
 impl AnyIdentity {
-    /// What all models say.
+    /// Facts that all models state.
     #[must_use]
     pub fn about(&self) -> About<'_> {
         match self {
@@ -86,7 +87,7 @@ impl AnyIdentity {
     }
 }
 
-/// What a radio says of itself, whatever its model.
+/// Facts of a radio about itself, whatever its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct About<'a> {
@@ -155,6 +156,33 @@ impl Radio {
         }
     }
 
+    /// How fast its time passes beside this host's; `None`: it does not say, as hardware.
+    #[must_use]
+    pub fn speed(&self) -> Option<Speed> {
+        match self {
+            Radio::N200(radio) => radio.speed(),
+            Radio::X310(radio) => radio.speed(),
+        }
+    }
+
+    /// Asks it again: `takt emulate --speed auto` changes its mind.
+    #[must_use]
+    pub fn ask_speed(&self) -> Option<Speed> {
+        match self {
+            Radio::N200(radio) => radio.ask_speed(),
+            Radio::X310(radio) => radio.ask_speed(),
+        }
+    }
+
+    /// The files of corrections that were found for its boards when it was opened. takt tunes no X310, so it applies none there.
+    #[must_use]
+    pub fn calibration(&self) -> &[AppliedTable] {
+        match self {
+            Radio::N200(radio) => radio.calibration(),
+            Radio::X310(_) => &[],
+        }
+    }
+
     /// Reads its time. Fails if the radio does not answer.
     pub fn time(&mut self) -> Result<Tick, RadioError> {
         match self {
@@ -193,7 +221,7 @@ impl Radio {
         }
     }
 
-    /// What it will transmit with once `wish` is set; `None` for a software radio of takt's own, which has no antenna.
+    /// Its emission once `wish` is set; `None` for a software radio of takt's own, which has no antenna.
     ///
     /// # Errors
     /// As [`N200::may_transmit`].

@@ -15,7 +15,7 @@ use takt_base::MonoNs;
 
 use crate::{Net, RadioError};
 
-/// What the radio says of a claim.
+/// Answer of the radio about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Ours,
@@ -37,7 +37,7 @@ pub(crate) trait Holder: Send {
     fn release(&mut self);
 }
 
-/// What has become of the claim, in one word: 0 while all is well.
+/// State of the claim, in one word: 0 while all is well.
 const FINE: u64 = 0;
 const TAKEN: u64 = 1 << 32; // the thief in the low half
 const RESTARTED: u64 = 2 << 32;
@@ -160,7 +160,7 @@ impl Signer {
     }
 }
 
-/// What this driver calls itself to a radio: different in every session, never 0.
+/// Name of this driver for a radio: different in every session, never 0.
 pub(crate) fn own_name() -> u32 {
     use std::hash::{BuildHasher, Hasher};
     let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();

@@ -1,13 +1,15 @@
-//! What can go wrong between a host and a radio, with what is needed to mend it.
+//! Errors between a host and a radio, with what is needed to fix them.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use takt_dsp::file::FileError;
+use takt_host::placement::PlacementError;
 use takt_packet::EngineError;
 use takt_wire::WireError;
 
+use crate::Model;
 use crate::board::OutOfRange;
 use crate::n200::{ALLOW_TRANSMIT, Emission};
 
@@ -35,13 +37,13 @@ pub enum RadioError {
     #[error("{addr} is {found}, not an N200 or N210")]
     OtherKind {
         addr: IpAddr,
-        /// What it is, with its article: `a USRP2`.
+        /// Its kind, with its article: `a USRP2`.
         found: &'static str,
     },
     #[error("firmware of {addr} speaks protocol {got}, this driver {low} to {high}")]
     Firmware {
         addr: IpAddr,
-        /// What it speaks.
+        /// The version that it speaks.
         got: u32,
         /// Lowest version understood.
         low: u32,
@@ -60,10 +62,21 @@ pub enum RadioError {
         /// UHD's name for the kind of device: `usrp2`.
         kind: &'static str,
     },
+    /// A part of the radio whose version takt does not know.
+    #[error("{addr} has version {}.{} of {part}, this driver knows {known}", *version >> 16, *version & 0xFFFF)]
+    Version {
+        addr: SocketAddr,
+        /// The part that has the version, with its article.
+        part: &'static str,
+        /// Major in bits 31:16, minor in 15:0.
+        version: u32,
+        /// Major versions that the driver knows.
+        known: &'static str,
+    },
     #[error("{addr} is in use by another host (owner {owner:#010x}), which {}", signs(*age))]
     InUse {
         addr: IpAddr,
-        /// What the owner calls itself.
+        /// The owner's own name.
         owner: u32,
         /// Since the owner's last sign of life; `None`: it has given some since the request.
         age: Option<Duration>,
@@ -71,7 +84,7 @@ pub enum RadioError {
     #[error("{addr} was taken over by another host (owner {owner:#010x})")]
     TakenOver {
         addr: IpAddr,
-        /// What the owner calls itself.
+        /// The owner's own name.
         owner: u32,
     },
     #[error("{addr} was restarted: its settings and streams are gone")]
@@ -108,19 +121,19 @@ pub enum RadioError {
     #[error("the way to {addr} carries no datagrams of {least} bytes, and streams need that")]
     ShortFrames {
         addr: IpAddr,
-        /// What streams need.
+        /// Frame size that streams need.
         least: usize,
     },
     #[error("{what} `{got}`; there are {}", .known.join(", "))]
     Name {
-        /// What was named: `antenna`.
+        /// The kind of name: `antenna`.
         what: &'static str,
         got: String,
         known: Vec<String>,
     },
     #[error("the stream has {have} channels, the call {got}")]
     Channels {
-        /// Of the stream.
+        /// Channels of the stream.
         have: usize,
         got: usize,
     },
@@ -137,12 +150,12 @@ pub enum RadioError {
     NoModel {
         /// The boards, with their ids.
         boards: String,
-        /// What was to be set.
+        /// The quantity to be set.
         what: &'static str,
     },
     #[error("{} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
     Transmit {
-        /// What it would transmit with.
+        /// Its emission if it transmitted.
         emission: Box<Emission>,
     },
     #[error("the {side} oscillator of {addr} does not lock at {} MHz within {waited:?}", hz / 1e6)]
@@ -150,7 +163,7 @@ pub enum RadioError {
         addr: IpAddr,
         /// `receive` or `transmit`.
         side: &'static str,
-        /// What it was set to.
+        /// The frequency that was set.
         hz: f64,
         /// How long was waited.
         waited: Duration,
@@ -167,7 +180,7 @@ pub enum RadioError {
     #[error("--reference {reference}: {addr} is an X310, which takt runs on its own oscillator only")]
     OwnReference {
         addr: IpAddr,
-        /// What it was to follow.
+        /// The reference that it was to follow.
         reference: &'static str,
     },
     /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
@@ -179,12 +192,41 @@ pub enum RadioError {
         /// How long was waited.
         waited: Duration,
     },
+    /// A recording that changes its frequency, for a radio that takt can't tune.
+    #[error(
+        "the recording changes its frequency: capture {first} is at {}, capture {capture} at {}, and takt can't tune an {model}",
+        frequency(*first_hz),
+        frequency(Some(*hz))
+    )]
+    Hops {
+        /// The first capture, counted from 0, and its frequency; `None`: it names none.
+        first: usize,
+        first_hz: Option<f64>,
+        /// The one that differs, and its frequency.
+        capture: usize,
+        hz: f64,
+        model: Model,
+    },
     /// A file that is a stream.
-    #[error("sample file")]
+    #[error(transparent)]
     File(#[from] FileError),
+    /// CPUs and policy of the thread that streams.
+    #[error("placing the streaming thread")]
+    Placement(#[from] PlacementError),
     /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
+    /// A radio that others' driver drives.
+    #[error("{driver}")]
+    Foreign {
+        /// Which: `SoapySDR`.
+        driver: &'static str,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+fn frequency(hz: Option<f64>) -> String {
+    hz.map_or_else(|| "a frequency that it does not name".to_owned(), |hz| format!("{} MHz", hz / 1e6))
 }
 
 fn signs(age: Option<Duration>) -> String {
@@ -195,7 +237,7 @@ fn signs(age: Option<Duration>) -> String {
 }
 
 impl RadioError {
-    /// What to do about it, where the error itself tells; lines are alternatives.
+    /// The fix, if the error itself tells; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<&'static str> {
         match self {
@@ -207,6 +249,9 @@ impl RadioError {
             RadioError::OscillatorUnlocked { .. } => {
                 Some("switch the radio off and on, and try a frequency in the middle of the board's range")
             }
+            RadioError::Version { .. } => {
+                Some("the same version of takt here and at the radio\n--uhd 4.11 where the radio is started")
+            }
             RadioError::ShortFrames { .. } => {
                 Some("raise the MTU of this host's interface, and of each hop, above what streams need")
             }
@@ -214,6 +259,10 @@ impl RadioError {
                 Some("start again: this host or the way to the radio stood still for so long")
             }
             RadioError::OwnReference { .. } => Some("--reference internal, which is the default"),
+            RadioError::Hops { .. } => Some(
+                "play it to an N200, which takt retunes at each capture\n\
+                 take core:frequency out of the captures: all of it then leaves at the radio's own frequency",
+            ),
             RadioError::ReferenceUnlocked { .. } => Some(
                 "check cable and level of the 10 MHz at REF IN\n--reference internal takes the radio's own oscillator",
             ),

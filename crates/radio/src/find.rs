@@ -1,4 +1,4 @@
-//! Who is there: radios at an address, or on every network of this host.
+//! Search for radios: at an address, or on every network of this host.
 //!
 //! Bounded in time: a broadcast is answered within 100 ms or not at all, and each radio that answered gets a request for what it is
 //! with short patience. That does not disturb a radio that another host uses; unlike UHD's search it leaves the lock alone.
@@ -26,8 +26,8 @@ const PATIENCE: Patience = Patience { tries: 3, each: Duration::from_millis(100)
 
 /// A radio that answered.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Found {
-    /// Where.
+pub struct FoundRadio {
+    /// Its address.
     pub addr: IpAddr,
     /// Which radio, if it is one this driver can ask.
     #[serde(flatten)]
@@ -44,7 +44,7 @@ pub enum FoundState {
     Free,
     /// Another host does.
     InUse {
-        /// What it calls itself.
+        /// Its own name.
         owner: u32,
         /// Since its last sign, seconds; `None`: an X310 says only that it was within 2 s.
         age_s: Option<f64>,
@@ -60,7 +60,7 @@ pub enum FoundState {
 ///
 /// # Errors
 /// The ports can't be had. That nobody answers is an empty list; that the address says nobody listens there is one too.
-pub fn find(net: &Arc<dyn Net>, addr: Option<IpAddr>) -> Result<Vec<Found>, RadioError> {
+pub fn find(net: &Arc<dyn Net>, addr: Option<IpAddr>) -> Result<Vec<FoundRadio>, RadioError> {
     let addrs = match addr {
         Some(addr) => BTreeSet::from([addr]),
         None => broadcast(&**net, &networks())?,
@@ -68,8 +68,8 @@ pub fn find(net: &Arc<dyn Net>, addr: Option<IpAddr>) -> Result<Vec<Found>, Radi
     addrs.into_iter().filter_map(|addr| describe(net, addr).transpose()).collect()
 }
 
-/// What is at an address; `None`: nothing that answers.
-fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioError> {
+/// Finding at an address; `None`: nothing that answers.
+fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<FoundRadio>, RadioError> {
     let mut control = Control::open(net, addr)?;
     control.set_patience(PATIENCE);
     let identity = match identify(&mut control) {
@@ -78,11 +78,13 @@ fn describe(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioErro
         Err(RadioError::OtherKind { found: foreign::X300, .. }) => return describe_x310(net, addr),
         Err(error) => return spoilt(addr, None, error),
     };
-    let owner = other_owner(&mut control, 0).map(|owner| owner.map(|(owner, age)| (owner, Some(age.as_secs_f64()))));
+    let speed = if identity.software { net.speed_of(addr) } else { None };
+    let owner = other_owner(&mut control, speed.unwrap_or_default(), 0)
+        .map(|owner| owner.map(|(owner, age)| (owner, Some(age.as_secs_f64()))));
     described(addr, AnyIdentity::N200(identity), owner)
 }
 
-fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<Found>, RadioError> {
+fn describe_x310(net: &Arc<dyn Net>, addr: IpAddr) -> Result<Option<FoundRadio>, RadioError> {
     let mut firmware = Firmware::open(net, addr)?;
     firmware.set_patience(PATIENCE);
     let identity = match x310::identify(&mut firmware) {
@@ -98,25 +100,25 @@ fn described(
     addr: IpAddr,
     identity: AnyIdentity,
     owner: Result<Option<(u32, Option<f64>)>, RadioError>,
-) -> Result<Option<Found>, RadioError> {
+) -> Result<Option<FoundRadio>, RadioError> {
     let state = match owner {
         Ok(Some((owner, age_s))) => FoundState::InUse { owner, age_s },
         Ok(None) => FoundState::Free,
         Err(error) => return spoilt(addr, Some(identity), error),
     };
-    Ok(Some(Found { addr, identity: Some(identity), state }))
+    Ok(Some(FoundRadio { addr, identity: Some(identity), state }))
 }
 
 /// A radio that does not say what it should. That is its own affair and spoils no search for others; that this host has no port to
 /// ask by does.
-fn spoilt(addr: IpAddr, identity: Option<AnyIdentity>, error: RadioError) -> Result<Option<Found>, RadioError> {
+fn spoilt(addr: IpAddr, identity: Option<AnyIdentity>, error: RadioError) -> Result<Option<FoundRadio>, RadioError> {
     match error {
         RadioError::Engine(_) => Err(error),
-        error => Ok(Some(Found { addr, identity, state: FoundState::Unsuitable { why: error.to_string() } })),
+        error => Ok(Some(FoundRadio { addr, identity, state: FoundState::Unsuitable { why: error.to_string() } })),
     }
 }
 
-/// Who answers a hello on these networks, each given by an address of ours on it and its broadcast address.
+/// Radios that answer a hello on these networks, each given by an address of ours on it and its broadcast address.
 fn broadcast(net: &dyn Net, networks: &[(Ipv4Addr, Ipv4Addr)]) -> Result<BTreeSet<IpAddr>, RadioError> {
     let mut found = BTreeSet::new();
     for &(own, everyone) in networks {

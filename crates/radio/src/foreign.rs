@@ -1,4 +1,4 @@
-//! What else may live at an address where an N200 was expected.
+//! Other devices that may live at an address where an N200 was expected.
 
 use crate::RadioError;
 use crate::n200::control::Control;
@@ -7,7 +7,7 @@ use crate::n200::control::Control;
 /// comes back unchanged.
 const X300_HELLO: [u8; 16] = [0, 0, 0, 1, b't', b'a', b'k', b't', 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// What it is called.
+/// Its name.
 pub(crate) const X300: &str = "an X300 or X310";
 
 /// Writes that hello.

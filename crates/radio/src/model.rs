@@ -112,7 +112,7 @@ impl Model {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is no radio: n200 or x310")]
 pub struct UnknownModel {
-    /// What was given.
+    /// The given name.
     pub got: String,
 }
 

@@ -1,15 +1,16 @@
-//! Where a driver lives: how it opens ports, tells the time and waits.
+//! Environment of a driver: how it opens ports, tells the time and waits.
 //!
 //! On a real host that is the kernel ([`WallNet`]). In tests it is a world on a virtual clock, where waiting runs the
 //! devices and takes no time. A driver cannot tell the two apart, so what is proved in the one holds in the other.
 
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use takt_base::{Clock, MonoNs, WallClock};
+use takt_base::{Clock, MonoNs, Speed, WallClock};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
 
-/// What an engine is opened for.
+/// Purpose for which an engine is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A few small datagrams, each waited for.
@@ -36,6 +37,12 @@ pub trait Net: Clock {
     /// Returns after `span`, or later.
     fn sleep(&self, span: Duration) {
         self.sleep_until(self.now() + span);
+    }
+
+    /// How fast the time of takt's own radio at `addr` passes beside this clock; `None`: it does not say. Hardware has one
+    /// speed and no port to say so, and is not asked.
+    fn speed_of(&self, _addr: IpAddr) -> Option<Speed> {
+        None
     }
 }
 
@@ -90,5 +97,9 @@ impl Net for WallNet {
 
     fn threads(&self) -> bool {
         true
+    }
+
+    fn speed_of(&self, addr: IpAddr) -> Option<Speed> {
+        crate::speed::ask(self, addr)
     }
 }

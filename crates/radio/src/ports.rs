@@ -15,7 +15,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// What UHD allows a device: 3 tries of 1/3 s.
+    /// Patience of UHD with a device: 3 tries of 1/3 s.
     pub(crate) const USUAL: Patience = Patience { tries: 3, each: Duration::from_nanos(333_333_333) };
 }
 

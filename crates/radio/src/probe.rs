@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use takt_base::Speed;
 use takt_wire::n200::MASTER_CLOCK_HZ;
 use takt_wire::n200::rate::Factor;
 use takt_wire::x310::rate::Factor as WideFactor;
@@ -30,6 +31,8 @@ pub struct Probe {
     pub rx: SideReport,
     pub tx: SideReport,
     pub time: Time,
+    /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
+    pub radio_speed: Option<f64>,
     /// The master clock follows its reference.
     pub reference_locked: bool,
     /// Another radio is there at the MIMO cable.
@@ -77,7 +80,7 @@ pub struct Time {
     pub last_pps_ticks: u64,
 }
 
-/// Describes a radio that has been opened. With a GPSDO, or where its absence is not known, this takes about a second.
+/// Describes a radio that has been opened. With a GPSDO, or where its absence is not known, this takes about a second of the radio.
 /// Fails if the radio does not answer.
 pub fn probe(radio: &mut N200) -> Result<Probe, RadioError> {
     let now = radio.time()?;
@@ -95,9 +98,10 @@ pub fn probe(radio: &mut N200) -> Result<Probe, RadioError> {
         rx: side(radio, Side::Rx)?,
         tx: side(radio, Side::Tx)?,
         time: Time { now_ticks: now.0, last_pps_ticks: radio.time_at_last_pps()?.0 },
+        radio_speed: radio.speed().map(Speed::seconds),
         reference_locked: radio.reference_locked()?,
         mimo_link: radio.mimo_link()?,
-        gps: radio.gps(GPS_LISTEN)?,
+        gps: radio.gps(radio.speed().unwrap_or_default().patience(GPS_LISTEN))?,
     })
 }
 
@@ -114,6 +118,8 @@ pub struct X310Probe {
     /// Each way.
     pub channels: usize,
     pub time: Time,
+    /// Seconds of the radio in a second of this host; `None`: it does not say.
+    pub radio_speed: Option<f64>,
 }
 
 /// Describes an X310 that has been opened. Fails if the radio does not answer.
@@ -133,6 +139,7 @@ pub fn probe_x310(radio: &mut X310) -> Result<X310Probe, RadioError> {
         },
         channels: radio.channels(),
         time: Time { now_ticks: now.0, last_pps_ticks: radio.time_at_last_pps()?.0 },
+        radio_speed: radio.speed().map(Speed::seconds),
     })
 }
 

@@ -1,13 +1,13 @@
-//! What a stream is, whatever it comes from: a radio, an emulator, a file.
+//! Parts of a stream, whatever it comes from: a radio, an emulator, a file.
 //!
 //! A call returns samples that are contiguous in time. A gap ends the call and is in the type, with its exact length; the
 //! next call starts after it. Nothing here blocks beyond the deadline it was given.
 
-use takt_base::{Complex32, MonoNs, Tick, TickRate, Ticks};
+use takt_base::{Complex32, MonoNs, Speed, Tick, TickRate, Ticks};
 
 use crate::RadioError;
 
-/// What one receive call brought.
+/// Result of one receive call.
 #[must_use = "a gap is reported here and nowhere else"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -15,11 +15,11 @@ pub struct Received {
     pub samples: usize,
     /// Time of the first of them, on the radio's clock; with none, the time the stream has reached.
     pub first: Tick,
-    /// What ended this run early. The next call starts after it.
+    /// Event that ended this run early. The next call starts after it.
     pub event: Option<RxEvent>,
 }
 
-/// What can befall a receive stream. The letters are UHD's.
+/// Events of a receive stream. The letters are UHD's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
@@ -54,6 +54,11 @@ pub enum RxEvent {
     EndOfBurst,
     /// The radio's clock was set while it streamed: no sample is missing, but `first` of the next call does not follow.
     Retimed,
+    /// `O`, and nobody can say how many samples are missing: the radio's driver has no time stamps that show it.
+    Unmeasured {
+        /// Channel of the stream.
+        channel: u8,
+    },
     /// The radio sent a message this driver has no name for.
     Unknown {
         /// Channel of the stream.
@@ -83,6 +88,23 @@ pub trait RxStream {
 
     /// Ticks from one sample to the next.
     fn ticks_per_sample(&self) -> Ticks;
+
+    /// How fast the stream's time passes beside the host's: what it takes is [`Speed::host_time`] of that on the host's clock.
+    fn speed(&self) -> Speed {
+        Speed::WALL
+    }
+
+    /// When the first sample is due of a run that was started ahead, on the host's clock: until then nothing can come. `None` once
+    /// it has come, and for a run that begins at once.
+    fn begins(&self) -> Option<MonoNs> {
+        None
+    }
+
+    /// Whether each lost sample is in an event. If not, counts of lost samples are unknown, even where there was no event. Asked at
+    /// the end of a stream: the driver of another maker's radio may turn out to have no time stamps.
+    fn shows_losses(&self) -> bool {
+        true
+    }
 }
 
 /// How samples given to [`TxStream::send`] lie in time.
@@ -113,10 +135,10 @@ impl Burst {
     }
 }
 
-/// What a radio reports about what it was sent. The letters are UHD's.
+/// Report of a radio about what it was sent. The letters are UHD's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxEvent {
-    /// What happened.
+    /// Its kind.
     pub kind: TxEventKind,
     /// Channel of the stream.
     pub channel: u8,
@@ -126,7 +148,7 @@ pub struct TxEvent {
     pub sequence: Option<u32>,
 }
 
-/// What happened to a transmit stream.
+/// Kinds of events of a transmit stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TxEventKind {
@@ -166,4 +188,15 @@ pub trait TxStream {
 
     /// Ticks from one sample to the next.
     fn ticks_per_sample(&self) -> Ticks;
+
+    /// Whether the radio reports what goes wrong. If not, counts of its reports are unknown, not 0. Asked at the end of a stream, as
+    /// [`RxStream::shows_losses`].
+    fn reports_faults(&self) -> bool {
+        true
+    }
+
+    /// As [`RxStream::speed`].
+    fn speed(&self) -> Speed {
+        Speed::WALL
+    }
 }

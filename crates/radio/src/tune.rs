@@ -1,9 +1,9 @@
-//! Where the local oscillator goes, and what the DSP makes up for.
+//! Tuning: where the local oscillator goes, and what the DSP makes up for.
 //!
 //! The oscillator leaks and has a coarse grid, so it is put beside the wanted band, and the digital mixer shifts by the
 //! difference: exactly, to 0.023 Hz at a 100 MHz clock.
 
-/// What the caller wants.
+/// Tuning that the caller wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TuneRequest {
     /// The frequency that shall appear at 0 Hz of the samples.
@@ -29,18 +29,18 @@ pub enum LoOffset {
     Hz(f64),
 }
 
-/// What was tuned in fact.
+/// Tuning in fact.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Tuned {
     /// The frequency now at 0 Hz of the samples.
     pub actual_hz: f64,
     /// The oscillator.
     pub lo_hz: f64,
-    /// What the DSP shifts the samples by: the oscillator minus the target on receive, the reverse on transmit.
+    /// Shift of the samples by the DSP: the oscillator minus the target on receive, the reverse on transmit.
     pub dsp_hz: f64,
 }
 
-/// Where `request` puts the oscillator of a front end `bandwidth_hz` wide, at `rate_sps`.
+/// Frequency that `request` gives the oscillator of a front end `bandwidth_hz` wide, at `rate_sps`.
 #[must_use]
 pub fn lo_target_hz(request: TuneRequest, bandwidth_hz: f64, rate_sps: f64) -> f64 {
     let offset_hz = match request.offset {

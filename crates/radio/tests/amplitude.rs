@@ -4,7 +4,7 @@ mod common;
 
 use common::{Recorder, ms, world_with};
 use takt_base::{Complex32, Tick};
-use takt_emulator::n200::{Options, Signals};
+use takt_emulator::n200::{N200Options, Signals};
 use takt_emulator::source::Source;
 use takt_radio::n200::{CLOCK, RxOptions, TxOptions};
 use takt_radio::{Burst, RxStream, TxStream};
@@ -24,7 +24,7 @@ impl Source for Constant {
 /// One step of the format, and what rounding the scale word leaves.
 fn tolerance(format: Format) -> f32 {
     match format {
-        Format::Sc16 => 2.0 / 32768.0,
+        Format::Sc16 => 2.0 / 32767.0,
         Format::Sc8 => 1.0 / 100.0,
     }
 }
@@ -36,7 +36,7 @@ fn close(got: Complex32, format: Format) -> bool {
 #[test]
 fn what_is_received_has_its_amplitude_at_every_rate() {
     let signals = Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(Recorder::default()) };
-    let net = world_with(Options::default(), signals);
+    let net = world_with(N200Options::default(), signals);
     let mut radio = net.radio();
     for format in [Format::Sc16, Format::Sc8] {
         for factor in Factor::all() {
@@ -56,7 +56,7 @@ fn what_is_received_has_its_amplitude_at_every_rate() {
 fn what_is_sent_has_its_amplitude_at_every_rate() {
     let recorder = Recorder::default();
     let signals = Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(recorder.clone()) };
-    let net = world_with(Options::default(), signals);
+    let net = world_with(N200Options::default(), signals);
     let mut radio = net.radio();
     for format in [Format::Sc16, Format::Sc8] {
         for factor in Factor::all() {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use common::{ADDR, Action, OTHER, SimNet, Way, faulty, ms, ramps, world, world_faulty};
 use takt_base::{Complex32, Tick, Ticks};
-use takt_emulator::n200::{Board, Options};
+use takt_emulator::n200::{Board, N200Options};
 use takt_radio::board::{BoardKind, Side};
 use takt_radio::n200::{CLOCK, ClockSource, FrameBytes, N200, OpenOptions, RxOptions, TimeSource, TxOptions};
 use takt_radio::{
-    AnyIdentity, Burst, Found, FoundState, Net, RadioError, RxStream, TuneRequest, TxStream, find, probe,
+    AnyIdentity, Burst, FoundRadio, FoundState, Net, RadioError, RxStream, TuneRequest, TxStream, find, probe,
 };
 use takt_wire::n200::registers::{firmware, settings};
 use takt_wire::n200::{ControlAsk, ControlRequest, FifoAction, FifoCommand, RegisterAction, ports};
@@ -20,13 +20,13 @@ fn open(net: &Arc<SimNet>) -> Result<N200, RadioError> {
     N200::open(net.clone(), ADDR, &OpenOptions::default())
 }
 
-fn with(options: Options) -> Arc<SimNet> {
+fn with(options: N200Options) -> Arc<SimNet> {
     world_faulty(options, ramps(), &[])
 }
 
 #[test]
 fn a_radio_reports_what_it_is() {
-    let net = with(Options { serial: "F5A1B2".into(), name: "roof".into(), ..Options::default() });
+    let net = with(N200Options { serial: "F5A1B2".into(), name: "roof".into(), ..N200Options::default() });
     let radio = open(&net).unwrap();
     let id = radio.identity();
     assert_eq!((id.model, id.serial.as_str(), id.name.as_str()), ("N200r4", "F5A1B2", "roof"));
@@ -54,15 +54,15 @@ fn a_radio_that_swallows_everything_is_not_there() {
 #[test]
 fn versions_that_do_not_match_are_refused_with_both() {
     assert!(matches!(
-        open(&with(Options { firmware: 13, ..Options::default() })),
+        open(&with(N200Options { firmware: 13, ..N200Options::default() })),
         Err(RadioError::Firmware { got: 13, low: 10, high: 12, .. })
     ));
     for firmware in [10, 11] {
-        assert!(open(&with(Options { firmware, ..Options::default() })).is_ok(), "{firmware}");
+        assert!(open(&with(N200Options { firmware, ..N200Options::default() })).is_ok(), "{firmware}");
     }
     for major in [9, 10, 12] {
         assert!(matches!(
-            open(&with(Options { fpga: major << 16 | 3, ..Options::default() })),
+            open(&with(N200Options { fpga: major << 16 | 3, ..N200Options::default() })),
             Err(RadioError::Fpga { want_major: 11, minor: 3, .. })
         ));
     }
@@ -71,7 +71,7 @@ fn versions_that_do_not_match_are_refused_with_both() {
 #[test]
 fn other_radios_are_named() {
     assert!(matches!(
-        open(&with(Options { hardware: 0x0400, fpga: 0x000A_0000, ..Options::default() })),
+        open(&with(N200Options { hardware: 0x0400, fpga: 0x000A_0000, ..N200Options::default() })),
         Err(RadioError::OtherKind { found: "a USRP2", .. })
     ));
     // An X310 is silent to this hello and echoes its own.
@@ -264,7 +264,7 @@ fn gains_reach_the_attenuators() {
 #[test]
 fn a_radio_without_a_front_end_streams_all_the_same() {
     for board in [Board::None, Board::Basic, Board::Lf, Board::Wbx] {
-        let net = with(Options { board, ..Options::default() });
+        let net = with(N200Options { board, ..N200Options::default() });
         let (mut radio, mut rx) = net.receiver(1e6);
         rx.start(None).unwrap();
         let mut buffer = vec![Complex32::default(); 1000];
@@ -283,7 +283,7 @@ fn a_radio_without_a_front_end_streams_all_the_same() {
 #[test]
 fn clocks_set_at_the_same_edge_are_one() {
     let net = world();
-    net.add(OTHER, Options { serial: "EMU002".into(), ..Options::default() }, ramps(), &[]);
+    net.add(OTHER, N200Options { serial: "EMU002".into(), ..N200Options::default() }, ramps(), &[]);
     net.world.run_for(ms(300));
     let mut a = net.radio();
     let mut b = N200::open(net.clone(), OTHER, &OpenOptions::default()).unwrap();
@@ -297,7 +297,7 @@ fn clocks_set_at_the_same_edge_are_one() {
     net.world.run_for(ms(1100));
     assert_eq!(a.time_at_last_pps().unwrap(), b.time_at_last_pps().unwrap());
 
-    // What they receive from the same tick on is the same.
+    // They receive the same from the same tick on.
     let start = a.time().unwrap() + CLOCK.ticks_in(ms(50));
     let mut streams: Vec<_> = [&mut a, &mut b].map(|r| r.rx_streamer(&RxOptions::new(1e6)).unwrap()).into();
     for stream in &mut streams {
@@ -380,15 +380,18 @@ fn what_is_found_is_described_and_not_disturbed() {
     let net = world();
     let shared: Arc<dyn Net> = net.clone();
     let look = || find(&shared, Some(ADDR)).unwrap();
-    let [Found { identity: Some(id), state: FoundState::Free, .. }] = &look()[..] else { panic!("{:?}", look()) };
+    let [FoundRadio { identity: Some(id), state: FoundState::Free, .. }] = &look()[..] else { panic!("{:?}", look()) };
     assert_eq!(id.about().serial, "EMU001");
     let radio = net.radio();
-    assert!(matches!(look()[..], [Found { state: FoundState::InUse { .. }, .. }]));
+    assert!(matches!(look()[..], [FoundRadio { state: FoundState::InUse { .. }, .. }]));
     assert!(radio.check().is_ok());
     assert!(find(&shared, Some(OTHER)).unwrap().is_empty());
-    let old = with(Options { fpga: 0x000A_0000, ..Options::default() });
+    let old = with(N200Options { fpga: 0x000A_0000, ..N200Options::default() });
     let shared: Arc<dyn Net> = old;
-    assert!(matches!(find(&shared, Some(ADDR)).unwrap()[..], [Found { state: FoundState::Unsuitable { .. }, .. }]));
+    assert!(matches!(
+        find(&shared, Some(ADDR)).unwrap()[..],
+        [FoundRadio { state: FoundState::Unsuitable { .. }, .. }]
+    ));
 }
 
 #[test]
@@ -406,7 +409,7 @@ fn a_radio_that_does_not_say_who_has_it_spoils_no_search() {
     });
     let shared: Arc<dyn Net> = net;
     let found = find(&shared, Some(ADDR)).unwrap();
-    let [Found { addr: ADDR, identity: Some(AnyIdentity::N200(_)), state: FoundState::Unsuitable { why } }] =
+    let [FoundRadio { addr: ADDR, identity: Some(AnyIdentity::N200(_)), state: FoundState::Unsuitable { why } }] =
         &found[..]
     else {
         panic!("{found:?}")
@@ -417,7 +420,7 @@ fn a_radio_that_does_not_say_who_has_it_spoils_no_search() {
 #[test]
 fn a_probe_describes_board_clock_and_gps() {
     for gpsdo in [false, true] {
-        let net = with(Options { gpsdo, ..Options::default() });
+        let net = with(N200Options { gpsdo, ..N200Options::default() });
         let mut radio = net.radio();
         let probe = probe(&mut radio).unwrap();
         assert!(probe.reference_locked && !probe.mimo_link);

@@ -23,7 +23,7 @@ const RATE: f64 = 1e6;
 const STEP: u64 = 100;
 const SAMPLES: usize = 20_000;
 
-/// What no radio means: any bytes, or the beginning of a datagram that it does.
+/// Bytes that no radio means: any, or the beginning of a datagram that it does.
 fn garbage() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let noise = prop::collection::vec(any::<u8>(), 0..1500);
     let header = prop::collection::vec(any::<u8>(), 14..60).prop_map(|mut bytes| {
@@ -54,7 +54,7 @@ proptest! {
         let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(500))).unwrap();
         prop_assert_eq!((received.samples, received.first, received.event), (SAMPLES, start, None));
         for (n, sample) in buffer.iter().enumerate() {
-            let want = (Ramp::at(start.0 + n as u64 * STEP + common::BORN_TICK).re * 32768.0) as i16;
+            let want = Ramp::word(start.0 + n as u64 * STEP + common::BORN_TICK);
             prop_assert_eq!(sample.re, want);
         }
         let stats = rx.stats();
@@ -86,7 +86,7 @@ fn x310() -> (Arc<SimNet>, X310) {
     let start = MonoNs(10 * BORN_TICK);
     let world = World::starting_at(start, LATENCY);
     let signals = || Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) };
-    let options = device::Options { born: Tick(start.0), ..device::Options::default() };
+    let options = device::X310Options { born: Tick(start.0), ..device::X310Options::default() };
     let radio = device::X310::new(options, [signals(), signals()]).unwrap();
     world.add(ADDR, device::CLOCK, Faulty::new(radio, vec![], Tick(start.0), device::CLOCK));
     let net = Arc::new(SimNet { world, script: Arc::default() });
@@ -100,7 +100,8 @@ fn samples_for(way: Way, port: u16, bytes: &[u8]) -> Option<u16> {
     (header.kind == PacketType::TimedData).then_some(header.destination)
 }
 
-/// What no X310 means: any bytes, or the header of a packet of any kind. None of it is for an endpoint that this host has.
+/// Bytes that no X310 means: any, or the header of a packet of any kind. None of it is for an endpoint that this host
+/// has.
 fn x310_garbage() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let header = (prop::collection::vec(any::<u8>(), 8..100), 0u8..8).prop_map(|(mut bytes, kind)| {
         let len = bytes.len() as u16;
@@ -148,7 +149,7 @@ proptest! {
         let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(500))).unwrap();
         prop_assert_eq!((received.samples, received.first, received.event), (SAMPLES, start, None));
         for (n, sample) in buffer.iter().enumerate() {
-            let want = (Ramp::at(start.0 + n as u64 * X310_STEP + 2 * BORN_TICK).re * 32768.0) as i16;
+            let want = Ramp::word(start.0 + n as u64 * X310_STEP + 2 * BORN_TICK);
             prop_assert_eq!(sample.re, want);
         }
         let stats = rx.stats();
@@ -156,7 +157,8 @@ proptest! {
         prop_assert!(stats.bad_datagrams >= SAMPLES as u64 / 1996 * each as u64, "{:?}", stats);
     }
 
-    /// What the radio says it has sent is adopted, whatever it is: nothing may come of that but credit that is wrong for a while.
+    /// The radio's count of what it has sent is adopted, whatever it is. Nothing may come of that but credit that is
+    /// wrong for a while.
     #[test]
     fn a_receive_stream_of_an_x310_outlives_any_count_of_the_radio((bytes, packets) in claim(), every in 1usize..9) {
         let (net, mut radio) = x310();

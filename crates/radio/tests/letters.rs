@@ -149,7 +149,7 @@ fn damaged_samples_are_no_letter() {
         let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(1000))).unwrap();
         assert_eq!((received.first, received.samples, received.event), (next, FULL as usize, None));
         for (i, sample) in (0..).zip(&buffer) {
-            let want = (Ramp::at(next.0 + i * STEP + common::BORN_TICK).re * 32768.0) as i16;
+            let want = Ramp::word(next.0 + i * STEP + common::BORN_TICK);
             wrong += u32::from(*sample != Complex::new(want, -want));
         }
         next += Ticks(FULL * STEP);

@@ -280,7 +280,7 @@ fn two_channels_are_the_same_samples_of_the_same_ticks() {
         assert_eq!(received.first, next.unwrap_or(received.first));
         next = Some(received.first + Ticks(5000 * STEP));
         assert_eq!(a, b);
-        assert_eq!(a[0].re, (Ramp::at(received.first.0 + common::BORN_TICK).re * 32768.0) as i16);
+        assert_eq!(a[0].re, Ramp::word(received.first.0 + common::BORN_TICK));
     }
 }
 

@@ -2,15 +2,23 @@
 
 mod common;
 
-use common::{Ramp, Recorder, faulty, ms, world_with};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use common::{ADDR, LATENCY, Ramp, Recorder, SimNet, faulty, ms, ramps, world_with};
 use proptest::prelude::*;
 use takt_base::{Complex32, MonoNs, Stop, Tick, Ticks, VirtualClock};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_dsp::sigmf::{Global, Reader, Writer};
-use takt_emulator::n200::{Options, Signals};
+use takt_emulator::drive::sim::World;
+use takt_emulator::fault::Faulty;
+use takt_emulator::n200::{N200Options, Signals};
+use takt_emulator::x310::{self as device, X310Options};
+use takt_host::placement::Placement;
 use takt_radio::n200::CLOCK;
 use takt_radio::sigmf::{PlayPlan, RecordPlan, Recorded, SigmfRx, SigmfTx, play, record};
-use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream};
+use takt_radio::x310::{OpenOptions, X310};
+use takt_radio::{Burst, RadioError, RxEvent, RxOptions, RxStream, RxStreamer, TxEventKind, TxStream};
 
 const NEVER: MonoNs = MonoNs::NEVER;
 
@@ -69,8 +77,8 @@ fn what_a_radio_loses_is_a_gap_of_its_length_in_the_recording() {
     let (mut radio, mut rx) = net.receiver(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     rx.start(Some(start)).unwrap();
-    let plan =
-        RecordPlan { samples: Some(100_000), frequency_hz: Some(900e6), utc: Some((start, 1_700_000_000_000_000_000)) };
+    let utc = Some((start, 1_700_000_000_000_000_000));
+    let plan = RecordPlan { samples: Some(100_000), frequency_hz: Some(900e6), utc, ..RecordPlan::default() };
     let (recorded, metadata) = record(&mut rx, &*net, writer(&path, 1e6), &plan, &mut |_| (), &Stop::new()).unwrap();
     assert!(recorded.complete && recorded.lost_to_disk == 0);
     assert_eq!(recorded.samples + recorded.lost_samples, 100_000);
@@ -119,6 +127,57 @@ fn a_start_that_comes_too_late_ends_the_recording_with_an_error() {
     assert!(Reader::open(&path).is_ok(), "what there is of it is readable");
 }
 
+/// Records `samples` samples as `takt record` does: from 100 ms ahead on, which is as long as a stream may be silent. Ends after
+/// `looks` calls of the stream at the latest.
+fn recorded_from_ahead(rx: &mut RxStreamer, now: Tick, net: &SimNet, samples: u64, looks: u32) -> Recorded {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = writer(&dir.path().join("ahead"), rx.rate_sps());
+    rx.start(Some(now + rx.tick_rate().ticks_in(ms(100)))).unwrap();
+    let plan = RecordPlan { samples: Some(samples), ..RecordPlan::default() };
+    let (stop, mut looked) = (Stop::new(), 0);
+    let mut progress = |_| {
+        looked += 1;
+        if looked == looks {
+            stop.request();
+        }
+    };
+    record(rx, net, writer, &plan, &mut progress, &stop).unwrap().0
+}
+
+/// A world with one X310 that receives a ramp, opened.
+fn x310() -> (Arc<SimNet>, X310) {
+    let (start, IpAddr::V4(address)) = (MonoNs(1_000_000_000), ADDR) else { unreachable!("it has an IPv4 address") };
+    let world = World::starting_at(start, LATENCY);
+    let options = X310Options { born: Tick(start.0), address, ..X310Options::default() };
+    let device = device::X310::new(options, [ramps(), ramps()]).unwrap();
+    world.add(ADDR, device::CLOCK, Faulty::new(device, vec![], Tick(start.0), device::CLOCK));
+    let net = Arc::new(SimNet { world, script: Arc::default() });
+    let radio = X310::open(net.clone(), ADDR, &OpenOptions::default()).unwrap();
+    (net, radio)
+}
+
+#[test]
+fn a_clean_recording_waits_for_its_first_sample_without_a_timeout() {
+    let net = faulty(&[]);
+    let (mut radio, mut rx) = net.receiver(1e6);
+    let of_n200 = recorded_from_ahead(&mut rx, radio.time().unwrap(), &net, 100_000, 100);
+    let (net, mut radio) = x310();
+    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    let of_x310 = recorded_from_ahead(&mut rx, radio.time().unwrap(), &net, 100_000, 100);
+    for (model, recorded) in [("N200", of_n200), ("X310", of_x310)] {
+        assert_eq!((recorded.samples, recorded.lost_samples, recorded.timeouts), (100_000, 0, 0), "{model}");
+        assert!(recorded.complete, "{model}");
+    }
+}
+
+#[test]
+fn a_radio_that_sends_nothing_is_timed_out_from_when_its_first_sample_was_due() {
+    let net = faulty(&["lose:rx,every=1"]);
+    let (mut radio, mut rx) = net.receiver(1e6);
+    let recorded = recorded_from_ahead(&mut rx, radio.time().unwrap(), &net, 100_000, 6);
+    assert_eq!((recorded.samples, recorded.timeouts, recorded.complete), (0, 5, false), "all but the first 100 ms");
+}
+
 #[test]
 fn a_recording_is_whole_if_samples_came_and_none_is_missing_of_those_requested() {
     let all = Recorded { samples: 1000, complete: true, ..Recorded::default() };
@@ -141,10 +200,10 @@ fn a_recording_is_played_with_its_gaps_and_again() {
 
     let recorder = Recorder::default();
     let signals = Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) };
-    let net = world_with(Options::default(), signals);
+    let net = world_with(N200Options::default(), signals);
     let (mut radio, mut tx) = net.transmitter(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
-    let plan = PlayPlan { start, lead: ms(20), times: 2 };
+    let plan = PlayPlan { start, lead: ms(20), times: 2, placement: Placement::default() };
     let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
     // The second turn follows without a gap, so its first burst is one with the last of the first: U S L stay 0.
     assert_eq!((played.samples, played.complete), (4000, true), "{played:?}");
@@ -163,6 +222,41 @@ fn a_recording_is_played_with_its_gaps_and_again() {
     assert_eq!(blocks.iter().map(|(.., block)| block.len()).sum::<usize>(), 4000);
 }
 
+#[test] // F4: nothing was played, and that was right. F5: what lies before was played
+fn a_recording_of_another_program_begins_with_its_first_capture() {
+    let samples: Vec<Complex32> = (0..3000).map(|n| Complex32::new(n as f32 / 4000.0, 0.0)).collect();
+    for (captures, begins) in [("", 0), (r#"{"core:sample_start": 1000}"#, 1000)] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("foreign");
+        let global = r#""core:datatype": "cf32_le", "core:version": "1.2.0", "core:sample_rate": 1e6"#;
+        let meta = format!(r#"{{"global": {{{global}}}, "captures": [{captures}], "annotations": []}}"#);
+        std::fs::write(path.with_extension("sigmf-meta"), meta).unwrap();
+        let bytes: Vec<u8> = samples.iter().flat_map(|x| [x.re, x.im]).flat_map(f32::to_le_bytes).collect();
+        std::fs::write(path.with_extension("sigmf-data"), bytes).unwrap();
+
+        let mut rx = SigmfRx::open(&path).unwrap();
+        let mut buffer = vec![Complex32::default(); 4000];
+        let received = rx.recv(&mut [&mut buffer], NEVER).unwrap();
+        assert_eq!((received.samples, received.event), (3000 - begins, Some(RxEvent::EndOfBurst)));
+        assert_eq!(buffer[..3000 - begins], samples[begins..]);
+
+        let recorder = Recorder::default();
+        let signals = Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) };
+        let net = world_with(N200Options::default(), signals);
+        let (mut radio, mut tx) = net.transmitter(1e6);
+        let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+        let plan = PlayPlan { start, lead: ms(20), times: 1, placement: Placement::default() };
+        let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
+        let all = (played.samples, played.bursts, played.burst_acks, played.clipped_samples, played.complete);
+        assert_eq!(all, (3000 - begins as u64, 1, 1, 0, true), "{played:?}");
+        let blocks = recorder.0.lock().unwrap();
+        assert_eq!(blocks[0].0, start + Ticks(common::BORN_TICK));
+        let sent: Vec<Complex32> = blocks.iter().flat_map(|(.., block)| block.clone()).collect();
+        assert_eq!(sent.len(), 3000 - begins);
+        assert!(sent.iter().zip(&samples[begins..]).all(|(sent, sample)| (sent - sample).norm() < 1e-3));
+    }
+}
+
 /// The radio's buffer holds a quarter of a second of this: it is full long before a burst begins, and right to be.
 #[test]
 fn a_radio_that_waits_for_a_burst_is_not_timed_out() {
@@ -175,12 +269,12 @@ fn a_radio_that_waits_for_a_burst_is_not_timed_out() {
     tx.finish().unwrap();
 
     let net = world_with(
-        Options::default(),
+        N200Options::default(),
         Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) },
     );
     let (mut radio, mut tx) = net.transmitter(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(400));
-    let plan = PlayPlan { start, lead: ms(400), times: 1 };
+    let plan = PlayPlan { start, lead: ms(400), times: 1, placement: Placement::default() };
     let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
     assert_eq!((played.samples, played.burst_acks, played.timeouts), (800_000, 2, 0), "{played:?}");
 }

@@ -1,5 +1,5 @@
-//! Who may be sent samples: a radio that is not takt's own, only if the user has stated so. And what a driver does not take on
-//! trust: boards it has no model of, oscillators and references that do not lock.
+//! Permission to send samples to a radio: one that is not takt's own, only if the user has stated so. And what a driver
+//! does not take on trust: boards it has no model of, oscillators and references that do not lock.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{ADDR, Action, SimNet, Way, ms, ramps, world, world_faulty};
 use takt_base::Complex32;
-use takt_emulator::n200::{EepromImages, N200 as Device, Options};
+use takt_emulator::n200::{EepromImages, N200 as Device, N200Options};
 use takt_radio::board::{BoardKind, Side};
 use takt_radio::n200::{CLOCK, ClockSource, N200, OpenOptions, RxOptions, TxOptions, TxWish};
 use takt_radio::{Burst, RadioError, RxStream, TuneRequest, TxStream};
@@ -19,7 +19,7 @@ const RATE: f64 = 1e6;
 
 /// A world whose radio does not say that it is software, as a real one.
 fn hardware() -> Arc<SimNet> {
-    world_faulty(Options { marked: false, ..Options::default() }, ramps(), &[])
+    world_faulty(N200Options { marked: false, ..N200Options::default() }, ramps(), &[])
 }
 
 fn open(net: &Arc<SimNet>, options: OpenOptions) -> Result<N200, RadioError> {
@@ -37,7 +37,7 @@ fn receives(net: &SimNet, radio: &mut N200) {
 fn takt_knows_its_own_radios_and_is_not_fooled_by_names() {
     assert!(world().radio().identity().software);
     assert!(!hardware().radio().identity().software);
-    let alike = Options { name: "takt software radio".into(), marked: false, ..Options::default() };
+    let alike = N200Options { name: "takt software radio".into(), marked: false, ..N200Options::default() };
     assert!(!world_faulty(alike, ramps(), &[]).radio().identity().software);
 }
 
@@ -89,9 +89,9 @@ fn takts_own_radio_may_be_sent_anything() {
     assert!(radio.tx_streamer(&TxOptions::new(RATE)).is_ok());
 }
 
-/// What the EEPROMs of a radio with these daughterboards hold.
+/// EEPROM contents of a radio with these daughterboards.
 fn with_boards(rx: u16, tx: u16) -> EepromImages {
-    let mut bytes = Device::new(Options::default(), ramps()).unwrap().eeproms().to_bytes();
+    let mut bytes = Device::new(N200Options::default(), ramps()).unwrap().eeproms().to_bytes();
     for (at, id) in [(256, tx), (512, rx)] {
         let board = Daughterboard { id, revision: 0, serial: Text::default() };
         bytes[at..at + Daughterboard::IMAGE_BYTES].copy_from_slice(&board.image());
@@ -101,7 +101,7 @@ fn with_boards(rx: u16, tx: u16) -> EepromImages {
 
 #[test]
 fn boards_without_a_model_stream_and_are_not_set() {
-    let options = Options { eeproms: Some(with_boards(0x0069, 0x0068)), ..Options::default() };
+    let options = N200Options { eeproms: Some(with_boards(0x0069, 0x0068)), ..N200Options::default() };
     let net = world_faulty(options, ramps(), &[]);
     let mut radio = net.radio();
     assert_eq!(radio.board(), BoardKind::Unknown);

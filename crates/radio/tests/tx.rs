@@ -4,7 +4,7 @@ mod common;
 
 use common::{Ramp, Recorder, ms, world_with};
 use takt_base::{Complex32, Tick, Ticks};
-use takt_emulator::n200::{Options, Signals};
+use takt_emulator::n200::{N200Options, Signals};
 use takt_radio::n200::CLOCK;
 use takt_radio::{Burst, TxEventKind, TxStream};
 
@@ -12,7 +12,7 @@ use takt_radio::{Burst, TxEventKind, TxStream};
 fn a_timed_burst_leaves_at_its_tick_and_is_acknowledged() {
     let recorder = Recorder::default();
     let net = world_with(
-        Options::default(),
+        N200Options::default(),
         Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) },
     );
     let (mut radio, mut tx) = net.transmitter(1e6);

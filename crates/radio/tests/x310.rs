@@ -10,14 +10,14 @@ use takt_base::{Clock, Complex32, MonoNs, Tick, Ticks};
 use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
 use takt_emulator::signals::Signals;
-use takt_emulator::x310::{self as device, Options};
+use takt_emulator::x310::{self as device, Uhd, X310Options};
 use takt_radio::n200::{self, ClockSource};
 use takt_radio::x310::{CLOCK, MasterClock, OpenOptions, X310};
 use takt_radio::{
-    AnyIdentity, AnyOptions, Burst, Found, FoundState, Net, Radio, RadioError, RxEvent, RxOptions, RxStream,
+    AnyIdentity, AnyOptions, Burst, FoundRadio, FoundState, Net, Radio, RadioError, RxEvent, RxOptions, RxStream,
     RxStreamer, TxEventKind, TxOptions, TxStream, find,
 };
-use takt_wire::x310::registers::shared;
+use takt_wire::x310::registers::{board, shared};
 use takt_wire::x310::{Firmware, FrameProbe, ports};
 
 use common::{ADDR, Action, LATENCY, Ramp, Recorder, SimNet, Way, ms};
@@ -30,11 +30,16 @@ const STEP: u64 = 2;
 
 /// A world with one X310 that receives a ramp on both channels, and what it is played.
 fn world(faults: &[&str]) -> (Arc<SimNet>, [Recorder; 2]) {
+    world_serving(Uhd::default(), faults)
+}
+
+/// The same with an X310 that has the image of a release of UHD.
+fn world_serving(uhd: Uhd, faults: &[&str]) -> (Arc<SimNet>, [Recorder; 2]) {
     let world = World::starting_at(START, LATENCY);
     let played = [Recorder::default(), Recorder::default()];
     let signals =
         played.clone().map(|recorder| Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder) });
-    let options = Options { born: Tick(START.0), address: address(), ..Options::default() };
+    let options = X310Options { born: Tick(START.0), address: address(), ..X310Options::serving(uhd) };
     let device = device::X310::new(options, signals).expect("an X310");
     let faults = faults.iter().map(|text| text.parse().expect("a fault")).collect();
     world.add(ADDR, device::CLOCK, Faulty::new(device, faults, Tick(START.0), device::CLOCK));
@@ -126,7 +131,7 @@ fn an_x310_that_does_not_say_who_has_it_spoils_no_search() {
     });
     let net: Arc<dyn Net> = net;
     let found = find(&net, Some(ADDR)).expect("a search");
-    let [Found { addr: ADDR, identity: Some(AnyIdentity::X310(_)), state: FoundState::Unsuitable { why } }] =
+    let [FoundRadio { addr: ADDR, identity: Some(AnyIdentity::X310(_)), state: FoundState::Unsuitable { why } }] =
         &found[..]
     else {
         panic!("{found:?}")
@@ -148,7 +153,7 @@ fn receive(rx: &mut RxStreamer, start: Tick, call: usize, samples: u64, until: M
         let offset = clock_offset();
         for buffer in &buffers {
             for (i, sample) in (0..).zip(&buffer[..received.samples]) {
-                let want = (Ramp::at(received.first.0 + i * STEP + offset).re * 32768.0) as i16;
+                let want = Ramp::word(received.first.0 + i * STEP + offset);
                 assert_eq!((sample.re, sample.im), (want, -want), "sample {i} after {}", received.first);
             }
         }
@@ -299,7 +304,7 @@ fn numbered(count: usize) -> Vec<Complex32> {
 
 type Shared = Arc<Mutex<Vec<common::Played>>>;
 
-/// What was played, in a row: the tick of its first sample, and the samples.
+/// Played samples, in a row: the tick of the first, and the samples.
 fn in_a_row(played: &Shared) -> (u64, Vec<Complex32>) {
     let played = played.lock().expect("ours");
     let mut next = played.first().expect("something was played").0.0;
@@ -359,7 +364,7 @@ fn s_datagrams_lost_on_the_way_are_reported_and_cost_no_credit() {
 
 #[test]
 fn s_a_whole_window_lost_on_the_way_costs_no_credit() {
-    // What the radio has room for is 5 ms, and what it says and is told of it can be lost, too.
+    // The radio has room for 5 ms, and what it says and is told of it can be lost, too.
     for lost in ["tx", "all"] {
         let (net, _) = world(&[&format!("stall:{lost},at=+50ms,for=300ms")]);
         let mut radio = open(&net);
@@ -399,6 +404,60 @@ fn a_radio_that_another_host_uses_is_refused_and_taken_by_force() {
     assert!(matches!(first.check(), Err(RadioError::TakenOver { .. })), "{:?}", first.check());
     drop(first);
     assert!(second.check().is_ok());
+}
+
+/// Protocols 1.0 and 2.0 have other control packets, radio blocks 0.1 and 1.0 other registers (x310.md 18).
+#[test]
+fn a_radio_with_the_image_of_any_release_of_uhd_streams_both_ways() {
+    for uhd in ["4.3", "4.9", "4.10", "4.11", "auto"] {
+        let (net, played) = world_serving(uhd.parse().expect("a release"), &[]);
+        let mut radio = open(&net);
+        let mut rx = radio.rx_streamer(&options(&[0, 1])).expect("a stream");
+        let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+        rx.start(Some(start)).expect("it starts");
+        assert_eq!(receive(&mut rx, start, 10_000, 100_000, net.now() + ms(500)), [], "{uhd}");
+        rx.stop().expect("it stops");
+        drop(rx);
+        // Its message is acknowledged, as that of the burst below.
+        let mut late = radio.rx_streamer(&options(&[0])).expect("a stream");
+        late.burst(1000, Some(start)).expect("it is given");
+        let mut buffer = vec![Complex32::default(); 100];
+        let received = late.recv(&mut [&mut buffer], net.now() + ms(100)).expect("a report");
+        assert!(matches!(received.event, Some(RxEvent::Late { .. })), "{uhd}: {received:?}");
+        let wish = TxOptions { channels: vec![0, 1], ..TxOptions::new(RATE_SPS) };
+        let mut tx = radio.tx_streamer(&wish).expect("a stream");
+        let (samples, start) = (numbered(50_000), radio.time().expect("its time") + CLOCK.ticks_in(ms(20)));
+        tx.send(&[&samples, &samples], Burst::at(start).ending(), net.now() + ms(100)).expect("it is sent");
+        for _ in 0..2 {
+            let event = tx.event(net.now() + ms(500)).expect("a radio").expect("an acknowledgement");
+            assert_eq!(event.kind, TxEventKind::BurstAck, "{uhd}: {event:?}");
+        }
+        for recorder in &played {
+            let (first, all) = in_a_row(&recorder.0);
+            assert_eq!((first, all.len()), (start.0 + clock_offset(), samples.len()), "{uhd}");
+        }
+        let control = net.world.device(ADDR, |radio: &mut Faulty<device::X310>| radio.device().report().control);
+        let wrong = (control.malformed_datagrams, control.dropped_commands, control.unserved_hosts);
+        assert_eq!(wrong, (0, 0, 0), "{uhd}: {control:?}");
+    }
+}
+
+#[test]
+fn a_radio_of_a_protocol_that_takt_does_not_know_is_refused_with_those_it_knows() {
+    let (net, _) = world(&[]);
+    let address = board::BASE + 4 * board::RFNOC_INFO;
+    net.tamper(move |way, port, bytes| match Firmware::parse(bytes) {
+        Ok(reply) if way == Way::In && port == ports::FIRMWARE && reply.address == address => {
+            let mut bytes = vec![0; Firmware::BYTES];
+            Firmware { data: 0x0040_0301, ..reply }.write(&mut bytes).expect("room");
+            Action::Become(bytes)
+        }
+        _ => Action::Pass,
+    });
+    let error = X310::open(net.clone(), ADDR, &OpenOptions::default()).err().expect("a refusal");
+    let said = "127.0.4.1:49153 has version 3.1 of the RFNoC protocol, this driver knows 1 and 2";
+    assert_eq!(error.to_string(), said);
+    assert!(error.fix().is_some());
 }
 
 #[test]

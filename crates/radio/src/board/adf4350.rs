@@ -1,8 +1,8 @@
 //! ADF4350: six registers from a wanted frequency.
 //!
-//! Source: Analog Devices ADF4350 data sheet, revision B, "Register maps" and "RF synthesizer: a worked example". What
-//! the data sheet leaves open (charge pump 1.88 mA, low-spur mode, phase resync after 400 µs, feedback from behind the
-//! output divider) is what UHD was seen to write to an SBX; the tests hold both against each other.
+//! Source: Analog Devices ADF4350 data sheet, revision B, "Register maps" and "RF synthesizer: a worked example". The
+//! data sheet leaves some settings open: charge pump 1.88 mA, low-spur mode, phase resync after 400 µs, feedback from
+//! behind the output divider. UHD was seen to write them to an SBX; the tests hold both against each other.
 //!
 //! With feedback from behind the output divider, `output = (INT + FRAC / MOD) × PFD` whatever the divider is.
 

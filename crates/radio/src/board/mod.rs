@@ -59,7 +59,7 @@ impl Range {
     }
 }
 
-/// What one side of a board is set to.
+/// State of one side of a board.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SideState {
     /// Place in [`BoardKind::antennas`].

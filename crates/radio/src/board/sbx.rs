@@ -31,7 +31,7 @@ const MARK: u32 = 1 << 7;
 const SWITCH: u32 = 1 << 14;
 const LOW_PASS: u32 = 1 << 15;
 
-/// Where the low-pass filter behind the oscillator is switched in.
+/// Frequency below which the low-pass filter behind the oscillator is switched in.
 const LOW_PASS_BELOW_HZ: f64 = 1.5e9;
 
 pub(super) fn pins(rx: &SideState, tx: &SideState) -> Pins {
@@ -77,7 +77,7 @@ mod tests {
         SideState { antenna, gain_db, lo_hz, locked }
     }
 
-    // What UHD 4.3 was seen to write, registers 184 (idle), 185 (receive), 186 (transmit), 187 (both).
+    // UHD 4.3 was seen to write these, registers 184 (idle), 185 (receive), 186 (transmit), 187 (both).
     #[test]
     fn uhd_writes_the_same_pins() {
         let fresh = side(0, 0.0, 2.4e9, false);

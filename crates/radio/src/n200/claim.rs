@@ -1,4 +1,4 @@
-//! Whose radio it is: claiming it, saying so every 1.5 s, and noticing when it is gone.
+//! Ownership of the radio: claiming it, saying so every 1.5 s, and noticing when it is gone.
 //!
 //! A device keeps two cells for this: who owns it, and the device time (low word, bit 0 set) of the owner's last sign. A
 //! host that has sent nothing for 3 s is taken for dead, and a software radio then stops its streams.
@@ -6,15 +6,16 @@
 //! Whoever finds the radio owned waits for the owner's next sign. If it comes, the radio is in use; if it does not, the
 //! owner was killed, and the radio is free 3 s after the last one: a program started again needs no force.
 //!
-//! What a lock can't do: UHD's `find` writes 0 into the time cell of any radio it meets, and an N200 (FPGA 11) is never
-//! seen as locked by UHD. The next sign mends the first; the second shows up as [`RadioError::TakenOver`] within 1.5 s.
+//! A lock has two gaps. UHD's `find` writes 0 into the time cell of any radio it meets, and UHD never sees an N200
+//! (FPGA 11) as locked. The next sign mends the first; the second shows up as [`RadioError::TakenOver`] within 1.5 s.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_wire::n200::MASTER_CLOCK_HZ;
+use takt_base::{Speed, Ticks};
 use takt_wire::n200::registers::{firmware, readback};
 
+use super::CLOCK;
 use super::control::Control;
 use crate::claim::{Claim, Holder, Standing, own_name};
 use crate::ports::Patience;
@@ -31,11 +32,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// `InUse` if another host lives that owns it, unless `force`; `Thread` if there can be no keeper.
-pub(super) fn take(net: &Arc<dyn Net>, control: &mut Control, force: bool) -> Result<Arc<Claim>, RadioError> {
+pub(super) fn take(
+    net: &Arc<dyn Net>,
+    control: &mut Control,
+    speed: Speed,
+    force: bool,
+) -> Result<Arc<Claim>, RadioError> {
     let addr = control.peer().ip();
     let owner = own_name();
     if !force {
-        outlive_owner(&**net, control, owner)?;
+        outlive_owner(&**net, control, speed, owner)?;
     }
     control.firmware_poke(firmware::LOCK_OWNER, owner)?;
     let mut own = Control::open(net, addr)?;
@@ -77,9 +83,9 @@ impl Holder for LockCells {
 /// # Errors
 /// `InUse` once the owner gives a sign. A virtual world has one thread, so nobody could give one while this one waits:
 /// there the last one counts.
-fn outlive_owner(net: &dyn Net, control: &mut Control, own: u32) -> Result<(), RadioError> {
+fn outlive_owner(net: &dyn Net, control: &mut Control, speed: Speed, own: u32) -> Result<(), RadioError> {
     let mut last_age = None;
-    while let Some((owner, age)) = other_owner(control, own)? {
+    while let Some((owner, age)) = other_owner(control, speed, own)? {
         if !net.threads() || last_age.is_some_and(|last| age < last) {
             return Err(RadioError::InUse { addr: control.peer().ip(), owner, age: Some(age) });
         }
@@ -89,12 +95,17 @@ fn outlive_owner(net: &dyn Net, control: &mut Control, own: u32) -> Result<(), R
     Ok(())
 }
 
-/// Another host that gave a sign within the last 3 s, and when.
-pub(crate) fn other_owner(control: &mut Control, own: u32) -> Result<Option<(u32, Duration)>, RadioError> {
+/// Another host that gave a sign within the last 3 s by this host's clock, and when.
+pub(crate) fn other_owner(
+    control: &mut Control,
+    speed: Speed,
+    own: u32,
+) -> Result<Option<(u32, Duration)>, RadioError> {
     let sign = control.firmware_peek(firmware::LOCK_TIME)?;
     let owner = control.firmware_peek(firmware::LOCK_OWNER)?;
     let now = control.peek(readback::TIME_LOW)?;
-    let age = Duration::from_nanos(u64::from(now.wrapping_sub(sign)) * (1_000_000_000 / u64::from(MASTER_CLOCK_HZ)));
+    // The sign is the radio's time.
+    let age = speed.duration_of(CLOCK, Ticks(now.wrapping_sub(sign).into()));
     let lives = sign & 1 == 1 && age < STALE && owner != own;
     Ok(lives.then_some((owner, age)))
 }

@@ -15,7 +15,7 @@ use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, I
 use crate::ports::{ONLY, Patience, await_answer, open_engine, send_bytes};
 use crate::{Net, RadioError};
 
-/// What a device says of itself when it is greeted.
+/// Facts of a device about itself when it is greeted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Greeting {
     /// Protocol version of its firmware.

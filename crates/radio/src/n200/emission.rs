@@ -1,4 +1,4 @@
-//! What leaves a radio's connector when it is sent samples, and whether it may.
+//! Emission at a radio's connector when it is sent samples, and whether it may.
 //!
 //! A software radio of takt's own may be sent anything. Every other is sent nothing before the user has stated so
 //! ([`OpenOptions::transmit`](super::OpenOptions)): [`N200::tx_streamer`] refuses, so that no program can forget to ask.
@@ -15,7 +15,7 @@ use crate::board::{BoardKind, Side};
 pub const ALLOW_TRANSMIT: &str =
     "--transmit allows it: put an attenuator or a dummy load on the connector, unless you may use the frequency";
 
-/// What a radio transmits with.
+/// Emission of a radio.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Emission {
     /// Which radio: `N200r4 serial F5A1B2 at 192.168.10.2`.
@@ -42,7 +42,7 @@ pub struct TxWish<'a> {
 }
 
 impl Emission {
-    /// Of a radio as [`N200::open`] leaves it.
+    /// Emission of a radio as [`N200::open`] leaves it.
     #[must_use]
     pub fn as_opened(addr: IpAddr, identity: &Identity) -> Emission {
         let board = BoardKind::of(identity.rx_board.id, identity.tx_board.id);
@@ -75,7 +75,7 @@ impl fmt::Display for Emission {
 }
 
 impl N200 {
-    /// What it will transmit with once `wish` is set; `None` for a software radio of takt's own, which has no antenna.
+    /// Its emission once `wish` is set; `None` for a software radio of takt's own, which has no antenna.
     ///
     /// # Errors
     /// `Transmit` for any other radio that was opened without [`OpenOptions::transmit`](super::OpenOptions).

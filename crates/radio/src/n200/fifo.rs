@@ -33,7 +33,7 @@ const PORT: PortIndex = PortIndex(0);
 
 struct Sent {
     command: FifoCommand,
-    /// What the serial bus' control register held when this was sent.
+    /// Value of the serial bus' control register when this was sent.
     spi_control: u32,
     acked: bool,
 }
@@ -48,7 +48,7 @@ pub(super) struct Fifo {
     time: Option<Tick>,
     /// Until when a timed command may hold back acks.
     blocked_until: MonoNs,
-    /// What the serial bus' control register was last set to.
+    /// Last value of the serial bus' control register.
     spi_control: u32,
     /// Commands from the oldest without ack on.
     journal: VecDeque<Sent>,

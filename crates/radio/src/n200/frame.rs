@@ -22,7 +22,7 @@ pub struct FrameBytes {
 }
 
 impl FrameBytes {
-    /// What fits an Ethernet frame of 1500 bytes, both ways.
+    /// Sizes that fit an Ethernet frame of 1500 bytes, both ways.
     pub const ETHERNET: FrameBytes =
         FrameBytes { receive: takt_wire::n200::FRAME_BYTES, send: takt_wire::n200::FRAME_BYTES };
 }

@@ -8,17 +8,17 @@ use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 use super::N200;
 use super::hardware::LOOK_EVERY;
 use crate::board::{BoardKind, Side, SideState};
-use crate::{RadioError, TuneRequest, Tuned, lo_target_hz};
+use crate::{LoOffset, RadioError, TuneRequest, Tuned, lo_target_hz};
 
 /// Registers of the output pins, in the order of [`crate::board::Pins`].
 const PINS: [u8; 4] = [settings::GPIO_IDLE, settings::GPIO_RX, settings::GPIO_TX, settings::GPIO_BOTH];
-/// Where an SBX is tuned when it is opened, as UHD does; a WBX can't go there and gets its middle.
+/// First frequency of an SBX, as UHD has it; a WBX can't go there and gets its middle.
 const FIRST_SBX_HZ: f64 = 2.4e9;
 const FIRST_WBX_HZ: f64 = 1.134e9;
 /// A synthesiser locks within this time, or not at all.
 const LOCK_PATIENCE: Duration = Duration::from_millis(100);
 
-/// Where boards with a synthesiser are tuned when a radio is opened.
+/// First frequency of boards with a synthesiser, when a radio is opened.
 pub(super) fn first_hz(board: BoardKind) -> Option<f64> {
     match board {
         BoardKind::Sbx => Some(FIRST_SBX_HZ),
@@ -65,6 +65,24 @@ impl N200 {
         Ok(tuned)
     }
 
+    /// Tunes the oscillator of a side to the nearest it can make, which is returned, with the DSP at 0 Hz.
+    ///
+    /// # Errors
+    /// As [`N200::tune_rx`].
+    pub(crate) fn tune_oscillator_to(&mut self, side: Side, hz: f64) -> Result<f64, RadioError> {
+        let lo_hz = self.tune_oscillator(side, TuneRequest { target_hz: hz, offset: LoOffset::Hz(0.0) }, 0.0)?;
+        let block = match side {
+            Side::Rx => settings::RX_DSP[0],
+            Side::Tx => settings::TX_DSP,
+        };
+        self.fifo.poke(block + dsp::FREQUENCY, 0)?;
+        self.expect_lock(side)?;
+        if side == Side::Tx {
+            self.tx_hz = lo_hz;
+        }
+        Ok(lo_hz)
+    }
+
     /// Sets the gain of a side to the nearest its board has, which is returned, dB.
     ///
     /// # Errors
@@ -73,7 +91,11 @@ impl N200 {
         let board = self.board;
         let range = board.gains_db(side).ok_or_else(|| self.lacks("gain"))?;
         if !range.contains(gain_db) {
-            return Err(RadioError::Range { what: "gain in dB", got: gain_db, low: range.low, high: range.high });
+            let what = match side {
+                Side::Rx => "receive gain in dB",
+                Side::Tx => "transmit gain in dB",
+            };
+            return Err(RadioError::Range { what, got: gain_db, low: range.low, high: range.high });
         }
         let actual = (gain_db / range.step).round() * range.step;
         self.side_mut(side).gain_db = actual;
@@ -95,13 +117,17 @@ impl N200 {
         }
         let Some(antenna) = known.iter().position(|antenna| antenna.eq_ignore_ascii_case(name)) else {
             let known = known.iter().map(ToString::to_string).collect();
-            return Err(RadioError::Name { what: "antenna", got: name.to_owned(), known });
+            let what = match side {
+                Side::Rx => "receive antenna",
+                Side::Tx => "transmit antenna",
+            };
+            return Err(RadioError::Name { what, got: name.to_owned(), known });
         };
         self.side_mut(side).antenna = antenna;
         self.write_pins()
     }
 
-    /// What a side is set to.
+    /// State of a side.
     #[must_use]
     pub fn side(&self, side: Side) -> &SideState {
         match side {
@@ -256,6 +282,7 @@ impl N200 {
         state.lo_hz = synthesis.actual_hz;
         state.locked = false;
         self.write_pins()?;
+        self.correct(side, synthesis.actual_hz)?;
         Ok(synthesis.actual_hz)
     }
 

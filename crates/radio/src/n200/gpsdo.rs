@@ -21,13 +21,13 @@ const NAME_PATIENCE: Duration = Duration::from_millis(650);
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 /// Names that are known.
 const NAMES: [&str; 3] = ["FireFly", "GPSTCXO", "LC_XO"];
-/// What switches its sentences on, as UHD sends it.
+/// Commands that switch its sentences on, as UHD sends them.
 const SET_UP: [&str; 6] =
     ["SYST:COMM:SER:ECHO OFF", "SYST:COMM:SER:PRO OFF", "GPS:GPGGA 1", "GPS:GGAST 0", "GPS:GPRMC 1", "SERV:TRAC 1"];
 /// A line longer than this is no sentence.
 const LINE_BYTES: usize = 256;
 
-/// What a GPSDO says.
+/// Report of a GPSDO.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct GpsReport {
     /// Its answer to "who are you".

@@ -51,7 +51,7 @@ const ADC_STOP: [u32; 1] = [0x14B4];
 /// AD5623: reset, internal reference.
 const AUX_DAC_RESET: u32 = 0x2F_0010;
 
-/// Where a radio's 10 MHz come from.
+/// Source of a radio's 10 MHz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClockSource {
@@ -85,7 +85,7 @@ impl FromStr for ClockSource {
     }
 }
 
-/// Where a radio's PPS comes from.
+/// Source of a radio's PPS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeSource {
     /// None that means anything.

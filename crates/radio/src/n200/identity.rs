@@ -33,7 +33,7 @@ pub struct Identity {
     pub firmware: String,
     /// FPGA version, `11.1`.
     pub fpga: String,
-    /// It is a software radio of takt's own: its hello says so. What it is sent reaches no antenna.
+    /// It is a software radio of takt's own: its hello says so. Its samples reach no antenna.
     pub software: bool,
     /// Receive daughterboard.
     pub rx_board: BoardIdentity,
@@ -46,6 +46,12 @@ impl Identity {
     #[must_use]
     pub fn words(&self) -> String {
         format!("{} serial {}", self.model, self.serial)
+    }
+
+    /// Serial numbers of the receive board and the transmit board; each may be empty.
+    #[must_use]
+    pub fn board_serials(&self) -> [&str; 2] {
+        [&self.rx_board.serial, &self.tx_board.serial]
     }
 
     /// The daughterboards, by their names where they have some: `SBX v5 (0x0069, 0x0068)`.
@@ -63,7 +69,7 @@ impl Identity {
 }
 
 impl BoardIdentity {
-    /// What UHD calls it, if UHD knows it.
+    /// UHD's name for it, if UHD knows it.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         board::name(self.id?)
@@ -79,7 +85,7 @@ impl BoardIdentity {
     }
 }
 
-/// What the EEPROM of a daughterboard says.
+/// Contents of a daughterboard's EEPROM.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BoardIdentity {
     /// `None`: no board, or an EEPROM that is not one.

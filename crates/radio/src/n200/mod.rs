@@ -13,6 +13,7 @@
 
 mod claim;
 pub(crate) mod control;
+mod correction;
 mod emission;
 mod fifo;
 mod frame;
@@ -28,7 +29,7 @@ mod tx;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use takt_base::TickRate;
+use takt_base::{Speed, TickRate};
 use takt_packet::{Engine, PortIndex, Wait};
 use takt_wire::n200::rate::Factor;
 use takt_wire::n200::{Destination, MASTER_CLOCK_HZ};
@@ -46,6 +47,7 @@ use self::control::Control;
 use self::fifo::Fifo;
 use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
+use crate::calibration::AppliedCalibration;
 use crate::claim::Claim;
 pub use crate::clock::ClockReading;
 pub use crate::rx::{RxOptions, RxStats, RxStreamer};
@@ -63,6 +65,8 @@ pub struct N200 {
     fifo: Fifo,
     claim: Arc<Claim>,
     anchor: Arc<Anchor>,
+    /// As it said when it was opened.
+    speed: Option<Speed>,
     identity: Identity,
     frame_bytes: FrameBytes,
     /// Rates of the receive DSPs, for where the tuner puts the oscillator.
@@ -73,12 +77,14 @@ pub struct N200 {
     tx_side: SideState,
     /// Radio frequency of 0 Hz of what it is sent.
     tx_hz: f64,
+    /// Correction of its front end when it is tuned.
+    calibration: AppliedCalibration,
     /// The user has stated that it may transmit.
     transmit: bool,
 }
 
 impl N200 {
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn addr(&self) -> IpAddr {
         self.addr
@@ -88,6 +94,19 @@ impl N200 {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// How fast its time passes beside this host's, as it said when it was opened; `None`: hardware, which does not
+    /// say. Hardware runs at [`Speed::WALL`].
+    #[must_use]
+    pub fn speed(&self) -> Option<Speed> {
+        self.speed
+    }
+
+    /// Asks it again: `takt emulate --speed auto` changes its mind.
+    #[must_use]
+    pub fn ask_speed(&self) -> Option<Speed> {
+        self.speed.and_then(|_| self.net.speed_of(self.addr))
     }
 
     /// Largest datagrams, as the path was found to carry them.

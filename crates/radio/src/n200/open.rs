@@ -14,6 +14,7 @@ use super::frame::{self, FrameBytes};
 use super::{CLOCK, ClockSource, N200, TimeSource, identify};
 use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
+use crate::calibration::{AppliedCalibration, CalibrationUse};
 use crate::{Net, RadioError};
 
 /// How a radio is opened.
@@ -23,10 +24,12 @@ pub struct OpenOptions {
     pub force: bool,
     /// It may be sent samples even if it is no software radio of takt's own: the user knows that it transmits.
     pub transmit: bool,
-    /// What its master clock follows; another than its own oscillator must lock.
+    /// Reference of its master clock; another than its own oscillator must lock.
     pub reference: ClockSource,
     /// Largest datagrams wished for; the path is probed up to this.
     pub frame_bytes: FrameBytes,
+    /// Files of corrections that its front end is tuned by.
+    pub calibration: CalibrationUse,
 }
 
 impl Default for OpenOptions {
@@ -36,6 +39,7 @@ impl Default for OpenOptions {
             transmit: false,
             reference: ClockSource::Internal,
             frame_bytes: FrameBytes::ETHERNET,
+            calibration: CalibrationUse::Off,
         }
     }
 }
@@ -52,12 +56,15 @@ impl N200 {
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<N200, RadioError> {
         let mut control = Control::open(&net, addr)?;
         let identity = identify(&mut control)?;
-        let claim = claim::take(&net, &mut control, options.force)?;
+        let speed = if identity.software { net.speed_of(addr) } else { None };
+        let seen = speed.unwrap_or_default();
+        let claim = claim::take(&net, &mut control, seen, options.force)?;
         let frame_bytes = frame::probe(&mut control, options.frame_bytes)?;
         control.poke(settings::ROUTER, ROUTER_WORD)?;
         let fifo = Fifo::open(&net, addr)?;
         let board = BoardKind::of(identity.rx_board.id, identity.tx_board.id);
-        let anchor = Arc::new(Anchor::new(CLOCK, net.now(), Tick(0)));
+        let calibration = AppliedCalibration::of_user(options.calibration, identity.board_serials());
+        let anchor = Arc::new(Anchor::new((CLOCK, seen), net.now(), Tick(0)));
         let mut radio = N200 {
             addr,
             net,
@@ -65,6 +72,7 @@ impl N200 {
             fifo,
             claim,
             anchor,
+            speed,
             identity,
             frame_bytes,
             rx_rate_sps: [0.0; 2],
@@ -73,6 +81,7 @@ impl N200 {
             rx_side: SideState::INITIAL,
             tx_side: SideState::INITIAL,
             tx_hz: 0.0,
+            calibration,
             transmit: options.transmit,
         };
         radio.time()?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_base::Tick;
+use takt_base::{Speed, Tick};
 use takt_wire::n200::registers::{readback, settings};
 use takt_wire::n200::time;
 
@@ -20,7 +20,7 @@ impl N200 {
     /// Fails if the radio does not answer.
     pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
         let net = std::sync::Arc::clone(&self.net);
-        best_reading(&*net, CLOCK, tries, |at| {
+        best_reading(&*net, (CLOCK, self.seen_speed()), tries, |at| {
             let low = self.control.peek(readback::TIME_LOW)?;
             Ok(self.anchor.complete(low, at()))
         })
@@ -33,7 +33,7 @@ impl N200 {
         Ok(tick)
     }
 
-    /// What the clock showed at the last PPS edge; 0 if there was none. Fails if the radio does not answer.
+    /// Reading of the clock at the last PPS edge; 0 if there was none. Fails if the radio does not answer.
     pub fn time_at_last_pps(&mut self) -> Result<Tick, RadioError> {
         self.read_time(readback::PPS_HIGH, readback::PPS_LOW)
     }
@@ -51,8 +51,8 @@ impl N200 {
     /// makes their clocks one. Fails if the radio does not answer.
     pub fn set_time_at_next_pps(&mut self, tick: Tick) -> Result<(), RadioError> {
         self.latch_time(tick, false)?;
-        // Half a second, give or take half a second, from now.
-        self.anchor.set(self.net.now() + Duration::from_millis(500), tick);
+        // Half a second of the radio, give or take half a second, from now.
+        self.anchor.set(self.net.now() + self.seen_speed().host_time(Duration::from_millis(500)), tick);
         Ok(())
     }
 
@@ -62,14 +62,15 @@ impl N200 {
     /// `NoPps` if none comes; the radio does not answer.
     pub fn await_pps(&mut self) -> Result<Tick, RadioError> {
         let before = self.time_at_last_pps()?;
-        let until = self.net.now() + PPS_PATIENCE;
+        let waited = self.seen_speed().patience(PPS_PATIENCE);
+        let until = self.net.now() + waited;
         loop {
             let last = self.time_at_last_pps()?;
             if last != before {
                 return Ok(last);
             }
             if self.net.now() >= until {
-                return Err(RadioError::NoPps { waited: PPS_PATIENCE });
+                return Err(RadioError::NoPps { waited });
             }
             self.net.sleep(Duration::from_millis(10));
         }
@@ -86,7 +87,7 @@ impl N200 {
         // The slow path tells the time even while the FIFO waits.
         let low = self.control.peek(readback::TIME_LOW)?;
         let now = self.anchor.complete(low, self.net.now());
-        let at = self.net.now() + CLOCK.duration_of(tick - now);
+        let at = self.net.now() + self.seen_speed().duration_of(CLOCK, tick - now);
         self.fifo.set_time(Some((tick, at)));
         Ok(())
     }
@@ -94,6 +95,11 @@ impl N200 {
     /// Returns when every setting so far has taken effect. Fails if the radio does not answer.
     pub fn flush(&mut self) -> Result<(), RadioError> {
         self.fifo.flush()
+    }
+
+    /// The wall's, unless it says something else.
+    pub(super) fn seen_speed(&self) -> Speed {
+        self.speed.unwrap_or_default()
     }
 
     fn read_time(&mut self, high: u8, low: u8) -> Result<Tick, RadioError> {

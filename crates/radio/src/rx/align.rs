@@ -15,10 +15,10 @@ use crate::{RadioError, Received, RxEvent};
 /// A shorter sleep than this costs more than it saves.
 const SHORTEST_NAP: Duration = Duration::from_micros(100);
 
-/// How long after its end a run must have been seen to end.
+/// How long after its end a run must have been seen to end; of a slow radio, longer.
 const TAIL_OVERDUE: Duration = Duration::from_millis(200);
 
-/// What the lanes allow next.
+/// Next step that the lanes allow.
 enum Step {
     /// So many samples, contiguous with what was delivered, on every channel.
     Run(u64),
@@ -45,7 +45,7 @@ impl RxStreamer {
         }
         let room = sink.room();
         let mut filled = 0;
-        // Where the stream stands as the call begins, unless it has no position yet: then its first sample tells.
+        // Position of the stream as the call begins, unless it has none yet: then its first sample tells.
         let mut first = self.at;
         let event = loop {
             if let Some(event) = self.pending.take() {
@@ -55,11 +55,10 @@ impl RxStreamer {
                 Step::Again => {}
                 Step::Run(_) if filled == room => break None,
                 Step::Run(samples) => {
-                    let take = samples.min((room - filled) as u64);
                     first = first.or(self.at);
-                    let ended = self.deliver(sink, filled, take);
-                    filled += take as usize;
-                    if ended {
+                    let (end, burst_ended) = self.deliver(sink, filled, samples);
+                    filled = end;
+                    if burst_ended {
                         self.end_run();
                         break Some(RxEvent::EndOfBurst);
                     }
@@ -206,28 +205,38 @@ impl RxStreamer {
     fn tail_lost_by(&mut self, now: MonoNs) -> Option<RxEvent> {
         let end = self.plan.current()?.end(self.ticks_per_sample)?;
         self.at?;
-        let overdue = self.source.host_at(Tick(end)) + TAIL_OVERDUE;
+        let overdue = self.source.host_at(Tick(end)) + self.speed.patience(TAIL_OVERDUE);
         (now >= overdue && self.restart.is_none()).then(|| self.bridge(end))
     }
 
-    /// Converts `take` samples of every channel. `true`: a burst ended with them.
+    /// Converts `samples` of every channel, and what follows them in the lanes without a loss, into `sink` from `filled` on.
+    /// Returns how far it is filled then, and whether a burst ended there.
+    ///
+    /// A run of datagrams in order is taken here as a whole: one [`RxStreamer::step`] for all of it.
     fn deliver<T>(
         &mut self,
         sink: &mut Sink<'_, '_, T, impl Fn(&[u8], &mut [T]) -> usize>,
-        filled: usize,
-        take: u64,
-    ) -> bool {
-        let batch = self.engine.last_batch();
-        let bytes = take as usize * self.wire.format.bytes();
-        let mut ended = false;
-        for (channel, lane) in self.lanes.iter_mut().enumerate() {
-            sink.put(channel, filled, lane.payload(batch).get(..bytes).unwrap_or(&[]));
-            self.last_arrival = lane.arrived();
-            ended |= lane.consume(take);
+        mut filled: usize,
+        samples: u64,
+    ) -> (usize, bool) {
+        let (batch, room) = (self.engine.last_batch(), sink.room());
+        let (mut next, mut burst_ended) = (samples, false);
+        loop {
+            let take = next.min(room.saturating_sub(filled) as u64);
+            for (channel, lane) in self.lanes.iter_mut().enumerate() {
+                let taken = lane.take(take, batch, |wire| sink.put(channel, filled, wire));
+                self.last_arrival = taken.arrived;
+                burst_ended |= taken.burst_ended;
+            }
+            filled += take as usize;
+            self.reached = self.reached.saturating_add(take * self.ticks_per_sample);
+            next = self.lanes.iter().map(|lane| lane.follows(self.reached)).min().unwrap_or(0);
+            if burst_ended || next == 0 || filled >= room {
+                break;
+            }
         }
-        self.reached = self.reached.saturating_add(take * self.ticks_per_sample);
         self.at = Some(self.reached);
-        ended
+        (filled, burst_ended)
     }
 
     /// Fetches datagrams: at once if there are any, else after a nap in which a batch of them may gather.
@@ -250,7 +259,8 @@ impl RxStreamer {
         // Three quarters of a batch, so that one read empties the socket.
         let batch = (self.engine.limits().batch * 3 / 4 / self.lanes.len()) as u64;
         let datagrams = samples_wanted.div_ceil(self.samples_per_datagram).min(batch);
-        let gather = self.clock.duration_of(Ticks(datagrams * self.samples_per_datagram * self.ticks_per_sample));
+        let ticks = Ticks(datagrams * self.samples_per_datagram * self.ticks_per_sample);
+        let gather = self.speed.duration_of(self.clock, ticks);
         let nap = gather.min(self.nap);
         self.last_read.filter(|_| nap >= SHORTEST_NAP).map(|last| last + nap)
     }

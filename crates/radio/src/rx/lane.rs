@@ -2,47 +2,24 @@
 //!
 //! A block points into the engine's batch for as long as that is held, and into memory of the lane afterwards. Nothing
 //! here allocates after [`Lane::new`]; when a lane is full, the oldest block gives way.
+//!
+//! Every datagram passes [`Lane::accept`] and [`Lane::take`]. Only the first of a batch, and one behind a loss or a message,
+//! is judged by [`Lane::head`]: one that follows the datagram before it needs no judgement ([`Lane::follows`]).
 
 use std::collections::VecDeque;
 
 use takt_base::MonoNs;
 use takt_packet::{Datagram, RxBatch};
 
+use super::shape::Shape;
 use super::source::{Message, Reading, Source};
 
 /// Blocks a lane can keep beyond the life of a batch: what one channel may be ahead of another.
 const KEPT: usize = 64;
-/// How far back a datagram can be put in its place, in datagrams. What is further back is no swap on the way.
+/// How far back a datagram can be put in its place, in datagrams. One further back is no swap on the way.
 const SWAP: u64 = 32;
 
-/// What a stream's datagrams look like.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) frame_bytes: usize,
-    pub(super) sample_bytes: usize,
-    pub(super) ticks_per_sample: u64,
-    pub(super) samples_per_datagram: u64,
-    /// Numbers of datagrams count up to this: 15 in VITA-49, 65 535 in CHDR.
-    pub(super) last_number: u16,
-}
-
-impl Shape {
-    fn datagram_ticks(&self) -> u64 {
-        self.samples_per_datagram * self.ticks_per_sample
-    }
-
-    /// Datagrams from number `from` to number `to`, as far as numbers tell.
-    fn counted(&self, from: u16, to: u16) -> u64 {
-        u64::from(to.wrapping_sub(from) & self.last_number)
-    }
-
-    /// Whether the numbers agree that so many are missing.
-    fn agrees(&self, missing: u64, counted: u64) -> bool {
-        missing & u64::from(self.last_number) == counted
-    }
-}
-
-/// Where a block's datagram lies.
+/// Memory that holds a block's datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In the engine's batch, at this index.
@@ -58,7 +35,7 @@ struct Block {
     tick: u64,
     /// Samples left.
     samples: u64,
-    /// Where they begin in the datagram, bytes.
+    /// Place of the first in the datagram, bytes.
     at: usize,
     /// Its number.
     number: u16,
@@ -76,7 +53,7 @@ enum Item {
     Message { tick: u64, message: Message },
 }
 
-/// What stands at the head of a lane.
+/// Head of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
     /// Nothing that can be used without more datagrams.
@@ -89,6 +66,15 @@ pub(super) enum Head {
     Retimed,
 }
 
+/// The facts about the samples taken off a lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    /// When the kernel received the datagram, if the engine says.
+    pub(super) arrived: Option<MonoNs>,
+    /// That was the end of the block, and of a burst.
+    pub(super) burst_ended: bool,
+}
+
 enum Verdict {
     Believed,
     Stale,
@@ -98,7 +84,7 @@ enum Verdict {
     Unsure,
 }
 
-/// What a lane has seen. Monotonic.
+/// Counts of a lane. Monotonic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) datagrams: u64,
@@ -160,13 +146,13 @@ impl Lane {
     }
 
     /// Takes in the datagram at `index` of the batch, which came to `channel` of `source`.
+    #[inline]
     pub(super) fn accept(&mut self, index: usize, datagram: &Datagram<'_>, channel: usize, source: &mut dyn Source) {
         self.tally.datagrams += 1;
         let item = match source.read(channel, datagram.bytes) {
             Some(Reading::Samples { tick, number, end_of_burst, at, count }) if !datagram.truncated => {
-                let there = datagram.bytes.len().saturating_sub(at) / self.shape.sample_bytes;
-                let (samples, place) = (count.min(there as u64), Place::Batch(index));
-                let arrived = datagram.arrived;
+                let samples = self.shape.samples_there(count, datagram.bytes.len().saturating_sub(at));
+                let (arrived, place) = (datagram.arrived, Place::Batch(index));
                 Item::Block(Block { tick, samples, at, number, end_of_burst, arrived, believed: false, place })
             }
             Some(Reading::Housekeeping) => return,
@@ -185,23 +171,22 @@ impl Lane {
 
     /// Behind everything earlier. Datagrams that the network swapped come into order again here if they came in one
     /// batch; those of later batches would have to be waited for.
+    #[inline]
     fn insert(&mut self, item: Item) {
-        let behind = match item {
-            Item::Message { .. } => 0,
-            Item::Block(block) => {
-                let span = SWAP * self.shape.datagram_ticks();
-                let later = |queued: &&Item| match queued {
-                    Item::Block(queued) => queued.tick > block.tick && queued.tick - block.tick <= span,
-                    Item::Message { .. } => false,
-                };
-                self.items.iter().rev().take_while(later).count()
-            }
+        let Item::Block(Block { tick, .. }) = item else { return self.items.push_back(item) };
+        let span = SWAP * self.shape.datagram_ticks();
+        let later = |queued: &Item| match queued {
+            Item::Block(queued) => queued.tick > tick && queued.tick - tick <= span,
+            Item::Message { .. } => false,
         };
-        if behind == 0 {
-            return self.items.push_back(item);
+        let swapped = self.items.back().is_some_and(later);
+        if swapped {
+            let behind = self.items.iter().rev().take_while(|queued| later(queued)).count();
+            self.tally.reordered += 1;
+            self.items.insert(self.items.len() - behind, item);
+        } else {
+            self.items.push_back(item);
         }
-        self.tally.reordered += 1;
-        self.items.insert(self.items.len() - behind, item);
     }
 
     /// Copies what still lies in `batch` into memory of the lane, before the engine takes the batch back.
@@ -235,8 +220,8 @@ impl Lane {
         room[..len].copy_from_slice(&bytes[..len]);
     }
 
-    /// What is next. Samples before `from` are skipped. `jump`: a gap of any length is expected. `next_run`: where the run
-    /// after this one begins, if one is queued.
+    /// The next block, event or gap of the lane. Samples before `from` are skipped. `jump`: a gap of any length is
+    /// expected. `next_run`: where the run after this one begins, if one is queued.
     pub(super) fn head(&mut self, from: u64, jump: bool, next_run: Option<u64>) -> Head {
         loop {
             let block = match self.items.front() {
@@ -289,7 +274,7 @@ impl Lane {
         let counted = self.shape.counted(self.next_number, block.number);
         let ahead = block.tick.checked_sub(next);
         match ahead {
-            Some(gap) if self.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted)) => {
+            Some(gap) if self.shape.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted)) => {
                 return Verdict::Believed;
             }
             None if counted != 0 => return Verdict::Stale,
@@ -314,11 +299,6 @@ impl Lane {
         }
     }
 
-    fn whole_datagrams(&self, gap_ticks: u64) -> Option<u64> {
-        let datagram = self.shape.datagram_ticks();
-        gap_ticks.is_multiple_of(datagram).then(|| gap_ticks / datagram)
-    }
-
     /// Counts what is missing up to `until`, where the stream goes on, or up to the head block if that is earlier; returns
     /// how many datagrams.
     pub(super) fn miss(&mut self, until: u64) -> u64 {
@@ -333,7 +313,7 @@ impl Lane {
         let missing = gap.div_ceil(self.shape.datagram_ticks());
         if let Some(number) = number {
             let counted = self.shape.counted(self.next_number, number);
-            let agrees = self.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted));
+            let agrees = self.shape.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted));
             self.tally.uncorroborated += u64::from(!agrees);
             self.next_number = number;
         }
@@ -342,32 +322,40 @@ impl Lane {
         missing
     }
 
-    /// The wire bytes of the head block's samples that are left.
-    pub(super) fn payload<'a>(&'a self, batch: RxBatch<'a>) -> &'a [u8] {
-        let Some(Item::Block(block)) = self.items.front() else { return &[] };
+    /// Samples of the head block if they go on at `at`, where the stream stands, and need no judgement: [`Lane::head`] would
+    /// say the same of them, whatever else it is told. 0: only `head` can tell.
+    #[inline]
+    pub(super) fn follows(&self, at: u64) -> u64 {
+        let Some(Item::Block(block)) = self.items.front() else { return 0 };
+        let holds = block.believed || self.next_tick == Some(block.tick);
+        if block.tick == at && holds { block.samples } else { 0 }
+    }
+
+    /// Takes `samples` off the head block, at most what it has, and gives their bytes to `put`.
+    #[inline]
+    pub(super) fn take(&mut self, samples: u64, batch: RxBatch<'_>, put: impl FnOnce(&[u8])) -> Taken {
+        let Some(Item::Block(block)) = self.items.front() else { return Taken::default() };
         let bytes = match block.place {
             Place::Batch(index) => batch.get(index).map_or(&[][..], |datagram| datagram.bytes),
             Place::Kept(slot) => self.kept.get(slot * self.shape.frame_bytes..).unwrap_or(&[]),
         };
-        bytes.get(block.at..block.at + block.samples as usize * self.shape.sample_bytes).unwrap_or(&[])
-    }
-
-    /// When the kernel received the head block.
-    pub(super) fn arrived(&self) -> Option<MonoNs> {
-        match self.items.front() {
-            Some(Item::Block(block)) => block.arrived,
-            _ => None,
-        }
+        let end = block.at + samples.min(block.samples) as usize * self.shape.sample_bytes;
+        put(bytes.get(block.at..end).unwrap_or(&[]));
+        let arrived = block.arrived;
+        Taken { arrived, burst_ended: self.consume(samples) }
     }
 
     /// Takes `samples` off the head block, at most what it has. `true`: that was the end of it and of a burst.
-    pub(super) fn consume(&mut self, samples: u64) -> bool {
+    #[inline]
+    fn consume(&mut self, samples: u64) -> bool {
         let Some(Item::Block(block)) = self.items.front_mut() else { return false };
         let samples = samples.min(block.samples);
         block.tick = block.tick.saturating_add(samples * self.shape.ticks_per_sample);
         block.samples -= samples;
         block.at += samples as usize * self.shape.sample_bytes;
         if block.samples > 0 {
+            // The time stamp held for those that were taken, so it does for the rest.
+            block.believed = true;
             return false;
         }
         let (end, number, end_of_burst) = (block.tick, block.number, block.end_of_burst);
@@ -378,6 +366,7 @@ impl Lane {
     }
 
     /// Drops the head.
+    #[inline]
     fn pop(&mut self) {
         if let Some(Item::Block(Block { place: Place::Kept(slot), .. })) = self.items.pop_front() {
             self.free.push(slot);

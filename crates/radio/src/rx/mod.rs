@@ -15,31 +15,35 @@
 //! A call allocates nothing, takes no lock and makes no log; an overflow is the exception, for which it speaks to the
 //! radio.
 //!
-//! All of this is the same for every radio. What differs, a [`Source`] knows.
+//! All of this is the same for every radio. A [`Source`] knows the differences.
 
 mod align;
 mod lane;
 mod options;
 mod plan;
 mod recovery;
+mod shape;
 mod sink;
 mod source;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use num_complex::Complex;
-use takt_base::{Complex32, MonoNs, Tick, TickRate, Ticks};
+use takt_base::{Complex32, MonoNs, Speed, Tick, TickRate, Ticks};
 use takt_packet::{Choice, Counters, Engine, Limits, Wait};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
 pub use options::RxOptions;
 pub(crate) use plan::Run;
-pub(crate) use source::{Haste, Message, Reading, Source};
+pub(crate) use source::{Message, Reading, ReplyPatience, Source};
 
-use self::lane::{Lane, Shape};
+use self::lane::Lane;
 use self::plan::Plan;
 use self::recovery::Restart;
+use self::shape::Shape;
 use self::sink::Sink;
 use crate::{Net, RadioError, Received, RxEvent, RxStream};
 
@@ -54,6 +58,7 @@ pub struct RxStreamer {
     net: Arc<dyn Net>,
     source: Box<dyn Source>,
     clock: TickRate,
+    speed: Speed,
     lanes: Vec<Lane>,
     plan: Plan,
     wire: WireSamples,
@@ -65,7 +70,7 @@ pub struct RxStreamer {
     at: Option<u64>,
     /// Time it had reached when it was last known.
     reached: u64,
-    /// What is earlier belongs to an older stream.
+    /// Earlier samples belong to an older stream.
     floor: u64,
     restart: Option<Restart>,
     /// Channels, as bits, that have told the end of the current run.
@@ -88,7 +93,7 @@ struct Tally {
     longest_pause: Duration,
 }
 
-/// What a receive stream has seen since it was made. Samples are per channel.
+/// Counts of a receive stream since it was made. Samples are per channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RxStats {
@@ -123,7 +128,7 @@ pub struct RxStats {
 pub(crate) struct WireSamples {
     pub(crate) format: Format,
     pub(crate) order: ByteOrder,
-    /// What one step of the integers is worth.
+    /// Value of one step of the integers.
     pub(crate) scale: f32,
 }
 
@@ -134,6 +139,8 @@ pub(crate) struct Setup {
     pub(crate) net: Arc<dyn Net>,
     pub(crate) source: Box<dyn Source>,
     pub(crate) clock: TickRate,
+    /// How fast the radio's time passes.
+    pub(crate) speed: Speed,
     pub(crate) wire: WireSamples,
     pub(crate) rate_sps: f64,
     pub(crate) ticks_per_sample: u64,
@@ -153,7 +160,7 @@ impl RxStreamer {
         let limits = setup.engine.limits();
         let datagram_ticks = Ticks(setup.ticks_per_sample * samples_per_datagram);
         let holds = limits.recv_buffer_bytes / setup.frame_bytes;
-        let quarter = setup.clock.duration_of(datagram_ticks).saturating_mul(holds as u32 / 4);
+        let quarter = setup.speed.duration_of(setup.clock, datagram_ticks).saturating_mul(holds as u32 / 4);
         let shape = Shape {
             frame_bytes: setup.frame_bytes,
             sample_bytes: setup.wire.format.bytes(),
@@ -166,6 +173,7 @@ impl RxStreamer {
             net: setup.net,
             source: setup.source,
             clock: setup.clock,
+            speed: setup.speed,
             lanes: (0..setup.channels).map(|_| Lane::new(shape, limits.batch)).collect(),
             plan: Plan::new(),
             wire: setup.wire,
@@ -222,7 +230,7 @@ impl RxStreamer {
         self.command(Run { first: at.map(|tick| tick.0), samples: Some(samples.into()), more: true })
     }
 
-    /// Ends a stream that was started without an end. What was sent before still comes, then [`RxEvent::EndOfBurst`].
+    /// Ends a stream that was started without an end. Samples sent before still come, then [`RxEvent::EndOfBurst`].
     /// Fails if the radio does not answer.
     pub fn stop(&mut self) -> Result<(), RadioError> {
         for channel in 0..self.lanes.len() {
@@ -239,7 +247,7 @@ impl RxStreamer {
         let idle = self.plan.is_idle();
         let together = self.lanes.len() > 1 && idle;
         let first = match wish.first {
-            None if together => Some((self.source.now()? + self.clock.ticks_in(START_AHEAD)).0),
+            None if together => Some((self.source.now()? + self.ticks_in(START_AHEAD)).0),
             first => first,
         };
         let run = Run { first, ..wish };
@@ -256,6 +264,11 @@ impl RxStreamer {
             }
         }
         Ok(())
+    }
+
+    /// Ticks that pass in this much of the host's time.
+    fn ticks_in(&self, span: Duration) -> Ticks {
+        self.speed.ticks_in(self.clock, span)
     }
 
     /// Empties lanes and sockets of what an earlier stream left.
@@ -308,7 +321,7 @@ impl RxStreamer {
         self.last_arrival
     }
 
-    /// What one step of the integers is worth; depends on rate and format.
+    /// Value of one step of the integers; depends on rate and format.
     #[must_use]
     pub fn full_scale(&self) -> f32 {
         self.wire.scale
@@ -320,7 +333,7 @@ impl RxStreamer {
         self.samples_per_datagram as usize
     }
 
-    /// What was seen so far.
+    /// Counts so far.
     #[must_use]
     pub fn stats(&self) -> RxStats {
         let sum = |count: fn(lane::Tally) -> u64| self.lanes.iter().map(|lane| count(lane.tally())).sum();
@@ -351,19 +364,19 @@ impl RxStreamer {
         self.engine.counters()
     }
 
-    /// What the packet engine was granted.
+    /// Limits that the packet engine was granted.
     #[must_use]
     pub fn engine_limits(&self) -> Limits {
         self.engine.limits()
     }
 
-    /// Of a packet engine that chose itself: which it is, and why no other.
+    /// For a packet engine that chose itself: which it is, and why no other.
     #[must_use]
     pub fn engine_choice(&self) -> Option<&Choice> {
         self.engine.choice()
     }
 
-    /// Of a packet engine on some queues of a card: which, and what brings its datagrams there; or why it has all.
+    /// For a packet engine on some queues of a card: which, and what brings its datagrams there; or why it has all.
     #[must_use]
     pub fn engine_queues(&self) -> Option<&str> {
         self.engine.queues()
@@ -395,6 +408,15 @@ impl RxStream for RxStreamer {
     fn ticks_per_sample(&self) -> Ticks {
         Ticks(self.ticks_per_sample)
     }
+
+    fn speed(&self) -> Speed {
+        self.speed
+    }
+
+    fn begins(&self) -> Option<MonoNs> {
+        let first = self.plan.current()?.first.filter(|&first| self.at == Some(first))?;
+        Some(self.source.host_at(Tick(first)))
+    }
 }
 
 impl Drop for RxStreamer {
@@ -403,7 +425,7 @@ impl Drop for RxStreamer {
         if self.plan.is_idle() {
             return;
         }
-        self.source.set_haste(Haste::Parting);
+        self.source.set_reply_patience(ReplyPatience::OnDrop);
         for channel in 0..self.lanes.len() {
             let _ = self.source.clear(channel);
         }

@@ -1,10 +1,10 @@
-//! What a receive stream is asked to be.
+//! Options of a receive stream.
 
 use std::time::Duration;
 
 use takt_wire::sample::Format;
 
-/// What a receive stream is asked to be. Start from [`RxOptions::new`] and change what matters.
+/// Options of a receive stream. Start from [`RxOptions::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RxOptions {
     /// Samples per second; only what the radio makes exactly.
@@ -35,7 +35,8 @@ pub struct RxOptions {
 }
 
 impl RxOptions {
-    /// What UHD asks of the kernel for an N200, bytes: a second of 12.5 MS/s. Few hosts grant it as they come.
+    /// Buffer that UHD requests from the kernel for an N200, bytes: a second of 12.5 MS/s. Few hosts grant it as they
+    /// come.
     pub const USUAL_BUFFER_BYTES: usize = 50_000_000;
 
     /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, as much buffer as UHD asks for an N200, beyond the

@@ -1,4 +1,4 @@
-//! What the radio was asked for and has not finished.
+//! Requests to the radio that it has not finished.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub(crate) struct Run {
     pub(crate) more: bool,
 }
 
-/// What was asked for, oldest first. The front is what streams now.
+/// Requested runs, oldest first. The front is what streams now.
 #[derive(Debug)]
 pub(crate) struct Plan(VecDeque<Run>);
 
@@ -31,7 +31,7 @@ impl Plan {
         self.0.front().copied()
     }
 
-    /// What comes after the current run.
+    /// Runs after the current one.
     pub(crate) fn queued(&self) -> impl Iterator<Item = Run> {
         self.0.iter().skip(1).copied()
     }

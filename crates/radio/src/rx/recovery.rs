@@ -10,14 +10,14 @@ use takt_base::{MonoNs, Tick};
 
 use super::RxStreamer;
 use super::plan::Run;
-use super::source::Haste;
+use super::source::ReplyPatience;
 use crate::{RadioError, RxEvent};
 
 /// How far ahead the first attempt is.
 const AHEAD: Duration = Duration::from_millis(2);
 /// Doublings at most: 0.5 s ahead.
 const DOUBLINGS: u32 = 8;
-/// How long after its tick a restarted stream must have been seen.
+/// How long after its tick a restarted stream must have been seen; of a slow radio, longer.
 const OVERDUE: Duration = Duration::from_millis(200);
 
 /// A restart under way: until the first sample after it.
@@ -77,13 +77,13 @@ impl RxStreamer {
             self.restart = None; // nobody asked for samples
             return Ok(None);
         };
-        self.source.set_haste(Haste::Before { now: self.net.now(), until });
+        self.source.set_reply_patience(ReplyPatience::Before { now: self.net.now(), until });
         let commanded = self.command_restart(run, AHEAD * (1 << restart.attempts.min(DOUBLINGS)));
-        self.source.set_haste(Haste::None);
+        self.source.set_reply_patience(ReplyPatience::Usual);
         match commanded {
             Ok(Some(tick)) => {
                 self.floor = tick;
-                let overdue = self.net.now().max(self.source.host_at(Tick(tick))) + OVERDUE;
+                let overdue = self.net.now().max(self.source.host_at(Tick(tick))) + self.speed.patience(OVERDUE);
                 self.restart = Some(Restart { overdue: Some(overdue), ..restart });
                 Ok(None)
             }
@@ -98,7 +98,7 @@ impl RxStreamer {
     fn command_restart(&mut self, run: Run, ahead: Duration) -> Result<Option<u64>, RadioError> {
         let grid = self.ticks_per_sample;
         let now = self.source.now()?;
-        let earliest = (now + self.clock.ticks_in(ahead)).0;
+        let earliest = (now + self.ticks_in(ahead)).0;
         let tick = self.reached + earliest.saturating_sub(self.reached).next_multiple_of(grid);
         let left = run.end(grid).map(|end| end.saturating_sub(tick) / grid);
         for channel in 0..self.lanes.len() {

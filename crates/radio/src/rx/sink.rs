@@ -1,4 +1,4 @@
-//! Where received samples go: the caller's buffers, one per channel.
+//! Destination of received samples: the caller's buffers, one per channel.
 
 /// Buffers of floats or of integers, and how samples come into them from the wire.
 pub(super) struct Sink<'a, 'b, T, F> {
@@ -17,6 +17,7 @@ impl<T, F: Fn(&[u8], &mut [T]) -> usize> Sink<'_, '_, T, F> {
     }
 
     /// Converts samples as they came into `channel`, from sample `at` on.
+    #[inline]
     pub(super) fn put(&mut self, channel: usize, at: usize, wire: &[u8]) {
         if let Some(out) = self.out.get_mut(channel).and_then(|channel| channel.get_mut(at..)) {
             (self.unpack)(wire, out);

@@ -1,4 +1,4 @@
-//! What differs from radio to radio in a receive stream: how its datagrams read, and how it is commanded.
+//! Differences between radios in a receive stream: how its datagrams read, and how it is commanded.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::ports::Patience;
 
 /// The radio's end of a receive stream. Channels are those of the stream, counted from 0.
 pub(crate) trait Source: Send {
-    /// What a datagram says that came to a channel's port; each is given once, in the order of arrival. `None`: it is none of
-    /// this stream.
+    /// Reads a datagram that came to a channel's port; each is given once, in the order of arrival. `None`: it is none
+    /// of this stream.
     fn read(&mut self, channel: usize, bytes: &[u8]) -> Option<Reading>;
 
     /// All datagrams of one read of the socket have been given, or none came: the time to tell a radio that counts its credit by
@@ -54,7 +54,7 @@ pub(crate) trait Source: Send {
     fn clear(&mut self, channel: usize) -> Result<(), RadioError>;
 
     /// How long answers are waited for from now on.
-    fn set_haste(&mut self, haste: Haste);
+    fn set_reply_patience(&mut self, patience: ReplyPatience);
 
     /// Requests that had to be repeated.
     fn retries(&self) -> u64;
@@ -69,39 +69,39 @@ pub(crate) trait Source: Send {
 
 /// How long a radio's answers are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Haste {
+pub(crate) enum ReplyPatience {
     /// As long as the radio may take.
-    None,
+    Usual,
     /// In the middle of a receive call: shorter than until its deadline, if that can be.
     Before { now: MonoNs, until: MonoNs },
     /// One short try: nobody is left to hear of a failure.
-    Parting,
+    OnDrop,
 }
 
-impl Haste {
+impl ReplyPatience {
     pub(crate) fn patience(self) -> Patience {
         match self {
-            Haste::None => Patience::USUAL,
-            Haste::Before { now, until } => {
+            ReplyPatience::Usual => Patience::USUAL,
+            ReplyPatience::Before { now, until } => {
                 let each = (until - now).clamp(Duration::from_millis(20), Patience::USUAL.each);
                 Patience { tries: 2, each }
             }
-            Haste::Parting => Patience { tries: 1, each: Duration::from_millis(100) },
+            ReplyPatience::OnDrop => Patience { tries: 1, each: Duration::from_millis(100) },
         }
     }
 }
 
-/// What a datagram says.
+/// Contents of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Samples {
-        /// Of the first.
+        /// Tick of the first.
         tick: u64,
         /// The datagram's number.
         number: u16,
         /// The last of them ends a run.
         end_of_burst: bool,
-        /// Where they begin in the datagram, bytes.
+        /// Place of the first in the datagram, bytes.
         at: usize,
         /// Samples.
         count: u64,
@@ -114,7 +114,7 @@ pub(crate) enum Reading {
     Housekeeping,
 }
 
-/// What a radio reports of a receive stream.
+/// Report of a radio about a receive stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     /// It could not get rid of its samples, and stopped.

@@ -3,9 +3,14 @@
 //! A recording keeps time: each run without a gap is a capture, whose `core:global_index` counts samples from the first
 //! one, the missing ones included, and whose `takt:tick` is the radio's own time stamp. So what was lost while recording
 //! is a gap of its length when the recording is received or played again.
+//!
+//! All begins with the first capture: nothing is known of samples before it. A session retunes the radio at the
+//! sample where captures differ in frequency, or refuses.
 
 mod play;
 mod record;
+mod retune;
+mod runs;
 mod rx;
 mod session;
 mod tx;
@@ -16,7 +21,7 @@ use takt_dsp::sigmf::{Capture, Fields};
 pub use play::{PlayPlan, Played, play};
 pub use record::{RecordPlan, Recorded, record};
 pub use rx::SigmfRx;
-pub use session::{Report, Session};
+pub use session::{PlayWish, PlayedRecording, Report, Session, open_to_play};
 pub use tx::SigmfTx;
 
 use crate::n200::CLOCK;
@@ -59,7 +64,7 @@ fn step(clock: TickRate, rate_sps: f64) -> Option<Ticks> {
     (ratio >= 1.0 && (ratio - ratio.round()).abs() < 1e-6 * ratio).then_some(Ticks(ratio.round() as u64))
 }
 
-/// Where a capture begins: by its index, counted on from the stream's first sample at `origin`.
+/// Start of a capture: by its index, counted on from the stream's first sample at `origin`.
 fn tick_of(capture: &Capture, origin: Tick, step: Ticks) -> Tick {
     let index = capture.global_index.unwrap_or(capture.sample_start);
     Tick(origin.0.saturating_add(index.saturating_mul(step.0)))

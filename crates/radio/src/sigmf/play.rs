@@ -7,8 +7,10 @@ use std::time::Duration;
 use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, Ticks};
 use takt_dsp::file::FileError;
 use takt_dsp::sigmf::Reader;
+use takt_host::placement::Placement;
+use takt_wire::sample::full_scale;
 
-use super::{origin, tick_of};
+use super::runs::{Run, Runs};
 use crate::{Burst, RadioError, TxEventKind, TxStream};
 
 /// Samples in a block read ahead, and blocks: 64 MiB.
@@ -19,11 +21,13 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How long after its last sample the radio may take to acknowledge.
 const ACKNOWLEDGED: Duration = Duration::from_secs(1);
 
-/// What was played.
+/// Counts of what was played.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Played {
     /// Samples sent.
     pub samples: u64,
+    /// Those of them that exceed full scale, so that the radio got the nearest that it has.
+    pub clipped_samples: u64,
     /// Bursts: captures that do not follow each other without a gap, times repetitions.
     pub bursts: u64,
     /// Bursts that the radio acknowledged.
@@ -41,7 +45,7 @@ pub struct Played {
 }
 
 /// How a recording is to be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayPlan {
     /// When its first sample leaves.
     pub start: Tick,
@@ -49,12 +53,15 @@ pub struct PlayPlan {
     pub lead: Duration,
     /// How often; repetitions follow each other without a gap.
     pub times: u64,
+    /// The place of the thread that sends, not of the one that reads from the disk.
+    pub placement: Placement,
 }
 
-/// Plays a recording; its gaps stay gaps. `progress` gets how many samples were sent.
+/// Plays a recording from its first capture on; its gaps stay gaps. `progress` gets how many samples were sent. The calling thread
+/// sends, and keeps the plan's placement.
 ///
 /// # Errors
-/// The stream is over, or the file can't be read.
+/// The thread can't be placed, the stream is over, or the file can't be read.
 pub fn play(
     reader: Reader,
     tx: &mut dyn TxStream,
@@ -64,19 +71,24 @@ pub fn play(
     stop: &Stop,
 ) -> Result<Played, RadioError> {
     let runs = Runs::of(&reader, tx.ticks_per_sample());
-    let length = tx.tick_rate().duration_of(Ticks(runs.length.0.saturating_mul(plan.times)));
+    let speed = tx.speed();
+    let length = speed.duration_of(tx.tick_rate(), Ticks(runs.length.0.saturating_mul(plan.times)));
     let begins = clock.now() + plan.lead;
-    let over = begins + length + ACKNOWLEDGED;
+    let over = begins + length + speed.patience(ACKNOWLEDGED);
     let (sender, blocks) = mpsc::sync_channel(BLOCKS);
-    let stop_reading = Stop::new();
+    let (times, stop_reading) = (plan.times, Stop::new());
     thread::scope(|scope| {
         let reading = stop_reading.clone();
         let disk = thread::Builder::new()
             .name("takt-disk".into())
-            .spawn_scoped(scope, move || read(reader, plan.times, &sender, &reading))
+            .spawn_scoped(scope, move || read(reader, times, &sender, &reading))
             .map_err(RadioError::Thread)?;
-        let mut player = Player { tx, clock, begins, blocks, block: Vec::new(), used: 0, played: Played::default() };
-        let sent = player.run(&runs, plan, progress, stop);
+        let patience = speed.patience(PATIENCE);
+        let mut player =
+            Player { tx, clock, begins, patience, blocks, block: Vec::new(), used: 0, played: Played::default() };
+        // Only now: the thread of the disk would have been placed too.
+        let placed = plan.placement.place_self().map_err(RadioError::from);
+        let sent = placed.and_then(|()| player.run(&runs, &plan, progress, stop));
         stop_reading.request();
         let Player { tx, mut played, blocks, .. } = player;
         drop(blocks);
@@ -89,35 +101,10 @@ pub fn play(
     })
 }
 
-/// Stretches of the file that are contiguous in time.
-struct Runs {
-    /// Begin in samples of the file and in ticks from the first sample, end in samples.
-    runs: Vec<(u64, Ticks, u64)>,
-    /// The whole, gaps included.
-    length: Ticks,
-}
-
-impl Runs {
-    fn of(reader: &Reader, step: Ticks) -> Runs {
-        let metadata = reader.metadata();
-        let offset = metadata.global.offset;
-        let origin = metadata.captures.first().map_or(Tick(0), |first| origin(first, step));
-        let zero = metadata.captures.first().map_or(origin, |first| tick_of(first, origin, step));
-        let mut runs: Vec<(u64, Ticks, u64)> = Vec::new();
-        for (n, capture) in metadata.captures.iter().enumerate() {
-            let begin = capture.sample_start.saturating_sub(offset);
-            let end =
-                metadata.captures.get(n + 1).map_or(reader.samples(), |next| next.sample_start.saturating_sub(offset));
-            let at = tick_of(capture, origin, step) - zero;
-            match runs.last_mut() {
-                // What claims to begin before the last one ended, or right there, goes on from it.
-                Some((first, since, last)) if at.0 <= since.0 + (*last - *first) * step.0 => *last = end,
-                _ => runs.push((begin, at, end)),
-            }
-        }
-        let length = runs.last().map_or(Ticks(0), |(begin, at, end)| Ticks(at.0 + (end - begin) * step.0));
-        Runs { runs, length }
-    }
+/// Samples of the file, and how many of them are beyond full scale.
+struct Block {
+    samples: Vec<Complex32>,
+    clipped: u64,
 }
 
 struct Player<'a> {
@@ -125,7 +112,9 @@ struct Player<'a> {
     clock: &'a dyn Clock,
     /// When the first burst leaves, about.
     begins: MonoNs,
-    blocks: Receiver<Vec<Complex32>>,
+    /// How long the radio may take nothing, by the host's clock.
+    patience: Duration,
+    blocks: Receiver<Block>,
     block: Vec<Complex32>,
     used: usize,
     played: Played,
@@ -135,15 +124,15 @@ impl Player<'_> {
     fn run(
         &mut self,
         runs: &Runs,
-        plan: PlayPlan,
+        plan: &PlayPlan,
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
     ) -> Result<(), RadioError> {
         for turn in 0..plan.times {
             let turn_at = Ticks(runs.length.0.saturating_mul(turn));
-            for &(first, at, end) in &runs.runs {
+            for &Run { first, end, at } in &runs.runs {
                 let since_start = turn_at + at;
-                let leaves = self.begins + self.tx.tick_rate().duration_of(since_start);
+                let leaves = self.begins + self.tx.speed().duration_of(self.tx.tick_rate(), since_start);
                 let mut left = end - first;
                 let mut burst = Burst::at(plan.start + since_start);
                 self.played.bursts += 1;
@@ -153,7 +142,7 @@ impl Player<'_> {
                     burst = if sent > 0 { Burst::GO_ON } else { burst };
                     progress(self.played.samples);
                     if stop.requested() {
-                        self.tx.send(&[&[]], Burst::END, self.clock.now() + PATIENCE)?;
+                        self.tx.send(&[&[]], Burst::END, self.clock.now() + self.patience)?;
                         return Ok(());
                     }
                 }
@@ -169,16 +158,18 @@ impl Player<'_> {
     fn send(&mut self, left: u64, burst: Burst, leaves: MonoNs) -> Result<Option<u64>, RadioError> {
         if self.used == self.block.len() {
             let Ok(next) = self.blocks.recv() else { return Ok(None) };
-            (self.block, self.used) = (next, 0);
+            (self.block, self.used) = (next.samples, 0);
+            self.played.clipped_samples += next.clipped;
             let now = self.clock.now();
             collect(self.tx, now, &mut self.played)?;
         }
         let take = (self.block.len() - self.used).min(usize::try_from(left).unwrap_or(usize::MAX));
         let call = Burst { ends: take as u64 == left, ..burst };
         let samples = &self.block[self.used..self.used + take];
-        let sent = self.tx.send(&[samples], call, self.clock.now().max(leaves) + PATIENCE)?;
+        let sent = self.tx.send(&[samples], call, self.clock.now().max(leaves) + self.patience)?;
         self.used += sent;
-        self.played.timeouts += u64::from(sent < take);
+        // Part of a block is not nothing: with slow samples a block lasts for longer.
+        self.played.timeouts += u64::from(sent == 0);
         self.played.samples += sent as u64;
         Ok(Some(sent as u64))
     }
@@ -200,25 +191,44 @@ fn collect(tx: &mut dyn TxStream, until: MonoNs, played: &mut Played) -> Result<
 }
 
 /// Reads ahead.
-fn read(
-    mut reader: Reader,
-    times: u64,
-    sender: &mpsc::SyncSender<Vec<Complex32>>,
-    stop: &Stop,
-) -> Result<(), FileError> {
+fn read(mut reader: Reader, times: u64, sender: &mpsc::SyncSender<Block>, stop: &Stop) -> Result<(), FileError> {
     for _ in 0..times {
-        reader.seek(0)?;
+        reader.seek(reader.begins());
         loop {
-            let mut block = vec![Complex32::default(); BLOCK];
-            let samples = reader.read(&mut block)?;
-            block.truncate(samples);
-            if samples == 0 || stop.requested() {
+            let mut samples = vec![Complex32::default(); BLOCK];
+            let read = reader.read(&mut samples)?;
+            samples.truncate(read);
+            if read == 0 || stop.requested() {
                 break;
             }
-            if sender.send(block).is_err() {
+            let clipped = samples.iter().filter(|sample| is_clipped(**sample)).count() as u64;
+            if sender.send(Block { samples, clipped }).is_err() {
                 return Ok(()); // nobody plays any more
             }
         }
     }
     Ok(())
+}
+
+/// Whether a radio has no integer for a sample, whose parts are finite.
+fn is_clipped(sample: Complex32) -> bool {
+    let integers = full_scale::SC16_LEAST..=full_scale::SC16;
+    let fits = |part: f32| integers.contains(&(part * full_scale::SC16).round_ties_even());
+    !fits(sample.re) || !fits(sample.im)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // F7: floats may be of any size
+    fn what_is_beyond_the_integers_of_the_wire_is_clipped() {
+        let sample = |re, im| is_clipped(Complex32::new(re, im));
+        for inside in [0.0, 1.0, -1.0, f32::from(i16::MIN) / full_scale::SC16] {
+            assert!(!sample(inside, 0.0) && !sample(0.0, inside), "{inside}");
+        }
+        for beyond in [1.001, -1.001, 6.0, f32::MAX] {
+            assert!(sample(beyond, 0.0) && sample(0.0, beyond), "{beyond}");
+        }
+    }
 }

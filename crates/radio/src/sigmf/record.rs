@@ -11,6 +11,7 @@ use std::time::Duration;
 use takt_base::{Clock, Complex32, Stop, Tick, Ticks, utc_text};
 use takt_dsp::file::FileError;
 use takt_dsp::sigmf::{Capture, Metadata, Writer};
+use takt_host::placement::Placement;
 
 use super::stamp;
 use crate::{RadioError, RxEvent, RxStream};
@@ -24,7 +25,7 @@ const CHECKPOINT: u64 = 1 << 24;
 /// A stream that brings nothing for so long is silent.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What is to be recorded.
+/// Settings of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct RecordPlan {
     /// Samples, the missing ones included; `None` = until stopped.
@@ -33,22 +34,24 @@ pub struct RecordPlan {
     pub frequency_hz: Option<f64>,
     /// UTC at a tick of the stream, nanoseconds since 1970, for the metadata.
     pub utc: Option<(Tick, u64)>,
+    /// The place of the thread that receives, not of the one that writes to the disk.
+    pub placement: Placement,
 }
 
-/// What was recorded.
+/// Counts of what was recorded.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Recorded {
     /// Samples in the file.
     pub samples: u64,
     /// Samples missing between the first and the last, by the time stamps.
     pub lost_samples: u64,
-    /// Of these, dropped since the disk was too slow.
+    /// Samples among these dropped since the disk was too slow.
     pub lost_to_disk: u64,
     /// Gaps.
     pub gaps: u64,
     /// Times the radio could not send.
     pub overflows: u64,
-    /// Times nothing came for 100 ms.
+    /// Times nothing came for 100 ms, counted from when the first sample was due.
     pub timeouts: u64,
     /// Samples beyond the full scale of the file's format.
     pub clipped: u64,
@@ -67,7 +70,7 @@ impl Recorded {
     }
 }
 
-/// What goes through the queue.
+/// Entry of the queue.
 enum Item {
     /// A run begins.
     Capture(Capture),
@@ -76,10 +79,11 @@ enum Item {
 }
 
 /// Records `rx`, channel 0, until the plan is fulfilled, the stream ends, or `stop`. The stream must have been started.
-/// `progress` gets how many samples have come or been lost.
+/// `progress` gets how many samples have come or been lost. The calling thread receives, and keeps the plan's placement.
 ///
 /// # Errors
-/// The stream is over, its start came too late, or the file can't be written; what was recorded until then is readable.
+/// The thread can't be placed, the stream is over, its start came too late, or the file can't be written; what was recorded
+/// until then is readable.
 pub fn record(
     rx: &mut dyn RxStream,
     clock: &dyn Clock,
@@ -96,7 +100,9 @@ pub fn record(
             .spawn_scoped(scope, move || write(writer, &written, &empty));
         let disk = disk.map_err(RadioError::Thread)?;
         let queue = Queue { full, blocks, made: 0 };
-        let received = receive(rx, clock, queue, plan, progress, stop);
+        // Only now: the thread of the disk would have been placed too.
+        let placed = plan.placement.place_self().map_err(RadioError::from);
+        let received = placed.and_then(|()| receive(rx, clock, queue, plan, progress, stop));
         // The queue is closed; the thread writes what is in it and ends.
         let finished = disk.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut recorded = received?;
@@ -145,10 +151,10 @@ fn receive(
     progress: &mut dyn FnMut(u64),
     stop: &Stop,
 ) -> Result<Recorded, RadioError> {
-    let step = rx.ticks_per_sample();
+    let (step, patience) = (rx.ticks_per_sample(), rx.speed().patience(PATIENCE));
     let mut recorded = Recorded::default();
     let mut spare = vec![Complex32::default(); BLOCK];
-    // Where the file goes on if there is no gap.
+    // The file goes on here if there is no gap.
     let mut expected = None;
     loop {
         let accounted = recorded.samples + recorded.lost_samples;
@@ -162,7 +168,7 @@ fn receive(
         // Without a block the samples are received all the same, and dropped.
         let mut block = queue.block();
         let buffer = block.as_mut().unwrap_or(&mut spare);
-        let received = rx.recv(&mut [&mut buffer[..room]], clock.now() + PATIENCE)?;
+        let received = rx.recv(&mut [&mut buffer[..room]], clock.now() + patience)?;
         if received.samples > 0 {
             let origin = *recorded.first_tick.get_or_insert(received.first.0);
             let pushed = match block {
@@ -188,7 +194,7 @@ fn receive(
                 // Joining the thread tells why.
                 Err(Refused::Closed) => return Ok(recorded),
             }
-        } else if received.event.is_none() {
+        } else if received.event.is_none() && rx.begins().is_none_or(|first| clock.now() >= first + patience) {
             recorded.timeouts += 1;
         }
         match received.event {
@@ -253,5 +259,6 @@ fn write(
         }
     }
     let clipped = writer.clipped();
-    Ok((writer.finish()?, clipped))
+    // The stream is over, and nobody waits for the disk any more.
+    Ok((writer.seal()?, clipped))
 }

@@ -9,8 +9,8 @@ use takt_dsp::sigmf::Reader;
 use super::{origin, recorded_grid, tick_of};
 use crate::{RadioError, Received, RxEvent, RxStream};
 
-/// A recording as a receive stream of one channel. It waits for nothing; its end is [`RxEvent::EndOfBurst`], after which
-/// calls bring nothing.
+/// The first channel of a recording as a receive stream, from its first capture on. It waits for nothing; its end is
+/// [`RxEvent::EndOfBurst`], after which calls bring nothing.
 #[derive(Debug)]
 pub struct SigmfRx {
     reader: Reader,
@@ -18,6 +18,7 @@ pub struct SigmfRx {
     clock: TickRate,
     step: Ticks,
     origin: Tick,
+    /// The next sample, by its place in the file.
     read: u64,
     at: Tick,
     ended: bool,
@@ -29,7 +30,9 @@ impl SigmfRx {
     /// # Errors
     /// `File` as [`Reader::open`], or if it does not say its sample rate.
     pub fn open(path: &Path) -> Result<SigmfRx, RadioError> {
-        let reader = Reader::open(path)?;
+        let mut reader = Reader::open(path)?;
+        let begins = reader.begins();
+        reader.seek(begins);
         let rate_sps = reader.metadata().global.sample_rate_sps;
         let first = reader.metadata().captures.first();
         let Some((rate_sps, (clock, step))) = rate_sps.and_then(|rate| Some((rate, recorded_grid(first, rate)?)))
@@ -43,11 +46,11 @@ impl SigmfRx {
             }));
         };
         let origin = first.map_or(Tick(0), |first| origin(first, step));
-        let at = reader.capture_at(0).map_or(origin, |capture| tick_of(capture, origin, step));
-        Ok(SigmfRx { reader, rate_sps, clock, step, origin, read: 0, at, ended: false })
+        let at = reader.capture_at(begins).map_or(origin, |capture| tick_of(capture, origin, step));
+        Ok(SigmfRx { reader, rate_sps, clock, step, origin, read: begins, at, ended: false })
     }
 
-    /// What the recording says of itself.
+    /// The recording's own metadata.
     #[must_use]
     pub fn metadata(&self) -> &takt_dsp::sigmf::Metadata {
         self.reader.metadata()

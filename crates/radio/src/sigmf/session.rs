@@ -3,68 +3,153 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
-use takt_base::{Stop, Tick};
+use takt_base::{Speed, Stop, Tick, utc_ns_now};
 use takt_dsp::file::{Existing, FileError, SampleFormat};
-use takt_dsp::sigmf::{Global, Reader, Writer};
+use takt_dsp::sigmf::{Checksum, Global, Reader, Writer};
+use takt_host::affinity::own_cpus;
+use takt_host::placement::Placement;
+use takt_host::policy::policy;
 use takt_wire::sample::Format;
 
+use super::retune::{Retunes, Tuning};
+use super::runs::Runs;
 use super::{PlayPlan, Played, RecordPlan, Recorded, play, record};
 use crate::board::Side;
-use crate::n200::{ClockSource, Emission, N200, OpenOptions, TxWish, exact_rate};
+use crate::calibration::{AppliedTable, CalibrationKind, CalibrationUse};
+use crate::n200::{ClockSource, Emission, OpenOptions, TxWish, exact_rate};
 use crate::x310::MasterClock;
 use crate::{
-    About, AnyOptions, Model, Net, Radio, RadioError, RxOptions, RxStream, TuneRequest, Tuned, TxOptions, TxStream,
+    About, AnyOptions, FrontEnd, FrontEndSet, Model, Net, Radio, RadioError, RxOptions, RxStream, Tuned, TxOptions,
+    TxStream,
 };
 
 /// How far ahead a stream starts.
 const LEAD: Duration = Duration::from_millis(100);
+/// How often progress is shown.
+const LOOK: Duration = Duration::from_millis(50);
 
-/// What both directions need.
+/// Settings that both directions need.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Session {
     pub addr: IpAddr,
-    /// The recording: its common name, or either of its files.
+    /// The recording: the common name of its files, or either of them; to play, an archive too.
     pub path: PathBuf,
-    /// Radio frequency of 0 Hz; `None` leaves the front end as it is opened.
-    pub frequency_hz: Option<f64>,
-    pub gain_db: Option<f64>,
-    pub antenna: Option<String>,
+    /// A setting that is not named stays as the radio opens it.
+    pub front_end: FrontEnd,
+    /// The receive DSP to record from: 0 or 1.
+    pub rx_channel: u8,
     /// Samples on the wire.
     pub wire: Format,
     /// Take the radio even from another host.
     pub force: bool,
-    /// What the radio's clock follows.
+    /// Reference of the radio's clock.
     pub reference: ClockSource,
     /// Play even to a radio that is not takt's own.
     pub transmit: bool,
+    /// Files of corrections that an N200's front end is tuned by.
+    pub calibration: CalibrationUse,
+    /// The place of the thread that streams. Those that read and write files, and this one, stay as they are.
+    pub placement: Placement,
 }
 
-/// What was recorded or played, and how.
+/// Counts of a recording or playback, and its settings.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Report<T> {
     /// The recording.
     pub path: PathBuf,
-    /// Of the radio.
+    /// Serial number of the radio.
     pub serial: String,
     /// On air.
     pub rate_sps: f64,
-    /// Where the front end was tuned to.
+    /// Tuning of the front end.
     pub tuned: Option<Tuned>,
     /// Gain it was set to.
     pub gain_db: Option<f64>,
-    /// What came, or went.
+    /// Files of corrections that were found for its boards.
+    pub calibration: Vec<AppliedTable>,
+    /// CPUs that the streaming thread was tied to; empty: none.
+    pub cpus: Vec<usize>,
+    /// Scheduling policy that it had: `FIFO 50`. `None`: the kernel does not say.
+    pub policy: Option<String>,
+    /// Seconds of the radio in a second of the host. `None`: hardware, which does not say.
+    pub radio_speed: Option<f64>,
+    /// Counts of what came, or went.
     #[serde(flatten)]
     pub passed: T,
+}
+
+/// The part of a recording that is to be played, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayWish {
+    /// Sample rate; `None`: the recording's.
+    pub rate_sps: Option<f64>,
+    /// How often; repetitions follow each other without a gap.
+    pub times: u64,
+    /// Which of its channels, from 0.
+    pub channel: u64,
+}
+
+/// A recording that was played, with the fate of all that its metadata say.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct PlayedRecording {
+    /// The fate of its samples.
+    #[serde(flatten)]
+    pub played: Played,
+    /// The channel that was played.
+    pub channel: u64,
+    /// Channels that it has.
+    pub channels: u64,
+    /// Samples before its first capture, which were left out.
+    pub skipped_samples: u64,
+    /// Changes of frequency between captures, repetitions included.
+    pub retunes: u64,
+    /// Those of them that were commanded too late for the capture's first sample.
+    pub late_retunes: u64,
+    /// A frequency that it names, and to which takt can't tune this radio.
+    pub untuned_hz: Option<f64>,
+    /// The answer of its `core:sha512` about its data.
+    pub sha512: Checksum,
+}
+
+impl PlayedRecording {
+    /// A recording that can be played, before it is.
+    fn of(reader: &Reader, sha512: Checksum, channel: u64) -> PlayedRecording {
+        PlayedRecording {
+            played: Played::default(),
+            channel,
+            channels: reader.metadata().global.channels,
+            skipped_samples: reader.begins(),
+            retunes: 0,
+            late_retunes: 0,
+            untuned_hz: None,
+            sha512,
+        }
+    }
+}
+
+/// Opens a channel of a recording that is to be played, and holds its data against its hash.
+///
+/// # Errors
+/// If it can't be read, has no samples, or others than those of its hash.
+pub fn open_to_play(path: &Path, channel: u64) -> Result<(Reader, Checksum), FileError> {
+    let reader = Reader::open_channel(path, channel)?;
+    reader.require_samples()?;
+    let sha512 = reader.check()?;
+    Ok((reader, sha512))
 }
 
 impl Session {
     /// Records `samples` samples at `rate_sps` into a file of `format`; `None` = until `stop`.
     ///
     /// # Errors
-    /// The file is there and `existing` keeps it; the radio can't do it; either fails on the way.
+    /// The streaming thread can't be placed; the file is there and `existing` keeps it; the radio can't do it; either fails on
+    /// the way.
     pub fn record(
         &self,
         net: &Arc<dyn Net>,
@@ -74,13 +159,15 @@ impl Session {
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
     ) -> Result<Report<Recorded>, RadioError> {
-        // What can be refused without a radio is refused before it is touched.
+        // Requests that can be refused without a radio are refused before it is touched.
+        self.placement.attempt()?;
         let (rate_sps, clock) = some_radios_rate(rate_sps)?;
         let mut global = Global::new(format);
         global.sample_rate_sps = Some(rate_sps);
         let mut radio = self.open(net, clock)?;
-        let mut rx = radio.rx_streamer(&RxOptions { format: self.wire, ..RxOptions::new(rate_sps) })?;
-        let (tuned, gain_db) = self.set_up(&mut radio, Side::Rx)?;
+        let channels = vec![self.rx_channel];
+        let mut rx = radio.rx_streamer(&RxOptions { format: self.wire, channels, ..RxOptions::new(rate_sps) })?;
+        let FrontEndSet { tuned, gain_db } = self.front_end.set(&mut radio, Side::Rx, self.rx_channel)?;
         let About { model, serial, .. } = radio.about();
         global.hw = Some(format!("{model} serial {serial}"));
         let serial = serial.to_owned();
@@ -89,90 +176,132 @@ impl Session {
         let plan = RecordPlan {
             samples,
             frequency_hz: tuned.map(|tuned| tuned.actual_hz),
-            utc: utc_now().map(|ns| (now, ns)),
+            utc: utc_ns_now().map(|ns| (now, ns)),
+            placement: self.placement.clone(),
         };
-        rx.start(Some(now + rx.tick_rate().ticks_in(LEAD)))?;
-        let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
-        let rate_sps = rx.rate_sps();
-        Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: recorded })
+        rx.start(Some(now + rx.speed().ticks_in(rx.tick_rate(), LEAD)))?;
+        let radio_speed = radio.speed().map(Speed::seconds);
+        let (recorded, (cpus, policy)) = on_its_thread("takt-rx", progress, |progress| {
+            let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
+            Ok((recorded, own_place(&plan.placement)))
+        })?;
+        let (path, rate_sps) = (self.path.clone(), rx.rate_sps());
+        let calibration = applied(&radio, Side::Rx);
+        Ok(Report { path, serial, rate_sps, tuned, gain_db, calibration, cpus, policy, radio_speed, passed: recorded })
     }
 
-    /// Plays the recording `times` times, at the rate it names or at another. `on_air` gets what a radio that is not takt's
-    /// own transmits with, before it does.
+    /// Plays a channel of the recording, at the rate and frequencies that it names or at others. `on_air` gets what a radio that is
+    /// not takt's own transmits with, before it does.
     ///
     /// # Errors
-    /// The file can't be read or names no rate; the radio may not transmit, or can't do it; either fails on the way.
+    /// The streaming thread can't be placed; the file can't be read, names no rate, has no samples, or others than those of its hash;
+    /// the radio may not transmit, can't do it, or can't follow a change of frequency; either fails on the way.
     pub fn play(
         &self,
         net: &Arc<dyn Net>,
-        rate_sps: Option<f64>,
-        times: u64,
+        wish: &PlayWish,
         on_air: &mut dyn FnMut(&Emission),
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
-    ) -> Result<Report<Played>, RadioError> {
-        let reader = Reader::open(&self.path)?;
-        let rate_sps = rate_sps.or(reader.metadata().global.sample_rate_sps).ok_or_else(|| no_rate(&self.path))?;
-        let (rate_sps, clock) = some_radios_rate(rate_sps)?;
+    ) -> Result<Report<PlayedRecording>, RadioError> {
+        self.placement.attempt()?;
+        let (reader, sha512) = open_to_play(&self.path, wish.channel)?;
+        let mut passed = PlayedRecording::of(&reader, sha512, wish.channel);
+        let rate_sps = wish.rate_sps.or(reader.metadata().global.sample_rate_sps);
+        let (rate_sps, clock) = some_radios_rate(rate_sps.ok_or_else(|| no_rate(&self.path))?)?;
         let mut radio = self.open(net, clock)?;
-        // Where it was recorded matters to a radio that takt can tune.
-        let named_hz = reader.capture_at(0).and_then(|capture| capture.frequency_hz);
-        let named_hz = named_hz.filter(|_| radio.model() == Model::N200);
-        let session = Session { frequency_hz: self.frequency_hz.or(named_hz), ..self.clone() };
-        let wish =
-            TxWish { frequency_hz: session.frequency_hz, gain_db: self.gain_db, antenna: self.antenna.as_deref() };
-        radio.may_transmit(wish)?;
+        // Its frequency matters to a radio that takt can tune.
+        let named_hz = reader.capture_at(reader.begins()).and_then(|capture| capture.frequency_hz);
+        let is_tuned = radio.model() == Model::N200;
+        passed.untuned_hz = named_hz.filter(|_| !is_tuned);
+        let frequency_hz = self.front_end.frequency_hz.or(named_hz.filter(|_| is_tuned));
+        let front_end = FrontEnd { frequency_hz, ..self.front_end.clone() };
+        radio.may_transmit(front_end.tx_wish())?;
         let mut tx = radio.tx_streamer(&TxOptions { format: self.wire, ..TxOptions::new(rate_sps) })?;
-        let (tuned, gain_db) = session.set_up(&mut radio, Side::Tx)?;
-        radio.may_transmit(TxWish::default())?.iter().for_each(on_air);
-        let start: Tick = radio.time()? + tx.tick_rate().ticks_in(LEAD);
-        let plan = PlayPlan { start, lead: LEAD, times };
-        let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
-        let serial = radio.about().serial.to_owned();
-        Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: played })
+        let FrontEndSet { tuned, gain_db } = front_end.set(&mut radio, Side::Tx, 0)?;
+        let retunes = self.retunes(&Runs::of(&reader, tx.ticks_per_sample()), wish.times);
+        retunes.require(&radio)?;
+        announce(&radio, &retunes, on_air)?;
+        let (serial, calibration) = (radio.about().serial.to_owned(), applied(&radio, Side::Tx));
+        let start: Tick = radio.time()? + tx.speed().ticks_in(tx.tick_rate(), LEAD);
+        let radio_speed = radio.speed().map(Speed::seconds);
+        let plan = PlayPlan { start, lead: LEAD, times: wish.times, placement: self.placement.clone() };
+        let mut tuning = Tuning::begin(&mut radio, retunes, start, net.now() + LEAD)?;
+        let mut look = |sent| {
+            tuning.look(stop);
+            progress(sent);
+        };
+        let played = on_its_thread("takt-tx", &mut look, |progress| {
+            let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
+            Ok((played, own_place(&self.placement)))
+        });
+        (passed.retunes, passed.late_retunes) = tuning.end()?;
+        let (played, (cpus, policy)) = played?;
+        passed.played = played;
+        let path = self.path.clone();
+        Ok(Report { path, serial, rate_sps, tuned, gain_db, calibration, cpus, policy, radio_speed, passed })
+    }
+
+    /// Changes of frequency on the way. One that the user names holds for all captures.
+    fn retunes(&self, runs: &Runs, times: u64) -> Retunes {
+        match self.front_end.frequency_hz {
+            Some(_) => Retunes::default(),
+            None => Retunes::of(runs, times),
+        }
     }
 
     fn open(&self, net: &Arc<dyn Net>, clock: MasterClock) -> Result<Radio, RadioError> {
-        let Session { force, transmit, reference, .. } = *self;
-        let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
+        let Session { force, transmit, reference, calibration, .. } = *self;
+        let n200 = OpenOptions { force, transmit, reference, calibration, ..OpenOptions::default() };
         Radio::open(Arc::clone(net), self.addr, &AnyOptions { n200, frame_bytes: None, clock })
     }
+}
 
-    fn set_up(&self, radio: &mut Radio, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
-        match radio {
-            Radio::N200(radio) => self.set_up_n200(radio, side),
-            Radio::X310(_) => self.leave_as_it_is().map(|()| (None, None)),
-        }
+/// The files of corrections of a side.
+fn applied(radio: &Radio, side: Side) -> Vec<AppliedTable> {
+    let of_side = |table: &&AppliedTable| (table.kind == CalibrationKind::RxIq) == (side == Side::Rx);
+    radio.calibration().iter().filter(of_side).cloned().collect()
+}
+
+/// Says what a radio that is not takt's own will transmit with: now, and at the lowest and highest frequency of the recording if
+/// it changes that.
+fn announce(radio: &Radio, retunes: &Retunes, on_air: &mut dyn FnMut(&Emission)) -> Result<(), RadioError> {
+    radio.may_transmit(TxWish::default())?.iter().for_each(&mut *on_air);
+    for hz in retunes.bounds_hz().into_iter().flatten() {
+        let wish = TxWish { frequency_hz: Some(hz), ..TxWish::default() };
+        radio.may_transmit(wish)?.iter().for_each(&mut *on_air);
     }
+    Ok(())
+}
 
-    /// # Errors
-    /// `NoModel` for a wish about the front end, of which takt has no driver.
-    fn leave_as_it_is(&self) -> Result<(), RadioError> {
-        let wishes = [
-            ("antenna", self.antenna.is_some()),
-            ("gain", self.gain_db.is_some()),
-            ("frequency", self.frequency_hz.is_some()),
-        ];
-        match wishes.into_iter().find(|(_, wished)| *wished) {
-            Some((what, _)) => Err(RadioError::NoModel { boards: "those of an X310".to_owned(), what }),
-            None => Ok(()),
-        }
-    }
-
-    fn set_up_n200(&self, radio: &mut N200, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
-        if let Some(antenna) = &self.antenna {
-            radio.set_antenna(side, antenna)?;
-        }
-        let gain_db = self.gain_db.map(|gain_db| radio.set_gain_db(side, gain_db)).transpose()?;
-        let request = self.frequency_hz.map(TuneRequest::new);
-        let tuned = request.map(|request| match side {
-            Side::Rx => radio.tune_rx(0, request),
-            Side::Tx => radio.tune_tx(request),
+/// Does `work` on a thread of that name, which says how far it is; the calling one waits, and passes that on to `progress`.
+fn on_its_thread<T: Send>(
+    name: &str,
+    progress: &mut dyn FnMut(u64),
+    work: impl FnOnce(&mut dyn FnMut(u64)) -> Result<T, RadioError> + Send,
+) -> Result<T, RadioError> {
+    let passed = AtomicU64::new(0);
+    let (working, over) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let passed = &passed;
+        let worker = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, move || {
+            // Gone when the thread ends, however it ends.
+            let _working = working;
+            work(&mut |samples| passed.store(samples, Ordering::Relaxed))
         });
-        let tuned = tuned.transpose()?;
-        radio.flush()?;
-        Ok((tuned, gain_db))
-    }
+        let worker = worker.map_err(RadioError::Thread)?;
+        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            progress(passed.load(Ordering::Relaxed));
+        }
+        progress(passed.load(Ordering::Relaxed));
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// The cores that the calling thread is tied to, as the kernel has them, if it was to be tied to some; and its policy.
+fn own_place(wanted: &Placement) -> (Vec<usize>, Option<String>) {
+    let cpus = if wanted.cpus.is_empty() { Vec::new() } else { own_cpus() };
+    (cpus, policy(0).ok().map(|policy| policy.to_string()))
 }
 
 /// The rate, made exact, if one of takt's radios has it, and the master clock that an X310 needs for it.
@@ -184,12 +313,6 @@ fn some_radios_rate(rate_sps: f64) -> Result<(f64, MasterClock), RadioError> {
         (Err(_), Some((_, factor))) => Ok((factor.rate_sps(clock.hz()), clock)),
         (Err(error), None) => Err(error),
     }
-}
-
-/// Nanoseconds since 1970.
-fn utc_now() -> Option<u64> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_nanos()).ok()
 }
 
 fn no_rate(path: &Path) -> RadioError {

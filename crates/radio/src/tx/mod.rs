@@ -13,7 +13,7 @@
 //! burst starts and ignores it inside one; so after an underflow, samples whose time has passed are dropped (`L`) and the
 //! rest leaves at its time. Without a time, what follows an underflow leaves at once, that much too late.
 //!
-//! All of this is the same for every radio. What differs, a [`Sink`] knows.
+//! All of this is the same for every radio. A [`Sink`] knows the differences.
 
 mod events;
 mod sink;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use num_complex::Complex;
-use takt_base::{Complex32, MonoNs, TickRate, Ticks};
+use takt_base::{Complex32, MonoNs, Speed, TickRate, Ticks};
 use takt_packet::{Choice, Counters, Engine, Limits, PortIndex, Wait};
 use takt_wire::sample::{Format, sc8, sc16};
 
@@ -35,7 +35,7 @@ use crate::{Burst, Net, RadioError, TxEvent, TxEventKind, TxStream};
 /// How long reports may lie in the socket while the window is open.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// What a transmit stream is to be. Start from [`TxOptions::new`] and change what matters.
+/// Options of a transmit stream. Start from [`TxOptions::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TxOptions {
     /// Samples per second; only what the radio takes exactly.
@@ -67,7 +67,7 @@ impl TxOptions {
     }
 }
 
-/// What a transmit stream has seen since it was made.
+/// Counts of a transmit stream since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TxStats {
@@ -103,6 +103,7 @@ pub struct TxStreamer {
     net: Arc<dyn Net>,
     sink: Box<dyn Sink>,
     clock: TickRate,
+    speed: Speed,
     events: Events,
     wire: WireSamples,
     rate_sps: f64,
@@ -118,7 +119,7 @@ pub struct TxStreamer {
 struct Lane {
     /// A burst has begun and not ended.
     in_burst: bool,
-    /// What was sent last carries a time.
+    /// The last datagram sent carries a time.
     timed: bool,
     /// Samples of the next call that have left, since another channel had no room for them in the last.
     ahead: usize,
@@ -133,6 +134,8 @@ pub(crate) struct Setup {
     pub(crate) net: Arc<dyn Net>,
     pub(crate) sink: Box<dyn Sink>,
     pub(crate) clock: TickRate,
+    /// How fast the radio's time passes.
+    pub(crate) speed: Speed,
     pub(crate) wire: WireSamples,
     pub(crate) rate_sps: f64,
     pub(crate) ticks_per_sample: u64,
@@ -148,6 +151,7 @@ impl TxStreamer {
             net: setup.net,
             sink: setup.sink,
             clock: setup.clock,
+            speed: setup.speed,
             events: Events::new(),
             wire: setup.wire,
             rate_sps: setup.rate_sps,
@@ -167,7 +171,7 @@ struct Samples<'a, T, F> {
 }
 
 impl<T, F: Fn(&[T], &mut [u8]) -> usize> Samples<'_, T, F> {
-    /// Of each channel.
+    /// Samples of each channel.
     fn len(&self) -> usize {
         self.channels.iter().map(|channel| channel.len()).min().unwrap_or(0)
     }
@@ -217,7 +221,7 @@ impl TxStreamer {
         self.sink.window_datagrams()
     }
 
-    /// What was seen so far. Reports that wait in the socket are not in it; [`TxStream::event`] takes them in.
+    /// Counts so far. Reports that wait in the socket are not in it; [`TxStream::event`] takes them in.
     #[must_use]
     pub fn stats(&self) -> TxStats {
         TxStats { forgotten_events: self.events.forgotten(), ..self.stats }
@@ -229,13 +233,13 @@ impl TxStreamer {
         self.engine.counters()
     }
 
-    /// What the packet engine was granted.
+    /// Limits that the packet engine was granted.
     #[must_use]
     pub fn engine_limits(&self) -> Limits {
         self.engine.limits()
     }
 
-    /// Of a packet engine that chose itself: which it is, and why no other.
+    /// For a packet engine that chose itself: which it is, and why no other.
     #[must_use]
     pub fn engine_choice(&self) -> Option<&Choice> {
         self.engine.choice()
@@ -283,7 +287,7 @@ impl TxStreamer {
         lanes.min_by_key(|(_, lane)| lane.ahead).map(|(channel, _)| channel)
     }
 
-    /// What all channels have sent of the call; what some have sent beyond it is kept in mind for the next.
+    /// Samples of the call that all channels have sent; those that some have sent beyond are kept in mind for the next.
     fn settle(&mut self, total: usize) -> usize {
         let done = self.lanes.iter().map(|lane| lane.ahead).min().unwrap_or(total);
         let all_ended = self.lanes.iter().all(|lane| lane.ended);
@@ -447,5 +451,9 @@ impl TxStream for TxStreamer {
 
     fn ticks_per_sample(&self) -> Ticks {
         Ticks(self.ticks_per_sample)
+    }
+
+    fn speed(&self) -> Speed {
+        self.speed
     }
 }

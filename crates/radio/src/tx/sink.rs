@@ -1,4 +1,4 @@
-//! What differs from radio to radio in a transmit stream: what stands around samples, how much may be on its way, and how the
+//! Differences between radios in a transmit stream: what stands around samples, how much may be on its way, and how the
 //! radio reports.
 
 use takt_base::MonoNs;
@@ -14,7 +14,7 @@ pub(crate) trait Sink: Send {
     /// Datagrams that the radio has room for when it has played all.
     fn window_datagrams(&self) -> u32;
 
-    /// Where samples begin in a datagram, bytes; `timed`: it carries a time.
+    /// Start of the samples in a datagram, bytes; `timed`: it carries a time.
     fn payload_at(&self, timed: bool) -> usize;
 
     /// Writes what stands around the samples; returns the datagram's bytes, or 0 if it does not fit.
@@ -23,7 +23,7 @@ pub(crate) trait Sink: Send {
     /// A datagram of so many bytes has left: the next in the order of numbers.
     fn sent(&mut self, channel: usize, bytes: usize);
 
-    /// What came from the radio to a channel's port.
+    /// Reads a datagram that came from the radio to a channel's port.
     fn read(&mut self, channel: usize, bytes: &[u8]) -> Report;
 
     /// The socket is about to be read, perhaps for long: the time to tell a radio that counts credit what it was sent. Until
@@ -50,7 +50,7 @@ pub(crate) trait Sink: Send {
     fn check(&self) -> Result<(), RadioError>;
 }
 
-/// Where a datagram stands in its stream.
+/// Position of a datagram in its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// So many datagrams come before it that have not left yet.
@@ -65,7 +65,7 @@ pub(crate) struct Place {
     pub(crate) payload_bytes: usize,
 }
 
-/// What a radio reports of a transmit stream.
+/// Report of a radio about a transmit stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     /// It is one of this stream, or can be.

@@ -1,4 +1,4 @@
-//! Whose radio it is: a mark and a time, written again each second (x310.md 2.3).
+//! Ownership of the radio: a mark and a time, written again each second (x310.md 2.3).
 //!
 //! The radio calls a claim void that nobody has renewed for 2 s: a program started again after a crash waits that long and needs
 //! no force.

@@ -1,4 +1,4 @@
-//! What this host has taken of a receive stream, and tells the radio: its credit (x310.md 6.4).
+//! Counts of what this host has taken of a receive stream, which it tells the radio: its credit (x310.md 6.4).
 
 use takt_wire::chdr::{Status, StreamCommand, StreamOperation, StreamStatus, counted_bytes};
 
@@ -7,12 +7,12 @@ const INTERVALS: u64 = 32;
 /// Packets are not counted for credit, only bytes.
 pub(super) const ANY_PACKETS: u32 = 0xFF_FFFF;
 
-/// What this host has taken of a stream, and tells the radio.
+/// Counts of what this host has taken of a stream, which it tells the radio.
 pub(super) struct Credit {
     /// Endpoint ids of this end and the radio's.
     pub(super) id: u16,
     pub(super) radio_id: u16,
-    /// Where the radio's end is managed, and how many management packets went there.
+    /// Crossbar port that manages the radio's end, and how many management packets went there.
     pub(super) crossbar_port: u16,
     pub(super) management_sequence: u16,
     pub(super) capacity_bytes: u64,

@@ -1,10 +1,11 @@
-//! What the radio is made of: endpoints behind a crossbar, blocks, and how they are joined (x310.md 6.3, 7).
+//! Structure of the radio: endpoints behind a crossbar, blocks, and how they are joined (x310.md 6.3, 7).
 //!
-//! A host learns it from the radio, so that another graph than the usual one works as well. What is looked for in it is the way
-//! of samples: a radio block, its converters, and the endpoint that the network reaches them by.
+//! A host learns it from the radio, so that another graph than the usual one works as well. The driver looks in it for
+//! the way of samples: a radio block, its converters, and the endpoint that the network reaches them by.
 
 use takt_wire::chdr::{NodeInfo, NodeKind, Operation};
-use takt_wire::x310::registers::{client_zero, endpoint, noc_id};
+use takt_wire::x310::RadioLayout;
+use takt_wire::x310::registers::{client_zero, endpoint, noc_id, radio};
 
 use super::line::{Line, Node, Registers};
 use crate::RadioError;
@@ -38,11 +39,20 @@ pub(super) struct Network {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Channel {
     pub(super) radio: u16,
+    /// The layout of the radio block's registers.
+    layout: RadioLayout,
     pub(super) ddc: u16,
     pub(super) duc: u16,
     /// Instances of endpoints: where received samples leave, and where those to transmit arrive.
     pub(super) rx: u16,
     pub(super) tx: u16,
+}
+
+impl Channel {
+    /// The address of a register of its radio block's first channel, which is named as `registers::radio` names it.
+    pub(super) fn at(&self, register: u32) -> u32 {
+        self.layout.address_of(0, register)
+    }
 }
 
 /// Finds the crossbar and the endpoints; tells both where this host is.
@@ -147,7 +157,7 @@ impl Blocks {
         self.edges.iter().find(|edge| edge.1 == to).map(|edge| edge.0)
     }
 
-    /// The way through a radio block's first channel.
+    /// The way through a radio block's first channel. The block itself says which layout it has.
     fn channel(&self, block: usize) -> Option<Channel> {
         let radio = self.port(self.node(block), noc_id::RADIO)?;
         let ddc = self.after((self.node(block), 0))?;
@@ -156,6 +166,7 @@ impl Blocks {
         let tx = self.before(duc)?.0;
         Some(Channel {
             radio,
+            layout: RadioLayout::default(),
             ddc: self.port(ddc.0, noc_id::DDC)?,
             duc: self.port(duc.0, noc_id::DUC)?,
             rx: self.endpoint(rx)?,
@@ -172,14 +183,25 @@ impl Blocks {
 /// The channels of all radio blocks, slot A first.
 ///
 /// # Errors
-/// The radio does not answer, or its blocks are joined in no way that samples can take.
+/// The radio does not answer, its blocks are joined in no way that samples can take, or `Version` for a radio block that takt does
+/// not know.
 pub(super) fn channels(registers: &mut Registers) -> Result<Vec<Channel>, RadioError> {
     let blocks = Blocks::read(registers)?;
-    let channels: Vec<_> = (0..blocks.ids.len()).filter_map(|block| blocks.channel(block)).collect();
+    let mut channels: Vec<_> = (0..blocks.ids.len()).filter_map(|block| blocks.channel(block)).collect();
     if channels.is_empty() {
         return Err(RadioError::Answer { addr: registers.peer, what: "how its blocks are joined" });
     }
+    for channel in &mut channels {
+        channel.layout = layout(registers, channel.radio)?;
+    }
     Ok(channels)
+}
+
+/// The layout of the registers of the radio block at a control port.
+fn layout(registers: &mut Registers, port: u16) -> Result<RadioLayout, RadioError> {
+    let (addr, version) = (registers.peer, registers.peek(port, radio::COMPAT)?);
+    let unknown = RadioError::Version { addr, part: "the radio block", version, known: "0 and 1" };
+    RadioLayout::of_compat(version).ok_or(unknown)
 }
 
 /// Flushes and resets every block: what an earlier host left in them is gone.

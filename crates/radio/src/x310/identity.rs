@@ -25,7 +25,7 @@ pub struct Identity {
     pub firmware: String,
     /// FPGA version, `39.0`.
     pub fpga: String,
-    /// It is a software radio of takt's own. What it is sent reaches no antenna.
+    /// It is a software radio of takt's own. Its samples reach no antenna.
     pub software: bool,
 }
 

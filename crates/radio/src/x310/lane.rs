@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use takt_base::{MonoNs, Tick};
+use takt_base::{MonoNs, Speed, Tick};
 use takt_wire::chdr::{Control, Data};
 use takt_wire::x310::registers::message;
 
@@ -19,7 +19,8 @@ const RUNS: usize = 33;
 pub(super) struct Lane {
     pub(super) channel: Channel,
     pub(super) credit: Credit,
-    /// What was requested and has not ended, oldest first: ticks of the first sample, if known, and samples, if there is an end.
+    /// Requests that have not ended, oldest first: ticks of the first sample, if known, and samples, if there is an
+    /// end.
     pub(super) runs: VecDeque<Run>,
     pub(super) stopping: bool,
     /// A message that the radio wants acknowledged.
@@ -32,7 +33,8 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(channel: Channel, credit: Credit) -> Lane {
+    /// A lane of a radio whose time passes so fast.
+    pub(super) fn new(channel: Channel, credit: Credit, speed: Speed) -> Lane {
         let runs = VecDeque::with_capacity(RUNS);
         Lane {
             channel,
@@ -40,7 +42,7 @@ impl Lane {
             runs,
             stopping: false,
             unacknowledged: None,
-            silence: Silence::default(),
+            silence: Silence::of(speed),
             has_no_excuse: false,
             stopped: false,
         }
@@ -50,18 +52,18 @@ impl Lane {
     /// sample is silent all the time.
     pub(super) fn commanded(&mut self, first: MonoNs, now: MonoNs) {
         if self.silence.ends().is_none_or(|ends| ends < now) {
-            self.silence = Silence::from(first.max(now));
+            self.silence.begin(first.max(now));
         }
         (self.has_no_excuse, self.stopped) = (false, false);
     }
 
     /// Whether the radio should be given credit anew: it has been silent in the middle of a run for long, which may be for lack
-    /// of it. What is lost on the way costs credit until the radio's next count of what it has sent, which comes once a
-    /// capacity. If more is lost at a time, and the count with it, the radio waits for credit that this host does not know it
-    /// lacks; then it overruns, and its report of that may be lost, too (x310.md 9 and 10.2).
+    /// of it. Loss on the way costs credit until the radio's next count of what it has sent, which comes once a
+    /// capacity. If more is lost at a time, and the count with it, the radio waits for credit that this host does not
+    /// know it lacks; then it overruns, and its report of that may be lost, too (x310.md 9 and 10.2).
     pub(super) fn lacks_credit(&mut self, now: MonoNs, factor: u64, anchor: &Anchor) -> bool {
         let Some(run) = self.runs.front().copied().filter(|_| !self.stopping) else {
-            self.silence = Silence::default();
+            self.silence.end();
             return false;
         };
         if !self.silence.is_too_long(now) {
@@ -69,7 +71,7 @@ impl Lane {
         }
         let at = |tick: u64| anchor.host_at(Tick(tick));
         if let Some(first) = run.first.map(at).filter(|&first| now < first) {
-            self.silence = Silence::from(first);
+            self.silence.begin(first);
             return false;
         }
         // Nothing is left to be sent.
@@ -93,7 +95,7 @@ impl Lane {
         Some(Reading::Samples { tick, number: data.head.sequence, end_of_burst, at: data.head.payload_at(), count })
     }
 
-    /// What the radio says, which it wants acknowledged.
+    /// Takes a message of the radio, which it wants acknowledged.
     pub(super) fn message(&mut self, control: Control) -> Option<Reading> {
         if control.is_ack {
             return None;

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_packet::{Engine, PortIndex, Wait};
-use takt_wire::chdr::{Control, ControlData, ControlOperation, ControlStatus, Management, Operation, Operations};
+use takt_wire::chdr::{
+    Control, ControlData, ControlOperation, ControlStatus, Management, Operation, Operations, Protocol,
+};
 
 use crate::ports::{Patience, await_answer};
 use crate::{Net, RadioError};
 
-/// Of each answer of a management packet; UHD waits as long (x310.md 6.3).
+/// Patience for each answer of a management packet; UHD waits as long (x310.md 6.3).
 const MANAGEMENT: Patience = Patience { tries: 5, each: Duration::from_millis(100) };
 
 /// One port of an engine, and who it is.
@@ -22,6 +24,8 @@ pub(super) struct Line<'a> {
     pub(super) port: PortIndex,
     pub(super) net: &'a dyn Net,
     pub(super) peer: SocketAddr,
+    /// As the radio speaks it.
+    pub(super) protocol: Protocol,
     /// Endpoint id of this end.
     pub(super) id: u16,
     pub(super) sequence: &'a mut u16,
@@ -32,7 +36,7 @@ pub(super) struct Line<'a> {
 pub(super) enum Node {
     Transport,
     Crossbar,
-    /// What is behind this port of the crossbar.
+    /// The node behind this port of the crossbar.
     Behind(u16),
 }
 
@@ -79,7 +83,13 @@ impl Line<'_> {
         all.push(Operation::Return, true)?;
         all.push_hop(&[Operation::Nop])?;
         *self.sequence = self.sequence.wrapping_add(1);
-        let request = Management { destination: 0, sequence: *self.sequence, source: self.id, operations: all };
+        let request = Management {
+            protocol: self.protocol,
+            destination: 0,
+            sequence: *self.sequence,
+            source: self.id,
+            operations: all,
+        };
         self.send(|frame| request.write(frame))
     }
 
@@ -117,6 +127,8 @@ pub(super) struct Registers {
     pub(super) engine: Box<dyn Engine>,
     pub(super) net: Arc<dyn Net>,
     pub(super) peer: SocketAddr,
+    /// As the radio speaks it.
+    pub(super) protocol: Protocol,
     /// Endpoint id of this end, and of the radio's that carries control.
     pub(super) id: u16,
     pub(super) control_id: u16,
@@ -128,11 +140,19 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub(super) fn new(net: &Arc<dyn Net>, peer: SocketAddr, id: u16, control_id: u16) -> Result<Registers, RadioError> {
+    /// The registers of the radio at `peer`, which speaks `protocol` and has the endpoint `control_id`; this end is `id`.
+    pub(super) fn new(
+        net: &Arc<dyn Net>,
+        peer: SocketAddr,
+        protocol: Protocol,
+        id: u16,
+        control_id: u16,
+    ) -> Result<Registers, RadioError> {
         Ok(Registers {
             engine: crate::ports::open_engine(&**net, peer)?,
             net: Arc::clone(net),
             peer,
+            protocol,
             id,
             control_id,
             management_sequence: 0,
@@ -149,6 +169,7 @@ impl Registers {
             port: crate::ports::ONLY,
             net: &*self.net,
             peer: self.peer,
+            protocol: self.protocol,
             id: self.id,
             sequence: &mut self.management_sequence,
         }
@@ -156,13 +177,13 @@ impl Registers {
 
     /// Reads a register of the block at a control port.
     pub(super) fn peek(&mut self, port: u16, address: u32) -> Result<u32, RadioError> {
-        self.exchange(port, ControlOperation::Read, address, 0, "a register read")
+        self.exchange(port, ControlOperation::Read, address, ControlData::request(1), "a register read")
     }
 
     /// Writes a register of the block at a control port; it has taken effect when this returns. Repeated if the answer is lost:
     /// use it for registers that bear that.
     pub(super) fn poke(&mut self, port: u16, address: u32, data: u32) -> Result<(), RadioError> {
-        self.exchange(port, ControlOperation::Write, address, data, "a register write").map(drop)
+        self.exchange(port, ControlOperation::Write, address, ControlData::one(data), "a register write").map(drop)
     }
 
     /// Writes a register once.
@@ -182,12 +203,13 @@ impl Registers {
         port: u16,
         operation: ControlOperation,
         address: u32,
-        data: u32,
+        data: ControlData,
         what: &'static str,
     ) -> Result<u32, RadioError> {
+        let protocol = self.protocol;
         for attempt in 0..self.patience.tries {
             self.retries += u64::from(attempt > 0);
-            self.sequence = (self.sequence + 1) & 63;
+            self.sequence = protocol.next_sequence(self.sequence);
             self.chdr_sequence = self.chdr_sequence.wrapping_add(1);
             let request = Control {
                 destination: self.control_id,
@@ -202,18 +224,18 @@ impl Registers {
                 byte_enables: 15,
                 operation,
                 status: ControlStatus::Okay,
-                data: ControlData::one(data),
+                data,
             };
             let each = self.patience.each;
             let mut line = self.line();
-            line.send(|frame| request.write(frame))?;
+            line.send(|frame| request.write_as(protocol, frame))?;
             let ack = line.await_answer(each, |bytes| {
-                let ack = Control::parse(bytes).ok().filter(|ack| ack.is_ack)?;
+                let ack = Control::parse_as(protocol, bytes).ok().filter(|ack| ack.is_ack)?;
                 let same = (ack.to_port, ack.sequence, ack.address) == (port, request.sequence, request.address);
                 same.then_some(ack)
             })?;
             match ack {
-                Some(ack) if ack.status == ControlStatus::Okay => return Ok(ack.data.first()),
+                Some(ack) if answers(&ack, data) => return Ok(ack.data.first()),
                 Some(_) => return Err(RadioError::Answer { addr: self.peer, what }),
                 None => {}
             }
@@ -225,4 +247,9 @@ impl Registers {
     pub(super) fn set_patience(&mut self, patience: Patience) {
         self.patience = patience;
     }
+}
+
+/// Whether a request with this data was done, and all that it asks for has come.
+fn answers(ack: &Control, data: ControlData) -> bool {
+    ack.status == ControlStatus::Okay && ack.data.as_slice().len() >= usize::from(data.requested())
 }

@@ -8,8 +8,8 @@
 //!    └─ TxStreamer ─── 49153  samples out, credit and messages in
 //! ```
 //!
-//! Each channel of a stream is a port of this host with an endpoint id of its own. What the streamers do with samples is the
-//! same as for an N200, and stands in `rx` and `tx` of this crate.
+//! Each channel of a stream is a port of this host with an endpoint id of its own. The streamers handle samples as for
+//! an N200, in `rx` and `tx` of this crate.
 //!
 //! The driver sets up what takt's software radio has. A real X310 needs its clock chip, converters and daughterboards
 //! programmed before; this driver does none of that, and so refuses any other radio than takt's own.
@@ -32,7 +32,7 @@ mod tx;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use takt_base::TickRate;
+use takt_base::{Speed, TickRate};
 use takt_wire::x310::ports;
 use takt_wire::x310::rate::Factor;
 
@@ -65,6 +65,8 @@ pub struct X310 {
     registers: Registers,
     claim: Arc<Claim>,
     anchor: Arc<Anchor>,
+    /// As it said when it was opened.
+    speed: Option<Speed>,
     identity: Identity,
     clock: MasterClock,
     frame_bytes: usize,
@@ -76,7 +78,7 @@ pub struct X310 {
 }
 
 impl X310 {
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn addr(&self) -> IpAddr {
         self.addr
@@ -92,6 +94,23 @@ impl X310 {
     #[must_use]
     pub fn clock(&self) -> TickRate {
         self.clock.rate()
+    }
+
+    /// How fast its time passes beside this host's, as it said when it was opened; `None`: it did not say.
+    #[must_use]
+    pub fn speed(&self) -> Option<Speed> {
+        self.speed
+    }
+
+    /// Asks it again: `takt emulate --speed auto` changes its mind.
+    #[must_use]
+    pub fn ask_speed(&self) -> Option<Speed> {
+        self.speed.and_then(|_| self.net.speed_of(self.addr))
+    }
+
+    /// The wall's, unless it says something else.
+    fn seen_speed(&self) -> Speed {
+        self.speed.unwrap_or_default()
     }
 
     /// Largest datagram, as the path was found to carry it.

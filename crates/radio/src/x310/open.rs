@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use takt_base::Tick;
+use takt_wire::chdr::Protocol;
 use takt_wire::x310::registers::board;
 use takt_wire::x310::{FRAME_BYTES, ports};
 
@@ -48,6 +49,7 @@ impl X310 {
         if !identity.software {
             return Err(RadioError::NotSetUp { addr, radio: identity.words() });
         }
+        let speed = net.speed_of(addr);
         let claim = claim::take(&net, &mut firmware, options.force)?;
         let frame_bytes = frame::probe(&net, addr, options.frame_bytes)?;
         firmware.set_board(board::DEVICE_ID, DEVICE)?;
@@ -56,12 +58,15 @@ impl X310 {
         }
         set_clock(&mut firmware, options.clock)?;
         let peer = SocketAddr::new(addr, ports::CHDR);
-        let mut registers = Registers::new(&net, peer, HOST_CONTROL, RADIO_CONTROL)?;
+        // Directly before it is spoken: a host that reads it and says nothing is one that does not speak it (x310.md 18.4).
+        let protocol = protocol(&mut firmware, peer)?;
+        let mut registers = Registers::new(&net, peer, protocol, HOST_CONTROL, RADIO_CONTROL)?;
         let network = graph::discover(&mut registers.line())?;
         let control = network.name_control(&mut registers.line(), RADIO_CONTROL)?;
         let channels = graph::channels(&mut registers)?;
         graph::reset_blocks(&mut registers)?;
-        let anchor = Arc::new(Anchor::new(options.clock.rate(), net.now(), Tick(0)));
+        let clock = (options.clock.rate(), speed.unwrap_or_default());
+        let anchor = Arc::new(Anchor::new(clock, net.now(), Tick(0)));
         let mut radio = X310 {
             addr,
             net,
@@ -69,6 +74,7 @@ impl X310 {
             registers,
             claim,
             anchor,
+            speed,
             identity,
             clock: options.clock,
             frame_bytes,
@@ -80,6 +86,17 @@ impl X310 {
         radio.time()?;
         Ok(radio)
     }
+}
+
+/// The version of RFNoC's protocol that the radio speaks.
+fn protocol(firmware: &mut Firmware, peer: SocketAddr) -> Result<Protocol, RadioError> {
+    let code = firmware.board(board::RFNOC_INFO)? as u16;
+    Protocol::from_code(code).ok_or(RadioError::Version {
+        addr: peer,
+        part: "the RFNoC protocol",
+        version: u32::from(code >> 8) << 16 | u32::from(code & 0xFF),
+        known: "1 and 2",
+    })
 }
 
 /// Sets the master clock; an error if it is not locked then.

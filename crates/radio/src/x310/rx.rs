@@ -6,9 +6,9 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait, Way};
 use takt_wire::chdr::{
-    Control, ControlStatus, Data, DataHead, Header, Operation, PacketType, StreamCommand, StreamOperation,
+    Control, ControlData, ControlStatus, Data, DataHead, Header, Operation, PacketType, StreamCommand, StreamOperation,
 };
-use takt_wire::sample::{ByteOrder, Format};
+use takt_wire::sample::{ByteOrder, Format, full_scale};
 use takt_wire::x310::registers::{ONE, ddc, endpoint, radio};
 
 use super::credit::{ANY_PACKETS, Credit};
@@ -19,16 +19,14 @@ use super::{RADIO_CONTROL, X310};
 use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
-use crate::rx::{BATCH, Haste, Reading, Run, Setup, Source, WireSamples, checked_size};
+use crate::rx::{BATCH, Reading, ReplyPatience, Run, Setup, Source, WireSamples, checked_size};
 use crate::{Net, RadioError, Role, RxOptions, RxStreamer};
 
-/// What leaves an endpoint is of 16-bit words, and what is lost stays lost (x310.md 6.4, UHD's word).
+/// An endpoint sends 16-bit words, and what is lost stays lost (x310.md 6.4, UHD's word).
 const OUTPUT: u32 = endpoint::OUTPUT_CONFIGURE | endpoint::OUTPUT_LOSSY | 2 << 2;
-/// Host floats of magnitude 1 are 16-bit integers of this magnitude.
-pub(super) const FULL_SCALE: f32 = 32_767.0;
 /// Set-up of a stream must be done by then.
 const SET_UP: Patience = Patience { tries: 20, each: Duration::from_millis(10) };
-/// Where messages of receivers go (x310.md 9).
+/// Destination of messages of receivers (x310.md 9).
 const MESSAGES: u32 = 0x1000;
 impl X310 {
     /// Makes a receive stream of one or more channels, sc16. The radio does not send before it is started.
@@ -63,7 +61,8 @@ impl X310 {
             credits.push(self.open_output(&mut *engine, n, channel.rx, credit)?);
         }
         let own_control = self.new_id();
-        let mut registers = Registers::new(&self.net, self.peer(), own_control, RADIO_CONTROL)?;
+        let protocol = self.registers.protocol;
+        let mut registers = Registers::new(&self.net, self.peer(), protocol, own_control, RADIO_CONTROL)?;
         registers.line().advertise(self.network.entry_port)?;
         let source = Radios {
             registers,
@@ -71,7 +70,11 @@ impl X310 {
             anchor: Arc::clone(&self.anchor),
             net: Arc::clone(&self.net),
             factor: factor.get().into(),
-            lanes: channels.into_iter().zip(credits).map(|(channel, credit)| Lane::new(channel, credit)).collect(),
+            lanes: channels
+                .into_iter()
+                .zip(credits)
+                .map(|(channel, credit)| Lane::new(channel, credit, self.seen_speed()))
+                .collect(),
         };
         Ok(RxStreamer::new(Setup {
             engine,
@@ -79,7 +82,8 @@ impl X310 {
             channels: source.lanes.len(),
             source: Box::new(source),
             clock: self.clock.rate(),
-            wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: 1.0 / FULL_SCALE },
+            speed: self.seen_speed(),
+            wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: 1.0 / full_scale::SC16 },
             rate_sps: factor.rate_sps(self.clock.hz()),
             ticks_per_sample: factor.get().into(),
             samples_per_datagram,
@@ -94,11 +98,10 @@ impl X310 {
         for (register, word) in [(ddc::N, factor), (ddc::M, 1), (ddc::DDC_STAGES, stages), (ddc::SCALE, ONE)] {
             self.registers.poke(of.ddc, register, word)?;
         }
-        let at = |register| radio::CHANNELS + register;
-        self.registers.poke(of.radio, at(radio::RX_COMMAND), 0)?;
-        self.registers.poke(of.radio, at(radio::RX_SAMPLES_PER_PACKET), samples as u32)?;
+        self.registers.poke(of.radio, of.at(radio::RX_COMMAND), 0)?;
+        self.registers.poke(of.radio, of.at(radio::RX_SAMPLES_PER_PACKET), samples as u32)?;
         for (register, word) in radio::RX_REMOTE.into_iter().zip([of.radio.into(), id.into(), MESSAGES]) {
-            self.registers.poke(of.radio, at(register), word)?;
+            self.registers.poke(of.radio, of.at(register), word)?;
         }
         Ok(())
     }
@@ -114,10 +117,10 @@ impl X310 {
         let from = self.endpoint(instance)?;
         credit.radio_id = self.endpoint_id(instance)?;
         let port = PortIndex(n as u8);
-        let (net, peer) = (Arc::clone(&self.net), self.peer());
+        let (net, peer, protocol) = (Arc::clone(&self.net), self.peer(), self.registers.protocol);
         credit.crossbar_port = from.crossbar_port;
         let mut sequence = 0;
-        let mut line = Line { engine, port, net: &*net, peer, id: credit.id, sequence: &mut sequence };
+        let mut line = Line { engine, port, net: &*net, peer, protocol, id: credit.id, sequence: &mut sequence };
         line.advertise(self.network.entry_port)?;
         let write = |address, data| Operation::Write { address, data };
         let interval = credit.interval_bytes;
@@ -208,26 +211,27 @@ impl Source for Radios {
             }
             // It does what it was told.
             PacketType::Management => Some(Reading::Housekeeping),
-            PacketType::Control => lane.message(Control::parse(bytes).ok()?),
+            PacketType::Control => lane.message(Control::parse_as(self.registers.protocol, bytes).ok()?),
             _ => None,
         }
     }
 
     fn have_read(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<(), RadioError> {
+        let protocol = self.registers.protocol;
         for (n, lane) in self.lanes.iter_mut().enumerate() {
             let port = PortIndex(n as u8);
             if let Some(status) = lane.credit.due() {
                 send(engine, port, |frame| status.write(frame).unwrap_or(0))?;
             }
             if let Some(message) = lane.unacknowledged.take() {
-                let ack = message.ack(lane.credit.id, ControlStatus::Okay, message.data.first());
-                send(engine, port, |frame| ack.write(frame).unwrap_or(0))?;
+                let ack = message.ack_as(protocol, lane.credit.id, ControlStatus::Okay, ControlData::NONE);
+                send(engine, port, |frame| ack.write_as(protocol, frame).unwrap_or(0))?;
             }
             if lane.lacks_credit(now, self.factor, &self.anchor) {
                 let Credit { id, crossbar_port, management_sequence: sequence, .. } = &mut lane.credit;
                 let (id, node) = (*id, Node::Behind(*crossbar_port));
                 let (net, peer) = (&*self.net, self.registers.peer);
-                let mut line = Line { engine: &mut *engine, port, net, peer, id, sequence };
+                let mut line = Line { engine: &mut *engine, port, net, peer, protocol, id, sequence };
                 // It answers with the command that began the stream, and gets a status.
                 line.order(node, &[Operation::Write { address: endpoint::OUTPUT, data: OUTPUT }])?;
             }
@@ -254,12 +258,12 @@ impl Source for Radios {
     }
 
     fn begin(&mut self, channel: usize, run: Run, idle: bool) -> Result<(), RadioError> {
-        let port = self.lanes[channel].channel.radio;
+        let of = self.lanes[channel].channel;
         for _ in 0..Patience::USUAL.tries {
-            self.write_run(port, run)?;
+            self.write_run(of, run)?;
             let word = if run.samples.is_some() { 1 } else { 2 };
             let timed = if run.first.is_some() { radio::RX_TIMED } else { 0 };
-            match self.registers.poke_once(port, radio::CHANNELS + radio::RX_COMMAND, word | timed) {
+            match self.registers.poke_once(of.radio, of.at(radio::RX_COMMAND), word | timed) {
                 Ok(()) => {
                     let lane = &mut self.lanes[channel];
                     lane.stopping &= !idle;
@@ -280,9 +284,9 @@ impl Source for Radios {
     }
 
     fn stop(&mut self, channel: usize) -> Result<(), RadioError> {
-        let port = self.lanes[channel].channel.radio;
+        let of = self.lanes[channel].channel;
         self.lanes[channel].stopping = true;
-        self.registers.poke(port, radio::CHANNELS + radio::RX_COMMAND, 0)
+        self.registers.poke(of.radio, of.at(radio::RX_COMMAND), 0)
     }
 
     fn clear(&mut self, channel: usize) -> Result<(), RadioError> {
@@ -290,12 +294,12 @@ impl Source for Radios {
         lane.runs.clear();
         lane.stopping = false;
         lane.stopped = false;
-        let port = lane.channel.radio;
-        self.registers.poke(port, radio::CHANNELS + radio::RX_COMMAND, 0)
+        let of = lane.channel;
+        self.registers.poke(of.radio, of.at(radio::RX_COMMAND), 0)
     }
 
-    fn set_haste(&mut self, haste: Haste) {
-        self.registers.set_patience(haste.patience());
+    fn set_reply_patience(&mut self, patience: ReplyPatience) {
+        self.registers.set_patience(patience.patience());
     }
 
     fn retries(&self) -> u64 {
@@ -313,7 +317,7 @@ impl Source for Radios {
 
 impl Radios {
     /// Count and time of a run; nothing happens yet.
-    fn write_run(&mut self, port: u16, run: Run) -> Result<(), RadioError> {
+    fn write_run(&mut self, of: Channel, run: Run) -> Result<(), RadioError> {
         // The radio counts before decimation (x310.md 8.3).
         let count = run.samples.unwrap_or(0).saturating_mul(self.factor);
         if count >= 1 << 48 {
@@ -322,7 +326,7 @@ impl Radios {
         }
         for (registers, value) in [(radio::RX_COUNT, count), (radio::RX_TIME, run.first.unwrap_or(0))] {
             for (register, word) in registers.into_iter().zip([value as u32, (value >> 32) as u32]) {
-                self.registers.poke(port, radio::CHANNELS + register, word)?;
+                self.registers.poke(of.radio, of.at(register), word)?;
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ impl X310 {
     /// Fails if the radio does not answer.
     pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
         let net = std::sync::Arc::clone(&self.net);
-        best_reading(&*net, self.clock.rate(), tries, |at| {
+        best_reading(&*net, (self.clock.rate(), self.seen_speed()), tries, |at| {
             let low = self.firmware.board(board::TIMEKEEPER + timekeeper::NOW_LOW)?;
             Ok(self.anchor.complete(low, at()))
         })

@@ -1,9 +1,10 @@
 //! Transmit streams of an X310: endpoints and blocks set up, and what a streamer asks of them (x310.md 10.3).
 //!
-//! The radio tells how many bytes it has taken, which are the samples that it has played. What is lost on the way would cost
-//! credit for ever; so after each capacity of bytes the host says how much it has sent, and the radio takes that for what it
-//! has received. Where all that the radio has room for is lost, that capacity is never reached: so the host says it, too, when
-//! there is no credit and the radio is silent, again and again, since these words can be lost like samples.
+//! The radio tells how many bytes it has taken, which are the samples that it has played. Loss on the way would cost
+//! credit forever. So after each capacity of bytes the host says how much it has sent, and the radio takes that for
+//! what it has received. If all that the radio has room for is lost, that capacity is never reached. So the host also
+//! says it when there is no credit and the radio is silent. It repeats these words, since they can be lost like
+//! samples.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +12,16 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Way};
 use takt_wire::chdr::{
-    Control, ControlStatus, DataHead, Operation, Packet, Status, StreamCommand, StreamOperation, StreamStatus,
-    counted_bytes,
+    Control, ControlData, ControlStatus, DataHead, Operation, Packet, Protocol, Status, StreamCommand, StreamOperation,
+    StreamStatus, counted_bytes,
 };
-use takt_wire::sample::{ByteOrder, Format};
+use takt_wire::sample::{ByteOrder, Format, full_scale};
 use takt_wire::x310::registers::{ONE, ddc, endpoint, message, radio};
 
 use super::X310;
 use super::graph::Channel;
 use super::line::{Line, Node};
-use super::rx::{FULL_SCALE, only_sc16, send};
+use super::rx::{only_sc16, send};
 use super::silence::Silence;
 use crate::claim::Claim;
 use crate::ports::{Patience, any};
@@ -28,7 +29,7 @@ use crate::rx::{WireSamples, checked_size};
 use crate::tx::{Place, Report, Setup, Sink};
 use crate::{RadioError, Role, TxEvent, TxEventKind, TxOptions, TxStreamer};
 
-/// What arrives at an endpoint is of 16-bit words (x310.md 6.4, UHD's word).
+/// An endpoint receives 16-bit words (x310.md 6.4, UHD's word).
 const INPUT: u32 = 2 << 2;
 /// How often the radio shall tell what it took: this part of its buffer, as UHD asks.
 const INTERVALS: u64 = 8;
@@ -40,7 +41,7 @@ const RESERVE_BYTES: u64 = 16 * counted_bytes(StreamCommand::BYTES);
 const NEXT_PACKET: u32 = 1;
 
 impl X310 {
-    /// Makes a transmit stream, sc16. What an earlier one left in the radio is dropped.
+    /// Makes a transmit stream, sc16. Samples that an earlier one left in the radio are dropped.
     ///
     /// # Errors
     /// `Rate` for a rate the radio does not take exactly; `Range` for channels, formats or datagram sizes it does not have;
@@ -68,13 +69,15 @@ impl X310 {
             lanes.push(self.open_input(&mut *engine, n, channel.tx, id)?);
         }
         let datagram_bytes = counted_bytes(DataHead::MAX_BYTES + samples_per_datagram * options.format.bytes());
+        let protocol = self.registers.protocol;
         Ok(TxStreamer::new(Setup {
             engine,
             net: Arc::clone(&self.net),
             channels: lanes.len(),
-            sink: Box::new(Radios { claim: Arc::clone(&self.claim), datagram_bytes, lanes }),
+            sink: Box::new(Radios { claim: Arc::clone(&self.claim), protocol, datagram_bytes, lanes }),
             clock: self.clock.rate(),
-            wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: FULL_SCALE },
+            speed: self.seen_speed(),
+            wire: WireSamples { format: Format::Sc16, order: ByteOrder::Little, scale: full_scale::SC16 },
             rate_sps: factor.rate_sps(self.clock.hz()),
             ticks_per_sample: factor.get().into(),
             samples_per_datagram,
@@ -85,10 +88,9 @@ impl X310 {
         for (register, word) in [(ddc::M, factor), (ddc::N, 1), (ddc::DUC_STAGES, stages), (ddc::SCALE, ONE)] {
             self.registers.poke(of.duc, register, word)?;
         }
-        let at = |register| radio::CHANNELS + register;
-        self.registers.poke(of.radio, at(radio::TX_POLICY), NEXT_PACKET)?;
+        self.registers.poke(of.radio, of.at(radio::TX_POLICY), NEXT_PACKET)?;
         for (register, word) in radio::TX_REMOTE.into_iter().zip([of.radio.into(), id.into(), 0]) {
-            self.registers.poke(of.radio, at(register), word)?;
+            self.registers.poke(of.radio, of.at(register), word)?;
         }
         Ok(())
     }
@@ -98,13 +100,14 @@ impl X310 {
         let to = self.endpoint(instance)?;
         let radio_id = self.endpoint_id(instance)?;
         let port = PortIndex(n as u8);
-        let (net, peer) = (Arc::clone(&self.net), self.peer());
+        let (net, peer, protocol) = (Arc::clone(&self.net), self.peer(), self.registers.protocol);
         let mut sequence = 0;
-        let mut line = Line { engine, port, net: &*net, peer, id, sequence: &mut sequence };
+        let mut line = Line { engine, port, net: &*net, peer, protocol, id, sequence: &mut sequence };
         line.advertise(self.network.entry_port)?;
         let input = Operation::Write { address: endpoint::INPUT, data: INPUT };
         line.manage(Node::Behind(to.crossbar_port), &[input])?;
-        let mut lane = Lane { id, radio_id, ..Lane::default() };
+        let silence = Silence::of(self.seen_speed());
+        let mut lane = Lane { id, radio_id, silence, ..Lane::default() };
         // The first time nobody knows the capacity, and so no interval.
         for _ in 0..2 {
             let (packets, bytes) = (u64::from(lane.capacity_packets) / INTERVALS, lane.capacity_bytes / INTERVALS);
@@ -147,12 +150,12 @@ struct Lane {
     sequence: u16,
     command_sequence: u16,
     unacknowledged: Option<Control>,
-    /// Of the radio, while there is no credit.
+    /// Silence of the radio while there is no credit.
     silence: Silence,
 }
 
 impl Lane {
-    /// What the radio has room for.
+    /// Room in the radio.
     fn room_bytes(&self) -> u64 {
         self.capacity_bytes.saturating_sub(self.sent_bytes - self.taken_bytes)
     }
@@ -166,7 +169,7 @@ impl Lane {
     /// Whether the radio has had no room for long and says nothing, and there is room to tell it what it was sent.
     fn breaks_silence(&mut self, datagram_bytes: u64, now: MonoNs) -> bool {
         if self.credit(datagram_bytes) > 0 {
-            self.silence = Silence::default();
+            self.silence.end();
             return false;
         }
         self.silence.is_too_long(now) && self.room_bytes() >= counted_bytes(StreamCommand::BYTES)
@@ -188,7 +191,7 @@ impl Lane {
     fn take(&mut self, status: &StreamStatus) {
         self.capacity_bytes = status.capacity_bytes;
         self.capacity_packets = status.capacity_packets;
-        // What is on its way cannot be negative: a count beyond what was sent is of an older stream.
+        // The bytes on their way cannot be negative: a count beyond what was sent is of an older stream.
         self.taken_bytes = status.taken_bytes.min(self.sent_bytes);
         self.taken_packets = status.taken_packets.min(self.sent_packets);
         self.silence.is_broken();
@@ -203,7 +206,9 @@ impl Lane {
 /// The radios behind the channels of a stream.
 struct Radios {
     claim: Arc<Claim>,
-    /// What a full datagram counts as.
+    /// As they speak it.
+    protocol: Protocol,
+    /// Bytes that a full datagram counts as.
     datagram_bytes: u64,
     lanes: Vec<Lane>,
 }
@@ -248,7 +253,7 @@ impl Sink for Radios {
             ours: true,
             event: Some(TxEvent { kind, channel: channel as u8, tick: Tick(tick), sequence: None }),
         };
-        match Packet::parse(bytes) {
+        match Packet::parse_as(self.protocol, bytes) {
             Ok(Packet::Status(status)) if status.destination == lane.id => {
                 lane.take(&status);
                 match status.status {
@@ -270,7 +275,7 @@ impl Sink for Radios {
         }
     }
 
-    /// What was lost on the way must not count for ever: the radio gets the count of what was sent.
+    /// Loss on the way must not count forever: the radio gets the count of what was sent.
     fn about_to_read(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<Option<MonoNs>, RadioError> {
         for (n, lane) in self.lanes.iter_mut().enumerate() {
             let breaks_silence = lane.breaks_silence(self.datagram_bytes, now);
@@ -286,11 +291,12 @@ impl Sink for Radios {
     }
 
     fn have_read(&mut self, engine: &mut dyn Engine, _timed: bool) -> Result<u32, RadioError> {
+        let protocol = self.protocol;
         for (n, lane) in self.lanes.iter_mut().enumerate() {
             let port = PortIndex(n as u8);
             if let Some(message) = lane.unacknowledged.take() {
-                let ack = message.ack(lane.id, ControlStatus::Okay, message.data.first());
-                send(engine, port, |frame| ack.write(frame).unwrap_or(0))?;
+                let ack = message.ack_as(protocol, lane.id, ControlStatus::Okay, ControlData::NONE);
+                send(engine, port, |frame| ack.write_as(protocol, frame).unwrap_or(0))?;
             }
         }
         Ok(0)

@@ -1,23 +1,6 @@
-//! Tests that count what all threads of the process do, trace it, or keep the beat of a radio: one after the other.
+//! A test that counts allocations while a radio streams over real sockets: by itself.
 
 #[path = "../../../../tests/support/allocations.rs"]
 mod allocations;
-mod echo;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-#[path = "../../../../tests/support/locks.rs"]
-mod locks;
-#[path = "../../../../tests/support/strace.rs"]
-mod strace;
 
 mod streaming;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod waveform_locks;
-mod waveform_quiet;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Whose turn it is, also where the harness runs several tests at once.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -11,23 +11,24 @@ use num_complex::Complex;
 use takt_base::{Clock, Complex32, MonoNs, Tick, Ticks};
 use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200 as Device, N200Report, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200 as Device, N200Options, N200Report, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
 use takt_packet::{Config, Engine, EngineError};
 use takt_radio::n200::{N200, OpenOptions, RxOptions, RxStreamer, TxOptions, TxStreamer};
 use takt_radio::{Net, Received, Role, RxEvent};
+use takt_wire::sample::full_scale;
 
 pub use tampered::{Action, Script, Tampered, Way};
 
-/// Where the first radio is.
+/// Address of the first radio.
 pub const ADDR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 4, 1));
-/// Where a second one is.
+/// Address of a second one.
 pub const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 4, 2));
 /// One way through the network.
 pub const LATENCY: Duration = Duration::from_micros(20);
 
-/// What a host sees of a world.
+/// A host's view of a world.
 #[derive(Clone)]
 pub struct SimNet {
     pub world: World,
@@ -65,12 +66,12 @@ pub fn is_samples(bytes: &[u8]) -> bool {
 }
 
 /// A world with one N200 that receives `source`.
-pub fn world_with(options: Options, signals: Signals) -> Arc<SimNet> {
+pub fn world_with(options: N200Options, signals: Signals) -> Arc<SimNet> {
     world_faulty(options, signals, &[])
 }
 
 /// The same with faults around the radio. Times of faults count from the beginning of the world.
-pub fn world_faulty(options: Options, signals: Signals, faults: &[&str]) -> Arc<SimNet> {
+pub fn world_faulty(options: N200Options, signals: Signals, faults: &[&str]) -> Arc<SimNet> {
     let world = World::starting_at(START, LATENCY);
     let net = SimNet { world, script: Arc::default() };
     net.add(ADDR, options, signals, faults);
@@ -84,7 +85,7 @@ pub fn ramps() -> Signals {
 
 /// A world with one N200 that receives a ramp, and faults.
 pub fn faulty(faults: &[&str]) -> Arc<SimNet> {
-    world_faulty(Options::default(), ramps(), faults)
+    world_faulty(N200Options::default(), ramps(), faults)
 }
 
 /// A world with one N200 as it comes, hearing a ramp.
@@ -94,8 +95,8 @@ pub fn world() -> Arc<SimNet> {
 
 impl SimNet {
     /// Puts another radio into the world.
-    pub fn add(&self, addr: IpAddr, options: Options, signals: Signals, faults: &[&str]) {
-        let device = Device::new(Options { born: Tick(BORN_TICK), ..options }, signals).expect("an N200");
+    pub fn add(&self, addr: IpAddr, options: N200Options, signals: Signals, faults: &[&str]) {
+        let device = Device::new(N200Options { born: Tick(BORN_TICK), ..options }, signals).expect("an N200");
         let faults = faults.iter().map(|text| text.parse().expect("a fault")).collect();
         self.world.add(addr, CLOCK, Faulty::new(device, faults, Tick(BORN_TICK), CLOCK));
     }
@@ -163,12 +164,17 @@ impl SimNet {
     }
 }
 
-/// A signal whose value tells its tick: the low 15 bits of the tick in microseconds, as exact 16-bit patterns.
+/// A signal whose value tells its tick: the low 15 bits of the tick in microseconds, as an integer of the wire.
 pub struct Ramp;
 
 impl Ramp {
+    /// The integer that is I; Q is its negative.
+    pub fn word(tick: u64) -> i16 {
+        (tick / 100 % 32768) as i16
+    }
+
     pub fn at(tick: u64) -> Complex32 {
-        let n = (tick / 100 % 32768) as f32 / 32768.0;
+        let n = f32::from(Ramp::word(tick)) / full_scale::SC16;
         Complex32::new(n, -n)
     }
 }
@@ -185,7 +191,7 @@ impl Source for Ramp {
     }
 }
 
-/// What a radio played: first tick, ticks a sample, samples.
+/// Samples that a radio played: first tick, ticks a sample, samples.
 pub type Played = (Tick, u32, Vec<Complex32>);
 
 /// Keeps what it is played.
@@ -215,7 +221,7 @@ pub fn receive_ramp(rx: &mut RxStreamer, start: Tick, call: usize, samples: u64,
         assert!(n > 0 || event.is_some(), "nothing came: {done} of {samples}");
         assert_eq!(first, next, "after {events:?}");
         for (i, sample) in (0..).zip(&buffer[..n]) {
-            let want = (Ramp::at(first.0 + i * STEP + BORN_TICK).re * 32768.0) as i16;
+            let want = Ramp::word(first.0 + i * STEP + BORN_TICK);
             assert_eq!((sample.re, sample.im), (want, -want), "sample {i} after {first}");
         }
         let lost = match event {

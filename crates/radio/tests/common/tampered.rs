@@ -16,7 +16,7 @@ pub enum Way {
     In,
 }
 
-/// What becomes of a datagram.
+/// Fate of a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Pass,

@@ -13,7 +13,7 @@ use super::super::control::Control;
 use crate::anchor::Anchor;
 use crate::claim::Claim;
 use crate::ports::Patience;
-use crate::rx::{Haste, Message, Reading, Run, Source};
+use crate::rx::{Message, Reading, ReplyPatience, Run, Source};
 use crate::{Net, RadioError};
 
 /// Numbers in VITA-49 datagrams have four bits.
@@ -105,8 +105,8 @@ impl Source for Dsps {
         self.clear_dsp(self.dsps[channel])
     }
 
-    fn set_haste(&mut self, haste: Haste) {
-        self.control.set_patience(haste.patience());
+    fn set_reply_patience(&mut self, patience: ReplyPatience) {
+        self.control.set_patience(patience.patience());
     }
 
     fn retries(&self) -> u64 {

@@ -69,6 +69,7 @@ impl N200 {
             channels: dsps.len(),
             source: Box::new(Dsps { control, net, claim, anchor, dsps }),
             clock: CLOCK,
+            speed: self.seen_speed(),
             wire: WireSamples { format: options.format, order: ByteOrder::Big, scale: scaling.host_factor as f32 },
             rate_sps: factor.rate_sps(),
             ticks_per_sample: u64::from(factor.get()),

@@ -25,7 +25,7 @@ const REPORTS_PER_S: u32 = 20;
 const REPORTS_PER_BUFFER: usize = 8;
 
 impl N200 {
-    /// Makes a transmit stream. What an earlier one left in the radio is dropped.
+    /// Makes a transmit stream. Samples that an earlier one left in the radio are dropped.
     ///
     /// # Errors
     /// `Transmit` for a radio that is not takt's own, unless it was opened with
@@ -70,6 +70,7 @@ impl N200 {
             net: Arc::clone(&self.net),
             sink: Box::new(Dsp { claim: Arc::clone(&self.claim), window: Window::new(window), dry: None }),
             clock: CLOCK,
+            speed: self.seen_speed(),
             wire: WireSamples { format: options.format, order: ByteOrder::Big, scale: scaling.host_factor as f32 },
             rate_sps: factor.rate_sps(),
             ticks_per_sample: u64::from(factor.get()),

@@ -18,7 +18,7 @@ pub(super) struct Window {
     next: u32,
     /// Number of the last one the radio has taken.
     taken: u32,
-    /// What the radio had taken when all that followed was given up; until it says something else.
+    /// Number that the radio had taken when all that followed was given up; until it says something else.
     given_up_after: Option<u32>,
 }
 

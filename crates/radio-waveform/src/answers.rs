@@ -4,9 +4,8 @@
 //! the number of the datagram, and the numbers of each burst are remembered: a late answer is counted once, with its slot.
 
 use takt_base::{Complex32, MonoNs, Tick};
-
-use crate::n200::{TxStats, TxStreamer};
-use crate::{Burst, RadioError, TxEvent, TxEventKind, TxStream};
+use takt_radio::n200::{TxStats, TxStreamer};
+use takt_radio::{Burst, RadioError, TxEvent, TxEventKind, TxStream};
 
 /// Bursts remembered until the radio has had its say: more than can be on their way.
 const REMEMBERED: usize = 256;
@@ -25,7 +24,7 @@ struct Sent {
 }
 
 /// Bursts of a transmit stream, one a slot.
-pub struct Answers {
+pub struct ReplyBursts {
     tx: TxStreamer,
     sent: Box<[Sent; REMEMBERED]>,
     bursts: u64,
@@ -36,12 +35,12 @@ pub struct Answers {
     cut: bool,
 }
 
-impl Answers {
-    /// Of a stream that nothing was sent on.
+impl ReplyBursts {
+    /// Takes a stream that nothing was sent on.
     #[must_use]
-    pub fn new(tx: TxStreamer) -> Answers {
+    pub fn new(tx: TxStreamer) -> ReplyBursts {
         let sent = Box::new([Sent::default(); REMEMBERED]);
-        Answers { tx, sent, bursts: 0, unsent: 0, late: 0, late_slots: Vec::with_capacity(LISTED), cut: false }
+        ReplyBursts { tx, sent, bursts: 0, unsent: 0, late: 0, late_slots: Vec::with_capacity(LISTED), cut: false }
     }
 
     /// Sends the burst of a slot, whose first sample shall leave at `at`. `false`: the radio takes no more before `until`.
@@ -111,7 +110,7 @@ impl Answers {
         &self.late_slots
     }
 
-    /// What the stream has seen.
+    /// Counts of the stream.
     #[must_use]
     pub fn stats(&self) -> TxStats {
         self.tx.stats()

@@ -7,46 +7,48 @@ use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use takt_base::{Complex32, MonoNs, Tick};
+use takt_base::{Complex32, MonoNs, Speed, Tick};
 use takt_graph::{Domain, Item, Kind, ParamSpec, Params, Shape, Value};
+use takt_radio::Net;
+use takt_radio::n200::CLOCK;
 use takt_runtime::{Component, Io, Registration};
 
-use super::beat::Beat;
-use super::budget::{Budget, Course, Timeline};
-use super::params::radio;
-use super::{Answers, SlotGrid};
-use crate::Net;
-use crate::n200::CLOCK;
+use crate::beat::RadioSlotClock;
+use crate::budget::{Budget, ReplyTrace, Timeline};
+use crate::params::radio;
+use crate::{ReplyBursts, SlotGrid};
 
-/// What waveforms call it.
-pub(super) const KIND: &str = "radio-transmit";
+/// Its name in waveforms.
+pub(crate) const KIND: &str = "radio-transmit";
 
-/// After its time, how long the radio may take to say that a burst was late.
+/// After its time, how long the radio may take to say that a burst was late; a slow one takes longer.
 const REPORT: Duration = Duration::from_millis(50);
 
-/// When bursts leave, from the end of the slot they belong to, and since when what they answer is on the air.
+/// When bursts leave, from the end of the slot they belong to, and since when what they answer is on the air: in the radio's
+/// time, which passes so fast.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timing {
+pub(crate) struct Timing {
     advance: Duration,
     since: Duration,
+    speed: Speed,
 }
 
 impl Timing {
-    pub(super) fn of(params: &Params) -> Timing {
+    pub(crate) fn of(params: &Params, speed: Speed) -> Timing {
         let us = |name| Duration::from_nanos((params.float(name).unwrap_or(0.0) * 1e3).round() as u64);
-        Timing { advance: us("advance_us"), since: us("since_us") }
+        Timing { advance: us("advance_us"), since: us("since_us"), speed }
     }
 }
 
 /// Sends the packet of each slot.
-pub(super) struct Transmit {
+pub(crate) struct Transmit {
     timing: Timing,
     net: Arc<dyn Net>,
     grid: Arc<OnceLock<SlotGrid>>,
-    beat: Arc<Beat>,
+    beat: Arc<RadioSlotClock>,
     timeline: Arc<Timeline>,
     /// The last reports are fetched when results are requested.
-    answers: RefCell<Answers>,
+    answers: RefCell<ReplyBursts>,
     budget: Budget,
     late: u64,
     /// One beyond the last slot.
@@ -55,11 +57,11 @@ pub(super) struct Transmit {
 }
 
 impl Transmit {
-    pub(super) fn new(
+    pub(crate) fn new(
         timing: Timing,
         net: Arc<dyn Net>,
-        (grid, beat, timeline): (Arc<OnceLock<SlotGrid>>, Arc<Beat>, Arc<Timeline>),
-        answers: Answers,
+        (grid, beat, timeline): (Arc<OnceLock<SlotGrid>>, Arc<RadioSlotClock>, Arc<Timeline>),
+        answers: ReplyBursts,
     ) -> Transmit {
         let (budget, answers) = (Budget::new(), RefCell::new(answers));
         Transmit { timing, net, grid, beat, timeline, answers, budget, late: 0, slots: 0, last: MonoNs(0) }
@@ -78,15 +80,16 @@ impl Transmit {
         let went = answers.send(slot, at, samples, ready).unwrap_or(false);
         let sent = self.net.now();
         let ended = self.beat.begins(slot + 1);
-        let due = ended + self.timing.advance;
+        let Timing { advance, since, speed } = self.timing;
+        let due = ended + speed.host_time(advance);
         if !went {
             return;
         }
         self.late += u64::from(sent > due);
         self.last = due;
         if let Some(observed) = self.timeline.observed(slot) {
-            let since = MonoNs(ended.0.saturating_sub(self.timing.since.as_nanos() as u64));
-            let course = Course { since, ended, arrived: observed.arrived, taken: observed.taken, ready, sent };
+            let since = MonoNs(ended.0.saturating_sub(speed.host_time(since).as_nanos() as u64));
+            let course = ReplyTrace { since, ended, arrived: observed.arrived, taken: observed.taken, ready, sent };
             self.budget.record(&course, due);
         }
     }
@@ -106,8 +109,8 @@ impl Component for Transmit {
     fn results(&self) -> Vec<(&'static str, Value)> {
         let mut answers = self.answers.borrow_mut();
         if answers.bursts() > 0 {
-            // What the radio says of the last bursts; one that is gone says nothing.
-            let _ = answers.receive(self.last.max(self.net.now()) + REPORT);
+            // The radio reports the last bursts; one that is gone says nothing.
+            let _ = answers.receive(self.last.max(self.net.now()) + self.timing.speed.patience(REPORT));
         }
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let missed = self.slots.saturating_sub(answers.bursts());

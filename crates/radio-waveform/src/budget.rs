@@ -1,4 +1,4 @@
-//! Where the time of an answer goes: stages that follow one another without a gap, from the instant the radio took the last
+//! Parts of an answer's time. Its stages follow one another without a gap, from the instant the radio took the last
 //! sample of the slot, by its own clock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,28 +18,28 @@ const BOUND_NS: u64 = 1_000_000_000;
 
 /// When slots arrived and were begun with, from those who see it to who answers.
 #[derive(Debug)]
-pub(super) struct Timeline([Stamp; SLOTS]);
+pub(crate) struct Timeline([Stamp; SLOTS]);
 
 #[derive(Debug)]
 struct Stamp {
-    /// Of which slot, and one more; 0: of none.
+    /// Number of the slot, and one more; 0: of none.
     slot: AtomicU64,
     arrived: AtomicU64,
     /// By the component of each channel: nobody else writes there, so nobody has to take turns. `u64::MAX`: not yet.
     taken: [AtomicU64; CHANNELS],
 }
 
-/// What is known of a slot.
+/// Times of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Observed {
+pub(crate) struct Observed {
     /// Its last datagram was in this host.
-    pub(super) arrived: MonoNs,
+    pub(crate) arrived: MonoNs,
     /// The first component began with it.
-    pub(super) taken: MonoNs,
+    pub(crate) taken: MonoNs,
 }
 
 impl Timeline {
-    pub(super) fn new() -> Timeline {
+    pub(crate) fn new() -> Timeline {
         let none = || AtomicU64::new(0);
         Timeline(std::array::from_fn(|_| Stamp { slot: none(), arrived: none(), taken: [none(), none()] }))
     }
@@ -50,7 +50,7 @@ impl Timeline {
     }
 
     /// Its last datagram is in this host. Reported before the slot is released.
-    pub(super) fn arrived(&self, slot: u64, at: MonoNs) {
+    pub(crate) fn arrived(&self, slot: u64, at: MonoNs) {
         let stamp = self.stamp(slot);
         stamp.arrived.store(at.0, Ordering::Relaxed);
         stamp.taken.iter().for_each(|taken| taken.store(u64::MAX, Ordering::Relaxed));
@@ -58,7 +58,7 @@ impl Timeline {
     }
 
     /// The component of a channel, the first or the second, begins with it. The earlier of both counts.
-    pub(super) fn taken(&self, slot: u64, channel: usize, at: MonoNs) {
+    pub(crate) fn taken(&self, slot: u64, channel: usize, at: MonoNs) {
         let stamp = self.stamp(slot);
         if let Some(taken) = stamp.taken.get(channel)
             && stamp.slot.load(Ordering::Acquire) == slot + 1
@@ -67,8 +67,8 @@ impl Timeline {
         }
     }
 
-    /// What is known of a slot; `None` where it did not arrive, was not begun with, or is too long ago.
-    pub(super) fn observed(&self, slot: u64) -> Option<Observed> {
+    /// Times of a slot; `None` where it did not arrive, was not begun with, or is too long ago.
+    pub(crate) fn observed(&self, slot: u64) -> Option<Observed> {
         let stamp = self.stamp(slot);
         let taken = stamp.taken.iter().map(|taken| taken.load(Ordering::Acquire)).min().unwrap_or(u64::MAX);
         let arrived = stamp.arrived.load(Ordering::Relaxed);
@@ -79,29 +79,29 @@ impl Timeline {
 
 /// The instants of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Course {
-    /// What is answered began, by the radio's clock.
-    pub(super) since: MonoNs,
+pub(crate) struct ReplyTrace {
+    /// The answered slot began, by the radio's clock.
+    pub(crate) since: MonoNs,
     /// The radio took the slot's last sample.
-    pub(super) ended: MonoNs,
+    pub(crate) ended: MonoNs,
     /// Its last datagram was in this host.
-    pub(super) arrived: MonoNs,
+    pub(crate) arrived: MonoNs,
     /// The first component began with it.
-    pub(super) taken: MonoNs,
+    pub(crate) taken: MonoNs,
     /// The answer was ready to be sent.
-    pub(super) ready: MonoNs,
+    pub(crate) ready: MonoNs,
     /// The kernel had it.
-    pub(super) sent: MonoNs,
+    pub(crate) sent: MonoNs,
 }
 
 /// Stages of an answer, in their order.
-pub(super) const STAGES: [&str; 5] = ["air_us", "transfer_us", "wakeup_us", "processing_us", "answer_us"];
+pub(crate) const STAGES: [&str; 5] = ["air_us", "transfer_us", "wakeup_us", "processing_us", "answer_us"];
 
-impl Course {
-    /// How long each stage took, ns. They add up to [`Course::total_ns`] exactly, whatever the clocks of radio and host
-    /// disagree about: an instant that seems to lie before the one before it counts as that.
-    pub(super) fn stages_ns(&self) -> [u64; 5] {
-        let Course { since, ended, arrived, taken, ready, sent } = *self;
+impl ReplyTrace {
+    /// How long each stage took, ns. They add up to [`ReplyTrace::total_ns`] exactly, whatever the clocks of radio and
+    /// host disagree about: an instant that seems to lie before the one before it counts as that.
+    pub(crate) fn stages_ns(&self) -> [u64; 5] {
+        let ReplyTrace { since, ended, arrived, taken, ready, sent } = *self;
         let mut at = since;
         [ended, arrived, taken, ready, sent].map(|next| {
             let stage = next.0.saturating_sub(at.0);
@@ -111,28 +111,28 @@ impl Course {
     }
 
     /// From what is answered to the answer in the kernel, ns.
-    pub(super) fn total_ns(&self) -> u64 {
-        let Course { since, ended, arrived, taken, ready, sent } = *self;
+    pub(crate) fn total_ns(&self) -> u64 {
+        let ReplyTrace { since, ended, arrived, taken, ready, sent } = *self;
         [ended, arrived, taken, ready, sent].map(|at| at.0.saturating_sub(since.0)).into_iter().max().unwrap_or(0)
     }
 }
 
 /// Stages of all answers.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     stages: [Histogram<Ns>; 5],
     total: Histogram<Ns>,
-    /// What was left until the radio needed it, where anything was.
+    /// Time left until the radio needed it, where there was any.
     ahead: Histogram<Ns>,
 }
 
 impl Budget {
-    pub(super) fn new() -> Budget {
+    pub(crate) fn new() -> Budget {
         let empty = || Histogram::with_bound(BOUND_NS);
         Budget { stages: std::array::from_fn(|_| empty()), total: empty(), ahead: empty() }
     }
 
     /// An answer that was to be there at `due`.
-    pub(super) fn record(&mut self, course: &Course, due: MonoNs) {
+    pub(crate) fn record(&mut self, course: &ReplyTrace, due: MonoNs) {
         for (stage, ns) in self.stages.iter_mut().zip(course.stages_ns()) {
             stage.record_saturating(ns);
         }
@@ -141,7 +141,7 @@ impl Budget {
     }
 
     /// Each stage in us: at p50, at p99, at most; how far ahead answers were: at p50, at p1, at least.
-    pub(super) fn results(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn results(&self) -> Vec<(&'static str, Value)> {
         let us = |ns: Option<u64>| (ns.unwrap_or(BOUND_NS) / 100) as f64 / 10.0;
         let high = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.99)), us(h.max())]);
         let low = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.01)), us(h.min())]);
@@ -162,7 +162,7 @@ mod tests {
         #[test]
         fn stages_add_up_to_the_total_even_where_clocks_disagree(at in prop::array::uniform6(0u64..10_000_000)) {
             let [since, ended, arrived, taken, ready, sent] = at.map(MonoNs);
-            let course = Course { since, ended, arrived, taken, ready, sent };
+            let course = ReplyTrace { since, ended, arrived, taken, ready, sent };
             prop_assert_eq!(course.stages_ns().iter().sum::<u64>(), course.total_ns());
         }
     }

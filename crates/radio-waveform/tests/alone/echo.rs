@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{Complex32, Stop};
-use takt_emulator::emulate::{Emulator, Options as Radio};
+use takt_emulator::emulate::{Emulator, EmulatorOptions};
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Waveform};
 use takt_packet::EngineKind;
 use takt_radio::n200::OpenOptions;
-use takt_radio::waveform::{RadioClock, Wanted};
 use takt_radio::{RadioError, WallNet};
-use takt_runtime::{ComponentReport, Io, Make, Options, Registration, Registry, Report, Session, SlotClock};
+use takt_radio_waveform::{RadioClock, RadioRequirements};
+use takt_runtime::{ComponentReport, Io, Make, Registration, Registry, Report, Session, SessionOptions, SlotClock};
 
 /// A radio of this machine's own, on the wall's clock.
 pub fn radio(addr: Ipv4Addr) -> Emulator {
-    Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).expect("a radio")
+    Emulator::start(&EmulatorOptions { addrs: vec![addr], ..EmulatorOptions::default() }).expect("a radio")
 }
 
 /// Whether the slot brought samples to the witness. They go on in place.
@@ -42,11 +42,15 @@ impl Echo {
             .with(ComponentSpec::new("transmit", "radio-transmit").param("advance_us", self.advance_us))
             .chain(["receive", "witness", "transmit"]);
         let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
-        let wanted = Wanted::of(&graph).expect("a radio it has");
+        let wanted = RadioRequirements::of(&graph).expect("a radio it has");
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
         let mut clock = RadioClock::open(net, addr.into(), &wanted, &OpenOptions::default())?;
         clock.equip(&mut registry);
-        let options = Options { slots: Some(self.slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
+        let options = SessionOptions {
+            slots: Some(self.slots),
+            clock: SlotClock::Edges(clock.edges()),
+            ..SessionOptions::default()
+        };
         let plan = Plan::single(&graph, Latency::Compact);
         let session = Session::open(&graph, &plan, &registry, options).expect("opened");
         let stop = Stop::new();
@@ -71,7 +75,7 @@ impl Echo {
     }
 }
 
-/// What it says of one of its components.
+/// Its report of one of its components.
 pub fn of<'a>(report: &'a Report, name: &str) -> &'a ComponentReport {
     report.components.iter().find(|component| component.name == name).expect("there")
 }

@@ -1,17 +1,17 @@
 //! Cuts a receive stream into slots, without losing count of a sample.
 //!
-//! A sample belongs to the slot that its time stamp says. What the stream reports as lost, by an overflow or on the way, is
-//! missing of the slots it lies in, to the sample; a slot of which anything is missing is lost as a whole, since no component
-//! computes with half a packet.
+//! A sample belongs to the slot that its time stamp says. Samples that the stream reports as lost, by an overflow or on
+//! the way, are missing in their slots, to the sample. A slot with a missing sample is lost as a whole, since no
+//! component computes with half a packet.
 
 use takt_base::{Complex32, MonoNs};
+use takt_radio::n200::CLOCK;
+use takt_radio::{RadioError, Received, RxEvent, RxStream};
 
-use super::SlotGrid;
-use crate::n200::CLOCK;
-use crate::{RadioError, Received, RxEvent, RxStream};
+use crate::SlotGrid;
 
 /// Channels of a stream at most.
-pub(super) const CHANNELS: usize = 2;
+pub(crate) const CHANNELS: usize = 2;
 
 /// A slot that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct SlotEnd {
     pub overflow: bool,
 }
 
-/// Where a stream stands in its slots.
+/// Position of a stream in its slots.
 #[derive(Clone, Debug)]
 pub struct Slicer {
     grid: SlotGrid,

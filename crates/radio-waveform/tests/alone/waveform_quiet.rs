@@ -90,7 +90,7 @@ fn a_slot_costs_naps_a_batch_of_datagrams_and_a_look_at_reports() {
     assert_eq!(others(worker, &["clock_nanosleep", "sendmmsg", "recvmmsg"]), [""; 0]);
     let (sends, looks) = (count(worker, "sendmmsg("), count(worker, "recvmmsg("));
     assert!((FEW..=SLOTS as usize).contains(&sends), "one an answer: {sends}");
-    // What the radio reports, once a slot; and once more where it had something to say.
+    // It reads the radio's reports, once a slot; and once more where there was one.
     assert!((sends..=3 * SLOTS as usize).contains(&looks), "{looks} for {sends} answers");
 
     // Until it stops the radio.

@@ -5,22 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use takt_base::Complex32;
 use takt_graph::{Domain, Item, Kind, Length, ParamSpec, Params, Shape, Value};
+use takt_radio::Net;
 use takt_runtime::{Component, Io, Registration};
 
-use super::budget::Timeline;
-use super::params::radio;
-use super::pump::{Cell, Ends, Tally};
-use crate::Net;
+use crate::budget::Timeline;
+use crate::params::radio;
+use crate::pump::{Cell, CellQueues, Tally};
 
-/// What waveforms call it.
-pub(super) const KIND: &str = "radio-receive";
+/// Its name in waveforms.
+pub(crate) const KIND: &str = "radio-receive";
 
 /// Gives the samples of each slot; where any is missing, nothing, and the radio is the culprit.
-pub(super) struct Receive {
-    ends: Ends,
-    /// The how manieth of the waveform's receivers.
+pub(crate) struct Receive {
+    ends: CellQueues,
+    /// Which of the waveform's receivers this is, from 0.
     index: usize,
-    /// Of a later slot than the last one requested.
+    /// Cell of a later slot than the last one requested.
     pending: Option<Cell>,
     net: Arc<dyn Net>,
     timeline: Arc<Timeline>,
@@ -29,8 +29,8 @@ pub(super) struct Receive {
 }
 
 impl Receive {
-    pub(super) fn new(
-        (index, ends): (usize, Ends),
+    pub(crate) fn new(
+        (index, ends): (usize, CellQueues),
         net: Arc<dyn Net>,
         timeline: Arc<Timeline>,
         tally: Arc<Tally>,

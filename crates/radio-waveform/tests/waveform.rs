@@ -1,6 +1,7 @@
 //! A waveform's slots on a radio's clock, on a virtual one: which slots are there, which the radio owes, which answers it says
 //! were late. The same in every run.
 
+#[path = "../../radio/tests/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;
@@ -11,8 +12,11 @@ use proptest::prelude::*;
 use takt_base::{Complex32, Stop, Ticks};
 use takt_graph::{ComponentSpec, Graph, Params, Waveform};
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions};
-use takt_radio::waveform::{Answers, RadioClock, Slicer, SlotEnd, SlotGrid, Wanted, WantedError, wants_a_radio};
+use takt_radio_waveform::{
+    RadioClock, RadioRequirements, RadioRequirementsError, ReplyBursts, Slicer, SlotEnd, SlotGrid, wants_a_radio,
+};
 use takt_runtime::{Bench, Registry};
+use takt_wire::sample::full_scale;
 
 const RATE: f64 = 1e6;
 const STEP: u64 = 100;
@@ -31,8 +35,7 @@ fn streaming(radio: &mut N200, channels: &[u8]) -> (RxStreamer, SlotGrid) {
 fn assert_samples(grid: &SlotGrid, slot: u64, samples: &[Complex32]) {
     for (n, sample) in samples.iter().enumerate() {
         let tick = grid.begin(slot).0 + n as u64 * STEP + common::BORN_TICK;
-        // The wire's integers, of which 32 767 is full scale.
-        assert_eq!((sample.re * 32_767.0).round(), Ramp::at(tick).re * 32_768.0, "sample {n} of slot {slot}");
+        assert_eq!((sample.re * full_scale::SC16).round(), f32::from(Ramp::word(tick)), "sample {n} of slot {slot}");
     }
 }
 
@@ -134,7 +137,7 @@ proptest! {
 fn a_late_answer_is_counted_once_with_its_slot_however_often_the_radio_says_so() {
     let net = world();
     let mut radio = net.radio();
-    let mut answers = Answers::new(radio.tx_streamer(&TxOptions::new(RATE)).unwrap());
+    let mut answers = ReplyBursts::new(radio.tx_streamer(&TxOptions::new(RATE)).unwrap());
     let burst = vec![Complex32::new(0.25, 0.0); 1500]; // five datagrams
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(10));
     for slot in 0..60_u64 {
@@ -171,7 +174,7 @@ fn components_receive_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
     let net = faulty(&["lose:rx0,at=79,run=22"]); // of 250 samples: 19 500 to 25 000, slots 3 and 4
     let (graph, mut registry) = waveform(&[0, 1]);
     assert!(wants_a_radio(&graph));
-    let wanted = Wanted::of(&graph).unwrap();
+    let wanted = RadioRequirements::of(&graph).unwrap();
     assert_eq!((wanted.rate_sps, &wanted.channels[..]), (RATE, &[0, 1][..]));
     let shared = net.clone() as Arc<dyn takt_radio::Net>;
     let mut clock = RadioClock::open(shared, ADDR, &wanted, &OpenOptions::default()).unwrap();
@@ -216,19 +219,18 @@ fn components_receive_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
 fn what_a_waveform_wants_of_its_radio_is_checked_before_one_is_touched() {
     let registry = Registry::of_program().unwrap();
     let receive = |name: &str| ComponentSpec::new(name, "radio-receive").param("items", SAMPLES as i64);
-    let of = |made: Waveform| Wanted::of(&Graph::check(&made, &registry).unwrap());
+    let of = |made: Waveform| RadioRequirements::of(&Graph::check(&made, &registry).unwrap());
     let new = || Waveform::new("radio", ms(5));
-    assert!(
-        matches!(of(new().with(receive("a")).with(receive("b"))), Err(WantedError::Taken { component }) if component == "b")
-    );
+    let twice = of(new().with(receive("a")).with(receive("b")));
+    assert!(matches!(twice, Err(RadioRequirementsError::Taken { component }) if component == "b"));
     let second = || receive("b").param("channel", 1_i64);
     let wrong = of(new().with(receive("a")).with(second().param("frequency_hz", 1e9)));
-    assert!(matches!(wrong, Err(WantedError::Different { what: "frequency or gain", .. })), "{wrong:?}");
+    assert!(matches!(wrong, Err(RadioRequirementsError::Different { what: "frequency or gain", .. })), "{wrong:?}");
     let wrong = of(Waveform::new("radio", Duration::from_micros(5003)).with(receive("a")));
-    let Err(error @ WantedError::Rate { .. }) = wrong else { panic!("{wrong:?}") };
+    let Err(error @ RadioRequirementsError::Rate { .. }) = wrong else { panic!("{wrong:?}") };
     assert!(error.fix().contains("items = "), "{}", error.fix());
     let wrong = of(new().with(receive("a").param("addr", "nowhere")));
-    assert!(matches!(wrong, Err(WantedError::Address { .. })), "{wrong:?}");
+    assert!(matches!(wrong, Err(RadioRequirementsError::Address { .. })), "{wrong:?}");
     let good = of(new().with(receive("a").param("addr", "192.168.10.2")).with(second().param("addr", "192.168.10.2")))
         .unwrap();
     assert_eq!((good.addr, good.transmit), (Some("192.168.10.2".parse().unwrap()), None));

@@ -1,16 +1,16 @@
-//! What both components of a radio can be set to, and what a waveform wants of its radio.
+//! Settings of both components of a radio, and what a waveform wants of its radio.
 
 use std::net::IpAddr;
 
 use takt_base::Ticks;
 use takt_graph::{Domain, Graph, Kind, ParamSpec, Params};
+use takt_radio::RadioError;
+use takt_radio::n200::{CLOCK, exact_rate};
 
-use super::{receive, transmit};
-use crate::RadioError;
-use crate::n200::{CLOCK, exact_rate};
+use crate::{receive, transmit};
 
 /// Parameters of both.
-pub(super) fn radio(kind: Kind) -> Kind {
+pub(crate) fn radio(kind: Kind) -> Kind {
     let number = |min, max| Domain::Float { min, max };
     kind.param(
         ParamSpec::new("addr", Domain::Text, "The radio, where the command line names none; empty: a software radio.")
@@ -23,7 +23,7 @@ pub(super) fn radio(kind: Kind) -> Kind {
 /// Frequency and gain of one direction, where set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrontEnd {
-    /// Where to tune to, Hz.
+    /// Frequency to tune to, Hz.
     pub frequency_hz: Option<f64>,
     /// Gain, dB.
     pub gain_db: Option<f64>,
@@ -36,10 +36,10 @@ impl FrontEnd {
     }
 }
 
-/// What a waveform wants of its radio.
+/// A waveform's requirements of its radio.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
-    /// Where it is, if the waveform says.
+pub struct RadioRequirements {
+    /// Its address, if the waveform gives one.
     pub addr: Option<IpAddr>,
     /// Receivers, in the order of the waveform's components.
     pub channels: Vec<u8>,
@@ -49,11 +49,11 @@ pub struct Wanted {
     pub rate_sps: f64,
     /// Length of a slot, ns.
     pub slot_ns: u64,
-    /// What it receives with.
+    /// Settings with which it receives.
     pub receive: FrontEnd,
-    /// What it transmits with, if it does.
+    /// Settings with which it transmits, if it does.
     pub transmit: Option<FrontEnd>,
-    /// What a software radio in its place receives.
+    /// Source of a software radio in its place.
     pub source: String,
 }
 
@@ -61,14 +61,14 @@ pub struct Wanted {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum WantedError {
+pub enum RadioRequirementsError {
     /// No component receives, so nothing sets the beat.
     #[error("no component of the waveform is a `radio-receive`, so there are no samples to set the beat")]
     NoReceiver,
     #[error("`{component}` wants another {what} than the components before it, and there is one radio")]
     Different {
         component: String,
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
     },
     #[error("`{component}` wants what another component has already: a receiver or transmitter serves one")]
@@ -86,16 +86,18 @@ pub enum WantedError {
     },
 }
 
-impl WantedError {
-    /// What would be right.
+impl RadioRequirementsError {
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            WantedError::NoReceiver => "a component of type radio-receive, or --clock wall".to_owned(),
-            WantedError::Different { what, .. } => format!("the same {what} in all of them"),
-            WantedError::Taken { .. } => "another `channel`, or one component whose output several receive".to_owned(),
-            WantedError::Address { .. } => "addr = \"192.168.10.2\"".to_owned(),
-            WantedError::Rate { source, slot_ns, .. } => match &**source {
+            RadioRequirementsError::NoReceiver => "a component of type radio-receive, or --clock wall".to_owned(),
+            RadioRequirementsError::Different { what, .. } => format!("the same {what} in all of them"),
+            RadioRequirementsError::Taken { .. } => {
+                "another `channel`, or one component whose output several receive".to_owned()
+            }
+            RadioRequirementsError::Address { .. } => "addr = \"192.168.10.2\"".to_owned(),
+            RadioRequirementsError::Rate { source, slot_ns, .. } => match &**source {
                 RadioError::Rate { nearest_sps: [below, above], .. } => {
                     let items = |sps: f64| sps * *slot_ns as f64 / 1e9;
                     format!("items = {} or {}: {below} or {above} S/s", items(*below), items(*above))
@@ -112,13 +114,13 @@ pub fn wants_a_radio(graph: &Graph) -> bool {
     graph.components().iter().any(|component| [receive::KIND, transmit::KIND].contains(&component.kind.as_str()))
 }
 
-impl Wanted {
-    /// What the components of a waveform want together.
+impl RadioRequirements {
+    /// Joint requirements of a waveform's components.
     ///
     /// # Errors
     /// None of them receives, they disagree, or the radio does not have the rate.
-    pub fn of(graph: &Graph) -> Result<Wanted, WantedError> {
-        let mut wanted: Option<Wanted> = None;
+    pub fn of(graph: &Graph) -> Result<RadioRequirements, RadioRequirementsError> {
+        let mut wanted: Option<RadioRequirements> = None;
         let receivers = || graph.components().iter().filter(|component| component.kind == receive::KIND);
         for component in receivers() {
             let params = &component.params;
@@ -127,7 +129,7 @@ impl Wanted {
             let front_end = FrontEnd::of(params);
             let source = params.text("source").unwrap_or_default();
             let Some(wanted) = &mut wanted else {
-                wanted = Some(Wanted {
+                wanted = Some(RadioRequirements {
                     addr: addr(params)?,
                     channels: vec![channel],
                     samples,
@@ -139,9 +141,9 @@ impl Wanted {
                 });
                 continue;
             };
-            let different = |what| WantedError::Different { component: component.name.clone(), what };
+            let different = |what| RadioRequirementsError::Different { component: component.name.clone(), what };
             if wanted.channels.contains(&channel) {
-                return Err(WantedError::Taken { component: component.name.clone() });
+                return Err(RadioRequirementsError::Taken { component: component.name.clone() });
             }
             for (same, what) in [
                 (wanted.samples == samples, "`items`"),
@@ -155,30 +157,30 @@ impl Wanted {
             }
             wanted.channels.push(channel);
         }
-        let mut wanted = wanted.ok_or(WantedError::NoReceiver)?;
+        let mut wanted = wanted.ok_or(RadioRequirementsError::NoReceiver)?;
         for component in graph.components().iter().filter(|component| component.kind == transmit::KIND) {
             if wanted.transmit.replace(FrontEnd::of(&component.params)).is_some() {
-                return Err(WantedError::Taken { component: component.name.clone() });
+                return Err(RadioRequirementsError::Taken { component: component.name.clone() });
             }
             if wanted.addr != addr(&component.params)? {
-                return Err(WantedError::Different { component: component.name.clone(), what: "`addr`" });
+                return Err(RadioRequirementsError::Different { component: component.name.clone(), what: "`addr`" });
             }
         }
         Ok(wanted)
     }
 }
 
-fn addr(params: &Params) -> Result<Option<IpAddr>, WantedError> {
+fn addr(params: &Params) -> Result<Option<IpAddr>, RadioRequirementsError> {
     let text = params.text("addr").unwrap_or_default();
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| WantedError::Address { addr: text.to_owned() })
+    text.parse().map(Some).map_err(|_| RadioRequirementsError::Address { addr: text.to_owned() })
 }
 
 /// The rate of so many samples in so long a slot, both whole on the radio's clock.
-fn rate(samples: u64, slot_ns: u64) -> Result<f64, WantedError> {
-    let wrong = |source| WantedError::Rate { samples, slot_ns, source: Box::new(source) };
+fn rate(samples: u64, slot_ns: u64) -> Result<f64, RadioRequirementsError> {
+    let wrong = |source| RadioRequirementsError::Rate { samples, slot_ns, source: Box::new(source) };
     let requested_sps = samples as f64 * 1e9 / slot_ns as f64;
     let factor = exact_rate(requested_sps).map_err(wrong)?;
     if CLOCK.ns_of(Ticks(samples * u64::from(factor.get()))) != slot_ns {

@@ -1,54 +1,24 @@
-//! A waveform on a radio: slots locked to the time stamps of what it receives, bursts timed on its own clock.
-//!
-//! ```text
-//!  radio ══> Pump, a thread ── cells ──> radio-receive ─> .. components .. ─> radio-transmit ══> radio
-//!                 └── Beat: slot k is over ──> workers                        burst at end of slot k + advance
-//! ```
-//!
-//! Slot k begins at sample k times the samples of a slot, and is released when its samples are there. What overflows or is
-//! lost on the way costs the slots it lies in, of which the radio is the culprit, and moves no later one. What the radio
-//! says came too late is counted once an answer, with its slot.
-//!
-//! [`RadioClock::open`] opens what a checked waveform wants; [`RadioClock::equip`] lets a registry make its components;
-//! [`RadioClock::start`] begins. [`WaveformRadio`] does all that for a run, and starts a software radio where none is named.
-mod answers;
-mod beat;
-mod budget;
-mod grid;
-mod params;
-mod pump;
-mod receive;
-mod slicer;
-mod software;
-mod transmit;
-mod wiring;
+//! [`RadioClock`]: the radio that sets the beat of a waveform, and the thread that receives from it.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use takt_base::{MonoNs, Stop, Tick, Ticks};
+use takt_base::{MonoNs, Speed, Stop, Tick, Ticks};
 use takt_host::policy::{Policy, set_policy};
+use takt_radio::board::Side;
+use takt_radio::n200::{CLOCK, Emission, N200, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
+use takt_radio::{Net, RadioError, TuneRequest};
 use takt_runtime::{Edges, MakeError, Registry};
 use takt_wire::n200::RxHead;
 use takt_wire::sample::Format;
 
-pub use answers::Answers;
-pub use beat::Beat;
-pub use grid::SlotGrid;
-pub use params::{FrontEnd, Wanted, WantedError, wants_a_radio};
-pub use slicer::{Slicer, SlotEnd};
-pub use software::SoftwareError;
-pub use wiring::{Notice, RadioChoice, RadioReport, WaveformRadio, WaveformRadioError, late_answers};
-
-use self::budget::Timeline;
-use self::pump::{Ends, Pump, Tally};
-use self::receive::Receive;
-use self::transmit::{Timing, Transmit};
-use crate::board::Side;
-use crate::n200::{CLOCK, Emission, N200, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
-use crate::{Net, RadioError, TuneRequest};
+use crate::budget::Timeline;
+use crate::pump::{CellQueues, Pump, Tally};
+use crate::receive::{self, Receive};
+use crate::transmit::{self, Timing, Transmit};
+use crate::{FrontEnd, RadioRequirements, RadioSlotClock, ReplyBursts, SlotEnd, SlotGrid};
 
 /// How far ahead the stream starts. A start that comes after its time begins nothing.
 const LEAD: Duration = Duration::from_millis(200);
@@ -59,21 +29,21 @@ const QUESTIONS: u32 = 32;
 /// A radio that sets the beat of a waveform.
 pub struct RadioClock {
     radio: N200,
-    wanted: Wanted,
+    wanted: RadioRequirements,
     net: Arc<dyn Net>,
     pump: Option<Pump>,
     shared: Shared,
-    ends: Vec<Arc<Mutex<Option<Ends>>>>,
-    answers: Arc<Mutex<Option<Answers>>>,
+    ends: Vec<Arc<Mutex<Option<CellQueues>>>>,
+    answers: Arc<Mutex<Option<ReplyBursts>>>,
     halt: Stop,
     thread: Option<JoinHandle<(Pump, Result<(), RadioError>)>>,
 }
 
-/// What the thread and the components share.
+/// State that the thread and the components share.
 #[derive(Clone)]
 struct Shared {
     grid: Arc<OnceLock<SlotGrid>>,
-    beat: Arc<Beat>,
+    beat: Arc<RadioSlotClock>,
     timeline: Arc<Timeline>,
     tally: Arc<Tally>,
 }
@@ -86,7 +56,7 @@ impl RadioClock {
     pub fn open(
         net: Arc<dyn Net>,
         addr: IpAddr,
-        wanted: &Wanted,
+        wanted: &RadioRequirements,
         options: &OpenOptions,
     ) -> Result<RadioClock, RadioError> {
         let mut radio = N200::open(Arc::clone(&net), addr, options)?;
@@ -110,7 +80,7 @@ impl RadioClock {
         radio.flush()?;
         let shared = Shared {
             grid: Arc::new(OnceLock::new()),
-            beat: Arc::new(Beat::new(wanted.slot_ns)),
+            beat: Arc::new(RadioSlotClock::new(slot_on_host_ns(wanted, radio.speed().unwrap_or_default()))),
             timeline: Arc::new(Timeline::new()),
             tally: Arc::new(Tally::default()),
         };
@@ -124,18 +94,24 @@ impl RadioClock {
             pump: Some(pump),
             shared,
             ends: ends.into_iter().map(|ends| Arc::new(Mutex::new(Some(ends)))).collect(),
-            answers: Arc::new(Mutex::new(tx.map(Answers::new))),
+            answers: Arc::new(Mutex::new(tx.map(ReplyBursts::new))),
             halt: Stop::new(),
             thread: None,
         })
     }
 
-    /// What the waveform transmits with; `None` if it does not, or the radio is takt's own.
+    /// Emission of the waveform; `None` if it does not transmit, or the radio is takt's own.
     ///
     /// # Errors
     /// As [`N200::may_transmit`].
     pub fn on_air(&self) -> Result<Option<Emission>, RadioError> {
         self.wanted.transmit.map_or(Ok(None), |_| self.radio.may_transmit(TxWish::default()))
+    }
+
+    /// How fast the radio's time passes beside this host's; `None`: hardware, which does not say.
+    #[must_use]
+    pub fn speed(&self) -> Option<Speed> {
+        self.radio.speed()
     }
 
     /// From now on the registry makes components that belong to this radio, one for each receiver and transmitter.
@@ -152,12 +128,14 @@ impl RadioClock {
             }),
         );
         let (answers, net, shared) = (Arc::clone(&self.answers), Arc::clone(&self.net), self.shared.clone());
+        let speed = self.speed().unwrap_or_default();
         registry.equip(
             transmit::KIND,
             Arc::new(move |params| {
                 let answers = take(&answers).ok_or_else(gone)?;
                 let Shared { grid, beat, timeline, .. } = shared.clone();
-                Ok(Box::new(Transmit::new(Timing::of(params), Arc::clone(&net), (grid, beat, timeline), answers)))
+                let timing = Timing::of(params, speed);
+                Ok(Box::new(Transmit::new(timing, Arc::clone(&net), (grid, beat, timeline), answers)))
             }),
         );
     }
@@ -198,7 +176,7 @@ impl RadioClock {
         self.pump.as_mut().map_or(Ok(None), |pump| pump.step(until))
     }
 
-    /// Where slots lie on the radio's clock, once it has begun.
+    /// Grid of slots on the radio's clock, once it has begun.
     #[must_use]
     pub fn grid(&self) -> Option<SlotGrid> {
         self.shared.grid.get().copied()
@@ -210,7 +188,7 @@ impl RadioClock {
         let reading = self.radio.read_clocks(QUESTIONS)?;
         // The quickest answer may be the first; ahead is ahead of the last.
         let begin = self.net.now() + LEAD;
-        let start = reading.tick + CLOCK.ticks_in(begin - reading.host);
+        let start = reading.tick_at(begin);
         let grid = self.wanted.grid(start);
         self.shared.beat.begin(begin);
         let _ = self.shared.grid.set(grid);
@@ -245,11 +223,17 @@ impl Drop for RadioClock {
     }
 }
 
-impl Wanted {
+impl RadioRequirements {
     fn grid(&self, start: Tick) -> SlotGrid {
         let slot = CLOCK.ticks_in(Duration::from_nanos(self.slot_ns));
         SlotGrid { start, step: Ticks(slot.0 / self.samples.max(1)), samples: self.samples }
     }
+}
+
+/// The length of a slot by the host's clock. The beat corrects its rounding error as it does any drift.
+fn slot_on_host_ns(wanted: &RadioRequirements, speed: Speed) -> u64 {
+    let slot = speed.host_time(Duration::from_nanos(wanted.slot_ns));
+    u64::try_from(slot.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The longest datagram of which a slot is a whole number: its last sample is the last of a datagram then, and need not wait for

@@ -1,7 +1,8 @@
 //! A software radio on loopback, for a waveform that has no other.
 //!
-//! What it receives may be another waveform's: its components are run beforehand, each slot following the last, and its
-//! file-sink writes to memory that the radio then plays over and over. Nothing is left behind, whatever ends the program.
+//! Its source may be another waveform. That one's components are run beforehand, each slot following the last. Its
+//! file-sink writes to memory that the radio then plays over and over. Nothing is left behind, whatever ends the
+//! program.
 
 use std::io::{self, Read};
 use std::net::Ipv4Addr;
@@ -11,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{MemfdFlags, memfd_create};
 use takt_base::Stop;
 use takt_emulator::drive::wall::LagReport;
-use takt_emulator::emulate::{EmulateError, Emulator, Options};
+use takt_emulator::emulate::{EmulateError, Emulator, EmulatorOptions};
 use takt_graph::{Graph, GraphError, Latency, Plan, Waveform, limits};
 use takt_runtime::{OpenError, Registry, Session, StartError};
 
@@ -44,17 +45,17 @@ pub enum SoftwareError {
     Emulate(#[from] EmulateError),
 }
 
-pub(super) struct Software {
+pub(crate) struct Software {
     emulator: Emulator,
-    pub(super) addr: Ipv4Addr,
-    /// What it plays, where that is not a file.
+    pub(crate) addr: Ipv4Addr,
+    /// Samples that it plays, where they are not a file.
     _samples: Option<OwnedFd>,
 }
 
 impl Software {
     /// Starts one that receives `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
     /// grants it, as a radio waits for nobody.
-    pub(super) fn start(
+    pub(crate) fn start(
         source: &str,
         file: &Path,
         registry: &Registry,
@@ -68,16 +69,17 @@ impl Software {
         };
         let addr = own_loopback();
         let priority = workers.map(|priority| priority.saturating_add(1).min(99));
-        let options = Options { addrs: vec![addr], sources: vec![source], priority, ..Options::default() };
+        let options =
+            EmulatorOptions { addrs: vec![addr], sources: vec![source], priority, ..EmulatorOptions::default() };
         let emulator = match Emulator::start(&options) {
-            Err(EmulateError::Priority { .. }) => Emulator::start(&Options { priority: None, ..options }),
+            Err(EmulateError::Priority { .. }) => Emulator::start(&EmulatorOptions { priority: None, ..options }),
             started => started,
         };
         Ok(Software { emulator: emulator?, addr, _samples: samples })
     }
 
     /// Ends it; answers how late its own datagrams left.
-    pub(super) fn stop(self) -> Result<LagReport, SoftwareError> {
+    pub(crate) fn stop(self) -> Result<LagReport, SoftwareError> {
         Ok(self.emulator.stop()?.lag)
     }
 }
@@ -98,7 +100,8 @@ fn played(file: &Path, registry: &Registry) -> Result<(String, OwnedFd), Softwar
     let (sink, format) = sink(&Graph::check(&waveform, registry)?, &name)?;
     waveform.components[sink].params.set("path", path.as_str().into());
     let graph = Graph::check(&waveform, registry)?;
-    let options = takt_runtime::Options { slots: Some(SLOTS), hash: false, ..takt_runtime::Options::default() };
+    let options =
+        takt_runtime::SessionOptions { slots: Some(SLOTS), hash: false, ..takt_runtime::SessionOptions::default() };
     let plan = Plan::single(&graph, Latency::Compact);
     Session::open(&graph, &plan, registry, options)?.run(&Stop::new())?;
     Ok((format!("file:path={path},format={format},loop"), samples))

@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
-use takt_base::Stop;
+use takt_base::{Speed, Stop};
 use takt_emulator::drive::wall::LagReport;
 use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
+use takt_radio::n200::{Emission, OpenOptions, RxStats};
+use takt_radio::{RadioError, WallNet};
 use takt_runtime::{Registry, Report, SlotClock};
 
-use super::software::{Software, SoftwareError};
-use super::{RadioClock, Wanted, WantedError, transmit};
-use crate::n200::{Emission, OpenOptions, RxStats};
-use crate::{RadioError, WallNet};
+use crate::software::{Software, SoftwareError};
+use crate::{RadioClock, RadioRequirements, RadioRequirementsError, transmit};
 
 /// The radio that sets the beat of a run.
 pub struct WaveformRadio {
@@ -27,21 +27,21 @@ pub struct WaveformRadio {
 /// Which radio a run takes, and what it may do with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RadioChoice {
-    /// Where it is, instead of where the waveform says; with neither, a software radio is started.
+    /// Address to use instead of the waveform's; with neither, a software radio is started.
     pub addr: Option<IpAddr>,
     /// Transmit, even if it is not takt's own.
     pub transmit: bool,
-    /// Of the workers, under `SCHED_FIFO`.
+    /// Priority of the workers, under `SCHED_FIFO`.
     pub fifo_priority: Option<u8>,
 }
 
-/// What a person must know before the run begins.
+/// Facts that a person must know before the run begins.
 pub enum Notice<'a> {
     /// A software radio was started.
     Software {
-        /// Where.
+        /// Its address.
         addr: IpAddr,
-        /// What it receives, as the waveform states it.
+        /// Its source, as the waveform states it.
         source: &'a str,
     },
     /// The radio transmits.
@@ -54,7 +54,7 @@ pub enum Notice<'a> {
 pub enum WaveformRadioError {
     /// It does not suit one.
     #[error(transparent)]
-    Wanted(#[from] WantedError),
+    Requirements(#[from] RadioRequirementsError),
     /// There is no software radio.
     #[error(transparent)]
     Software(#[from] SoftwareError),
@@ -63,17 +63,19 @@ pub enum WaveformRadioError {
     Radio(#[from] RadioError),
 }
 
-/// What the radio did.
+/// Report of the radio.
 #[derive(Clone, Debug, Serialize)]
 pub struct RadioReport {
-    /// Where it was.
+    /// Its address.
     pub addr: IpAddr,
     /// Whether it was a software radio of the run's own.
     pub software: bool,
+    /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
+    pub radio_speed: Option<f64>,
     /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<LagReport>,
-    /// What was received.
+    /// Counts of receiving.
     pub receive: RxStats,
 }
 
@@ -89,7 +91,7 @@ impl WaveformRadio {
         choice: &RadioChoice,
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<WaveformRadio, WaveformRadioError> {
-        let wanted = Wanted::of(graph)?;
+        let wanted = RadioRequirements::of(graph)?;
         let (addr, software) = match choice.addr.or(wanted.addr) {
             Some(addr) => (addr, None),
             None => {
@@ -128,9 +130,10 @@ impl WaveformRadio {
     /// The stream had broken.
     pub fn finish(self) -> Result<RadioReport, WaveformRadioError> {
         let WaveformRadio { clock, addr, software } = self;
+        let radio_speed = clock.speed().map(Speed::seconds);
         let receive = clock.finish()?;
         let lag = software.map(Software::stop).transpose()?;
-        Ok(RadioReport { addr, software: lag.is_some(), lag, receive })
+        Ok(RadioReport { addr, software: lag.is_some(), radio_speed, lag, receive })
     }
 }
 

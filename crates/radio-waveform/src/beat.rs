@@ -14,15 +14,15 @@ use takt_runtime::{Edges, Sleeper, wait_until};
 /// How long a worker lets others run between two looks for samples.
 const NAP: Duration = Duration::from_micros(20);
 
-/// Of a slot this is left for its components when its samples have not come: time to say that the radio owes them.
+/// Share of a slot left for its components when its samples have not come: time to say that the radio owes them.
 const LEFT: u64 = 16;
 
 /// Slots whose quickest arrival counts.
 const WINDOW: u32 = 64;
 
-/// What workers know of a stream.
+/// The workers' knowledge of a stream.
 #[derive(Debug)]
-pub struct Beat {
+pub struct RadioSlotClock {
     slot_ns: u64,
     /// When slot 0 begins, by the host's clock.
     start_ns: AtomicU64,
@@ -32,36 +32,36 @@ pub struct Beat {
     over: AtomicBool,
 }
 
-impl Beat {
-    /// Of slots so long; it begins with [`Beat::begin`].
-    pub(super) fn new(slot_ns: u64) -> Beat {
+impl RadioSlotClock {
+    /// A clock of slots so long by the host's clock; it begins with [`RadioSlotClock::begin`].
+    pub(crate) fn new(slot_ns: u64) -> RadioSlotClock {
         let (start_ns, released, over) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
-        Beat { slot_ns: slot_ns.max(1), start_ns, released, over }
+        RadioSlotClock { slot_ns: slot_ns.max(1), start_ns, released, over }
     }
 
     /// Slot 0 begins at `start`.
-    pub(super) fn begin(&self, start: MonoNs) {
+    pub(crate) fn begin(&self, start: MonoNs) {
         self.start_ns.store(start.0, Ordering::Relaxed);
     }
 
     /// Slots below `slot` are over. Whoever sees it finds what was handed over before.
-    pub(super) fn release(&self, slot: u64) {
+    pub(crate) fn release(&self, slot: u64) {
         self.released.store(slot, Ordering::Release);
     }
 
     /// Nobody is to wait any more.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
     /// The radio's clock runs on by so much, as seen from here.
-    pub(super) fn shift(&self, by_ns: i64) {
+    pub(crate) fn shift(&self, by_ns: i64) {
         let start = self.start_ns.load(Ordering::Relaxed);
         self.start_ns.store(start.saturating_add_signed(by_ns), Ordering::Relaxed);
     }
 
     /// When a slot begins.
-    pub(super) fn begins(&self, slot: u64) -> MonoNs {
+    pub(crate) fn begins(&self, slot: u64) -> MonoNs {
         MonoNs(self.start_ns.load(Ordering::Relaxed).saturating_add(slot.saturating_mul(self.slot_ns)))
     }
 
@@ -75,7 +75,7 @@ impl Beat {
     }
 }
 
-impl Edges for Beat {
+impl Edges for RadioSlotClock {
     fn due(&self, slot: u64) -> MonoNs {
         self.begins(slot.saturating_add(1))
     }
@@ -108,8 +108,8 @@ impl Edges for Beat {
 
 /// How a radio's clock runs away from the host's, by what arrives.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Drift {
-    /// Of the first window: what the way itself takes.
+pub(crate) struct Drift {
+    /// Time of the way itself, by the first window.
     way_ns: Option<i64>,
     quickest_ns: i64,
     observed: u32,
@@ -118,7 +118,7 @@ pub(super) struct Drift {
 impl Drift {
     /// A slot arrived so long after it was due, by the present reckoning. Answers by how much that is to be moved, once a
     /// window.
-    pub(super) fn arrived(&mut self, late_ns: i64) -> Option<i64> {
+    pub(crate) fn arrived(&mut self, late_ns: i64) -> Option<i64> {
         self.quickest_ns = if self.observed == 0 { late_ns } else { self.quickest_ns.min(late_ns) };
         self.observed += 1;
         if self.observed < WINDOW {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_due_at_its_end_and_the_one_at_an_instant_is_the_last_that_was() {
-        let beat = Beat::new(1000);
+        let beat = RadioSlotClock::new(1000);
         assert_eq!(beat.due(3), MonoNs::NEVER, "not begun");
         beat.begin(MonoNs(50_000));
         assert_eq!((beat.due(0), beat.due(7)), (MonoNs(51_000), MonoNs(58_000)));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_released_slot_is_not_waited_for_and_one_that_does_not_come_so_long_that_its_components_can_say_so() {
-        let beat = Beat::new(2_000_000);
+        let beat = RadioSlotClock::new(2_000_000);
         let begun = WallClock.now();
         beat.begin(begun);
         beat.release(1);

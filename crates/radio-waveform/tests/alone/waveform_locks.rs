@@ -17,8 +17,8 @@ use super::echo::{Echo, heard, of, radio};
 use super::locks::{self, Seen, Trace};
 use super::turn;
 
-/// By the first everything has been done once; behind the last the worker ends. What is watched goes slowly, a stop of the
-/// tracer's taking up to half a millisecond, so slots are long and a thousand of them must do.
+/// By the first everything has been done once; behind the last the worker ends. A watched program goes slowly: a stop
+/// of the tracer takes up to half a millisecond. So slots are long, and a thousand of them must do.
 const LOOKED_AT: std::ops::Range<u64> = 100..1100;
 const SLOT_LENGTH: Duration = Duration::from_millis(5);
 const ITEMS: i64 = 1000;
@@ -30,7 +30,8 @@ const LOCKED_SLOTS: u64 = 300;
 const OFTEN: u64 = 2000;
 /// How often the watched test may be begun.
 const ATTEMPTS: usize = 2;
-/// Where the watched program finds the radio, how many slots it runs, and whether, and from which on, a lock is taken.
+/// Variables that give the watched program the radio's address, how many slots it runs, and whether, and from which on,
+/// a lock is taken.
 const RADIO: &str = "TAKT_RADIO_OF_TEST";
 const SLOTS: &str = "TAKT_SLOTS_OF_TEST";
 const LOCKS: &str = "TAKT_LOCKS_FROM_SLOT";
@@ -106,8 +107,8 @@ fn worker_and_receiver_execute_no_instruction_that_could_take_a_lock() {
     assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.keys().any(|seen| seen.starts_with(name))));
 }
 
-/// What is watched goes slowly. Where the machine is slow as well, radio or host may give up: then it is begun anew, unless a
-/// lock was seen.
+/// A watched program goes slowly. If the machine is slow as well, radio or host may give up: then it is begun anew,
+/// unless a lock was seen.
 fn traced(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
     for _ in 1..ATTEMPTS {
         let seen = traced_once(slots, locks_from)?;

@@ -17,12 +17,12 @@ use std::time::Duration;
 
 use rtrb::{Consumer, Producer, RingBuffer};
 use takt_base::{Complex32, MonoNs, Stop};
+use takt_radio::n200::{RxStats, RxStreamer};
+use takt_radio::{Net, RadioError, RxStream};
 
-use super::beat::{Beat, Drift};
-use super::budget::Timeline;
-use super::{Slicer, SlotEnd, SlotGrid};
-use crate::n200::RxStreamer;
-use crate::{Net, RadioError};
+use crate::beat::{Drift, RadioSlotClock};
+use crate::budget::Timeline;
+use crate::{Slicer, SlotEnd, SlotGrid};
 
 /// Slots of a channel between the thread and its component: a worker further behind has missed them.
 const CELLS: usize = 8;
@@ -30,19 +30,19 @@ const CELLS: usize = 8;
 /// How long a read lasts at most: a request to stop waits for it.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the end of a stream is waited for.
+/// How long the end of a stream is waited for; of a slow radio, longer.
 const END: Duration = Duration::from_millis(200);
 
 /// The samples of a slot.
-pub(super) struct Cell {
-    pub(super) slot: u64,
-    pub(super) samples: Box<[Complex32]>,
+pub(crate) struct Cell {
+    pub(crate) slot: u64,
+    pub(crate) samples: Box<[Complex32]>,
 }
 
 /// A channel's ends for its component.
-pub(super) struct Ends {
-    pub(super) full: Consumer<Cell>,
-    pub(super) empty: Producer<Cell>,
+pub(crate) struct CellQueues {
+    pub(crate) full: Consumer<Cell>,
+    pub(crate) empty: Producer<Cell>,
 }
 
 /// The same for the thread.
@@ -53,7 +53,7 @@ struct Channel {
 }
 
 /// A channel of so many samples a slot, with all the memory it will need.
-fn channel(samples: usize) -> (Channel, Ends) {
+fn channel(samples: usize) -> (Channel, CellQueues) {
     let cell = || Cell { slot: 0, samples: vec![Complex32::default(); samples].into() };
     let (full, taken) = RingBuffer::new(CELLS);
     let (mut given, empty) = RingBuffer::new(CELLS);
@@ -61,17 +61,17 @@ fn channel(samples: usize) -> (Channel, Ends) {
         // As many places as cells.
         let _ = given.push(cell());
     }
-    (Channel { current: cell(), full, empty }, Ends { full: taken, empty: given })
+    (Channel { current: cell(), full, empty }, CellQueues { full: taken, empty: given })
 }
 
-/// What became of the stream so far.
+/// Counts of the stream so far.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) lost_slots: AtomicU64,
-    pub(super) lost_samples: AtomicU64,
-    pub(super) overflow_slots: AtomicU64,
+pub(crate) struct Tally {
+    pub(crate) lost_slots: AtomicU64,
+    pub(crate) lost_samples: AtomicU64,
+    pub(crate) overflow_slots: AtomicU64,
     /// Whole slots that no cell was free for: the component was behind.
-    pub(super) crowded_slots: AtomicU64,
+    pub(crate) crowded_slots: AtomicU64,
 }
 
 /// Only the thread that receives counts; the others read. So a load and a store do, and no bus is locked.
@@ -80,42 +80,42 @@ fn add(count: &AtomicU64, more: u64) {
 }
 
 /// Receives, on whatever thread calls it.
-pub(super) struct Pump {
+pub(crate) struct Pump {
     rx: RxStreamer,
     slicer: Slicer,
     channels: Vec<Channel>,
     net: Arc<dyn Net>,
-    beat: Arc<Beat>,
+    beat: Arc<RadioSlotClock>,
     timeline: Arc<Timeline>,
     tally: Arc<Tally>,
     drift: Drift,
 }
 
 impl Pump {
-    /// Of a streamer that will begin at the grid's start; and the ends of its channels.
-    pub(super) fn new(
+    /// Pump of a streamer that will begin at the grid's start; and the ends of its channels.
+    pub(crate) fn new(
         rx: RxStreamer,
         grid: SlotGrid,
         net: Arc<dyn Net>,
-        (beat, timeline, tally): (Arc<Beat>, Arc<Timeline>, Arc<Tally>),
+        (beat, timeline, tally): (Arc<RadioSlotClock>, Arc<Timeline>, Arc<Tally>),
         channels: usize,
-    ) -> (Pump, Vec<Ends>) {
+    ) -> (Pump, Vec<CellQueues>) {
         let (channels, ends) = (0..channels).map(|_| channel(grid.samples as usize)).unzip();
         let (slicer, drift) = (Slicer::new(grid), Drift::default());
         (Pump { rx, slicer, channels, net, beat, timeline, tally, drift }, ends)
     }
 
-    pub(super) fn streamer(&mut self) -> &mut RxStreamer {
+    pub(crate) fn streamer(&mut self) -> &mut RxStreamer {
         &mut self.rx
     }
 
     /// The grid has its start now.
-    pub(super) fn begin(&mut self, grid: SlotGrid) {
+    pub(crate) fn begin(&mut self, grid: SlotGrid) {
         self.slicer = Slicer::new(grid);
     }
 
     /// Receives until a slot is over and handed over, or until then.
-    pub(super) fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
+    pub(crate) fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
         let cells = self.channels.iter_mut().map(|channel| &mut channel.current.samples[..]);
         let end = self.slicer.step(&mut self.rx, cells, until)?;
         if let Some(end) = end {
@@ -158,7 +158,7 @@ impl Pump {
     }
 
     /// Receives until `halt`; then ends the stream in good order. When the stream breaks, `run` is stopped.
-    pub(super) fn run(mut self, halt: &Stop, run: &Stop) -> (Pump, Result<(), RadioError>) {
+    pub(crate) fn run(mut self, halt: &Stop, run: &Stop) -> (Pump, Result<(), RadioError>) {
         let mut came = Ok(());
         while came.is_ok() && !halt.requested() && !self.slicer.has_ended() {
             came = self.step(self.net.now() + LOOK).map(drop);
@@ -173,17 +173,17 @@ impl Pump {
     }
 
     /// Stops the radio, and takes in what is on its way.
-    pub(super) fn finish(&mut self) -> Result<(), RadioError> {
+    pub(crate) fn finish(&mut self) -> Result<(), RadioError> {
         self.rx.stop()?;
-        let until = self.net.now() + END;
+        let until = self.net.now() + self.rx.speed().patience(END);
         while !self.slicer.has_ended() && self.net.now() < until {
             self.step(until)?;
         }
         Ok(())
     }
 
-    /// What the streamer has seen.
-    pub(super) fn stats(&self) -> crate::n200::RxStats {
+    /// Counts of the streamer.
+    pub(crate) fn stats(&self) -> RxStats {
         self.rx.stats()
     }
 }

@@ -2,7 +2,7 @@
 
 use takt_base::{Tick, Ticks};
 
-/// Where slots lie on a radio's clock.
+/// Grid of slots on a radio's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotGrid {
     /// Sample 0 of slot 0.
