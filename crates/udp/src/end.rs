@@ -1,4 +1,4 @@
-//! What both ends share: constants of the conversation, and sending a control message.
+//! Parts that both ends share: constants of the conversation, and sending a control message.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
@@ -6,6 +6,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
+use takt_host::placement::Placement;
 use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait};
 
 use super::error::UdpError;
@@ -58,18 +59,16 @@ impl ReadUntil {
     }
 }
 
-/// Does `work` on a thread of the scope, made for load: on these CPUs (empty: any), woken in time.
+/// Does `work` on a thread of the scope, made for load: placed so, woken in time.
 pub(super) fn spawn_for_load<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
-    cpus: &'scope [usize],
+    placement: Placement,
     work: impl FnOnce() -> Result<T, UdpError> + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, Result<T, UdpError>>, UdpError> {
     let work = move || {
         takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
-        if !cpus.is_empty() {
-            takt_host::affinity::pin_self(cpus)?;
-        }
+        placement.place_self()?;
         work()
     };
     Builder::new().name(name.into()).spawn_scoped(scope, work).map_err(|source| UdpError::Thread { source })

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use takt_host::ReadError;
-use takt_host::affinity::AffinityError;
+use takt_host::placement::PlacementError;
 use takt_packet::{EngineError, GeneratorError};
 
 use super::plan::PlanError;
@@ -18,8 +18,8 @@ pub enum UdpError {
     Engine(#[from] EngineError),
     #[error("the generator")]
     Generator(#[from] GeneratorError),
-    #[error("CPUs of the load's thread")]
-    Cpus(#[from] AffinityError),
+    #[error("placing the load's thread")]
+    Placement(#[from] PlacementError),
     #[error("CPU accounting")]
     Accounting(#[from] ReadError),
     #[error("nobody listens on UDP port {port} of {ip}", port = .server.port(), ip = .server.ip())]

@@ -4,7 +4,7 @@ use takt_stats::Quantiles;
 
 use super::clock::Relation;
 use super::error::UdpError;
-use super::options::Options;
+use super::options::UdpOptions;
 use super::place::{Observed, place};
 use super::plan::Plan;
 use super::report::{
@@ -15,7 +15,7 @@ use super::side::{Cpu, EndEvidence, Evidence, Received, Sent, Side};
 
 /// The document from both halves.
 pub(super) fn report(
-    options: &Options,
+    options: &UdpOptions,
     plan: &Plan,
     (mine, theirs): (Side, Side),
     clock: Relation,
@@ -58,7 +58,7 @@ pub(super) fn report(
 struct Round<'a> {
     plan: &'a Plan,
     clock: Relation,
-    /// Of a datagram's packet.
+    /// Headers of a datagram's packet.
     headers_bytes: u64,
 }
 
@@ -102,6 +102,7 @@ fn join(
         reordered: received.reordered,
         reordering: reordering(received),
         too_old: received.too_old,
+        too_far: received.too_far,
         unsent: sent.unsent,
         datagrams_per_s: received.datagrams as f64 / seconds,
         throughput_bps: received.payload_bytes as f64 * 8.0 / seconds,
@@ -119,7 +120,7 @@ fn join(
     }
 }
 
-/// What the counters of both ends say about losses of this way.
+/// Evidence of both ends' counters on losses of this way.
 fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Observed {
     let at_sender = lost_at_sender(sender);
     let inward = receiver.net.udp.unwrap_or_default();
@@ -132,14 +133,14 @@ fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Recei
             + inward.in_errors.saturating_sub(inward.rcvbuf_errors)
             + inward.ip_in_discards,
         receiver_buffer: receiver.receive_buffer_drops,
-        application: received.foreign + received.too_old,
+        application: received.foreign + received.too_old + received.too_far,
     }
 }
 
 fn lost_at_sender(sender: &EndEvidence) -> u64 {
     let udp = sender.net.udp.unwrap_or_default();
     let device = sender.net.device.as_ref().map_or(0, |d| d.counts.tx_dropped + d.counts.tx_errors);
-    // What a queue dropped and reported was offered again.
+    // Datagrams that a queue dropped and reported were offered again.
     let queue = sender.net.queue_drops.unwrap_or(0).saturating_sub(sender.congested);
     sender.undeliverable + udp.sndbuf_errors + udp.ip_out_discards + udp.ip_out_no_routes + device + queue
 }
@@ -181,8 +182,8 @@ fn flows(sent: &Sent, received: &Received) -> Vec<FlowReceived> {
     received.flows.iter().zip(sent).map(|(flow, sent)| FlowReceived { sent, ..*flow }).collect()
 }
 
-/// What was sent in intervals of the schedule beside what arrived in intervals since the first arrival. An interval in
-/// which nothing arrived any more is there if something was sent in it.
+/// Datagrams sent in intervals of the schedule beside those that arrived in intervals since the first arrival. An
+/// interval in which nothing arrived any more is there if something was sent in it.
 fn intervals(sent: &Sent, received: &Received, plan: &Plan) -> Vec<Interval> {
     let used = sent.by_interval.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     let length_s = plan.interval_ns as f64 / 1e9;
@@ -230,7 +231,7 @@ mod tests {
     }
 
     fn joined(sender: &EndEvidence, receiver: &EndEvidence) -> Way {
-        let mut plan = Plan::of(&Options::to(([127, 0, 0, 1], 1).into()), 0, None);
+        let mut plan = Plan::of(&UdpOptions::to(([127, 0, 0, 1], 1).into()), 0, None);
         (plan.payload_bytes, plan.duration_ns) = (100, 2_000_000_000);
         let clock = Relation { shared: true, ..Relation::default() };
         let round = Round { plan: &plan, clock, headers_bytes: 28 };
@@ -246,6 +247,13 @@ mod tests {
         assert_eq!((way.crossed_as, way.lost.by_place.path, way.lost.unplaced), (CrossedAs::Fragments, 0, 100));
         sender.net.mtu_bytes = Some(128);
         assert_eq!(joined(&sender, &receiver).crossed_as, CrossedAs::Datagrams);
+    }
+
+    #[test]
+    fn what_came_with_a_number_of_no_use_was_lost_in_the_application() {
+        let received = Received { foreign: 1, too_old: 20, too_far: 300, ..received(600) };
+        let nothing = EndEvidence::default();
+        assert_eq!(observed((&sent(1000), &nothing), (&received, &nothing)).application, 321);
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod end;
 mod error;
 mod evidence;
 mod join;
+mod jump;
 mod measure;
 mod options;
 mod place;
@@ -49,7 +50,7 @@ pub use client::{Progress, run};
 pub use clock::Relation;
 pub use error::UdpError;
 pub use evidence::{DeviceCounts, NetCounts, queue_drops};
-pub use options::{DEFAULT_PORT, Direction, IMIX, MadeBy, Options, ServeOptions};
+pub use options::{DEFAULT_PORT, Direction, IMIX, MadeBy, ServeOptions, UdpOptions};
 pub use place::Places;
 pub use plan::{Plan, PlanError};
 pub use report::{
@@ -59,7 +60,7 @@ pub use report::{
 pub use server::serve;
 pub use side::{Cpu, EndCpu, EndEvidence, Evidence, Notice, ServeSummary};
 
-/// What tests need to hold the halves of an end against their contract, without the other end.
+/// Parts by which tests hold the halves of an end against their contract, without the other end.
 #[doc(hidden)]
 pub mod halves {
     pub use super::receiver::Receiver;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use takt_host::ReadError;
 use takt_host::accounting::{Snapshot, Usage};
+use takt_host::policy::policy;
 use takt_packet::{Counters, DpdkDevice, Engine, FramePath};
 
 use super::evidence::NetCounts;
@@ -52,7 +53,8 @@ impl Measure {
         let load_sent =
             sent.as_ref().filter(|_| !generated).map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);
         // Datagrams of load that were handed to us, for whatever they were.
-        let load_received = received.as_ref().map_or(0, |r| r.datagrams + r.duplicates + r.too_old + r.foreign);
+        let load = |r: &Received| r.datagrams + r.duplicates + r.too_old + r.too_far + r.foreign;
+        let load_received = received.as_ref().map_or(0, load);
         let limits = engine.limits();
         let drops = now.receive_buffer_drops.zip(was.receive_buffer_drops).map(|(now, was)| now - was);
         if let (FramePath::Dpdk { device: DpdkDevice::AfPacket, .. }, Some(udp)) = (limits.path, &mut net.udp) {
@@ -68,6 +70,8 @@ impl Measure {
             recv_buffer_bytes: limits.recv_buffer_bytes,
             aggregates_sends: limits.aggregates_sends,
             aggregates_receives: limits.aggregates_receives,
+            // The thread that asks carried the load.
+            policy: policy(0).ok().map(|policy| policy.to_string()),
             busy_poll: limits.busy_poll,
             kernel_stamps: limits.stamps,
             receive_buffer_drops: drops,

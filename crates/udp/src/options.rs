@@ -1,10 +1,11 @@
-//! What a load is to be, and what a server is to permit.
+//! Options of a load, and permissions of a server.
 
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use takt_host::placement::Placement;
 use takt_packet::{EngineKind, MAX_GENERATED_BYTES};
 
 use super::error::{UdpError, within};
@@ -49,7 +50,7 @@ impl Direction {
     }
 }
 
-/// Who makes the datagrams that a client sends.
+/// Maker of the datagrams that a client sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MadeBy {
@@ -72,9 +73,9 @@ impl FromStr for MadeBy {
     }
 }
 
-/// What a client asks for. Start from [`Options::to`] and change what matters.
+/// The options of a client. Start from [`UdpOptions::to`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Options {
+pub struct UdpOptions {
     pub server: SocketAddr,
     pub direction: Direction,
     /// Payload of a datagram, bytes, 16 to 9000.
@@ -102,7 +103,7 @@ pub struct Options {
     pub interval: Duration,
     /// The client's packet engine; the server has its own.
     pub engine: EngineKind,
-    /// Who makes what the client sends.
+    /// Maker of what the client sends.
     #[serde(default)]
     pub generator: MadeBy,
     /// Let the client's kernel split and join aggregates.
@@ -114,13 +115,16 @@ pub struct Options {
     pub buffer_bytes: usize,
     /// CPUs the client's thread may use; empty = those it has.
     pub cpus: Vec<usize>,
+    /// FIFO priority of the client's thread; `None` = the policy it has.
+    #[serde(default)]
+    pub priority: Option<u8>,
 }
 
-impl Options {
+impl UdpOptions {
     /// 1472-byte datagrams flat out to `server` for ten seconds, one flow, engine `mmsg`, no aggregates, 4 MiB buffers.
     #[must_use]
-    pub fn to(server: SocketAddr) -> Options {
-        Options {
+    pub fn to(server: SocketAddr) -> UdpOptions {
+        UdpOptions {
             server,
             direction: Direction::default(),
             payload_bytes: 1472,
@@ -139,7 +143,12 @@ impl Options {
             busy_poll: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
+            priority: None,
         }
+    }
+
+    pub(super) fn placement(&self) -> Placement {
+        Placement { cpus: self.cpus.clone(), priority: self.priority }
     }
 
     /// The mean payload of a datagram, bytes.
@@ -175,7 +184,7 @@ pub(super) fn one() -> u32 {
     1
 }
 
-/// What a server permits. Start from [`ServeOptions::at`].
+/// Permissions of a server. Start from [`ServeOptions::at`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServeOptions {
     pub bind: SocketAddr,
@@ -189,6 +198,9 @@ pub struct ServeOptions {
     pub buffer_bytes: usize,
     /// CPUs its thread may use; empty = those it has.
     pub cpus: Vec<usize>,
+    /// FIFO priority of its thread; `None` = the policy it has.
+    #[serde(default)]
+    pub priority: Option<u8>,
     pub once: bool,
 }
 
@@ -203,8 +215,13 @@ impl ServeOptions {
             busy_poll: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
+            priority: None,
             once: false,
         }
+    }
+
+    pub(super) fn placement(&self) -> Placement {
+        Placement { cpus: self.cpus.clone(), priority: self.priority }
     }
 }
 
@@ -214,65 +231,68 @@ mod tests {
 
     #[test]
     fn options_out_of_range_name_option_value_and_range() {
-        let good = Options::to(([127, 0, 0, 1], DEFAULT_PORT).into());
+        let good = UdpOptions::to(([127, 0, 0, 1], DEFAULT_PORT).into());
         good.check().unwrap();
         for (options, text) in [
-            (Options { payload_bytes: 15, ..good.clone() }, "payload: 15 bytes (want 16 to 9000 bytes)"),
-            (Options { payload_bytes: 9001, ..good.clone() }, "payload: 9001 bytes (want 16 to 9000 bytes)"),
+            (UdpOptions { payload_bytes: 15, ..good.clone() }, "payload: 15 bytes (want 16 to 9000 bytes)"),
+            (UdpOptions { payload_bytes: 9001, ..good.clone() }, "payload: 9001 bytes (want 16 to 9000 bytes)"),
             (
-                Options { datagrams_per_s: Some(f64::NAN), ..good.clone() },
+                UdpOptions { datagrams_per_s: Some(f64::NAN), ..good.clone() },
                 "rate: NaN datagrams/s (want 0.001 to 1e9 datagrams/s)",
             ),
-            (Options { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
-            (Options { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
-            (Options { sizes: vec![1472, 12], ..good.clone() }, "payload: 12 bytes (want 16 to 9000 bytes)"),
-            (Options { sizes: vec![64; 65], ..good.clone() }, "sizes: 65 (want at most 64)"),
-            (Options { burst: 0, ..good.clone() }, "burst: 0 (want 1 to 65536 datagrams)"),
-            (Options { burst: 2, ..good.clone() }, "rate: bursts flat out (want a rate)"),
-            (Options { ramp_from_per_s: Some(1.0), ..good.clone() }, "rate: a ramp to flat out (want a rate)"),
+            (UdpOptions { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
+            (UdpOptions { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
+            (UdpOptions { sizes: vec![1472, 12], ..good.clone() }, "payload: 12 bytes (want 16 to 9000 bytes)"),
+            (UdpOptions { sizes: vec![64; 65], ..good.clone() }, "sizes: 65 (want at most 64)"),
+            (UdpOptions { burst: 0, ..good.clone() }, "burst: 0 (want 1 to 65536 datagrams)"),
+            (UdpOptions { burst: 2, ..good.clone() }, "rate: bursts flat out (want a rate)"),
+            (UdpOptions { ramp_from_per_s: Some(1.0), ..good.clone() }, "rate: a ramp to flat out (want a rate)"),
             (
-                Options { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
+                UdpOptions { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
                 "rate: -1 datagrams/s (want 0.001 to 1e9 datagrams/s)",
             ),
             (
-                Options { generator: MadeBy::Xdp, direction: Direction::Both, ..good.clone() },
+                UdpOptions { generator: MadeBy::Xdp, direction: Direction::Both, ..good.clone() },
                 "generator: xdp, from the server (want the client alone sends)",
             ),
             (
-                Options { generator: MadeBy::Xdp, datagrams_per_s: Some(9.0), ..good.clone() },
+                UdpOptions { generator: MadeBy::Xdp, datagrams_per_s: Some(9.0), ..good.clone() },
                 "generator: xdp, at a rate (want flat out)",
             ),
             (
-                Options { generator: MadeBy::Xdp, sizes: vec![64, 512], ..good.clone() },
+                UdpOptions { generator: MadeBy::Xdp, sizes: vec![64, 512], ..good.clone() },
                 "generator: xdp, of several sizes (want one size)",
             ),
             (
-                Options { generator: MadeBy::Xdp, payload_bytes: 3001, ..good.clone() },
+                UdpOptions { generator: MadeBy::Xdp, payload_bytes: 3001, ..good.clone() },
                 "generator: xdp, 3001 bytes (want at most 3000 bytes)",
             ),
-            (Options { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
+            (UdpOptions { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
             (
-                Options { warm_up: Duration::MAX, ..good.clone() },
+                UdpOptions { warm_up: Duration::MAX, ..good.clone() },
                 "warm-up: 18446744073709551615.999999999s (want at most 24 h)",
             ),
         ] {
             assert_eq!(options.check().unwrap_err().to_string(), text);
         }
-        assert!(Options { interval: Duration::from_millis(9), ..good.clone() }.check().is_err());
-        assert!(Options { datagrams_per_s: Some(0.0), ..good }.check().is_err());
+        assert!(UdpOptions { interval: Duration::from_millis(9), ..good.clone() }.check().is_err());
+        assert!(UdpOptions { datagrams_per_s: Some(0.0), ..good }.check().is_err());
     }
 
     #[test]
     fn options_travel_as_json() {
-        let options = Options::to(([127, 0, 0, 1], DEFAULT_PORT).into());
+        let options = UdpOptions::to(([127, 0, 0, 1], DEFAULT_PORT).into());
         assert_eq!(("xdp".parse(), "engine".parse()), (Ok(MadeBy::Xdp), Ok(options.generator)));
         assert!("pktgen".parse::<MadeBy>().is_err_and(|said| said.ends_with("(there are engine and xdp)")));
         let json = serde_json::to_string(&options).unwrap();
         assert!(json.contains(r#""engine":"mmsg""#), "{json}");
-        assert_eq!(serde_json::from_str::<Options>(&json).unwrap(), options);
+        assert_eq!(serde_json::from_str::<UdpOptions>(&json).unwrap(), options);
         let other = json.replace("mmsg", "netmap");
         assert!(
-            serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `netmap`")
+            serde_json::from_str::<UdpOptions>(&other)
+                .unwrap_err()
+                .to_string()
+                .contains("no engine is called `netmap`")
         );
     }
 }

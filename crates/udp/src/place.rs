@@ -1,4 +1,4 @@
-//! Where lost datagrams went: a pure function of what each end counted.
+//! Places of lost datagrams: a pure function of what each end counted.
 //!
 //! Each place is given what was **observed** missing there, never what would make the sum come out; a loss that nobody
 //! observed stays unplaced. Counters of one end cover the span from before the first datagram to after the last

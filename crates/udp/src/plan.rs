@@ -1,4 +1,4 @@
-//! What a client tells a server about a round: the body of `Start`. Hostile until [`Plan::check`] has passed.
+//! A client's words to a server about a round: the body of `Start`. Hostile until [`Plan::check`] has passed.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use takt_base::MonoNs;
 
 use super::error::{UdpError, within};
 use super::options::{
-    BURSTS, DATAGRAMS, Direction, MAX_DURATION, MAX_INTERVALS, MAX_SIZES, MIN_INTERVAL, Options, PAYLOAD_BYTES,
-    RATES_PER_S, one,
+    BURSTS, DATAGRAMS, Direction, MAX_DURATION, MAX_INTERVALS, MAX_SIZES, MIN_INTERVAL, PAYLOAD_BYTES, RATES_PER_S,
+    UdpOptions, one,
 };
 use super::protocol::data::MAX_FLOWS;
 use super::schedule::{Pace, Schedule};
@@ -42,7 +42,7 @@ fn is_one(burst: &u32) -> bool {
 
 impl Plan {
     /// The plan of a round, or of its warm-up.
-    pub(super) fn of(options: &Options, server_ahead_ns: i64, warm_up: Option<Duration>) -> Plan {
+    pub(super) fn of(options: &UdpOptions, server_ahead_ns: i64, warm_up: Option<Duration>) -> Plan {
         let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         Plan {
             direction: options.direction,
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        Plan::of(&Options::to(([127, 0, 0, 1], DEFAULT_PORT).into()), 0, None)
+        Plan::of(&UdpOptions::to(([127, 0, 0, 1], DEFAULT_PORT).into()), 0, None)
     }
 
     #[test]

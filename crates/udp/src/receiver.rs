@@ -3,6 +3,7 @@
 use takt_base::MonoNs;
 use takt_stats::Jitter;
 
+use super::jump::{Came, Jumps, Said};
 use super::plan::Plan;
 use super::protocol::data::Data;
 use super::reorder::{Extents, Reordering};
@@ -10,7 +11,7 @@ use super::report::{FlowReceived, Interval};
 use super::side::Received;
 use super::window::{Arrival, Window};
 
-/// What one round's datagrams were, counted as they arrive.
+/// Counts of one round's datagrams, as they arrive.
 #[derive(Debug)]
 pub struct Receiver {
     plan: Plan,
@@ -20,15 +21,21 @@ pub struct Receiver {
     flows: Vec<Flow>,
     first: Option<MonoNs>,
     last: MonoNs,
-    /// What is counted for all flows together. The memory of its intervals is there from the beginning.
+    /// The interval that runs. A stamp that goes back opens none again.
+    place: usize,
+    /// Counts for all flows together. The memory of its intervals is there from the beginning.
     received: Received,
 }
 
 #[derive(Debug, Default)]
 struct Flow {
     window: Window,
+    jumps: Jumps,
     reordering: Reordering,
     too_old: u64,
+    /// The interval of its last datagram, and the number that was due when it began.
+    place: usize,
+    due_then: u64,
     jitter: Jitter,
     counts: FlowReceived,
 }
@@ -47,23 +54,64 @@ impl Receiver {
             flows: (0..plan.flows).map(|_| Flow::default()).collect(),
             first: None,
             last: MonoNs(0),
+            place: 0,
             received: Received { intervals, ..Received::default() },
         }
     }
 
-    /// A datagram of `bytes` arrived. What is not of this round and these flows is counted as foreign.
+    /// A datagram of `bytes` arrived. A datagram that is not of this round and these flows is counted as foreign.
     pub fn data(&mut self, data: &Data, bytes: usize, arrived: MonoNs) {
-        let flow = self.flows.get_mut(usize::from(data.flow)).filter(|_| data.round == self.round);
-        let Some(flow) = flow else {
+        let Some(flow) = self.flow(data) else {
             self.received.foreign += 1;
             return;
         };
+        match flow.jumps.look(data.sequence) {
+            Said::Nothing => {}
+            Said::Again => return,
+            Said::Jumped(first, again) => {
+                flow.counts.duplicates += again;
+                self.count(&first);
+            }
+        }
+        let came = Came { data: *data, bytes, arrived };
+        match self.flow(data).filter(|flow| flow.window.is_far_ahead(data.sequence)) {
+            Some(flow) => flow.jumps.wait(came),
+            None => self.count(&came),
+        }
+    }
+
+    fn flow(&mut self, data: &Data) -> Option<&mut Flow> {
+        self.flows.get_mut(usize::from(data.flow)).filter(|_| data.round == self.round)
+    }
+
+    /// Counts a datagram of one of the flows.
+    fn count(&mut self, came: &Came) {
+        let Came { data, bytes, arrived } = *came;
+        self.first.get_or_insert(arrived);
+        self.last = self.last.max(arrived);
+        let since_first = arrived.saturating_since(self.first.unwrap_or(arrived));
+        let since_first_ns = u64::try_from(since_first.as_nanos()).unwrap_or(u64::MAX);
+        self.place = self.place.max(self.plan.interval_at(since_first_ns, self.received.intervals.len()));
+        let Some(flow) = self.flows.get_mut(usize::from(data.flow)) else { return };
+        let all = &mut self.received;
+        let Some(interval) = all.intervals.get_mut(self.place) else { return };
         let expected = flow.window.next();
-        let missing_before = expected - flow.window.unique();
+        if flow.place != self.place {
+            (flow.place, flow.due_then) = (self.place, expected);
+        }
         let arrival = flow.window.record(data.sequence);
         match arrival {
-            Arrival::Next => flow.reordering.in_order(data.sequence, data.sequence > expected, arrived),
+            Arrival::Next => {
+                interval.lost += data.sequence - expected;
+                flow.reordering.in_order(data.sequence, data.sequence > expected, arrived);
+            }
             Arrival::Reordered => {
+                // Skipped in this interval, and among its lost; or in an earlier one, whose count stands.
+                if data.sequence >= flow.due_then {
+                    interval.lost -= 1;
+                } else {
+                    interval.late += 1;
+                }
                 flow.counts.reordered += 1;
                 flow.reordering.late(data.sequence, arrived);
             }
@@ -71,14 +119,6 @@ impl Receiver {
             Arrival::TooOld => flow.too_old += 1,
         }
         flow.jitter.record(data.intended.0, arrived.0);
-        let missing = flow.window.next() - flow.window.unique();
-        self.first.get_or_insert(arrived);
-        self.last = self.last.max(arrived);
-        let since_first = arrived.saturating_since(self.first.unwrap_or(arrived));
-        let all = &mut self.received;
-        let since_first_ns = u64::try_from(since_first.as_nanos()).unwrap_or(u64::MAX);
-        let place = self.plan.interval_at(since_first_ns, all.intervals.len());
-        let interval = &mut all.intervals[place];
         if matches!(arrival, Arrival::Next | Arrival::Reordered) {
             let transit = i128::from(arrived.0) - i128::from(self.ahead_ns) - i128::from(data.intended.0);
             let latency = u64::try_from(transit.max(0)).unwrap_or(u64::MAX);
@@ -89,7 +129,6 @@ impl Receiver {
             interval.payload_bytes += bytes as u64;
             interval.latency_max_us = interval.latency_max_us.max(latency as f64 / 1e3);
         }
-        interval.lost += i64::try_from(missing).unwrap_or(0) - i64::try_from(missing_before).unwrap_or(0);
     }
 
     pub fn unique(&self) -> u64 {
@@ -111,6 +150,7 @@ impl Receiver {
             extents: self.flows.iter().fold(Extents::default(), |all, flow| all.and(flow.reordering.extents)),
             duplicates: sum(|flow| flow.counts.duplicates),
             too_old: sum(|flow| flow.too_old),
+            too_far: sum(|flow| flow.jumps.wrong()),
             span_s: self.first.map_or(0.0, |first| self.last.saturating_since(first).as_secs_f64()),
             jitter_us: mean(&jitters).map(|ns| ns / 1e3),
             flows: self.flows.iter().map(Flow::report).collect(),
@@ -129,13 +169,16 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use super::super::options::Options;
+    use proptest::prelude::*;
+
+    use super::super::options::UdpOptions;
     use super::*;
 
     fn receiver(flows: u8) -> Receiver {
-        let mut options = Options::to(([127, 0, 0, 1], 1).into());
+        let mut options = UdpOptions::to(([127, 0, 0, 1], 1).into());
         options.flows = flows;
         options.duration = Duration::from_millis(100);
         options.interval = Duration::from_millis(10);
@@ -197,16 +240,95 @@ mod tests {
     }
 
     #[test]
-    fn intervals_add_up_and_a_gap_that_closes_later_is_taken_back() {
+    fn intervals_add_up_and_a_gap_that_closes_later_stays_and_is_counted_as_late() {
         let mut receiver = receiver(1);
         let ms = 1_000_000;
-        for (sequence, at) in [(0, 0), (2, 5 * ms), (1, 12 * ms), (3, 13 * ms), (4, 500 * ms)] {
+        for (sequence, at) in [(0, 0), (2, 5 * ms), (1, 12 * ms), (4, 13 * ms), (3, 14 * ms), (5, 500 * ms)] {
             receiver.data(&data(0, sequence, 0), 10, MonoNs(at + 1));
         }
         let intervals = receiver.report().intervals;
         assert_eq!(intervals.len(), 11, "what comes late is in the last one");
-        assert_eq!(intervals.iter().map(|i| i.datagrams).sum::<u64>(), 5);
-        assert_eq!((intervals[0].lost, intervals[1].lost), (1, -1));
+        assert_eq!(intervals.iter().map(|i| i.datagrams).sum::<u64>(), 6);
+        assert_eq!((intervals[0].lost, intervals[0].late), (1, 0));
+        assert_eq!((intervals[1].lost, intervals[1].late), (0, 1), "3 came within the interval that skipped it");
         assert_eq!((intervals[1].start_s, intervals[1].end_s), (0.01, 0.02));
+    }
+
+    #[test] // it made the rest of the round too old
+    fn a_damaged_number_is_left_out_and_a_real_jump_is_not() {
+        let counted = |sequences: &[u64]| {
+            let mut receiver = receiver(1);
+            for (n, &sequence) in sequences.iter().enumerate() {
+                receiver.data(&data(0, sequence, 0), 10, MonoNs(n as u64));
+            }
+            let Received { datagrams, duplicates, reordered, too_old, too_far, .. } = receiver.report();
+            (datagrams, duplicates, reordered, too_old, too_far)
+        };
+        assert_eq!(counted(&[0, 1, 1 << 47 | 2, 3, 2, 4]), (5, 0, 1, 0, 1));
+        assert_eq!(counted(&[1 << 40, 0, 1]), (2, 0, 0, 0, 1), "the first of all");
+        assert_eq!(counted(&[0, 1 << 40]), (1, 0, 0, 0, 1), "the last of all");
+        assert_eq!(counted(&[0, 1 << 40, 1 << 40, 1]), (2, 0, 0, 0, 2), "damaged, then doubled");
+        // An outage of a million datagrams, also where order and repetition are not as sent.
+        assert_eq!(counted(&[0, 1_000_001, 1_000_000, 1_000_001, 5]), (3, 1, 1, 1, 0));
+        assert_eq!(counted(&[0, 1_000_001, 1_000_001, 1_000_002]), (3, 1, 0, 0, 0));
+    }
+
+    proptest! {
+        /// However many numbers are damaged, if no two of them come in a row, all others are counted as without them.
+        #[test]
+        fn single_wild_numbers_change_nothing_else(
+            steps in prop::collection::vec((0_u64..60, 0_u64..5_000_000, prop::option::of(18_u32..48)), 1..200),
+        ) {
+            let (mut with, mut without, mut at, mut wild) = (receiver(1), receiver(1), 0, 0);
+            for (n, (near, wait_ns, damaged)) in steps.into_iter().enumerate() {
+                at += wait_ns;
+                let sequence = n as u64 / 2 + near;
+                if let Some(bit) = damaged {
+                    with.data(&data(0, sequence | 1 << bit, 0), 10, MonoNs(at));
+                    wild += 1;
+                }
+                with.data(&data(0, sequence, at), 10, MonoNs(at));
+                without.data(&data(0, sequence, at), 10, MonoNs(at));
+            }
+            let report = with.report();
+            prop_assert_eq!(report.too_far, wild);
+            prop_assert_eq!(Received { too_far: 0, ..report }, without.report());
+        }
+
+        /// A flow that jumps, however far, loses nothing of what comes from there on.
+        #[test]
+        fn jumps_that_a_second_datagram_confirms_are_followed(jumps in prop::collection::vec(1_u64..1 << 40, 1..50)) {
+            let (mut receiver, mut next, mut came) = (receiver(1), 0, 0);
+            for jump in jumps {
+                next += jump;
+                for _ in 0..2 {
+                    receiver.data(&data(0, next, 0), 10, MonoNs(came));
+                    (next, came) = (next + 1, came + 1);
+                }
+            }
+            let report = receiver.report();
+            prop_assert_eq!((report.datagrams, report.too_far, report.too_old), (came, 0, 0));
+            prop_assert_eq!(report.intervals.iter().map(|interval| interval.lost).sum::<u64>(), next - came);
+        }
+
+        /// The datagrams that the intervals lack, less those that came late, are those that never came before the last arrival.
+        #[test]
+        fn intervals_lack_what_was_lost(
+            arrivals in prop::collection::vec((0_u64..60, 0_u64..3_000_000, 0_u8..2), 1..300),
+        ) {
+            let (mut receiver, mut at) = (receiver(2), 0);
+            let mut seen = [BTreeSet::new(), BTreeSet::new()];
+            for (n, (near, wait_ns, flow)) in arrivals.into_iter().enumerate() {
+                at += wait_ns;
+                let sequence = n as u64 / 2 + near;
+                receiver.data(&data(flow, sequence, 0), 10, MonoNs(at));
+                seen[usize::from(flow)].insert(sequence);
+            }
+            let missing: u64 = seen.iter().map(|seen| seen.last().map_or(0, |last| last + 1) - seen.len() as u64).sum();
+            let intervals = receiver.report().intervals;
+            let lost: u64 = intervals.iter().map(|interval| interval.lost).sum();
+            let late: u64 = intervals.iter().map(|interval| interval.late).sum();
+            prop_assert_eq!(lost - late, missing);
+        }
     }
 }

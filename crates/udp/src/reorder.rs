@@ -16,7 +16,7 @@ use takt_base::MonoNs;
 
 /// Arrivals that skipped numbers, of which so many are remembered.
 const REMEMBERED: usize = 1024;
-/// What a TCP takes for a loss.
+/// Extent that a TCP takes for a loss.
 const N: usize = 3;
 
 /// How far out of order the datagrams of one or more flows came.
@@ -47,7 +47,7 @@ impl Extents {
     }
 }
 
-/// What one flow's extents are found with. Memory is fixed: 24 KiB.
+/// Finds the extents of one flow. Memory is fixed: 24 KiB.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     /// The oldest is overwritten; by number as by arrival in rising order.

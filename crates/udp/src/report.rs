@@ -1,23 +1,23 @@
-//! What a load measured: the JSON document of `takt udp send`.
+//! Measurements of a load: the JSON document of `takt udp send`.
 //!
 //! Keys are stable and carry their units. `docs/reference/udp.md` explains each.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::clock::Relation;
-use super::options::Options;
+use super::options::UdpOptions;
 use super::place::Places;
 use super::side::{Cpu, Evidence};
 
 /// Version of the document; raised when a key changes its meaning.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The document. The figures of [`Way`] stand at its top: to the server, or from it with `--reverse`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UdpReport {
     pub schema: u32,
-    pub options: Options,
+    pub options: UdpOptions,
     /// The way that was requested; with `--bidir` the way to the server.
     #[serde(flatten)]
     pub way: Way,
@@ -51,6 +51,10 @@ pub struct Way {
     pub reordering: Reordered,
     /// Received so late (131 072 numbers) that nobody can tell late from repeated; among the lost.
     pub too_old: u64,
+    /// Received with a number so far ahead (131 072 numbers) that nobody believes it: the next of its flow was not near;
+    /// among the lost.
+    #[serde(default)]
+    pub too_far: u64,
     /// Due by the schedule and not sent in its time: the sender did not keep up. Not among the lost.
     pub unsent: u64,
     pub datagrams_per_s: f64,
@@ -122,7 +126,7 @@ pub enum LatencyKind {
     OneWayEstimated,
 }
 
-/// What crossed the path as one frame.
+/// Unit that crossed the path as one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CrossedAs {
@@ -155,9 +159,18 @@ pub struct Interval {
     pub sent: u64,
     pub datagrams: u64,
     pub payload_bytes: u64,
-    /// Numbers that were skipped in it, less those that came late; what was lost after the last arrival is in none.
-    pub lost: i64,
+    /// Numbers that were skipped in it and had not come by its end; what was lost after the last arrival is in none.
+    #[serde(deserialize_with = "not_below_zero")]
+    pub lost: u64,
+    /// Datagrams that came in it whose numbers had been skipped in an earlier one.
+    #[serde(default)]
+    pub late: u64,
     pub latency_max_us: f64,
+}
+
+/// Older versions took what came late off the count, which could then be negative.
+fn not_below_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    i64::deserialize(deserializer).map(|count| count.max(0).unsigned_abs())
 }
 
 /// The distributions, in a form that can be merged: `HdrHistogram` V2.
@@ -165,4 +178,22 @@ pub struct Interval {
 pub struct Histograms {
     pub latency_ns: Histogram<Ns>,
     pub pacing_error_ns: Histogram<Ns>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_of_an_older_version_that_is_below_zero_is_read() {
+        let text = |lost: &str| {
+            format!(
+                r#"{{"start_s": 1.0, "end_s": 2.0, "datagrams": 5, "payload_bytes": 9, "lost": {lost}, "latency_max_us": 0.5}}"#
+            )
+        };
+        for (text, lost) in [(text("-3"), 0), (text("7"), 7)] {
+            let interval: Interval = serde_json::from_str(&text).unwrap();
+            assert_eq!((interval.lost, interval.late, interval.datagrams), (lost, 0, 5));
+        }
+    }
 }

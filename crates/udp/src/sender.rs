@@ -20,7 +20,7 @@ const GENERATE_FOR: Duration = Duration::from_millis(400);
 /// Datagrams of its first calls, which say how many it makes in that time, and of its longest.
 const GENERATED: std::ops::RangeInclusive<u64> = 16_384..=4_000_000;
 
-/// Where a flow leaves from and goes to; `None`: to the port's connected peer.
+/// Ends of a flow's way; `None`: to the port's connected peer.
 pub type Route = (PortIndex, Option<SocketAddr>);
 
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl Sender {
         self.began.filter(|_| burst).unwrap_or_else(|| self.schedule.start())
     }
 
-    /// Everything it counted. What was due before its end and not dealt with is unsent.
+    /// Everything it counted. Datagrams due before its end and not dealt with are unsent.
     pub fn report(&self) -> Sent {
         let ended = self.ended.unwrap_or_else(|| WallClock.now());
         let due = self.schedule.due(MonoNs(ended.0.saturating_sub(1)));

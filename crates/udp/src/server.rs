@@ -40,7 +40,7 @@ pub fn serve(
 ) -> Result<ServeSummary, UdpError> {
     thread::scope(|scope| {
         let work = || Server::open(options, notice)?.run(stop);
-        let worker = spawn_for_load(scope, "takt-udp-server", &options.cpus, work)?;
+        let worker = spawn_for_load(scope, "takt-udp-server", options.placement(), work)?;
         worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
@@ -115,7 +115,7 @@ impl<'a> Server<'a> {
         for attempt in 1..=SETTLE_TRIES {
             let Some(session) = self.session.as_ref().filter(|session| session.is_over(self.read_until)) else { break };
             let Some(net) = session.net() else { break };
-            // What the kernel counted until now has been received, unless something sends without end.
+            // Datagrams that the kernel counted until now have been received, unless something sends without end.
             if self.serve(Wait::Poll)? > 0 && attempt < SETTLE_TRIES {
                 continue;
             }
@@ -141,7 +141,7 @@ impl<'a> Server<'a> {
         if gone { self.end_session() } else { Ok(()) }
     }
 
-    /// Ends the session. What the client sent last, perhaps good-bye, may still lie in the socket, and is read first.
+    /// Ends the session. The client's last message, perhaps good-bye, may still lie in the socket, and is read first.
     fn end_session(&mut self) -> Result<(), UdpError> {
         for _ in 0..LAST_BATCHES {
             if self.session.is_none() || self.serve(Wait::Poll)? == 0 {

@@ -1,4 +1,4 @@
-//! What a server keeps about the client it serves.
+//! State of a server about the client it serves.
 
 use std::net::SocketAddr;
 

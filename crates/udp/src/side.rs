@@ -1,4 +1,4 @@
-//! What each end counted besides its datagrams, and what it sends to the other: the halves a report is joined from.
+//! Counts of each end besides its datagrams, and what it sends to the other: the halves a report is joined from.
 //! `docs/reference/udp.md` explains each key.
 
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ pub struct EndCpu {
     pub process_s: f64,
     /// The thread that carried the load. `None`: the kernel does not say.
     pub thread_s: Option<f64>,
-    /// Of it, on this thread's account and in the kernel; ticks of 10 ms.
+    /// Part of it on this thread's account and in the kernel; ticks of 10 ms.
     pub thread_system_s: Option<f64>,
     pub machine_softirq_share: f64,
     pub machine_busy_share: f64,
@@ -47,7 +47,7 @@ pub struct EndEvidence {
     /// How datagrams passed between the process and the interface, in words. Older records have none.
     #[serde(default)]
     pub engine_path: String,
-    /// Of engine `auto`: which it was, and why no other.
+    /// Choice of engine `auto`: which it was, and why no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_choice: Option<String>,
     /// Which queues of a card it served, and what brought datagrams there, in words; or why it had all.
@@ -56,6 +56,9 @@ pub struct EndEvidence {
     pub recv_buffer_bytes: usize,
     pub aggregates_sends: bool,
     pub aggregates_receives: bool,
+    /// Scheduling policy that its thread had. Older records have none.
+    #[serde(default)]
+    pub policy: Option<String>,
     /// Whether its thread never slept. Older records have none, and none did.
     #[serde(default)]
     pub busy_poll: bool,
@@ -93,6 +96,9 @@ pub struct Received {
     pub(super) extents: Extents,
     pub(super) duplicates: u64,
     pub(super) too_old: u64,
+    /// Older servers did not count these.
+    #[serde(default)]
+    pub(super) too_far: u64,
     pub(super) foreign: u64,
     pub(super) earlier_than_sent: u64,
     pub(super) span_s: f64,
@@ -111,7 +117,7 @@ pub struct Side {
     pub(super) cpu: EndCpu,
 }
 
-/// What a server reports when it ends.
+/// Report of a server when it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServeSummary {
     pub sessions: u64,
@@ -124,7 +130,7 @@ pub struct ServeSummary {
     pub strangers: u64,
 }
 
-/// Where a server is reached, and what becomes of its sessions.
+/// Address of a server, and what becomes of its sessions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Notice {
     Ready(SocketAddr),

@@ -5,7 +5,7 @@ pub const SPAN: u64 = 1 << 17;
 
 const WORDS: usize = (SPAN / 64) as usize;
 
-/// What a sequence number is.
+/// Kind of a sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Higher than all before.
@@ -35,7 +35,7 @@ impl Default for Window {
 impl Window {
     pub fn record(&mut self, sequence: u64) -> Arrival {
         if sequence >= self.next {
-            // What the window slides over now stands for new numbers, none of them received.
+            // The places that the window slides over now stand for new numbers, none of them received.
             for passed in self.next.max((sequence + 1).saturating_sub(SPAN))..sequence {
                 self.mark(passed, false);
             }
@@ -52,6 +52,11 @@ impl Window {
         self.mark(sequence, true);
         self.unique += 1;
         Arrival::Reordered
+    }
+
+    /// Whether a number is so far ahead that all which are due would be too old once it was recorded.
+    pub fn is_far_ahead(&self, sequence: u64) -> bool {
+        sequence.saturating_sub(self.next) > SPAN
     }
 
     pub fn unique(&self) -> u64 {
@@ -100,6 +105,14 @@ mod tests {
         assert_eq!(window.record(6), Reordered);
         assert_eq!(window.record(6), Duplicate);
         assert_eq!(window.record(SPAN + 5), Duplicate);
+    }
+
+    #[test]
+    fn what_is_further_ahead_than_the_window_reaches_back_is_far() {
+        let mut window = Window::default();
+        assert!(!window.is_far_ahead(SPAN) && window.is_far_ahead(SPAN + 1));
+        window.record(9);
+        assert!(!window.is_far_ahead(SPAN + 10) && window.is_far_ahead(SPAN + 11) && !window.is_far_ahead(3));
     }
 
     #[test]

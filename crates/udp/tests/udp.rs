@@ -13,7 +13,7 @@ use takt_testing::HANG;
 use takt_udp::protocol::data::Data;
 use takt_udp::protocol::message::{Body, MESSAGE_BYTES, Message, Reason};
 use takt_udp::{
-    Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run,
+    Direction, LatencyKind, Notice, ServeOptions, ServeSummary, UdpError, UdpOptions, UdpReport, WayName, run,
 };
 
 /// An address of this process, which no other test run uses, and any port.
@@ -27,29 +27,29 @@ fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, S
 }
 
 /// At 5000 a second, and over after 1500 datagrams, however long they take.
-fn quick(server: SocketAddr) -> Options {
-    Options { datagrams: Some(1500), duration: LONG, ..timed(server) }
+fn quick(server: SocketAddr) -> UdpOptions {
+    UdpOptions { datagrams: Some(1500), duration: LONG, ..timed(server) }
 }
 
 /// At 5000 a second for 0.3 s, whatever is sent until then.
-fn timed(server: SocketAddr) -> Options {
-    Options {
+fn timed(server: SocketAddr) -> UdpOptions {
+    UdpOptions {
         payload_bytes: 200,
         datagrams_per_s: Some(5000.0),
         duration: Duration::from_millis(300),
         interval: Duration::from_millis(100),
-        ..Options::to(server)
+        ..UdpOptions::to(server)
     }
 }
 
 /// No load lasts so long.
 const LONG: Duration = Duration::from_secs(60);
 
-fn attempt(options: &Options) -> Result<UdpReport, UdpError> {
+fn attempt(options: &UdpOptions) -> Result<UdpReport, UdpError> {
     run(options, &mut |_| {}, &Stop::new())
 }
 
-fn go(options: &Options) -> UdpReport {
+fn go(options: &UdpOptions) -> UdpReport {
     attempt(options).expect("the server is there")
 }
 
@@ -72,7 +72,7 @@ fn a_paced_load_is_exactly_what_its_schedule_says() {
     for (engine, flows) in [(EngineKind::Socket, 1), (EngineKind::Mmsg, 1), (EngineKind::Mmsg, 3)] {
         let ((report, ticks), summary, notices) = beside(ServeOptions::at(loopback()), |at| {
             let mut ticks = 0;
-            let options = Options { engine, flows, ..quick(at) };
+            let options = UdpOptions { engine, flows, ..quick(at) };
             (run(&options, &mut |_| ticks += 1, &Stop::new()).expect("the server is there"), ticks)
         });
         adds_up(&report);
@@ -102,8 +102,8 @@ fn a_load_that_ends_by_the_clock_sent_or_did_not_send_what_was_due() {
 #[test]
 fn load_flows_the_other_way_and_both_ways() {
     let ((back, both), summary, _) = beside(ServeOptions::at(loopback()), |at| {
-        let back = go(&Options { direction: Direction::FromServer, flows: 2, ..quick(at) });
-        (back, go(&Options { direction: Direction::Both, ..quick(at) }))
+        let back = go(&UdpOptions { direction: Direction::FromServer, flows: 2, ..quick(at) });
+        (back, go(&UdpOptions { direction: Direction::Both, ..quick(at) }))
     });
     adds_up(&back);
     adds_up(&both);
@@ -117,7 +117,7 @@ fn load_flows_the_other_way_and_both_ways() {
 #[test]
 fn flat_out_sends_what_fits_a_call_and_a_warm_up_is_not_in_the_figures() {
     let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| {
-        go(&Options { datagrams_per_s: None, warm_up: LONG, payload_bytes: 16, ..quick(at) })
+        go(&UdpOptions { datagrams_per_s: None, warm_up: LONG, payload_bytes: 16, ..quick(at) })
     });
     adds_up(&report);
     let way = &report.way;
@@ -131,7 +131,7 @@ fn flat_out_sends_what_fits_a_call_and_a_warm_up_is_not_in_the_figures() {
 #[test]
 fn a_full_receive_buffer_is_where_the_datagrams_went() {
     let small = ServeOptions { buffer_bytes: 4096, ..ServeOptions::at(loopback()) };
-    let (report, ..) = beside(small, |at| go(&Options { datagrams_per_s: None, payload_bytes: 1000, ..quick(at) }));
+    let (report, ..) = beside(small, |at| go(&UdpOptions { datagrams_per_s: None, payload_bytes: 1000, ..quick(at) }));
     adds_up(&report);
     let lost = report.way.lost;
     assert!(lost.total > 0, "batches of 64 do not fit into 4 KiB");
@@ -144,7 +144,8 @@ fn a_load_that_is_stopped_reports_what_it_measured() {
     let (report, ..) = beside(ServeOptions::at(loopback()), |at| {
         let stop = Stop::new();
         let mut progress = |_| stop.request();
-        run(&Options { duration: Duration::from_secs(600), ..timed(at) }, &mut progress, &stop).expect("in good order")
+        run(&UdpOptions { duration: Duration::from_secs(600), ..timed(at) }, &mut progress, &stop)
+            .expect("in good order")
     });
     adds_up(&report);
     assert!(!report.complete);
@@ -168,7 +169,7 @@ fn the_report_travels_as_json_with_the_promised_keys() {
 
 #[test]
 fn an_address_with_nobody_there_is_reported_at_once_and_silence_after_a_while() {
-    // Of an address that no other socket of this process is bound to.
+    // No other socket of this process is bound to this address.
     let gone = UdpSocket::bind((takt_testing::loopback(2), 0)).unwrap().local_addr().unwrap();
     let error = attempt(&quick(gone)).unwrap_err();
     assert!(matches!(error, UdpError::NobodyThere { server } if server == gone), "{error}");
@@ -251,7 +252,7 @@ fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_sent_the_cookie
         {
             stranger.send(7, body);
         }
-        // What is answered after them is all that is answered.
+        // The answer to what comes after them is the only one.
         stranger.cookie(9);
         for silent in [stranger, other] {
             silent.0.set_nonblocking(true).unwrap();
@@ -271,7 +272,7 @@ fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_the_client() {
         assert!(matches!(notices.recv_timeout(HANG), Ok(Notice::Opened(_))));
         assert!(matches!(notices.recv_timeout(HANG), Ok(Notice::Closed(_, false))));
         assert!(asked.elapsed() >= Duration::from_secs(3), "no sooner: {:?}", asked.elapsed());
-        // What was sent until then lies in the socket, as far as there was room.
+        // Datagrams sent until then lie in the socket, as far as there was room.
         let mut load = 0;
         stranger.0.set_nonblocking(true).unwrap();
         let mut bytes = [0; 9000];

@@ -37,7 +37,7 @@ fn neither_half_allocates_under_load() {
                 }
             }
         }
-        // What goes wrong is free of it as well: gaps, repetition, late ones, another round's.
+        // Failures are free of it as well: gaps, repetition, late ones, another round's.
         for (round, sequence) in [(1, 9_000), (1, 9_000), (1, 8_000), (2, 1), (1, 1 << 30), (1, 3)] {
             receiver.data(&Data { flow: 0, round, sequence, intended: start }, 64, start);
         }

@@ -7,6 +7,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use num_complex::Complex32;
+use takt_wire::sample::full_scale::{SC8, SC16};
 use takt_wire::sample::{ByteOrder, Simd, sc8, sc16};
 
 /// Samples: one datagram of 1472 bytes, what a slot of 1 ms holds at 25 MS/s (in the second-level cache), and 32 MiB
@@ -29,14 +30,14 @@ fn unpack(c: &mut Criterion) {
         g.bench_function("one_by_one", |b| {
             b.iter(|| {
                 for (out, wire) in out.iter_mut().zip(wire.as_chunks::<4>().0) {
-                    let part = |a, b| f32::from(i16::from_be_bytes([a, b])) / 32767.0;
+                    let part = |a, b| f32::from(i16::from_be_bytes([a, b])) / SC16;
                     *out = black_box(Complex32::new(part(wire[0], wire[1]), part(wire[2], wire[3])));
                 }
             });
         });
-        levels(g, |simd| sc16::unpack_f32_with(simd, black_box(&wire), ByteOrder::Big, 1.0 / 32767.0, &mut out));
+        levels(g, |simd| sc16::unpack_f32_with(simd, black_box(&wire), ByteOrder::Big, 1.0 / SC16, &mut out));
         let g = group(c, &format!("sc8_to_f32/{size}"), samples, 2);
-        levels(g, |simd| sc8::unpack_f32_with(simd, black_box(&wire), 1.0 / 127.0, &mut out));
+        levels(g, |simd| sc8::unpack_f32_with(simd, black_box(&wire), 1.0 / SC8, &mut out));
     }
 }
 
@@ -49,15 +50,15 @@ fn pack(c: &mut Criterion) {
         g.bench_function("one_by_one", |b| {
             b.iter(|| {
                 for (wire, float) in wire.as_chunks_mut::<4>().0.iter_mut().zip(&floats) {
-                    let part = |value: f32| ((value * 32767.0).round_ties_even() as i16).to_be_bytes();
+                    let part = |value: f32| ((value * SC16).round_ties_even() as i16).to_be_bytes();
                     let ([a, b], [c, d]) = (part(float.re), part(float.im));
                     *wire = black_box([a, b, c, d]);
                 }
             });
         });
-        levels(g, |simd| sc16::pack_f32_with(simd, black_box(&floats), ByteOrder::Big, 32767.0, &mut wire));
+        levels(g, |simd| sc16::pack_f32_with(simd, black_box(&floats), ByteOrder::Big, SC16, &mut wire));
         let g = group(c, &format!("f32_to_sc8/{size}"), samples, 2);
-        levels(g, |simd| sc8::pack_f32_with(simd, black_box(&floats), 127.0, &mut wire));
+        levels(g, |simd| sc8::pack_f32_with(simd, black_box(&floats), SC8, &mut wire));
     }
 }
 

@@ -31,7 +31,7 @@ pub struct BridgeData<'a> {
     pub payload: &'a [u8],
 }
 
-/// What stands around the items.
+/// Head and tail around the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BridgeHead {
     /// 0 to 15; +1 a datagram of the stream.
@@ -42,13 +42,13 @@ pub struct BridgeHead {
     pub slot: u32,
     /// Items of the slot before those of this datagram.
     pub first_item: u64,
-    /// Where the datagram stands in its slot.
+    /// Place of the datagram in its slot.
     pub part: Part,
     /// Whether the producer made the slot.
     pub valid: bool,
 }
 
-/// Where a datagram stands among those of its slot.
+/// Place of a datagram among those of its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// It is the only one.
@@ -62,7 +62,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Of the datagram `index` of `count`.
+    /// Part of the datagram `index` of `count`.
     #[must_use]
     pub fn of(index: usize, count: usize) -> Part {
         match (index, count) {

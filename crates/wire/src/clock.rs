@@ -33,7 +33,7 @@ impl ClockRequest {
     pub const BYTES: usize = 32;
 
     /// # Errors
-    /// `Short` below 32 bytes; `Field` if it is no request of this version. What the padding holds does not matter.
+    /// `Short` below 32 bytes; `Field` if it is no request of this version. The padding may hold anything.
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let id = head(datagram, REQUEST, "0x10000")?.0;
         Ok(Self { id })

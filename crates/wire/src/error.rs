@@ -1,4 +1,4 @@
-//! What can be wrong with bytes.
+//! Faults of bytes.
 
 /// Why a datagram, an image or a buffer was refused. Small and `Copy`, so that counting refusals costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@
 pub enum WireError {
     #[error("{what} needs {need} bytes, {have} are there")]
     Short {
-        /// What was being read or written.
+        /// The item that was being read or written.
         what: &'static str,
         need: usize,
         have: usize,
@@ -16,7 +16,7 @@ pub enum WireError {
     Field {
         what: &'static str,
         got: u64,
-        /// What it may hold.
+        /// Values that it may hold.
         want: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What must hold of any bytes: the bodies of the fuzz targets, beside the parsers they judge.
+//! Rules for any bytes: the bodies of the fuzz targets, beside the parsers they judge.
 //!
 //! Compiled under `cargo fuzz`, and in this crate's own tests, where random and damaged packets stand in for the fuzzer
 //! on a stable toolchain. Every function takes whatever bytes it is given and panics if an invariant is broken: what a
@@ -7,7 +7,7 @@
 use num_complex::{Complex, Complex32};
 
 use crate::bridge::BridgeData;
-use crate::chdr::{Control, Data, Header, Management, Packet, StreamCommand as Command, StreamStatus};
+use crate::chdr::{Control, Data, Header, Management, Packet, Protocol, StreamCommand as Command, StreamStatus};
 use crate::clock::{ClockReply, ClockRequest};
 use crate::lag::{LagReply, LagRequest};
 use crate::n200::eeprom::{Daughterboard, Motherboard};
@@ -17,7 +17,7 @@ use crate::n200::{
     StreamCommand, TxData, TxPacket, TxReport, frequency,
 };
 use crate::ptp::{PtpReply, PtpRequest};
-use crate::sample::{ByteOrder, Simd, sc8, sc16};
+use crate::sample::{ByteOrder, Simd, full_scale, sc8, sc16};
 use crate::x310::{self, Firmware, FrameProbe};
 use crate::{WireError, words};
 
@@ -66,7 +66,7 @@ pub fn ptp(bytes: &[u8]) {
     assert!(PtpRequest::parse(bytes).is_err() || PtpReply::parse(bytes).is_err());
 }
 
-/// What a host gets on a receive port.
+/// Datagrams that a host gets on a receive port.
 pub fn n200_rx(bytes: &[u8]) {
     round_trip!(RxData, bytes);
     round_trip!(RxMessage, bytes);
@@ -77,7 +77,7 @@ pub fn n200_rx(bytes: &[u8]) {
     }
 }
 
-/// What a device gets on a transmit port.
+/// Datagrams that a device gets on a transmit port.
 pub fn n200_tx(bytes: &[u8]) {
     round_trip!(TxData, bytes);
     if let Ok(TxPacket::Data(data)) = TxPacket::parse(bytes) {
@@ -87,7 +87,7 @@ pub fn n200_tx(bytes: &[u8]) {
     }
 }
 
-/// What a host gets on a transmit port, and address packets.
+/// Datagrams that a host gets on a transmit port, and address packets.
 pub fn n200_report(bytes: &[u8]) {
     round_trip!(TxReport, bytes);
     round_trip!(Destination, bytes);
@@ -132,6 +132,12 @@ pub fn chdr(bytes: &[u8]) {
     round_trip!(Command, bytes);
     round_trip!(Control, bytes);
     round_trip!(Data, bytes);
+    if let Ok(control) = Control::parse_as(Protocol::V2, bytes) {
+        let written = write_checked(bytes.len(), |out| control.write_as(Protocol::V2, out));
+        assert_eq!(Control::parse_as(Protocol::V2, &written), Ok(control));
+        let ack = control.ack_as(Protocol::V2, 2, control.status, control.data);
+        assert_eq!((ack.is_ack, ack.destination, ack.data), (true, control.source, control.data));
+    }
     let Ok((header, body)) = Header::parse(bytes) else { return };
     assert_eq!(Header::BYTES + body.len(), usize::from(header.length_bytes));
     assert_eq!(Header::parse(&[&header.word().to_le_bytes(), body].concat()), Ok((header, body)));
@@ -145,7 +151,7 @@ pub fn chdr(bytes: &[u8]) {
     }
 }
 
-/// What an X310 and its hosts say beside CHDR.
+/// Datagrams of an X310 and its hosts beside CHDR.
 pub fn x310(bytes: &[u8]) {
     round_trip!(Firmware, bytes);
     round_trip!(FrameProbe, bytes);
@@ -171,17 +177,17 @@ pub fn samples(bytes: &[u8]) {
     let mut floats = vec![Complex32::default(); bytes.len() / 2];
     for order in [ByteOrder::Big, ByteOrder::Little] {
         same_at_every_level(|simd| {
-            let count = sc16::unpack_f32_with(simd, bytes, order, 1.0 / 32767.0, &mut floats);
+            let count = sc16::unpack_f32_with(simd, bytes, order, 1.0 / full_scale::SC16, &mut floats);
             let mut wire = vec![0; bytes.len()];
-            let written = sc16::pack_f32_with(simd, &floats[..count], order, 32767.0, &mut wire);
+            let written = sc16::pack_f32_with(simd, &floats[..count], order, full_scale::SC16, &mut wire);
             assert_eq!(wire[..4 * written], bytes[..4 * count], "sixteen bits through floats");
             wire
         });
     }
     same_at_every_level(|simd| {
-        let count = sc8::unpack_f32_with(simd, bytes, 1.0, &mut floats);
+        let count = sc8::unpack_f32_with(simd, bytes, 1.0 / full_scale::SC8, &mut floats);
         let mut wire = vec![0; bytes.len()];
-        sc8::pack_f32_with(simd, &floats[..count], 1.0, &mut wire);
+        sc8::pack_f32_with(simd, &floats[..count], full_scale::SC8, &mut wire);
         assert_eq!(wire[..2 * count], bytes[..2 * count], "eight bits through floats");
         wire
     });
@@ -207,7 +213,7 @@ fn same_at_every_level(mut convert: impl FnMut(Simd) -> Vec<u8>) {
     }
 }
 
-/// What `write` leaves; at most `limit` bytes, every one of them written, none beyond.
+/// Output of `write`; at most `limit` bytes, every one of them written, none beyond.
 fn write_checked(limit: usize, write: impl Fn(&mut [u8]) -> Result<usize, WireError>) -> Vec<u8> {
     let (mut ones, mut others) = (vec![0xa5; limit + 4], vec![0x5a; limit + 4]);
     let bytes = write(&mut ones).expect("a buffer as large as the datagram is large enough");
@@ -266,9 +272,9 @@ mod tests {
         let chdr = chdr.prop_map(|(kind, metadata, cut, words)| {
             let length = (8 + 8 * words.len() as u64).saturating_sub(cut.saturating_sub(80));
             let header = 7 | length << 16 | metadata << 48 | kind << 53;
-            // Management of protocol 1.0 stands often enough where it belongs.
+            // Management of protocol 1.0 or 2.0 stands often enough where it belongs.
             let words = words.into_iter().enumerate().map(move |(n, word)| match (n, kind) {
-                (0, 0) => 0x0100_0000_0000_0000 | word & 0x3_FFFF,
+                (0, 0) => 0x0100_0000_0000_0000 << (word & 1) | word & 0x3_FFFF,
                 (_, 0) => word & 0xFFFF_FFFF_FFFF_FF03,
                 _ => word,
             });

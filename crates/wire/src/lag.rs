@@ -8,18 +8,23 @@ use std::num::NonZeroU32;
 
 use crate::{WireError, words};
 
-/// Where an emulator answers. No port of an N200, its serial lines (49170 to 49173) included.
+/// Port at which an emulator answers. No port of an N200, its serial lines (49170 to 49173) included.
 pub const PORT: u16 = 49180;
 
 const MAGIC: u32 = 0x544C_4147; // "TLAG"
 /// Version in the upper half, kind of packet in the lower.
 const REQUEST: u32 = 0x0002_0000;
 const REPLY: u32 = 0x0002_0001;
-/// Of the flags of a reply.
+/// A flag of a reply.
 const MORE: u32 = 1;
 const DROPS_KNOWN: u32 = 2;
+const SPEED: u32 = 4;
+/// Speed of a reply without that flag, as of emulators older than it: that of the wall's clock.
+const WALL_MILLIONTHS: u32 = 1_000_000;
+/// Slowest and fastest.
+const SPEEDS: std::ops::RangeInclusive<u32> = 1_000..=100_000_000;
 
-/// "How late were you? Of late spans those that ended at this instant or later."
+/// "How late were you? Send the late spans that ended at this instant or later."
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LagRequest {
     /// Comes back in the reply.
@@ -33,7 +38,7 @@ impl LagRequest {
     pub const BYTES: usize = 512;
 
     /// # Errors
-    /// `Short` below 512 bytes; `Field` if it is no request of this version. What the padding holds does not matter.
+    /// `Short` below 512 bytes; `Field` if it is no request of this version. The padding may hold anything.
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let what = "lag request";
         let have = datagram.len();
@@ -55,7 +60,7 @@ impl LagRequest {
     }
 }
 
-/// What an emulator says. Counts are since it was started; instants are of its machine's monotonic clock.
+/// Reply of an emulator. Counts are since it was started; instants are of its machine's monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LagReply {
     /// The request's.
@@ -66,8 +71,10 @@ pub struct LagReply {
     pub now_ns: u64,
     /// Ticks of the radio's clock in a second.
     pub clock_hz: NonZeroU32,
-    /// The radio's clock, less the machine's in such ticks, modulo 2^64.
+    /// The radio's clock, less the machine's in such ticks at the radio's speed, modulo 2^64.
     pub clock_offset_ticks: u64,
+    /// Seconds of the radio in a second of its machine, in millionths: 1000 to 100 000 000.
+    pub speed_millionths: u32,
     /// Datagrams sent.
     pub datagrams: u64,
     /// Datagrams that left later than the limit, or never.
@@ -86,8 +93,9 @@ impl LagReply {
     const HEAD_BYTES: usize = 76;
 
     /// # Errors
-    /// `Short` if the spans that it states are not there; `Field` if it is no reply of this version, states more spans than
-    /// one holds, a span ends before it begins, or a clock stands still. More bytes are ignored.
+    /// `Short` if the spans or the speed that it states are not there; `Field` if it is no reply of this version, states more
+    /// spans than one holds, a span ends before it begins, a clock stands still, or no emulator has such a speed. More bytes
+    /// are ignored.
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let what = "lag reply";
         let (head, mut rest) = words::read::<19>(datagram, what)?;
@@ -99,7 +107,8 @@ impl LagReply {
         if count > LagSpans::MAX {
             return Err(WireError::field("late spans", count as u64, "at most 27"));
         }
-        let (need, have) = (Self::HEAD_BYTES + count * LagSpans::SPAN_BYTES, datagram.len());
+        let tells_speed = flags & SPEED != 0;
+        let (need, have) = (Self::bytes(count, tells_speed), datagram.len());
         if have < need {
             return Err(WireError::Short { what, need, have });
         }
@@ -113,12 +122,17 @@ impl LagReply {
             spans.push([from, to]);
             rest = after;
         }
+        let speed_millionths = if tells_speed { words::read::<1>(rest, what)?.0[0] } else { WALL_MILLIONTHS };
+        if !SPEEDS.contains(&speed_millionths) {
+            return Err(WireError::field("speed", speed_millionths, "1000 to 100000000 millionths"));
+        }
         Ok(Self {
             id,
             limit_us,
             now_ns: words::join(n1, n0),
             clock_hz,
             clock_offset_ticks: words::join(o1, o0),
+            speed_millionths,
             datagrams: words::join(d1, d0),
             over_limit: words::join(l1, l0),
             max_us: words::join(m1, m0),
@@ -128,12 +142,16 @@ impl LagReply {
         })
     }
 
-    /// Writes 76 bytes, and 16 for each span. `Short` if `out` is smaller.
+    /// Writes 76 bytes, 16 for each span, and 4 for a speed other than the wall's. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let spans = self.spans.as_slice();
-        let (need, have) = (Self::HEAD_BYTES + spans.len() * LagSpans::SPAN_BYTES, out.len());
+        let speed = Some(self.speed_millionths).filter(|&speed| speed != WALL_MILLIONTHS);
+        let (need, have) = (Self::bytes(spans.len(), speed.is_some()), out.len());
         let room = out.get_mut(..need).ok_or(WireError::Short { what: "lag reply", need, have })?;
-        let flags = (u32::from(self.receive_buffer_drops.is_some()) * DROPS_KNOWN) | (u32::from(self.more) * MORE);
+        let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        let flags = flag(self.more, MORE)
+            | flag(self.receive_buffer_drops.is_some(), DROPS_KNOWN)
+            | flag(speed.is_some(), SPEED);
         let counts = [
             self.now_ns,
             self.clock_offset_ticks,
@@ -146,9 +164,15 @@ impl LagReply {
             .into_iter()
             .chain(counts.into_iter().flat_map(words::split))
             .chain([flags, spans.len() as u32, self.clock_hz.get()])
-            .chain(spans.iter().flatten().copied().flat_map(words::split));
+            .chain(spans.iter().flatten().copied().flat_map(words::split))
+            .chain(speed);
         words::put(room, fields);
         Ok(need)
+    }
+
+    /// Size of a reply with so many spans.
+    fn bytes(spans: usize, tells_speed: bool) -> usize {
+        Self::HEAD_BYTES + spans * LagSpans::SPAN_BYTES + if tells_speed { 4 } else { 0 }
     }
 }
 

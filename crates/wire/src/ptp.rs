@@ -19,7 +19,7 @@ const TLV_ERROR: u16 = 2;
 /// All ports of a clock.
 const ALL: [u8; 10] = [0xFF; 10];
 
-/// Where a message belongs: a service drops, without a word, what is for another domain or profile.
+/// Domain of a message: a service drops, without a word, what is for another domain or profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PtpDomain {
     /// `domainNumber`.
@@ -28,7 +28,7 @@ pub struct PtpDomain {
     pub transport_specific: u8,
 }
 
-/// What can be requested.
+/// Data that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PtpDataSet {
     /// `CURRENT_DATA_SET`.
@@ -74,10 +74,10 @@ impl PtpDataSet {
     }
 }
 
-/// Who asks, and which question it is: both come back in the answer.
+/// The asking port, and the number of its question: both come back in the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PtpQuestion {
-    /// Where it belongs.
+    /// Its domain.
     pub domain: PtpDomain,
     /// `portNumber` of who asks; its clock identity is 0.
     pub port: u16,
@@ -88,9 +88,9 @@ pub struct PtpQuestion {
 /// GET of a data set, to all ports of the clock, and never further than to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtpRequest {
-    /// Who asks.
+    /// The asking port, and its question.
     pub question: PtpQuestion,
-    /// What.
+    /// Requested data.
     pub data_set: PtpDataSet,
 }
 
@@ -99,11 +99,11 @@ pub struct PtpRequest {
 pub struct PtpReply<'a> {
     /// That of the request.
     pub question: PtpQuestion,
-    /// What it says.
+    /// The answer's contents.
     pub body: PtpBody<'a>,
 }
 
-/// What an answer says.
+/// Contents of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PtpBody<'a> {
@@ -159,7 +159,7 @@ pub struct PtpTimeStatus {
 pub struct PtpPort<'a> {
     /// Number of the port, from 1.
     pub number: u16,
-    /// What it is.
+    /// Its state.
     pub state: PtpPortState,
     /// How its messages are stamped.
     pub stamps: PtpStamps,
@@ -180,7 +180,7 @@ pub enum PtpPortState {
     Passive,
     Uncalibrated,
     Slave,
-    /// Of linuxptp.
+    /// A state of linuxptp.
     GrandMaster,
     Other(u8),
 }
@@ -190,7 +190,7 @@ codes! { PtpPortState: u8 {
     Slave = 9, GrandMaster = 10
 } }
 
-/// Who stamps messages.
+/// The part that stamps messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PtpStamps {
@@ -372,7 +372,7 @@ impl<'a> PtpPort<'a> {
     }
 }
 
-/// What all messages have, and the data of their TLV.
+/// Head of all messages, and the data of their TLV.
 struct Head<'a> {
     source: PtpQuestion,
     target: PtpQuestion,

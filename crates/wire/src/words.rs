@@ -3,6 +3,7 @@
 use crate::WireError;
 
 /// The first `N` words of a datagram, and what follows them.
+#[inline]
 pub(crate) fn read<'a, const N: usize>(
     datagram: &'a [u8],
     what: &'static str,
@@ -20,6 +21,7 @@ pub(crate) fn write<const N: usize>(out: &mut [u8], what: &'static str, words: [
 }
 
 /// The first `N` words; zeros where there are fewer.
+#[inline]
 pub(crate) fn get<const N: usize>(bytes: &[u8]) -> [u32; N] {
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
@@ -37,6 +39,7 @@ pub(crate) fn put(room: &mut [u8], words: impl IntoIterator<Item = u32>) {
 
 /// A 64-bit count from its two words, high first.
 #[must_use]
+#[inline]
 pub fn join(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
@@ -51,7 +54,7 @@ pub fn split(count: u64) -> [u32; 2] {
 macro_rules! codes {
     ($name:ident: $code:ty { $($variant:ident = $value:literal),+ }) => {
         impl $name {
-            /// What a code means; a code with a name never becomes `Other`.
+            /// Meaning of a code; a code with a name never becomes `Other`.
             #[must_use]
             pub fn from_code(code: $code) -> Self {
                 match code {

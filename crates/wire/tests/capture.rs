@@ -1,4 +1,4 @@
-//! What an unmodified UHD sends: every datagram is understood, and our writer makes the same bytes of it.
+//! Datagrams of an unmodified UHD: every one is understood, and our writer makes the same bytes of it.
 
 mod common;
 

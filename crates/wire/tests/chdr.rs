@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use takt_wire::WireError;
 use takt_wire::chdr::{
     Control, ControlData, ControlOperation, ControlStatus, Data, DataHead, Header, Management, NodeInfo, NodeKind,
-    Operation, Operations, Packet, PacketType, Status, StreamCommand, StreamOperation, StreamStatus, counted_bytes,
+    Operation, Operations, Packet, PacketType, Protocol, Status, StreamCommand, StreamOperation, StreamStatus,
+    counted_bytes,
 };
 
 /// Bytes of words that are written as numbers.
@@ -18,7 +19,7 @@ fn le(words: &str) -> Vec<u8> {
 fn management(sequence: u16, destination: u16, source: u16, hops: &[&[Operation]]) -> Management {
     let mut operations = Operations::NONE;
     hops.iter().for_each(|hop| operations.push_hop(hop).unwrap());
-    Management { destination, sequence, source, operations }
+    Management { protocol: Protocol::V1, destination, sequence, source, operations }
 }
 
 fn info(kind: NodeKind, instance: u16, extended: u32) -> Operation {
@@ -113,12 +114,21 @@ fn management_that_contradicts_itself_is_refused() {
     assert!(matches!(counts, WireError::Field { what: "management operations left", got: 0, .. }), "{counts}");
     let hops = refused("0000000000280000 0100000000030001 0000000000000401 0000000000000300 0000000000000000");
     assert!(matches!(hops, WireError::Short { .. }), "{hops}");
-    let version = refused("0000000000200000 0200000000010001 0000000000000401 0000000000000300");
+    let version = refused("0000000000200000 0300000000010001 0000000000000401 0000000000000300");
     assert!(matches!(version, WireError::Field { what: "management protocol", .. }), "{version}");
     let many =
         [le("0000000001980000 0100000000010001"), (0..49u64).rev().flat_map(u64::to_le_bytes).collect()].concat();
     let many = Management::parse(&many).unwrap_err();
     assert!(matches!(many, WireError::Field { what: "management operations", got: 49, .. }), "{many}");
+}
+
+// UHD v4.11: RFNOC_PROTO_VER in host/include/uhd/rfnoc/constants.hpp, and mgmt_payload::serialize in
+// host/lib/rfnoc/chdr_types.cpp, which is that of v4.3.
+#[test]
+fn management_of_protocol_2_differs_in_its_number_alone() {
+    let one = management(0, 0, 1, &[ASK, NOP]);
+    let two = Management { protocol: Protocol::V2, ..one };
+    same!(Management, le("0000000000280000 0200000000020001 0000000000000401 0000000000000300 0000000000000000"), two);
 }
 
 fn read_of_port_0() -> Control {
@@ -165,6 +175,82 @@ fn a_message_of_a_radio_carries_its_time() {
         ..read_of_port_0()
     };
     same!(Control, le("0080000000200001 0000000240101004 0000123456789abc 0000000301f00000"), message);
+}
+
+/// A control packet of protocol 2.0, for what every packet must pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Control2(Control);
+
+impl Control2 {
+    fn parse(bytes: &[u8]) -> Result<Control2, WireError> {
+        Control::parse_as(Protocol::V2, bytes).map(Control2)
+    }
+
+    fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        self.0.write_as(Protocol::V2, out)
+    }
+}
+
+/// Bytes of words of 32 bits, in which UHD lays out control packets of protocol 2.0.
+fn le32(words: &str) -> Vec<u8> {
+    words.split_whitespace().flat_map(|word| u32::from_str_radix(word, 16).unwrap().to_le_bytes()).collect()
+}
+
+// Layout: UHD v4.11, ctrl_payload in host/include/uhd/rfnoc/chdr_types.hpp (offsets and widths) and
+// host/lib/rfnoc/chdr_types.cpp (order of words, lengths); fpga/usrp3/lib/rfnoc/core/rfnoc_axis_ctrl_utils.vh.
+#[test]
+fn in_protocol_2_a_read_says_how_many_words_it_requests_and_carries_none() {
+    // Source 1, no flags, no data, to port 0; one word requested, sequence 0x81, from port 0.
+    let read = Control { sequence: 0x81, data: ControlData::request(1), ..read_of_port_0() };
+    same!(Control2, le32("00140002 00800001 00010000 18100000 02f00004"), Control2(read));
+    let ack = read.ack_as(Protocol::V2, 2, ControlStatus::Okay, ControlData::one(0x8010_1804));
+    same!(Control2, le32("00180001 00800000 00028400 18100000 02f00004 80101804"), Control2(ack));
+}
+
+#[test] // The same places. UHD: ctrlport_endpoint.cpp takes an answer with data to a write for an error of its size.
+fn in_protocol_2_a_write_is_answered_without_data_and_a_time_stands_before_the_operation() {
+    let write = Control {
+        to_port: 4,
+        from_port: 4,
+        tick: Some(0x1234_5678_9ABC),
+        address: 0x1104,
+        operation: ControlOperation::Write,
+        data: ControlData::one(0x8000_0002),
+        ..read_of_port_0()
+    };
+    same!(Control2, le32("00200002 00800001 00014404 00100004 56789abc 00001234 01f01104 80000002"), Control2(write));
+    let ack = write.ack_as(Protocol::V2, 2, ControlStatus::CommandError, ControlData::NONE);
+    same!(Control2, le32("001c0001 00800000 0002c004 00100004 56789abc 00001234 41f01104"), Control2(ack));
+}
+
+#[test] // bulk_read32 and bulk_write32 in host/lib/rfnoc/ctrlport_endpoint.cpp, v4.11
+fn in_protocol_2_blocks_have_up_to_15_words() {
+    let request =
+        Control { operation: ControlOperation::BlockRead, data: ControlData::request(99), ..read_of_port_0() };
+    assert_eq!(request.data.requested(), 15, "no more than the field holds");
+    same!(Control2, le32("00140002 00800001 00010000 f0100000 05f00004"), Control2(request));
+    let words: Vec<u32> = (1..=15).collect();
+    let ack = request.ack_as(Protocol::V2, 2, ControlStatus::Okay, ControlData::new(&words).unwrap());
+    let bytes = common::written(|out| ack.write_as(Protocol::V2, out));
+    assert_eq!((bytes.len(), bytes[8..12].to_vec()), (80, le32("0002bc00")));
+    assert_eq!(Control::parse_as(Protocol::V2, &bytes).unwrap().data.as_slice(), words);
+}
+
+#[test]
+fn in_protocol_1_a_read_carries_as_many_words_as_it_requests() {
+    let read = Control { data: ControlData::request(1), ..read_of_port_0() };
+    assert_eq!(
+        common::written(|out| read.write_as(Protocol::V1, out)),
+        common::written(|out| read_of_port_0().write(out))
+    );
+    let ack = read_of_port_0().ack_as(Protocol::V1, 2, ControlStatus::Okay, ControlData::NONE);
+    assert_eq!(ack.data, read_of_port_0().data, "as long as the request");
+}
+
+#[test] // 6 bits in v4.3 to v4.10, 8 in v4.11: SEQ_NUM_MASK in host/lib/rfnoc/ctrlport_endpoint.cpp
+fn numbers_of_control_packets_begin_again_after_64_or_256() {
+    let after = |protocol: Protocol| [62, 63, 255].map(|sequence| protocol.next_sequence(sequence));
+    assert_eq!((after(Protocol::V1), after(Protocol::V2)), ([63, 0, 0], [63, 64, 0]));
 }
 
 #[test]
@@ -294,6 +380,25 @@ proptest! {
         };
         round_trip!(Control, control);
         prop_assert!(common::written(|out| control.write(out)).len() <= Control::MAX_BYTES);
+    }
+
+    #[test]
+    fn every_control_packet_of_protocol_2_survives(
+        ids: [u16; 3], ports in [0u16..1024, 0u16..1024], sequence: u8, tick: Option<u64>, is_ack: bool,
+        requested in 0u8..16, address in 0u32..1 << 20, codes in [0u8..16, 0u8..16, 0u8..4],
+        words in prop::collection::vec(any::<u32>(), 0..16),
+    ) {
+        let [destination, chdr_sequence, source] = ids;
+        let mut data = ControlData::request(requested);
+        words.iter().for_each(|&word| data.push(word));
+        let control = Control {
+            destination, chdr_sequence, source, sequence, tick, is_ack, address,
+            to_port: ports[0], from_port: ports[1], byte_enables: codes[0],
+            operation: ControlOperation::from_code(codes[1]), status: ControlStatus::from_code(codes[2]),
+            data,
+        };
+        round_trip!(Control2, Control2(control));
+        prop_assert_eq!((data.as_slice(), data.requested()), (words.as_slice(), requested));
     }
 
     #[test]

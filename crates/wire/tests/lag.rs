@@ -16,6 +16,7 @@ const REPLY: LagReply = LagReply {
     now_ns: 5_000_000_000,
     clock_hz: NonZeroU32::new(100_000_000).unwrap(),
     clock_offset_ticks: u64::MAX - 1,
+    speed_millionths: 1_000_000,
     datagrams: 9,
     over_limit: 3,
     max_us: 2500,
@@ -31,9 +32,10 @@ fn a_request_is_padded_to_the_longest_reply() {
     let mut bytes = hex("544c4147 00020000 00000007 00000000 00000001 2a05f200");
     bytes.resize(512, 0);
     same!(LagRequest, bytes, LagRequest { id: 7, since_ns: 5_000_000_000 });
-    let longest = LagReply { spans: LagSpans::first_of([[1, 2]; 100]), ..REPLY };
+    let spans = LagSpans::first_of([[1, 2]; 100]);
+    let longest = LagReply { spans, speed_millionths: 100_000, ..REPLY };
     assert_eq!(longest.spans.as_slice().len(), 27);
-    assert!(written(|out| longest.write(out)).len() <= LagRequest::BYTES);
+    assert_eq!(written(|out| longest.write(out)).len(), LagRequest::BYTES);
 }
 
 #[test]
@@ -42,6 +44,21 @@ fn a_reply_has_a_head_and_its_spans() {
     let spans = LagSpans::first_of([[1, 2], [0x1_0000_0000, 0x1_0000_0003]]);
     let bytes = "00000000 00000001 00000000 00000002 00000001 00000000 00000001 00000003";
     same!(LagReply, hex(&format!("{REPLY_HEX} 00000002 05f5e100 {bytes}")), LagReply { spans, ..REPLY });
+}
+
+#[test]
+fn a_speed_comes_behind_the_spans_and_without_one_it_is_the_walls() {
+    let head = REPLY_HEX.strip_suffix('3').expect("the flags, last");
+    let slow = LagReply { speed_millionths: 100_000, ..REPLY };
+    same!(LagReply, hex(&format!("{head}7 00000000 05f5e100 000186a0")), slow);
+    let spans = LagSpans::first_of([[1, 2]]);
+    let bytes = "00000000 00000001 00000000 00000002 05f5e100";
+    let fast = LagReply { speed_millionths: 100_000_000, spans, ..REPLY };
+    same!(LagReply, hex(&format!("{head}7 00000001 05f5e100 {bytes}")), fast);
+    for none in ["00000000", "000003e7", "05f5e101"] {
+        let error = LagReply::parse(&hex(&format!("{head}7 00000000 05f5e100 {none}"))).unwrap_err();
+        assert!(matches!(error, WireError::Field { what: "speed", .. }), "{none}: {error}");
+    }
 }
 
 #[test]
@@ -77,13 +94,15 @@ proptest! {
     #[test]
     fn every_reply_survives(
         id: u32, limit_us: u32, clock_hz in 1_u32.., counts: [u64; 5], receive_buffer_drops: Option<u64>, more: bool,
+        speed_millionths in 1_000_u32..=100_000_000,
         spans in prop::collection::vec((any::<u64>(), any::<u64>()), 0..28),
     ) {
         let [now_ns, clock_offset_ticks, datagrams, over_limit, max_us] = counts;
         let clock_hz = NonZeroU32::new(clock_hz).expect("above 0");
         let spans = LagSpans::first_of(spans.into_iter().map(|(a, b)| [a.min(b), a.max(b)]));
         round_trip!(LagReply, LagReply {
-            id, limit_us, now_ns, clock_hz, clock_offset_ticks, datagrams, over_limit, max_us, receive_buffer_drops, more, spans,
+            id, limit_us, now_ns, clock_hz, clock_offset_ticks, speed_millionths, datagrams, over_limit, max_us,
+            receive_buffer_drops, more, spans,
         });
     }
 

@@ -1,4 +1,5 @@
-//! PTP's management messages: literal bytes, every prefix, what is refused. What a real ptp4l answers is in takt-bridge's tests.
+//! PTP's management messages: literal bytes, every prefix, what is refused. The tests of takt-bridge have the answers
+//! of a real ptp4l.
 
 mod common;
 

@@ -48,7 +48,7 @@ fn floats_and_integers_are_those_of_uhd_at_every_factor_and_format() {
     assert_eq!(factors, 255);
 }
 
-/// What our conversion sends for 0.45 - 0.3j.
+/// Words that our conversion sends for 0.45 - 0.3j.
 fn sent(format: Format, scale: f32) -> [i16; 2] {
     let sample = [Complex32::new(0.45, -0.3)];
     let mut wire = [0; 4];

@@ -1,4 +1,4 @@
-//! What a receive port sends: sample packets and inline messages.
+//! Datagrams of a receive port: sample packets and inline messages.
 
 mod common;
 

@@ -2,7 +2,7 @@
 
 use num_complex::{Complex, Complex32};
 use proptest::prelude::*;
-use takt_wire::sample::{ByteOrder, Format, Simd, sc8, sc16};
+use takt_wire::sample::{ByteOrder, Format, Simd, full_scale, sc8, sc16};
 
 #[test]
 fn known_values_of_sc16() {
@@ -192,8 +192,8 @@ proptest! {
         let (mut wire, mut again) = (vec![0; 4 * samples.len()], vec![0; 4 * samples.len()]);
         let mut floats = vec![Complex32::default(); samples.len()];
         sc16::pack_i16(&samples, ByteOrder::Big, &mut wire);
-        sc16::unpack_f32(&wire, ByteOrder::Big, 1.0 / 32767.0, &mut floats);
-        sc16::pack_f32(&floats, ByteOrder::Big, 32767.0, &mut again);
+        sc16::unpack_f32(&wire, ByteOrder::Big, 1.0 / full_scale::SC16, &mut floats);
+        sc16::pack_f32(&floats, ByteOrder::Big, full_scale::SC16, &mut again);
         prop_assert_eq!(wire, again);
     }
 }

@@ -1,4 +1,4 @@
-//! What a transmit port receives and sends: sample packets, address packets, reports.
+//! Datagrams to and from a transmit port: sample packets, address packets, reports.
 
 mod common;
 

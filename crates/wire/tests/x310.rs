@@ -1,4 +1,4 @@
-//! What an X310 says beside CHDR: registers of its board, the frame size probe, its EEPROM.
+//! Datagrams of an X310 beside CHDR: registers of its board, the frame size probe, its EEPROM.
 
 mod common;
 

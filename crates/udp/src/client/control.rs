@@ -10,7 +10,7 @@ use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait, open};
 use super::super::clock::{Probe, Relation, relate};
 use super::super::end::{ASK_EVERY, GONE, ReadUntil, SILENCE, boot_id, config, send_message};
 use super::super::error::UdpError;
-use super::super::options::Options;
+use super::super::options::UdpOptions;
 use super::super::protocol::data::Data;
 use super::super::protocol::message::{Body, Message, Reason, VERSION, other_version};
 use super::super::receiver::Receiver;
@@ -19,7 +19,7 @@ use super::super::receiver::Receiver;
 const PROBES: usize = 32;
 /// A session's engine, and what was received by it.
 pub(super) struct ControlChannel<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a UdpOptions,
     pub(super) stop: &'a Stop,
     pub(super) engine: Box<dyn Engine>,
     session: u64,
@@ -38,12 +38,12 @@ pub(super) struct ControlMessage {
 }
 
 impl<'a> ControlChannel<'a> {
-    pub(super) fn open(options: &'a Options, stop: &'a Stop) -> Result<ControlChannel<'a>, UdpError> {
+    pub(super) fn open(options: &'a UdpOptions, stop: &'a Stop) -> Result<ControlChannel<'a>, UdpError> {
         let any: IpAddr = if options.server.is_ipv4() { [0, 0, 0, 0].into() } else { [0; 16].into() };
         let spec = PortSpec { bind: SocketAddr::new(any, 0), peer: Some(options.server) };
         let ports = vec![spec; usize::from(options.flows)];
         let largest = options.sizes.iter().copied().max().unwrap_or(0).max(options.payload_bytes);
-        let Options { aggregate, busy_poll, .. } = *options;
+        let UdpOptions { aggregate, busy_poll, .. } = *options;
         let longest = config(ports, options.buffer_bytes, largest);
         let engine = open(options.engine, &Config { aggregate, busy_poll, ..longest })?;
         let session = RandomState::new().hash_one(WallClock.now().0);

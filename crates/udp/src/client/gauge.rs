@@ -1,5 +1,5 @@
-//! What the load's thread shows while it works: plain numbers, without locks. Who looks may see some of them a moment
-//! older than others.
+//! Numbers that the load's thread shows while it works: plain ones, without locks. A reader may see some of them a
+//! moment older than others.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

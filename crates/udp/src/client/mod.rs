@@ -17,7 +17,7 @@ use super::clock::Relation;
 use super::end::spawn_for_load;
 use super::error::UdpError;
 use super::join::report;
-use super::options::Options;
+use super::options::UdpOptions;
 use super::plan::Plan;
 use super::protocol::message::Body;
 use super::report::UdpReport;
@@ -31,7 +31,11 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 /// An option is out of range; nobody answers; the server is busy, falls silent or refuses.
-pub fn run(options: &Options, progress: &mut (dyn FnMut(Progress) + Send), stop: &Stop) -> Result<UdpReport, UdpError> {
+pub fn run(
+    options: &UdpOptions,
+    progress: &mut (dyn FnMut(Progress) + Send),
+    stop: &Stop,
+) -> Result<UdpReport, UdpError> {
     options.check()?;
     on_its_thread(options, progress, |gauge| {
         let mut client = Client::open(options, gauge, stop)?;
@@ -44,7 +48,7 @@ pub fn run(options: &Options, progress: &mut (dyn FnMut(Progress) + Send), stop:
 
 /// Does `work` on a thread made for load, and calls `progress` meanwhile.
 pub(super) fn on_its_thread<T: Send>(
-    options: &Options,
+    options: &UdpOptions,
     progress: &mut (dyn FnMut(Progress) + Send),
     work: impl FnOnce(&Gauge) -> Result<T, UdpError> + Send,
 ) -> Result<T, UdpError> {
@@ -53,7 +57,7 @@ pub(super) fn on_its_thread<T: Send>(
         // Also after a panic: the thread that waits must not wait for longer.
         let awake = Wake(&waiting);
         let gauge = &gauge;
-        let worker = spawn_for_load(scope, "takt-udp-client", &options.cpus, move || {
+        let worker = spawn_for_load(scope, "takt-udp-client", options.placement(), move || {
             let _awake = awake;
             work(gauge)
         })?;
@@ -84,7 +88,7 @@ pub(super) struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// Opens a session for rounds of these flows, with payloads as large as those of `options`.
-    pub(super) fn open(options: &'a Options, gauge: &'a Gauge, stop: &'a Stop) -> Result<Client<'a>, UdpError> {
+    pub(super) fn open(options: &'a UdpOptions, gauge: &'a Gauge, stop: &'a Stop) -> Result<Client<'a>, UdpError> {
         let mut control = ControlChannel::open(options, stop)?;
         let server_boot = control.open_flows()?;
         let clock = control.compare_clocks(server_boot)?;
@@ -92,7 +96,7 @@ impl<'a> Client<'a> {
     }
 
     /// The round before the measured one, where one is requested.
-    pub(super) fn warm_up(&mut self, options: &Options) -> Result<(), UdpError> {
+    pub(super) fn warm_up(&mut self, options: &UdpOptions) -> Result<(), UdpError> {
         if !options.warm_up.is_zero() {
             let plan = Plan::of(options, self.clock.offset_ns, Some(options.warm_up));
             self.control.run_round(&plan, true, self.gauge)?;
@@ -100,7 +104,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    pub(super) fn round(&mut self, options: &Options) -> Result<UdpReport, UdpError> {
+    pub(super) fn round(&mut self, options: &UdpOptions) -> Result<UdpReport, UdpError> {
         let plan = Plan::of(options, self.clock.offset_ns, None);
         let (mine, theirs, complete) = self.control.run_round(&plan, false, self.gauge)?;
         let after = self.control.compare_clocks(self.server_boot)?;

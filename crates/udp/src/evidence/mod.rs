@@ -1,4 +1,4 @@
-//! What the kernel of one end counted during a round: read before the first datagram and after the last had arrived.
+//! The kernel's counts at one end during a round: read before the first datagram and after the last had arrived.
 //!
 //! | counter | of whom | from |
 //! | --- | --- | --- |
@@ -7,7 +7,7 @@
 //! | drops of its queueing discipline | the same device | netlink |
 //! | frames the receive path had no room for | the machine | `/proc/net/softnet_stat`, through [`takt_host`] |
 //!
-//! What the socket itself dropped is the packet engine's to say.
+//! The packet engine counts what the socket itself dropped.
 
 mod netlink;
 
@@ -29,7 +29,7 @@ pub struct DeviceCounts {
 /// Counters of one end at one instant, or what they gained between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetCounts {
-    /// Of the namespace, all sockets together. `None`: can't be read.
+    /// Counts of the namespace, all sockets together. `None`: can't be read.
     pub udp: Option<UdpCounts>,
     /// The device that the route to the other end uses. `None`: not known.
     pub device: Option<DeviceCounts>,
@@ -60,7 +60,7 @@ impl NetCounts {
         }
     }
 
-    /// What they gained since `earlier`; nothing is known of a device that was another one then.
+    /// Gain since `earlier`; nothing is known of a device that was another one then.
     #[must_use]
     pub fn since(&self, earlier: &NetCounts) -> NetCounts {
         let pair = self.device.as_ref().zip(earlier.device.as_ref());

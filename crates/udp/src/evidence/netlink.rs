@@ -60,7 +60,7 @@ pub(super) fn mtu(device: u32) -> io::Result<u32> {
 /// without one (veth by default, lo) keeps no queue, drops nothing here and is not named.
 ///
 /// # Errors
-/// What the kernel answered.
+/// The kernel's answer.
 pub fn queue_drops() -> io::Result<BTreeMap<String, u64>> {
     let (socket, mut drops, mut nameless) = (socket()?, BTreeMap::new(), None);
     ask(&socket, RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP, &mut |answer| {

@@ -5,8 +5,8 @@
 //!  "TAKT"        version   kind   flow   round   session
 //! ```
 //!
-//! Big-endian. `session` is a number the client drew. What asks is never shorter than what answers it before the asker
-//! has shown that it can be reached at the address it claims: nobody can be made to send more than was sent to it.
+//! Big-endian. `session` is a number the client drew. A question is never shorter than its answer before the asker has
+//! shown that it can be reached at the address it claims. So nobody can be made to send more than was sent to it.
 
 /// Version of the protocol; another one is answered with [`Reason::Version`].
 pub const VERSION: u8 = 1;
@@ -28,7 +28,7 @@ pub struct Message<'a> {
     pub body: Body<'a>,
 }
 
-/// What a message says. C: only the client sends it; S: only the server.
+/// Contents of a message. C: only the client sends it; S: only the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// C: is a server there? Padded to [`HELLO_BYTES`].

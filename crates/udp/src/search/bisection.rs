@@ -10,7 +10,7 @@ pub struct Goal {
     pub verify: u32,
 }
 
-/// What a trial says about its value.
+/// A trial's verdict on its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

@@ -1,10 +1,10 @@
-//! One search: bisection with short trials, confirmation with a long one. What runs a trial is the caller's, so that
-//! tests run it on a virtual clock.
+//! One search: bisection with short trials, confirmation with a long one. The caller runs trials, so that tests run
+//! them on a virtual clock.
 
 use std::time::Duration;
 
 use super::bisection::{Bisection, Goal, Verdict};
-use super::report::{Found, SetBy, Trial};
+use super::report::{SearchOutcome, SetBy, Trial};
 
 /// Lower values that are tried, where a rate does not hold for longer.
 const STEPS_DOWN: i32 = 12;
@@ -22,7 +22,7 @@ pub fn find<E>(
     ceiling: f64,
     (trial, confirm): (Duration, Option<Duration>),
     run: &mut dyn FnMut(Ask) -> Result<Option<Trial>, E>,
-) -> Result<Found, E> {
+) -> Result<SearchOutcome, E> {
     let (mut search, mut trials) = (Bisection::new(goal, ceiling), Vec::new());
     let mut ran = |value, duration, trials: &mut Vec<Trial>| -> Result<Option<Verdict>, E> {
         let trial = run(Ask { value, duration })?;
@@ -39,7 +39,7 @@ pub fn find<E>(
     let Some(confirm) = confirm.filter(|&confirm| confirm > trial) else {
         return Ok(found(search.clean(), trials, true));
     };
-    // What held for a short while is lowered, in growing steps, until it holds for long.
+    // A value that held for a short while is lowered, in growing steps, until it holds for long.
     for step in 0..STEPS_DOWN {
         let Some(clean) = search.clean() else { break };
         let value = if step == 0 { clean } else { clean * (1.0 - goal.resolution * f64::from(1 << (step - 1))) };
@@ -57,7 +57,7 @@ pub fn find<E>(
     Ok(found(None, trials, true))
 }
 
-fn found(value: Option<f64>, trials: Vec<Trial>, complete: bool) -> Found {
+fn found(value: Option<f64>, trials: Vec<Trial>, complete: bool) -> SearchOutcome {
     // Judged by the lowest rate that failed, be it in a short trial or in a long one.
     let above = |trial: &&Trial| trial.verdict != Verdict::Clean && Some(trial.intended) > value;
     let failed = trials.iter().filter(above).min_by(|a, b| a.intended.total_cmp(&b.intended));
@@ -66,7 +66,7 @@ fn found(value: Option<f64>, trials: Vec<Trial>, complete: bool) -> Found {
         Some(Verdict::Behind) => SetBy::Sender,
         Some(_) => SetBy::Path,
     };
-    Found { value, failed_at: failed.map(|trial| trial.intended), set_by, trials, complete }
+    SearchOutcome { value, failed_at: failed.map(|trial| trial.intended), set_by, trials, complete }
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
             Trial::counted(ask, (sent, sent - lost, total - sent), 0.0)
         }
 
-        fn searched(&self, ceiling: f64, confirm: Option<Duration>) -> Found {
+        fn searched(&self, ceiling: f64, confirm: Option<Duration>) -> SearchOutcome {
             let mut run = |ask| Ok::<_, Infallible>(Some(self.trial(ask)));
             find(GOAL, ceiling, (TRIAL, confirm), &mut run).unwrap()
         }
@@ -154,7 +154,7 @@ mod tests {
         let found = store(1000, 200).searched(1150.0, Some(5 * TRIAL));
         assert!(found.value.is_some_and(|value| value < 1100.0), "{:?}", found.value);
         assert_eq!((found.set_by, found.failed_at.is_some()), (SetBy::Path, true));
-        // What holds for long is the ceiling, and nothing failed.
+        // The value that holds for long is the ceiling, and nothing failed.
         let found = store(1000, 200).searched(950.0, Some(5 * TRIAL));
         assert_eq!((found.value, found.set_by, found.failed_at), (Some(950.0), SetBy::Ceiling, None));
     }

@@ -3,7 +3,8 @@
 //!
 //! * [`Bisection`] is the search, pure: a binary search in which a trial that lost something is repeated before it is
 //!   believed, since one stall of a busy host is no property of the path.
-//! * What the sender could not send is no loss: such a trial says that the sender sets the limit, not the path.
+//! * Datagrams that the sender could not send are no loss: such a trial says that the sender sets the limit, not the
+//!   path.
 //! * Short trials find the rate, a long one confirms it; a rate that fails then is lowered until one holds.
 //! * The whole search is repeated, and the result carries the interval of its repetitions.
 
@@ -16,5 +17,5 @@ mod run;
 pub use bisection::{Bisection, Goal, Verdict};
 pub use found::{Ask, find};
 pub use options::SearchOptions;
-pub use report::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
+pub use report::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
 pub use run::search;

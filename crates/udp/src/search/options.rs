@@ -1,18 +1,18 @@
-//! What a search is to look for.
+//! Options of a search.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::error::{UdpError, within};
-use super::super::options::{Options, RATES_PER_S};
+use super::super::options::{RATES_PER_S, UdpOptions};
 use super::bisection::Goal;
 
-/// What to search for, and how carefully. Start from [`SearchOptions::of`] and change what matters.
+/// Goal of a search, and how careful it is. Start from [`SearchOptions::of`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchOptions {
     /// Server, direction, flows, engine, CPUs of the load; its size, rate, count and duration are the search's to choose.
-    pub load: Options,
+    pub load: UdpOptions,
     /// Payloads, bytes: one search each.
     pub payloads_bytes: Vec<usize>,
     /// Highest rate to offer, datagrams a second; `None`: what leaves flat out.
@@ -34,7 +34,7 @@ pub struct SearchOptions {
 impl SearchOptions {
     /// No loss, trials of 1 s, confirmed for 5 s, to one in a hundred, verified once, three times.
     #[must_use]
-    pub fn of(load: Options) -> SearchOptions {
+    pub fn of(load: UdpOptions) -> SearchOptions {
         SearchOptions {
             payloads_bytes: vec![load.payload_bytes],
             load,
@@ -85,8 +85,8 @@ impl SearchOptions {
         Goal { resolution: self.resolution, floor: 1e-4, verify: self.verify }
     }
 
-    pub(super) fn trial(&self, payload_bytes: usize, datagrams_per_s: Option<f64>, duration: Duration) -> Options {
-        Options {
+    pub(super) fn trial(&self, payload_bytes: usize, datagrams_per_s: Option<f64>, duration: Duration) -> UdpOptions {
+        UdpOptions {
             payload_bytes,
             sizes: Vec::new(),
             datagrams_per_s,
@@ -99,12 +99,12 @@ impl SearchOptions {
         }
     }
 
-    pub(super) fn burst(&self, payload_bytes: usize, datagrams: u64) -> Options {
-        Options { datagrams: Some(datagrams), ..self.trial(payload_bytes, None, LONGEST_BURST) }
+    pub(super) fn burst(&self, payload_bytes: usize, datagrams: u64) -> UdpOptions {
+        UdpOptions { datagrams: Some(datagrams), ..self.trial(payload_bytes, None, LONGEST_BURST) }
     }
 }
 
-/// What a trial takes besides its load: questions, quiet, fetching.
+/// Time of a trial besides its load: questions, quiet, fetching.
 const BETWEEN: Duration = Duration::from_millis(400);
 /// A burst that takes longer is none.
 const LONGEST_BURST: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn options_out_of_range_name_option_value_and_range() {
-        let good = SearchOptions::of(Options::to(([127, 0, 0, 1], 1).into()));
+        let good = SearchOptions::of(UdpOptions::to(([127, 0, 0, 1], 1).into()));
         good.check().unwrap();
         let (trial, resolution) = (Duration::ZERO, 0.9);
         for (options, text) in [
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_it_takes_grows_with_sizes_and_repeats() {
-        let one = SearchOptions { repeats: 1, ..SearchOptions::of(Options::to(([127, 0, 0, 1], 1).into())) };
+        let one = SearchOptions { repeats: 1, ..SearchOptions::of(UdpOptions::to(([127, 0, 0, 1], 1).into())) };
         let three = SearchOptions { repeats: 3, ..one.clone() };
         let sizes = SearchOptions { payloads_bytes: vec![64, 512], ..one.clone() };
         assert!(three.about() > 2 * one.about() && sizes.about() == 2 * one.about());

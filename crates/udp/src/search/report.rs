@@ -1,4 +1,4 @@
-//! What a search found: the JSON document of `takt udp search`. `docs/reference/udp.md` explains each key.
+//! Findings of a search: the JSON document of `takt udp search`. `docs/reference/udp.md` explains each key.
 
 use serde::{Deserialize, Serialize};
 use takt_stats::{Estimate, Quantiles};
@@ -37,12 +37,12 @@ pub struct SizeFound {
     pub throughput_bps: Option<f64>,
     pub estimate: Option<Estimate>,
     pub set_by: Option<SetBy>,
-    pub searches: Vec<Found>,
+    pub searches: Vec<SearchOutcome>,
     pub bursts: Option<Bursts>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct SearchOutcome {
     /// The highest value that held: datagrams a second, or datagrams of a burst. `None`: none did.
     pub value: Option<f64>,
     /// The lowest above it that did not. `None`: none failed.
@@ -145,13 +145,13 @@ fn verdict(lost_share: f64, (sent, unsent): (u64, u64), goal: f64) -> Verdict {
 /// The longest burst without loss (RFC 2544, 26.4; RFC 9004).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bursts {
-    pub searches: Vec<Found>,
+    pub searches: Vec<SearchOutcome>,
     /// The longest burst that passed, datagrams: the mean of the searches. `None`: not one datagram passed.
     pub datagrams: Option<f64>,
     pub estimate: Option<Estimate>,
     /// How fast bursts left, datagrams a second: what RFC 9004 calls the maximum theoretical frame rate.
     pub sent_per_s: Option<f64>,
-    /// What a buffer of that many lasts at that rate, s (RFC 9004: implied buffer time).
+    /// Time that a buffer of that many lasts at that rate, s (RFC 9004: implied buffer time).
     pub implied_buffer_s: Option<f64>,
     /// Less what was forwarded while the burst came in, s (RFC 9004: corrected buffer time). `None`: every burst passed, so
     /// that there is no end of a buffer to be seen, or no rate is known.
@@ -160,9 +160,9 @@ pub struct Bursts {
 
 impl Bursts {
     /// RFC 9004, section 6.4, from the searches and the throughput that was measured before.
-    pub(super) fn of(searches: Vec<Found>, throughput_per_s: Option<f64>) -> Bursts {
+    pub(super) fn of(searches: Vec<SearchOutcome>, throughput_per_s: Option<f64>) -> Bursts {
         let lengths: Vec<f64> = searches.iter().filter_map(|found| found.value).collect();
-        let rates = |found: &Found| {
+        let rates = |found: &SearchOutcome| {
             let longest =
                 found.trials.iter().filter(|trial| trial.sent_s > 0.0).max_by(|a, b| a.intended.total_cmp(&b.intended));
             longest.map(|trial| trial.sent as f64 / trial.sent_s)
@@ -207,10 +207,10 @@ mod tests {
 
     use super::*;
 
-    fn burst(length: u64, sent_s: f64, set_by: SetBy) -> Found {
+    fn burst(length: u64, sent_s: f64, set_by: SetBy) -> SearchOutcome {
         let ask = Ask { value: length as f64, duration: Duration::from_secs(10) };
         let trial = Trial { sent_s, ..Trial::counted(ask, (length, length, 0), 0.0) };
-        Found { value: Some(length as f64), failed_at: None, set_by, trials: vec![trial], complete: true }
+        SearchOutcome { value: Some(length as f64), failed_at: None, set_by, trials: vec![trial], complete: true }
     }
 
     #[test]

@@ -7,12 +7,12 @@ use takt_base::Stop;
 
 use super::super::client::{Client, on_its_thread};
 use super::super::error::UdpError;
-use super::super::options::Options;
+use super::super::options::UdpOptions;
 use super::super::report::SCHEMA;
 use super::bisection::Goal;
 use super::found::{Ask, find};
 use super::options::SearchOptions;
-use super::report::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial, mean};
+use super::report::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial, mean};
 
 /// Datagrams of the longest burst that is tried.
 const LONGEST_BURST: f64 = 1e6;
@@ -31,7 +31,7 @@ pub fn search(
 ) -> Result<SearchReport, UdpError> {
     options.check()?;
     let largest = options.payloads_bytes.iter().copied().max().unwrap_or_default();
-    let load = Options { sizes: Vec::new(), payload_bytes: largest, ..options.load.clone() };
+    let load = UdpOptions { sizes: Vec::new(), payload_bytes: largest, ..options.load.clone() };
     // Written between trials, never under load.
     let at = Mutex::new(None);
     let show = |round| {
@@ -43,7 +43,7 @@ pub fn search(
     on_its_thread(&load, &mut { show }, |gauge| {
         let mut client = Client::open(&load, gauge, stop)?;
         let mut searcher = Searcher { options, client: &mut client, stop, at: &at, trials: 0 };
-        let flat_out = Options { datagrams_per_s: None, ramp_from_per_s: None, burst: 1, ..load.clone() };
+        let flat_out = UdpOptions { datagrams_per_s: None, ramp_from_per_s: None, burst: 1, ..load.clone() };
         let found = searcher.client.warm_up(&flat_out).and_then(|()| searcher.all());
         client.close()?;
         found
@@ -116,7 +116,7 @@ impl Searcher<'_, '_> {
         ceiling: f64,
         spans: (Duration, Option<Duration>),
         (payload_bytes, burst): (usize, bool),
-    ) -> Result<Vec<Found>, UdpError> {
+    ) -> Result<Vec<SearchOutcome>, UdpError> {
         let mut searches = Vec::new();
         for repeat in 1..=self.options.repeats {
             let mut run = |ask: Ask| {
@@ -139,7 +139,7 @@ impl Searcher<'_, '_> {
     }
 
     /// `None`: stopped before its end.
-    fn trial(&mut self, ask: Ask, round: &Options, (repeat, burst): (u32, bool)) -> Result<Option<Trial>, UdpError> {
+    fn trial(&mut self, ask: Ask, round: &UdpOptions, (repeat, burst): (u32, bool)) -> Result<Option<Trial>, UdpError> {
         if self.stop.requested() {
             return Ok(None);
         }
@@ -161,8 +161,8 @@ fn ways(options: &SearchOptions) -> f64 {
     f64::from(u8::from(direction.to_server()) + u8::from(direction.from_server()))
 }
 
-/// What set the limit most often; of equals what is worse for the path.
-fn most(searches: &[Found]) -> Option<SetBy> {
+/// The most frequent limit; of equals the one that is worse for the path.
+fn most(searches: &[SearchOutcome]) -> Option<SetBy> {
     let count = |set_by| searches.iter().filter(|found| found.set_by == set_by).count();
     let ranked = [SetBy::Ceiling, SetBy::Sender, SetBy::Path];
     ranked.into_iter().filter(|&set_by| count(set_by) > 0).max_by_key(|&set_by| count(set_by))

@@ -8,7 +8,7 @@ use std::thread;
 
 use takt_base::Stop;
 use takt_host::namespace::enter_network;
-use takt_udp::{Notice, Options, ServeOptions, ServeSummary, UdpReport, run, serve};
+use takt_udp::{Notice, ServeOptions, ServeSummary, UdpOptions, UdpReport, run, serve};
 
 /// Client 10.1.0.1 (c0) - r0 10.1.0.2 router 10.2.0.1 r1 - s0 10.2.0.2 server. Neighbours are known, so that nothing but
 /// load and its control crosses.
@@ -124,7 +124,7 @@ pub fn beside_server<T>(namespace: Option<&'static str>, at: &str, work: impl Fn
 }
 
 /// One load; what it says adds up.
-pub fn load(options: &Options) -> UdpReport {
+pub fn load(options: &UdpOptions) -> UdpReport {
     let report = run(options, &mut |_| {}, &Stop::new()).expect("the server is there");
     assert_eq!(report.way.lost.by_place.sum() + report.way.lost.unplaced, report.way.lost.total);
     assert_eq!(report.way.sent.datagrams, report.way.received.datagrams + report.way.lost.total);

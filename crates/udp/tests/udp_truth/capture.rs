@@ -1,4 +1,4 @@
-//! What crossed an interface, by strangers: dumpcap writes it down, tshark reads it.
+//! Frames that crossed an interface, by strangers: dumpcap writes them down, tshark reads them.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,5 +1,5 @@
-//! Is it true? What `takt udp` reports, held against strangers' eyes (dumpcap and tshark on the same interfaces, iperf3 on
-//! the same path) and against a relay whose faults are known.
+//! Is it true? Reports of `takt udp`, held against strangers' eyes and a relay whose faults are known. The strangers
+//! are dumpcap and tshark on the same interfaces, and iperf3 on the same path.
 
 mod capture;
 #[path = "../inside/mod.rs"]
@@ -19,16 +19,16 @@ use inside::{ROUTED, beside_server, have, inside, load};
 use relay::{Done, Faults, Relay};
 use takt_host::namespace::enter_network;
 use takt_testing::{not_judged, wait_for};
-use takt_udp::{Options, UdpReport};
+use takt_udp::{UdpOptions, UdpReport};
 
 /// 3000 datagrams, 2000 a second, however long they take.
-fn options(server: SocketAddr) -> Options {
-    Options {
+fn options(server: SocketAddr) -> UdpOptions {
+    UdpOptions {
         payload_bytes: 200,
         datagrams_per_s: Some(2000.0),
         datagrams: Some(3000),
         duration: Duration::from_secs(60),
-        ..Options::to(server)
+        ..UdpOptions::to(server)
     }
 }
 
@@ -76,7 +76,7 @@ fn disorder(order: &[u64]) -> (u64, u64, u64, u64) {
     (reordered, sum, max, repeated)
 }
 
-/// What is reported of order and repetition is exactly what this order is.
+/// The report on order and repetition is exactly what this order is.
 fn same_order(report: &UdpReport, order: &[u64]) {
     let way = &report.way;
     let (reordered, extents, extent_max, repeated) = disorder(order);
@@ -99,7 +99,7 @@ fn loss_repetition_and_reordering_are_what_the_path_was_set_to() {
     let (report, done) = beside_server(None, "127.0.0.1:0", |server| through(None, "127.0.0.1:0", server, faults));
     let way = &report.way;
     same_order(&report, &done.left);
-    // What a relay that stalls does not even receive is lost as well, and no share it was set to.
+    // Datagrams that a stalled relay does not even receive are lost as well, and no share it was set to.
     let missed = way.sent.datagrams - done.came;
     assert_eq!(way.lost.total, done.lost + missed);
     holds(way.lost.total - missed, done.came, faults.lose);
@@ -175,7 +175,7 @@ fn a_capture_on_the_same_interfaces_sees_the_same() {
     assert!(delays[0] >= 20_000.0, "the relay holds each for 20 ms: {} us", delays[0]);
     agree("jitter", way.jitter_us.expect("some arrived"), jitter_us(&after));
 
-    // What the path took, and what the sender was late, are the two parts of the latency.
+    // The time of the path and the lateness of the sender are the two parts of the latency.
     let left: HashMap<u64, f64> = before.iter().map(|c| (c.sequence, c.at_ns - c.intended_ns as f64)).collect();
     let mut late: Vec<f64> = left.values().map(|ns| ns / 1e3).collect();
     late.sort_by(f64::total_cmp);
@@ -184,8 +184,8 @@ fn a_capture_on_the_same_interfaces_sees_the_same() {
     assert!(pacing <= quantile(&late, 0.5) * 1.01, "{pacing} {}", quantile(&late, 0.5));
 }
 
-/// What a load of `PPS` datagrams a second for `SECONDS` was to one of the two, and whether it can be judged: nothing but
-/// the path and the program itself decided about it.
+/// Result of a load of `PPS` datagrams a second for `SECONDS` with one of the two. It can be judged if nothing but the
+/// path and the program itself decided about it.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     per_s: f64,
@@ -230,7 +230,7 @@ fn iperf3() -> Outcome {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
     let json: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("a document");
     let number = |key: &str| json.pointer(key).and_then(serde_json::Value::as_f64).expect(key);
-    // What it calls received is what was sent; the sum has the receiver's counts (3.12).
+    // Its "received" is what was sent; the sum has the receiver's counts (3.12).
     let (sent, lost, span_s) =
         (number("/end/sum/packets"), number("/end/sum/lost_packets"), number("/end/sum/seconds"));
     let kept_up = kept_up(sent, span_s) && full_buffers() == full;
@@ -240,7 +240,7 @@ fn iperf3() -> Outcome {
 fn takt_udp() -> Outcome {
     let report = beside_server(Some("server"), "10.2.0.2:0", |server| {
         let duration = Duration::from_secs(SECONDS.into());
-        load(&Options { payload_bytes: PAYLOAD_BYTES, duration, datagrams: None, ..options(server) })
+        load(&UdpOptions { payload_bytes: PAYLOAD_BYTES, duration, datagrams: None, ..options(server) })
     });
     let way = &report.way;
     let kept_up = kept_up(way.sent.datagrams as f64, way.sent.span_s) && way.lost.by_place.receiver_buffer == 0;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The kind of the message with which a client says that all is sent (docs/reference/udp.md), in its sixth byte.
 const FINISH: u8 = 11;
 
-/// What is to happen to a datagram, as shares.
+/// Fate of a datagram, as shares.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub lose: f64,
@@ -116,7 +116,7 @@ impl Relay {
         let now = Instant::now();
         waiting.make_contiguous().sort_by_key(|held| held.at);
         waiting.retain(|held| {
-            // What is held back leaves also when nothing follows it any more.
+            // A held-back datagram leaves also when nothing follows it any more.
             let forgotten = now.saturating_duration_since(held.at) > Duration::from_millis(50);
             let due = held.at <= now && (held.others == 0 || forgotten);
             if due {

@@ -17,7 +17,7 @@ pub struct Data<'a> {
     pub payload: &'a [u8],
 }
 
-/// What stands before the samples.
+/// Head before the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHead {
     /// Endpoint id of the receiver.

@@ -3,7 +3,7 @@
 use super::words::{self, bits};
 use crate::WireError;
 
-/// What a packet is.
+/// Type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PacketType {
@@ -21,7 +21,7 @@ crate::words::codes!(PacketType: u8 {
     Management = 0, StreamStatus = 1, StreamCommand = 2, Control = 4, Data = 6, TimedData = 7
 });
 
-/// Where a packet goes, what it is, and how long (x310.md 6.1).
+/// Destination, type and length of a packet (x310.md 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Endpoint id of the receiver.
@@ -32,7 +32,7 @@ pub struct Header {
     pub sequence: u16,
     /// Words of metadata in front of the payload, 0 to 31. UHD sends none.
     pub metadata_words: u8,
-    /// What it is.
+    /// Its type.
     pub kind: PacketType,
     /// The last packet of a vector.
     pub end_of_vector: bool,
@@ -61,7 +61,7 @@ impl Header {
         }
     }
 
-    /// The header, and what belongs to the packet after it. What follows the stated length is ignored.
+    /// The header, and what belongs to the packet after it. Bytes behind the stated length are ignored.
     ///
     /// # Errors
     /// `Short` if the datagram ends before the stated length; `Field` if that is below 8.

@@ -1,15 +1,14 @@
 //! Management: how a host finds out what a device is made of, sets up routes, and writes registers of stream endpoints.
 //!
-//! A packet is a list of hops, each a list of operations for one node on the way (x310.md 6.3). What a node answers stands at
-//! the end of the packet that it returns.
+//! A packet is a list of hops, each a list of operations for one node on the way (x310.md 6.3). A node's answer stands
+//! at the end of the packet that it returns.
 
+use super::Protocol;
 use super::header::{Header, PacketType, length_field};
 use super::words::{self, bits};
 use crate::WireError;
 
 const WHAT: &str = "management packet";
-/// Protocol 1.0, CHDR of 64 bits.
-const VERSION: u64 = 0x0100;
 
 /// An operation for one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +26,13 @@ pub enum Operation {
     Return,
     /// Say what you are.
     InfoRequest,
-    /// What a node is.
+    /// Facts of a node.
     InfoResponse(NodeInfo),
     /// Write a register.
     Write {
         /// Byte address; of a crossbar, an endpoint id.
         address: u16,
-        /// What.
+        /// The value.
         data: u32,
     },
     /// Read a register.
@@ -41,11 +40,11 @@ pub enum Operation {
         /// Byte address.
         address: u16,
     },
-    /// What was read.
+    /// Value that was read.
     ReadResponse {
         /// Byte address.
         address: u16,
-        /// What.
+        /// The value.
         data: u32,
     },
     /// An operation without a name, and its 48 bits.
@@ -92,7 +91,7 @@ impl Operation {
     }
 }
 
-/// What kind of node answers.
+/// Kind of the answering node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum NodeKind {
@@ -104,12 +103,12 @@ pub enum NodeKind {
 
 crate::words::codes!(NodeKind: u8 { Crossbar = 1, StreamEndpoint = 2, Transport = 3 });
 
-/// What a node says of itself.
+/// Facts of a node about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeInfo {
     /// As the host named the device.
     pub device: u16,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Which of its kind, 10 bits; of a crossbar, the port by which the packet came in.
     pub instance: u16,
@@ -189,32 +188,36 @@ impl Operations {
 /// A management packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Management {
+    /// As the sender speaks it. Nobody compares it: hosts learn the radio's from a register (x310.md 2.2).
+    pub protocol: Protocol,
     /// Endpoint id of the receiver; 0 from a host, which does not know it yet.
     pub destination: u16,
     /// Comes back in the answer.
     pub sequence: u16,
     /// Endpoint id of whoever asks.
     pub source: u16,
-    /// What each node is to do, or what they answered.
+    /// Operations for each node, or their answers.
     pub operations: Operations,
 }
 
 impl Management {
     /// # Errors
-    /// `Short` if the datagram ends before its operations do; `Field` if it is no management packet of protocol 1.0 and 64
-    /// bits, its counts contradict each other, or there are more than 48 operations.
+    /// `Short` if the datagram ends before its operations do; `Field` if it is no management packet of protocol 1.0 or 2.0
+    /// and 64 bits, its counts contradict each other, or there are more than 48 operations.
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let (header, body) = Header::expect(datagram, PacketType::Management, "0, management")?;
         let ([head], mut rest) = words::read::<1>(body, WHAT)?;
-        let width = bits(head, 45, 3);
-        if (head >> 48, width) != (VERSION, 0) {
-            return Err(WireError::field("management protocol", head >> 45, "0x800, version 1.0 and 64 bits"));
-        }
+        // The code of a width of 64 bits is 0.
+        let version = head >> 45;
+        let protocol = Protocol::ALL.into_iter().find(|protocol| u64::from(protocol.code()) << 3 == version);
+        let wanted = "0x800 or 0x1000, version 1.0 or 2.0 and 64 bits";
+        let protocol = protocol.ok_or(WireError::field("management protocol", version, wanted))?;
         let mut operations = Operations::NONE;
         for _ in 0..bits(head, 16, 10) {
             rest = read_hop(rest, &mut operations)?;
         }
-        Ok(Self { destination: header.destination, sequence: header.sequence, source: head as u16, operations })
+        let Header { destination, sequence, .. } = header;
+        Ok(Self { protocol, destination, sequence, source: head as u16, operations })
     }
 
     /// Writes the packet; returns its bytes. `Short` if `out` is smaller.
@@ -224,7 +227,7 @@ impl Management {
         let packet = out.get_mut(..need).ok_or(WireError::Short { what: WHAT, need, have })?;
         let header = Header::plain(PacketType::Management, self.destination, self.sequence, length_field(need)?);
         let hops = self.operations.hops().count() as u64;
-        let head = u64::from(self.source) | hops << 16 | VERSION << 48;
+        let head = u64::from(self.source) | hops << 16 | u64::from(self.protocol.code()) << 48;
         words::put(packet, [header.word(), head].into_iter().chain(self.operations.words()));
         Ok(need)
     }

@@ -12,13 +12,13 @@ pub const MAX_CAPACITY_BYTES: u64 = (1 << 40) - 1;
 /// Largest count of packets that a status holds as a capacity.
 pub const MAX_CAPACITY_PACKETS: u32 = (1 << 24) - 1;
 
-/// What a length counts as.
+/// Bytes as which a length counts.
 #[must_use]
 pub const fn counted_bytes(length: usize) -> u64 {
     length.next_multiple_of(8) as u64
 }
 
-/// What a receiver thinks of the stream.
+/// A receiver's view of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Status {
@@ -43,7 +43,7 @@ pub struct StreamStatus {
     pub sequence: u16,
     /// Endpoint id of the receiver of samples.
     pub source: u16,
-    /// What is wrong, if anything.
+    /// The fault, if any.
     pub status: Status,
     /// 40 bits.
     pub capacity_bytes: u64,
@@ -98,7 +98,7 @@ impl StreamStatus {
     }
 }
 
-/// What a stream command asks.
+/// Request of a stream command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum StreamOperation {
@@ -122,7 +122,7 @@ pub struct StreamCommand {
     pub sequence: u16,
     /// Endpoint id of the sender of samples.
     pub source: u16,
-    /// What is requested.
+    /// The request.
     pub operation: StreamOperation,
     /// 4 bits; means nothing yet.
     pub operation_data: u8,

@@ -7,7 +7,7 @@ use crate::{WireError, words};
 const WHAT: &str = "destination packet";
 const ANSWER: &str = "destination answer";
 
-/// Where a data port shall send.
+/// Address to which a data port shall send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To whoever sent this: 8 bytes.

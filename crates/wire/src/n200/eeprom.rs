@@ -50,7 +50,7 @@ pub mod board {
     /// LF, transmit.
     pub const LF_TX: u16 = 0x000E;
 
-    /// What UHD calls the board with this id, whichever half it is; `None` if UHD knows none.
+    /// UHD's name for the board with this id, whichever half it is; `None` if UHD knows none.
     #[must_use]
     pub fn name(id: u16) -> Option<&'static str> {
         NAMES.iter().find(|(ids, _)| ids.contains(&id)).map(|(_, name)| *name)
@@ -92,7 +92,7 @@ pub mod board {
     ];
 }
 
-/// What the motherboard's EEPROM says.
+/// Contents of the motherboard's EEPROM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Motherboard {
@@ -157,7 +157,7 @@ impl Motherboard {
     }
 }
 
-/// What a daughterboard's EEPROM says.
+/// Contents of a daughterboard's EEPROM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Daughterboard {
     /// See [`board`].

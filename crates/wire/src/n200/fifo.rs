@@ -19,7 +19,7 @@ pub struct FifoCommand {
     pub sequence: u16,
     /// Execute when device time passes this tick; everything behind waits too. `None`: at once.
     pub tick: Option<u64>,
-    /// What to do.
+    /// The action.
     pub action: FifoAction,
 }
 
@@ -30,7 +30,7 @@ pub enum FifoAction {
     Poke {
         /// Which; see [`registers::settings`](super::registers::settings).
         register: u8,
-        /// What.
+        /// The value.
         data: u32,
     },
     /// Read a readback word.
@@ -107,7 +107,7 @@ impl FifoCommand {
 pub struct FifoAck {
     /// The command's control word, unchanged.
     pub control: u32,
-    /// What was read. After a poke: anything.
+    /// Value that was read. After a poke: anything.
     pub data: u32,
 }
 

@@ -6,7 +6,7 @@ use super::MASTER_CLOCK_HZ;
 
 const TURN: f64 = 4_294_967_296.0; // 2^32: one whole turn per tick
 
-/// The word nearest to `hz`. What lies outside ±50 MHz is folded into it, as sampling does; a value that is not a
+/// The word nearest to `hz`. A frequency outside ±50 MHz is folded into it, as sampling does; a value that is not a
 /// number gives 0.
 ///
 /// ```

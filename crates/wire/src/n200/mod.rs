@@ -1,4 +1,4 @@
-//! USRP N200 and N210 over UDP: every packet, register and word, as `docs/reference/n200.md` lays them out.
+//! USRP N200 and N210 over UDP: every packet, register and word, as `docs/internals/n200.md` lays them out.
 //!
 //! All fields are big-endian, except three numbers in the motherboard EEPROM and the ids in the daughterboards'.
 

@@ -12,7 +12,7 @@ pub const TX: u16 = 49157;
 pub const RX1: u16 = 49158;
 /// Register commands, optionally timed, and their acks.
 pub const FIFO: u16 = 49159;
-/// Where the serial line to the GPSDO comes out.
+/// Port of the serial line to the GPSDO.
 pub const GPSDO: u16 = 49172;
 
 /// The ports of the receive DSPs, by DSP.

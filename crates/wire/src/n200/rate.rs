@@ -1,12 +1,12 @@
 //! Sample rates: the 255 factors, their rate words, scale words, and the gains that follow.
 //!
 //! A rate is the master clock divided by a whole number, which the device splits into a CIC filter and up to two
-//! half-band filters. A CIC filter's gain is not a power of two; the **scale word** (18 bits, 2^17 = 1) corrects it. Where
-//! the correction would exceed 1 the host halves the word and takes back the factor 2 itself: that happens at 57 receive
-//! and 61 transmit factors, and a device that ignored the word would be wrong by 2 there.
+//! half-band filters. A CIC filter's gain is not a power of two; the **scale word** (18 bits, 2^17 = 1) corrects it. If
+//! the correction would exceed 1 the host halves the word and takes back the factor 2 itself. That happens at 57
+//! receive and 61 transmit factors: a device that ignored the word would be wrong by 2 there.
 
 use super::MASTER_CLOCK_HZ;
-use crate::sample::Format;
+use crate::sample::{Format, full_scale};
 
 /// Which way samples flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +124,7 @@ impl Factor {
 /// 1.0 in a scale word.
 const ONE: f64 = 131_072.0;
 /// Host floats of magnitude 1 are 16-bit integers of this magnitude.
-const FULL_SCALE: f64 = 32_767.0;
+const FULL_SCALE: f64 = full_scale::SC16 as f64;
 /// Gain of the CORDIC that shifts the frequency.
 const CORDIC_GAIN: f64 = 1.65;
 

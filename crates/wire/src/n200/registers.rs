@@ -95,7 +95,7 @@ pub mod settings {
     pub const TX_FORMAT: u8 = 145;
     /// Trigger: stream id of the reports; expected sequence numbers become 0.
     pub const TX_REPORT_STREAM_ID: u8 = 146;
-    /// What follows an error; see [`super::tx_policy`].
+    /// Reaction to an error; see [`super::tx_policy`].
     pub const TX_POLICY: u8 = 147;
     /// Ticks between flow-control messages: bit 31 enable, bits 23:0 count.
     pub const TX_CYCLES_PER_UPDATE: u8 = 148;
@@ -169,7 +169,7 @@ pub mod readback {
     pub const PPS_HIGH: u8 = 14;
     /// Device time at the last PPS, low word (FIFO path only).
     pub const PPS_LOW: u8 = 15;
-    /// What a word reads as where it does not exist.
+    /// Value of a word that does not exist.
     pub const ABSENT: u32 = 0xFFFF_FFFF;
 }
 
@@ -215,13 +215,13 @@ pub mod tx_policy {
 
 /// Enables [`settings::TX_CYCLES_PER_UPDATE`] and [`settings::TX_PACKETS_PER_UPDATE`].
 pub const UPDATE_ENABLE: u32 = 1 << 31;
-/// What the host writes to [`settings::TX_CYCLES_PER_UPDATE`]: 5 000 000 ticks, 20 messages a second.
+/// The host's value of [`settings::TX_CYCLES_PER_UPDATE`]: 5 000 000 ticks, 20 messages a second.
 pub const TX_CYCLES_DEFAULT: u32 = UPDATE_ENABLE | 5_000_000;
-/// What the host writes to [`settings::TX_PACKETS_PER_UPDATE`] for 1472-byte frames: 89.
+/// The host's value of [`settings::TX_PACKETS_PER_UPDATE`] for 1472-byte frames: 89.
 pub const TX_PACKETS_DEFAULT: u32 = UPDATE_ENABLE | 89;
-/// What the host writes to [`rx_control::VRT_HEADER`]: stream id, trailer, fractional time.
+/// The host's value of [`rx_control::VRT_HEADER`]: stream id, trailer, fractional time.
 pub const RX_VRT_HEADER: u32 = 0x1410_0000;
-/// What the host writes to [`settings::ROUTER`]: replies of the FIFO and of TX to their ports.
+/// The host's value of [`settings::ROUTER`]: replies of the FIFO and of TX to their ports.
 pub const ROUTER_WORD: u32 = (super::ports::FIFO as u32) << 16 | super::ports::TX as u32;
 /// Stream ids a host gives to the receive DSPs.
 pub const RX_STREAM_IDS: [u32; 2] = [3, 4];
@@ -232,7 +232,7 @@ pub const TX_STREAM_ID: u32 = 2;
 pub mod firmware {
     /// When the lock was last refreshed: low word of device time with bit 0 set; 0 = unlocked.
     pub const LOCK_TIME: u32 = 0;
-    /// Who holds the lock: a hash of the host process.
+    /// Holder of the lock: a hash of the host process.
     pub const LOCK_OWNER: u32 = 1;
     /// [`NO_GPSDO`] here means: do not probe for a GPSDO again.
     pub const GPSDO_MEMORY: u32 = 3;

@@ -22,14 +22,14 @@ pub struct RxData<'a> {
     pub payload: &'a [u8],
 }
 
-/// What stands around the samples.
+/// Head and tail around the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RxHead {
     /// 0 to 15; +1 a data packet, inline messages repeat it and do not count.
     pub count: u8,
-    /// What the host wrote to the stream id register.
+    /// The host's value of the stream id register.
     pub stream_id: u32,
-    /// Of the first sample, on the master clock.
+    /// Tick of the first sample, on the master clock.
     pub tick: u64,
     /// The burst ends with this packet.
     pub end_of_burst: bool,
@@ -54,6 +54,7 @@ impl<'a> RxData<'a> {
     ///
     /// # Errors
     /// `Short` if the datagram ends before the stated length, or that is below 5 words; `Field` if it is no sample packet.
+    #[inline]
     pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {
         let ([header, stream_id, high, low], rest) = words::read(datagram, WHAT)?;
         if (header & !HEADER_END_OF_BURST) >> 20 != HEADER >> 20 {
@@ -95,6 +96,7 @@ impl<'a> RxData<'a> {
 
     /// Samples in the payload.
     #[must_use]
+    #[inline]
     pub fn samples(&self) -> usize {
         match self.head.packing {
             RxPacking::Sc16 => self.payload.len() / 4,

@@ -17,11 +17,11 @@ pub struct RxMessage {
     pub stream_id: u32,
     /// When it happened.
     pub tick: u64,
-    /// What happened.
+    /// Its event.
     pub event: RxEvent,
 }
 
-/// What an inline message tells.
+/// Event of an inline message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RxEvent {
     /// A command came after its time and was dropped.
@@ -77,6 +77,7 @@ pub enum RxPacket<'a> {
 impl<'a> RxPacket<'a> {
     /// # Errors
     /// As [`RxData::parse`] or [`RxMessage::parse`], by the packet type; data if the type is neither.
+    #[inline]
     pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {
         if datagram.first().is_some_and(|byte| byte >> 4 == 5) {
             RxMessage::parse(datagram).map(Self::Message)

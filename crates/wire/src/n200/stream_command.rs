@@ -1,4 +1,4 @@
-//! What a receive DSP is to do: the words of registers 32 to 34 (80 to 82).
+//! Commands to a receive DSP: the words of registers 32 to 34 (80 to 82).
 
 use super::time;
 use crate::WireError;
@@ -20,7 +20,7 @@ pub const MAX_SAMPLES: u32 = STOP - 1;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamCommand {
-    /// What to do.
+    /// The action.
     pub action: StreamAction,
     /// When: the tick of the first sample, or `None` for now.
     pub tick: Option<u64>,
@@ -56,7 +56,7 @@ impl StreamCommand {
         Ok([word | now, high, low])
     }
 
-    /// What three register words ask for. Any words mean something: stop wins; reload counts only with chain.
+    /// Command that three register words give. Any words mean something: stop wins; reload counts only with chain.
     #[must_use]
     pub fn from_words(words: [u32; 3]) -> Self {
         let [word, high, low] = words;

@@ -26,7 +26,7 @@ pub struct TxData<'a> {
     pub payload: &'a [u8],
 }
 
-/// What stands around the samples.
+/// Head and tail around the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxHead {
     /// Counts packets of a streamer from 0.
@@ -163,7 +163,7 @@ impl TxHead {
 pub enum TxPacket<'a> {
     /// Samples.
     Data(TxData<'a>),
-    /// Where reports shall go.
+    /// Address to which reports shall go.
     Destination(Destination),
 }
 

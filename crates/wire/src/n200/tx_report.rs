@@ -12,17 +12,17 @@ const COUNT: u32 = 0x000F_0000;
 pub struct TxReport {
     /// 0 to 15; counts reports, hosts ignore it.
     pub count: u8,
-    /// What the host wrote to the report stream id register; hosts drop any other.
+    /// The host's value of the report stream id register; hosts drop any other.
     pub stream_id: u32,
     /// When it happened.
     pub tick: u64,
-    /// What happened.
+    /// Its event.
     pub event: TxEvent,
     /// Sequence number of the last packet taken by the DSP; all ones before the first.
     pub sequence: u32,
 }
 
-/// What a report tells.
+/// Event of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TxEvent {
     /// How far the device has come; never reaches the user.

@@ -5,12 +5,15 @@
 //! | [`sc16`] | 4 | I then Q, 16 bit signed; big-endian from an N200, little-endian from an X310 |
 //! | [`sc8`] | 2 | I then Q, 8 bit signed |
 //!
+//! The integer that is 1.0 stands in [`full_scale`], for this crate and all others.
+//!
 //! A float becomes an integer by multiplication with a scale, rounding to the nearest (ties to even) and saturation; what
 //! is not a number becomes 0. The bits are the same at every SIMD level: each level is the same code, compiled for more
 //! instructions.
 
 use std::str::FromStr;
 
+pub mod full_scale;
 mod round;
 pub mod sc16;
 pub mod sc8;

@@ -5,7 +5,7 @@
 //! slower than this.
 
 /// Adding 3 * 2^22 to a float below 2^22 leaves no room for its fraction: the addition itself rounds, to the nearest and
-/// to even between, as IEEE 754 rounds. What then stands in the low 22 bits is the integer, in two's complement.
+/// to even between, as IEEE 754 rounds. The low 22 bits are then the integer, in two's complement.
 const NO_ROOM: f32 = 12_582_912.0;
 
 /// `value` rounded to the nearest integer (ties to even) and saturated at two whole numbers below 2^15 in magnitude (or

@@ -19,10 +19,10 @@ const LOOP: usize = 64;
 /// Wire to floats: each integer times `scale`.
 ///
 /// ```
-/// use takt_wire::sample::{ByteOrder, sc16};
+/// use takt_wire::sample::{ByteOrder, full_scale, sc16};
 /// let mut out = [Default::default(); 1];
-/// assert_eq!(sc16::unpack_f32(&[0x40, 0x00, 0xC0, 0x00], ByteOrder::Big, 1.0 / 32768.0, &mut out), 1);
-/// assert_eq!((out[0].re, out[0].im), (0.5, -0.5));
+/// assert_eq!(sc16::unpack_f32(&[0x7F, 0xFF, 0x80, 0x01], ByteOrder::Big, 1.0 / full_scale::SC16, &mut out), 1);
+/// assert_eq!((out[0].re, out[0].im), (1.0, -1.0));
 /// ```
 pub fn unpack_f32(wire: &[u8], order: ByteOrder, scale: f32, out: &mut [Complex32]) -> usize {
     unpack_f32_with(Simd::best(), wire, order, scale, out)

@@ -22,7 +22,7 @@ enum Level {
 }
 
 impl Simd {
-    /// What every processor of this architecture has (SSE2, NEON).
+    /// Instructions of every processor of this architecture (SSE2, NEON).
     pub const PORTABLE: Simd = Simd(Level::Portable);
 
     /// The best this processor has. Detection is cached: a load and a few tests.

@@ -1,7 +1,8 @@
-//! What the motherboard's EEPROM says. That of a daughterboard has the form of an N200's:
+//! Contents of the motherboard's EEPROM. The EEPROM of a daughterboard has the form of an N200's:
 //! [`Daughterboard`](crate::n200::eeprom::Daughterboard).
 //!
-//! A host reads it through a mirror in shared memory, words of four bytes, the first the most significant (x310.md 3).
+//! A host reads it through a mirror in shared memory, words of four bytes, the first the most significant, and writes it over I2C
+//! (x310.md 3).
 
 use std::net::Ipv4Addr;
 
@@ -26,7 +27,7 @@ pub mod board {
     pub const UBX_TX: u16 = 0x007D;
 }
 
-/// What the motherboard's EEPROM says.
+/// Contents of the motherboard's EEPROM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Motherboard {

@@ -11,7 +11,7 @@ const PEEK: u32 = 8;
 /// A request, or its reply, which has the same form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firmware {
-    /// What is requested.
+    /// The request.
     pub action: FirmwareAction,
     /// A reply is wanted; of a reply: it is one.
     pub ack: bool,
@@ -21,11 +21,11 @@ pub struct Firmware {
     pub sequence: u32,
     /// Byte address.
     pub address: u32,
-    /// What is written, or was read.
+    /// Value that is written, or was read.
     pub data: u32,
 }
 
-/// What is requested of a register.
+/// Request to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirmwareAction {
     /// Nothing: "is there anybody?" Discovery is this.

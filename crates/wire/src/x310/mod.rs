@@ -1,16 +1,18 @@
 //! USRP X310 over UDP: what is not CHDR, that is registers of the board's processor, the frame size probe, and the EEPROM.
 //!
-//! Big-endian 32-bit words, as `docs/reference/x310.md` lays them out; samples and registers of blocks are in
+//! Big-endian 32-bit words, as `docs/internals/x310.md` lays them out; samples and registers of blocks are in
 //! [`chdr`](crate::chdr).
 
 pub mod eeprom;
 mod firmware;
 mod frame_probe;
+mod radio_layout;
 pub mod rate;
 pub mod registers;
 
 pub use firmware::{Firmware, FirmwareAction};
 pub use frame_probe::FrameProbe;
+pub use radio_layout::RadioLayout;
 
 /// UDP ports of the device (x310.md 1).
 pub mod ports {

@@ -1,4 +1,4 @@
-//! Registers: where they are, and what their bits mean. Clauses are those of `docs/reference/x310.md`.
+//! Registers: where they are, and what their bits mean. Clauses are those of `docs/internals/x310.md`.
 
 /// Shared memory of the board's processor: word n at `BASE + 4 * n` (2.2, block A).
 pub mod shared {
@@ -8,7 +8,7 @@ pub mod shared {
     pub const COUNT: u32 = 64;
     /// Firmware version: major in bits 31:16, which must be 6.
     pub const COMPAT: u32 = 0;
-    /// What the firmware knows of a GPSDO.
+    /// The firmware's knowledge of a GPSDO.
     pub const GPSDO_STATUS: u32 = 1;
     /// [`GPSDO_STATUS`]: don't look for one.
     pub const NO_GPSDO: u32 = 0x1234_ABCD;
@@ -16,7 +16,7 @@ pub mod shared {
     pub const CLAIM_STATUS: u32 = 5;
     /// When the host renewed its claim, as it counts; 0 releases it.
     pub const CLAIM_TIME: u32 = 6;
-    /// Who claims it.
+    /// Mark of the claimer.
     pub const CLAIM_SOURCE: u32 = 7;
     /// First word of the EEPROM's mirror.
     pub const EEPROM: u32 = 13;
@@ -48,12 +48,14 @@ pub mod board {
     pub const SFP_TYPES: [u32; 2] = [4, 5];
     /// [`SFP_TYPES`]: 10 gigabit Ethernet.
     pub const TEN_GIGABIT: u32 = 1;
-    /// Read: FPGA version, major in bits 31:16, which must be 0x27.
+    /// Read: FPGA version, major in bits 31:16, which must be 0x27; the minor is that of the image (18.1).
     pub const FPGA_COMPAT: u32 = 6;
     /// Read: RFNoC protocol in bits 15:0, width of CHDR in bits 31:16.
     pub const RFNOC_INFO: u32 = 7;
     /// Read: hash of the FPGA's sources.
     pub const GIT_HASH: u32 = 10;
+    /// Read: temperature of the FPGA, in bits 11:0 as (degrees Celsius + 273.15) * 4096 / 503.975. UHD reads it from 4.9 on.
+    pub const TEMPERATURE: u32 = 11;
     /// Read: number of timekeepers.
     pub const TIMEKEEPERS: u32 = 12;
     /// Read: what drives the pins of the front panel.
@@ -98,7 +100,7 @@ pub mod timekeeper {
     pub const PPS_HIGH: u32 = 0x18;
 }
 
-/// The I2C core, where the daughterboards' EEPROMs are (2.2, block C, and 4).
+/// The I2C core, where the EEPROMs are (2.2, block C, 3 and 4).
 pub mod i2c {
     /// Byte address of its first register; a register is 4 bytes from the next.
     pub const BASE: u32 = 0xFF00;
@@ -116,7 +118,9 @@ pub mod i2c {
     pub const WRITE: u32 = 0x10;
     /// Status: nobody acknowledged.
     pub const NO_ACK: u32 = 0x80;
-    /// 7-bit addresses of the EEPROMs of slot A and B: receive board, transmit board.
+    /// 7-bit address of the motherboard's EEPROM, whose offsets have two bytes, the first the high one.
+    pub const MOTHERBOARD: u8 = 0x50;
+    /// 7-bit addresses of the EEPROMs of slot A and B, whose offsets have one: receive board, transmit board.
     pub const BOARDS: [[u8; 2]; 2] = [[0x55, 0x54], [0x57, 0x56]];
 }
 
@@ -207,7 +211,8 @@ pub mod noc_id {
     pub const RADIO: u32 = 0x12AD_1000;
 }
 
-/// Registers of a radio (8.3).
+/// Registers of a radio (8.3): those of a channel as version 0.1 of the block has them.
+/// [`RadioLayout`](crate::x310::RadioLayout) says where they are in version 1.0.
 pub mod radio {
     /// Read: version.
     pub const COMPAT: u32 = 0x0000;
@@ -219,25 +224,27 @@ pub mod radio {
     pub const CHANNELS: u32 = 0x1000;
     /// Bytes from channel to channel.
     pub const STRIDE: u32 = 128;
-    /// Of a channel, read: sample width and samples a clock.
+    /// Register of a channel, read: sample width and samples a clock.
     pub const WIDTH: u32 = 0x04;
-    /// Of a channel, write: receive command. Writing it starts it.
+    /// Register of a channel, write: receive command. Writing it starts it.
     pub const RX_COMMAND: u32 = 0x14;
     /// [`RX_COMMAND`]: at a time.
     pub const RX_TIMED: u32 = 1 << 31;
+    /// [`RX_COMMAND`]: when the transmitter runs, which version 1.0 of the block has.
+    pub const RX_TRIGGERED: u32 = 1 << 30;
     /// Number of samples before decimation: low word, high word.
     pub const RX_COUNT: [u32; 2] = [0x18, 0x1C];
     /// Start time: low word, high word.
     pub const RX_TIME: [u32; 2] = [0x20, 0x24];
     /// Samples in a packet.
     pub const RX_SAMPLES_PER_PACKET: u32 = 0x28;
-    /// Where messages of the receiver go: control port, endpoint id, address.
+    /// Destination of the receiver's messages: control port, endpoint id, address.
     pub const RX_REMOTE: [u32; 3] = [0x30, 0x34, 0x38];
     /// Read: a word of the ADC.
     pub const ADC: u32 = 0x3C;
-    /// What follows an error of the transmitter: 1 the next packet, 2 the next burst.
+    /// Reaction to an error of the transmitter: 1 the next packet, 2 the next burst.
     pub const TX_POLICY: u32 = 0x44;
-    /// Where messages of the transmitter go: control port, endpoint id, address.
+    /// Destination of the transmitter's messages: control port, endpoint id, address.
     pub const TX_REMOTE: [u32; 3] = [0x4C, 0x50, 0x54];
 
     /// Read: what the ADC's self-test says, high word.
@@ -256,9 +263,15 @@ pub mod radio {
     pub const PANEL_GPIO: u32 = 0x8_05C0;
     /// Write: six registers of the daughterboard's pins, 8 bytes apart.
     pub const BOARD_GPIO: u32 = 0x8_0600;
+    /// Write: correction of the transmitter, 8 bytes apart: DC offset of I, of Q, magnitude, phase, mux.
+    pub const TX_FRONT_END: u32 = 0x8_0680;
+    /// Write: correction of the receiver, 8 bytes apart: magnitude, phase, DC offset of I, of Q, mapping, CORDIC.
+    pub const RX_FRONT_END: u32 = 0x8_0700;
+    /// From the corrections of a receiver to those of the next.
+    pub const FRONT_END_STRIDE: u32 = 0x80;
 }
 
-/// What a radio tells its host: codes of the message (9).
+/// Messages of a radio to its host: codes of the message (9).
 pub mod message {
     /// Receiver: the time of a command had passed.
     pub const RX_LATE: u32 = 1;

@@ -1,4 +1,4 @@
-//! What every packet must pass.
+//! Checks that every packet must pass.
 
 #![allow(dead_code, unused_macros, unused_imports)] // each test binary uses its part
 
@@ -9,7 +9,7 @@ pub fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// What the writer leaves in a buffer prefilled with 0xa5, so that a forgotten byte shows; and it writes no more.
+/// Output of the writer in a buffer prefilled with 0xa5, so that a forgotten byte shows; and it writes no more.
 pub fn written(write: impl Fn(&mut [u8]) -> Result<usize, takt_wire::WireError>) -> Vec<u8> {
     let mut buffer = vec![0xa5; 9000];
     let bytes = write(&mut buffer).expect("a frame and its like have room enough");
@@ -39,7 +39,7 @@ macro_rules! same {
     }};
 }
 
-/// What was written is read back, with the same checks.
+/// A written packet is read back, with the same checks.
 macro_rules! round_trip {
     ($packet:ident, $value:expr) => {{
         let value = $value;

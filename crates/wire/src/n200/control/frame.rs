@@ -6,7 +6,7 @@ use crate::{WireError, words};
 /// Size of a control packet.
 pub(super) const BYTES: usize = 36;
 
-/// What every control packet begins with.
+/// Head of every control packet.
 pub(super) struct Head {
     pub(super) version: u32,
     pub(super) id: u32,

@@ -31,11 +31,11 @@ pub struct ControlRequest {
     pub version: u32,
     /// Copied into the reply.
     pub sequence: u32,
-    /// What is requested.
+    /// The request.
     pub ask: ControlAsk,
 }
 
-/// What a host can ask.
+/// Requests of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlAsk {
     /// Who is there?
@@ -53,7 +53,7 @@ pub enum ControlAsk {
     I2cWrite {
         /// 7-bit address.
         address: u8,
-        /// What to write.
+        /// Bytes to write.
         data: I2cBytes,
     },
     /// Access a register.
@@ -62,7 +62,7 @@ pub enum ControlAsk {
         action: RegisterAction,
         /// Byte address in the FPGA's spaces, cell number in the firmware's.
         address: u32,
-        /// What to poke; 0 for a peek.
+        /// Value to poke; 0 for a peek.
         data: u32,
     },
     /// Answer with a datagram of this size.
@@ -82,13 +82,13 @@ pub enum ControlAsk {
 pub struct ControlReply {
     /// Protocol version of the firmware; 12.
     pub version: u32,
-    /// Of the request.
+    /// Number of the request.
     pub sequence: u32,
-    /// What is answered.
+    /// The answer.
     pub answer: ControlAnswer,
 }
 
-/// What a device can answer.
+/// Answers of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum ControlAnswer {
@@ -99,9 +99,9 @@ pub enum ControlAnswer {
         /// It carries [`ControlReply::SOFTWARE`]: the device is a software radio of takt's.
         software: bool,
     },
-    /// What came in over the serial bus.
+    /// Bits that came in over the serial bus.
     Spi { data: u32 },
-    /// What was read over I2C.
+    /// Bytes that were read over I2C.
     I2cRead {
         /// The bytes; hosts check their count.
         data: I2cBytes,
@@ -110,7 +110,7 @@ pub enum ControlAnswer {
     I2cWrite { count: u8 },
     /// Done.
     Register {
-        /// What was read; after a poke, what was written or 0.
+        /// Value read; after a poke, the value written or 0.
         data: u32,
     },
     /// The echo; write it with [`ControlReply::write_sized`].
@@ -193,7 +193,7 @@ impl ControlReply {
         Self { version: version::FIRMWARE, sequence, answer }
     }
 
-    /// What a device answers to a packet it cannot parse: huh, with the sequence number if there is one.
+    /// A device's answer to a packet it cannot parse: huh, with the sequence number if there is one.
     #[must_use]
     pub fn huh(datagram: &[u8]) -> Self {
         let sequence = words::read(datagram, REQUEST).map_or(0, |([_, _, sequence], _)| sequence);

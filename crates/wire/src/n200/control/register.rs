@@ -1,8 +1,8 @@
-//! What a control packet can do to a register.
+//! Actions of a control packet on a register.
 
 use crate::words::codes;
 
-/// What to do with a register. Hosts of an N200 use only the 32-bit and firmware actions.
+/// Action on a register. Hosts of an N200 use only the 32-bit and firmware actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterAction {
     /// Read 32 bits from the FPGA.

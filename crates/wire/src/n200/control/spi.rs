@@ -8,7 +8,7 @@ use crate::WireError;
 pub struct SpiTransfer {
     /// Which slaves; see [`registers::spi`](crate::n200::registers::spi).
     pub slaves: u32,
-    /// What to shift out.
+    /// Bits to shift out.
     pub data: u32,
     /// Edge on which input is taken.
     pub input: Edge,
