@@ -31,10 +31,10 @@ pub trait Device: Send {
     fn deadline(&self) -> Option<Tick>;
 }
 
-/// What a driver's buffer holds at least, bytes: no device has longer datagrams.
+/// Least buffer of a driver, bytes: no device has longer datagrams.
 pub(crate) const FRAME_BYTES: usize = 9000;
 
-/// Where a device puts its datagrams.
+/// Takes the datagrams of a device.
 pub trait Outbox {
     /// `fill` writes into the driver's buffer (at least 9000 bytes) and returns how many bytes count. `due` is when the
     /// datagram ought to have left, by which the driver measures its own lag.
@@ -52,7 +52,7 @@ pub(crate) fn fill_with(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> usize {
     }
 }
 
-/// What became of a datagram given to an [`Outbox`].
+/// Fate of a datagram given to an [`Outbox`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// It is on its way.

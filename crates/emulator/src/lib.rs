@@ -11,6 +11,7 @@ mod device;
 pub mod drive;
 pub mod emulate;
 pub mod fault;
+mod front_end;
 pub mod loopback;
 pub mod n200;
 pub mod policy;

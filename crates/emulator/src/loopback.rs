@@ -1,8 +1,8 @@
 //! A cable from the transmitter to the receivers of a radio.
 //!
-//! What is sent for tick t is received at tick t, whatever the two rates, with the amplitude it was sent with and at the
-//! frequency that the two tunings give: 1 MHz in the baseband of a transmitter at 900 MHz is 0 Hz to a receiver at 901.
-//! What lies outside the receiver's band is not there. Between bursts there is silence.
+//! A sample sent for tick t is received at tick t with its amplitude, whatever the two rates. Its frequency follows
+//! from the two tunings: 1 MHz in the baseband of a transmitter at 900 MHz is 0 Hz to a receiver at 901 MHz. Signals
+//! outside the receiver's band are not there. Between bursts there is silence. A tuning holds from its tick on.
 //!
 //! | steps | grids | tuned | what is received |
 //! | --- | --- | --- | --- |
@@ -36,6 +36,7 @@ use takt_base::{Complex32, Tick, TickRate, Ticks};
 use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 
 use crate::sample_ring::{self, Run};
+use crate::shared::{History, Piece};
 use crate::source::Source;
 use crate::timebase::Timebase;
 
@@ -64,12 +65,24 @@ pub fn join(clock: TickRate, readers: usize) -> (LoopbackSink, Vec<LoopbackSourc
 pub struct LoopbackSource {
     reader: sample_ring::Reader,
     resampler: Resampler,
-    clock_hz: f64,
-    centre_hz: f64,
+    tunings: History<Tuning>,
     /// The oldest run that may still be received.
     run: u64,
     last: Tick,
     lost: Arc<AtomicU64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tuning {
+    clock_hz: f64,
+    centre_hz: f64,
+}
+
+impl Tuning {
+    /// By how much the samples of a run are received higher than they were sent, in turns a tick.
+    fn shift_turns(self, run: &Run) -> f64 {
+        (run.centre_hz - self.centre_hz) / self.clock_hz
+    }
 }
 
 impl LoopbackSource {
@@ -77,8 +90,7 @@ impl LoopbackSource {
         LoopbackSource {
             reader,
             resampler: Resampler::new(),
-            clock_hz: f64::from(clock.hz()),
-            centre_hz: 0.0,
+            tunings: History::new(Tuning { clock_hz: f64::from(clock.hz()), centre_hz: 0.0 }),
             run: 0,
             last: Tick(0),
             lost: Arc::default(),
@@ -89,10 +101,6 @@ impl LoopbackSource {
     #[must_use]
     pub fn lost_samples(&self) -> Arc<AtomicU64> {
         self.lost.clone()
-    }
-
-    fn shift_turns(&self, run: &Run) -> f64 {
-        (run.centre_hz - self.centre_hz) / self.clock_hz
     }
 
     /// Steps over runs that have faded away at `first`.
@@ -108,30 +116,56 @@ impl LoopbackSource {
             }
         }
     }
+
+    /// Fills `out` as long as one tuning holds.
+    fn receive(&mut self, first: Tick, step: u32, tuning: Tuning, out: &mut [Complex32]) {
+        let last = first + Ticks(out.len() as u64 * u64::from(step));
+        for number in self.run..self.reader.runs() {
+            let Some(run) = self.reader.run(number).filter(|run| is_legal(run.step)) else { continue };
+            if run.first >= last + LONGEST_SPAN {
+                break;
+            }
+            let (reader, mut lost) = (&self.reader, 0);
+            self.resampler.add(grid(&run), tuning.shift_turns(&run), first, step, out, |from, block| {
+                lost += reader.read(&run, from, block) as u64;
+            });
+            if lost > 0 {
+                // Relaxed: a count, nothing is published by it.
+                self.lost.fetch_add(lost, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 impl Clone for LoopbackSource {
     fn clone(&self) -> LoopbackSource {
-        LoopbackSource { resampler: Resampler::new(), reader: self.reader.clone(), lost: self.lost.clone(), ..*self }
+        LoopbackSource {
+            resampler: Resampler::new(),
+            reader: self.reader.clone(),
+            tunings: self.tunings.clone(),
+            lost: self.lost.clone(),
+            ..*self
+        }
     }
 }
 
 impl Source for LoopbackSource {
-    fn clocked(&mut self, _from: Tick, base: Timebase) {
-        self.clock_hz = f64::from(base.rate().hz());
+    fn clocked(&mut self, from: Tick, base: Timebase) {
+        let clock_hz = f64::from(base.rate().hz());
+        self.tunings.set(from, Tuning { clock_hz, ..self.tunings.last() });
     }
 
-    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
-        self.centre_hz = centre_hz;
+    fn tuned(&mut self, from: Tick, centre_hz: f64) {
+        self.tunings.set(from, Tuning { centre_hz, ..self.tunings.last() });
     }
 
+    /// The longest of all tunings since then.
     fn lookahead(&self, first: Tick, step: u32) -> Ticks {
-        match self.reader.newest() {
-            Some(run) if is_legal(step) && is_legal(run.step) => {
-                Resampler::half_span(grid(&run), self.shift_turns(&run), first, step)
-            }
-            _ => Ticks(0),
-        }
+        let newest = self.reader.newest().filter(|run| is_legal(step) && is_legal(run.step));
+        let Some(run) = newest else { return Ticks(0) };
+        let shifts = self.tunings.since(first).map(|tuning| tuning.shift_turns(&run));
+        let spans = shifts.map(|shift| Resampler::half_span(grid(&run), shift, first, step));
+        spans.max().unwrap_or(Ticks(0))
     }
 
     fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
@@ -140,21 +174,11 @@ impl Source for LoopbackSource {
         if !is_legal(step) {
             return;
         }
-        let last = first + Ticks(out.len() as u64 * u64::from(step));
-        for number in self.run..self.reader.runs() {
-            let Some(run) = self.reader.run(number).filter(|run| is_legal(run.step)) else { continue };
-            if run.first >= last + LONGEST_SPAN {
-                break;
-            }
-            let shift_turns = self.shift_turns(&run);
-            let (reader, mut lost) = (&self.reader, 0);
-            self.resampler.add(grid(&run), shift_turns, first, step, out, |from, block| {
-                lost += reader.read(&run, from, block) as u64;
-            });
-            if lost > 0 {
-                // Relaxed: a count, nothing is published by it.
-                self.lost.fetch_add(lost, Ordering::Relaxed);
-            }
+        let mut at = 0;
+        while at < out.len() {
+            let Piece { first, end, value } = self.tunings.piece(first, step, at, out.len());
+            self.receive(first, step, value, &mut out[at..end]);
+            at = end;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where an emulated radio may send: loopback, and what its owner named.
+//! Destinations to which an emulated radio may send: loopback, and what its owner named.
 //!
 //! A radio sends to whoever asks, at up to gigabits per second, and a datagram's source address is a claim. So an
 //! emulator that anybody can reach must not be one that anybody can aim. Within the named networks a host has samples sent
@@ -15,7 +15,7 @@ pub struct Cidr {
     bits: u8,
 }
 
-/// What is wrong with the text of a network.
+/// Error in the text of a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a network such as 192.168.10.0/24 or an address such as 192.168.10.1")]
 pub struct CidrError {

@@ -9,6 +9,10 @@
 //!   samples  a b c d e f                        g h i j ...            (ring, oldest overwritten)
 //! ```
 //!
+//! A transmitter writes a packet when it begins to play it, which is before most of its samples leave. Until they have, they
+//! may be written anew, from the sample on at which something changed. Samples that have left are **settled**: a reader that
+//! can't come again, such as one that writes to a disk, takes no more than that. Receivers come when it is.
+//!
 //! Consistency is a sequence lock's: the writer announces what it is about to overwrite before it does, a reader looks at
 //! that announcement after it has read. A run's length is stored after its samples.
 
@@ -16,20 +20,34 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64, fence};
 
-use takt_base::{Complex32, Tick, Ticks};
+use takt_base::{Complex32, Tick, TickRate, Ticks};
 
 use crate::sink::{BurstEdges, Sink};
+use crate::timebase::Timebase;
 
 /// Samples without a gap, one step apart, around one radio frequency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Run {
-    /// Of all samples ever written, the number of its first.
+    /// Number of its first sample among all ever written.
     pub(crate) start: u64,
     pub(crate) first: Tick,
     pub(crate) step: u32,
     /// The radio frequency at its 0 Hz.
     pub(crate) centre_hz: f64,
     pub(crate) len: u64,
+    /// The burst that it is part of, in a ring that marks bursts.
+    pub(crate) mark: Mark,
+    /// The burst has ended and no sample is added, in a ring that marks bursts.
+    pub(crate) ended: bool,
+}
+
+/// Clock of the device at the start of a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Time of the device minus its free-running counter, modulo 2^64.
+    pub(crate) offset: u64,
+    /// Ticks in a second.
+    pub(crate) clock_hz: u32,
 }
 
 impl Run {
@@ -45,12 +63,22 @@ pub(crate) fn ring(capacity: usize) -> (Writer, Reader) {
     let shared = Arc::new(Shared {
         samples: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
         claimed: AtomicU64::new(0),
+        settled: AtomicU64::new(0),
         runs: (0..RUNS).map(|_| Slot::default()).collect(),
         runs_claimed: AtomicU64::new(0),
         runs_written: AtomicU64::new(0),
         closed: AtomicBool::new(false),
     });
-    (Writer { shared: shared.clone(), current: Run::default(), runs: 0, next: 0 }, Reader { shared })
+    let writer = Writer {
+        shared: shared.clone(),
+        current: Run::default(),
+        mark: Mark::default(),
+        open: false,
+        runs: 0,
+        next: 0,
+        claimed: 0,
+    };
+    (writer, Reader { shared })
 }
 
 /// Runs that are remembered.
@@ -63,6 +91,8 @@ struct Shared {
     samples: Box<[AtomicU64]>,
     /// Samples below this number, less the capacity, may be gone.
     claimed: AtomicU64,
+    /// Samples below this number stay as they are.
+    settled: AtomicU64,
     runs: Box<[Slot]>,
     runs_claimed: AtomicU64,
     runs_written: AtomicU64,
@@ -76,6 +106,9 @@ struct Slot {
     step: AtomicU64,
     centre_hz: AtomicU64,
     len: AtomicU64,
+    offset: AtomicU64,
+    clock_hz: AtomicU64,
+    ended: AtomicBool,
 }
 
 impl Shared {
@@ -88,23 +121,31 @@ impl Shared {
 pub(crate) struct Writer {
     shared: Arc<Shared>,
     current: Run,
+    /// Mark of the runs to come.
+    mark: Mark,
+    /// Whether the current run may go on, or be taken back.
+    open: bool,
     runs: u64,
+    /// The number of the next sample, and of the one behind the furthest that was ever written.
     next: u64,
+    claimed: u64,
 }
 
 impl Writer {
-    /// Appends samples: to the current run if they go on from it, as a new run if not.
+    /// Writes samples: to the current run if they go on from it, as a new run if not. Samples that were written for
+    /// their ticks and later ones are replaced; earlier ones are settled.
     pub(crate) fn push(&mut self, first: Tick, step: u32, centre_hz: f64, samples: &[Complex32]) {
+        self.end_at(first);
+        self.shared.settled.store(self.next, Release);
         if samples.is_empty() {
             return;
         }
         let current = &self.current;
-        let goes_on = self.runs > 0
+        let goes_on = self.open
             && (current.step, current.end()) == (step, first)
             && current.centre_hz.to_bits() == centre_hz.to_bits();
         if !goes_on {
-            self.end_at(first);
-            self.begin(Run { start: self.next, first, step, centre_hz, len: 0 });
+            self.begin(Run { start: self.next, first, step, centre_hz, len: 0, mark: self.mark, ended: false });
         }
         for samples in samples.chunks(MOST_AT_ONCE) {
             self.store(samples);
@@ -113,18 +154,40 @@ impl Writer {
 
     /// From `tick` on there is silence: takes back what was written beyond it.
     pub(crate) fn end_at(&mut self, tick: Tick) {
-        if self.runs > 0 && tick < self.current.end() {
-            let played = tick - self.current.first;
-            self.current.len = played.0.div_ceil(u64::from(self.current.step.max(1)));
+        if self.open && tick < self.current.end() {
+            self.current.len = self.before(tick);
+            self.next = self.current.start + self.current.len;
             self.shared.slot(self.runs - 1).len.store(self.current.len, Release);
-            // What comes now is another run, even if it should begin just there.
-            self.current.step = 0;
         }
     }
 
-    /// What comes now is another run, whatever it begins with.
+    /// Nothing before `tick` is written any more.
+    pub(crate) fn settle(&mut self, tick: Tick) {
+        self.shared.settled.store(self.current.start + self.before(tick), Release);
+    }
+
+    /// Samples of the current run before a tick.
+    fn before(&self, tick: Tick) -> u64 {
+        let passed = tick - self.current.first;
+        passed.0.div_ceil(u64::from(self.current.step.max(1))).min(self.current.len)
+    }
+
+    /// The next samples are another run, whatever they begin with.
     pub(crate) fn break_off(&mut self) {
-        self.current.step = 0;
+        self.open = false;
+    }
+
+    /// The samples that follow are another burst.
+    pub(crate) fn begin_burst(&mut self, mark: Mark) {
+        self.mark = mark;
+        self.break_off();
+    }
+
+    /// To the current run no sample is added.
+    pub(crate) fn end_burst(&mut self) {
+        if self.open {
+            self.shared.slot(self.runs - 1).ended.store(true, Release);
+        }
     }
 
     /// Runs begun so far.
@@ -141,16 +204,21 @@ impl Writer {
         slot.step.store(u64::from(run.step), Relaxed);
         slot.centre_hz.store(run.centre_hz.to_bits(), Relaxed);
         slot.len.store(0, Relaxed);
+        slot.offset.store(run.mark.offset, Relaxed);
+        slot.clock_hz.store(run.mark.clock_hz.into(), Relaxed);
+        slot.ended.store(false, Relaxed);
         self.runs += 1;
         self.shared.runs_written.store(self.runs, Release);
-        self.current = run;
+        (self.current, self.open) = (run, true);
     }
 
     fn store(&mut self, samples: &[Complex32]) {
         let ring = &self.shared.samples;
         let at = self.next as usize & (ring.len() - 1);
         self.next += samples.len() as u64;
-        self.shared.claimed.store(self.next, Relaxed);
+        // Samples that were taken back overwrote something, too.
+        self.claimed = self.claimed.max(self.next);
+        self.shared.claimed.store(self.claimed, Relaxed);
         fence(Release);
         let (before, after) = samples.split_at(samples.len().min(ring.len() - at));
         for (slots, samples) in [(&ring[at..], before), (&ring[..], after)] {
@@ -167,23 +235,48 @@ impl Writer {
 pub struct RingSink {
     writer: Writer,
     centre_hz: f64,
+    /// Ticks in a second, if each burst is to be a run of its own.
+    marks: Option<u32>,
 }
 
 impl RingSink {
     pub(crate) fn new(writer: Writer) -> RingSink {
-        RingSink { writer, centre_hz: 0.0 }
+        RingSink { writer, centre_hz: 0.0, marks: None }
+    }
+
+    /// Each burst is a run of its own, even where it follows the one before without a gap.
+    pub(crate) fn marking_bursts(writer: Writer, clock: TickRate) -> RingSink {
+        RingSink { marks: Some(clock.hz()), ..RingSink::new(writer) }
     }
 }
 
 impl Sink for RingSink {
+    fn clocked(&mut self, _from: Tick, base: Timebase) {
+        self.marks = self.marks.map(|_| base.rate().hz());
+    }
+
+    fn burst(&mut self, first: Tick, device_tick: u64) {
+        if let Some(clock_hz) = self.marks {
+            self.writer.begin_burst(Mark { offset: device_tick.wrapping_sub(first.0), clock_hz });
+        }
+    }
+
+    /// The device gives samples of later ticks anew.
     fn tuned(&mut self, _from: Tick, centre_hz: f64) {
         self.centre_hz = centre_hz;
+    }
+
+    fn passed(&mut self, until: Tick) {
+        self.writer.settle(until);
     }
 
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
         self.writer.push(first, step, self.centre_hz, samples);
         if edges.end {
             self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
+            if self.marks.is_some() {
+                self.writer.end_burst();
+            }
         }
     }
 }
@@ -204,6 +297,11 @@ impl Reader {
         self.shared.runs_written.load(Acquire)
     }
 
+    /// The number of the first sample that may still change.
+    pub(crate) fn settled(&self) -> u64 {
+        self.shared.settled.load(Acquire)
+    }
+
     /// The number of the oldest run still known.
     pub(crate) fn oldest_run(&self) -> u64 {
         self.shared.runs_claimed.load(Acquire).saturating_sub(RUNS as u64)
@@ -219,12 +317,16 @@ impl Reader {
             return None;
         }
         let slot = self.shared.slot(number);
+        // Read before its length, which it makes final.
+        let ended = slot.ended.load(Acquire);
         let run = Run {
             start: slot.start.load(Relaxed),
             first: Tick(slot.first.load(Relaxed)),
             step: slot.step.load(Relaxed) as u32,
             centre_hz: f64::from_bits(slot.centre_hz.load(Relaxed)),
             len: slot.len.load(Acquire),
+            mark: Mark { offset: slot.offset.load(Relaxed), clock_hz: slot.clock_hz.load(Relaxed) as u32 },
+            ended,
         };
         fence(Acquire);
         (number >= self.oldest_run()).then_some(run)
@@ -301,12 +403,57 @@ mod tests {
         writer.push(Tick(1000), 10, 0.0, &ramp(0, 10));
         writer.end_at(Tick(1031));
         assert_eq!(reader.newest().unwrap().len, 4);
-        writer.push(Tick(1040), 10, 0.0, &ramp(50, 2));
+        writer.push(Tick(1050), 10, 0.0, &ramp(50, 2));
         assert_eq!((reader.runs(), all(&reader, &reader.newest().unwrap())), (2, ramp(50, 2)));
         writer.end_at(Tick(5000));
         assert_eq!(reader.newest().unwrap().len, 2, "nothing to take back");
         writer.end_at(Tick(0));
         assert_eq!(reader.newest().unwrap().len, 0);
+    }
+
+    #[test]
+    fn what_is_written_again_replaces_what_was_there_from_its_tick_on() {
+        let (mut writer, reader) = ring(100);
+        writer.push(Tick(1000), 10, 1e9, &ramp(0, 10));
+        writer.push(Tick(1040), 10, 1e9, &ramp(70, 6)); // another gain
+        assert_eq!((reader.runs(), reader.settled()), (1, 4));
+        assert_eq!(all(&reader, &reader.run(0).unwrap()), [ramp(0, 4), ramp(70, 6)].concat());
+        writer.push(Tick(1050), 10, 2e9, &ramp(80, 5)); // tuned elsewhere
+        writer.push(Tick(1050), 10, 3e9, &ramp(90, 5)); // and again, at once
+        writer.push(Tick(1070), 20, 3e9, &ramp(60, 3)); // another rate
+        let runs: Vec<_> = (0..reader.runs()).map(|n| reader.run(n).unwrap()).collect();
+        let shape: Vec<_> = runs.iter().map(|run| (run.start, run.first.0, run.step, run.centre_hz, run.len)).collect();
+        let (first, third) = ((0, 1000, 10, 1e9, 5), (5, 1050, 10, 3e9, 2));
+        assert_eq!(shape, [first, (5, 1050, 10, 2e9, 0), third, (7, 1070, 20, 3e9, 3)], "no sample has two places");
+        assert_eq!(all(&reader, &runs[2]), ramp(90, 2));
+        assert_eq!(all(&reader, &runs[3]), ramp(60, 3));
+    }
+
+    #[test]
+    fn a_reader_knows_what_stays_as_it_is() {
+        let (mut writer, reader) = ring(100);
+        writer.push(Tick(1000), 10, 0.0, &ramp(0, 10));
+        let mut settled = |tick| {
+            writer.settle(Tick(tick));
+            reader.settled()
+        };
+        assert_eq!([0, 1000, 1001, 1041, 1100, 9000].map(&mut settled), [0, 0, 1, 5, 10, 10]);
+        writer.push(Tick(5000), 10, 0.0, &ramp(0, 3));
+        assert_eq!(reader.settled(), 10);
+        writer.push(Tick(5020), 10, 0.0, &[]);
+        assert_eq!((reader.settled(), reader.newest().unwrap().len), (12, 2));
+    }
+
+    #[test]
+    fn what_was_overwritten_stays_lost_when_the_writer_goes_back() {
+        let (mut writer, reader) = ring(1 << 14);
+        writer.push(Tick(0), 1, 0.0, &ramp(0, 20_000));
+        writer.end_at(Tick(18_000));
+        let run = reader.newest().unwrap();
+        let mut out = vec![Complex32::default(); 1000];
+        assert_eq!(reader.read(&run, 3000, &mut out), 20_000 - (1 << 14) - 3000);
+        assert_eq!(reader.read(&run, 17_000, &mut out), 0);
+        assert_eq!(out, ramp(17_000, 1000));
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use takt_base::{nearest, parse_number};
-use takt_dsp::file::SampleFormat;
+use takt_dsp::file::{Datatype, SampleFormat};
 
-/// What is wrong with the text of a source, a sink or a fault: where, what stands there, what could.
+/// A mistake in the text of a source, a sink or a fault: its place, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
     /// "source", "sink" or "fault".
@@ -20,26 +20,62 @@ pub struct SpecError {
     pub text: String,
     /// The part that is wrong, in bytes; empty where something is missing.
     pub at: Range<usize>,
-    /// What would be right there.
+    /// The right text there.
     pub expected: String,
-    /// What was probably meant.
-    pub meant: Option<String>,
+    remedy: Box<Remedy>,
 }
 
+/// All else that is known of a wrong text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Remedy {
+    /// No source, sink or fault has this name.
+    is_unknown: bool,
+    reason: Option<Reason>,
+    /// The likely meaning of the part that is wrong.
+    meant: Option<String>,
+    /// A whole text that would be right.
+    example: Option<String>,
+    /// Alternatives, behind the example.
+    others: &'static str,
+    /// The file whose format is missing.
+    unformatted: Option<PathBuf>,
+}
+
+/// Why a text is wrong, where the message does not say it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct Reason(String);
+
 impl SpecError {
-    /// What to write instead.
+    /// The text to write instead.
     #[must_use]
     pub fn fix(&self) -> String {
-        match &self.meant {
-            Some(meant) => {
-                let (before, after) = (self.text.get(..self.at.start), self.text.get(self.at.end..));
-                format!("--{} {}{meant}{}", self.what, before.unwrap_or(""), after.unwrap_or(""))
-            }
+        match self.instead() {
+            Some(text) => format!("--{} {text}{}", self.what, self.remedy.others),
             None => format!("give {} there", self.expected),
         }
     }
 
-    /// Where it goes wrong, counted in characters from 1.
+    /// A whole text that would be right, where one is known.
+    #[must_use]
+    pub fn instead(&self) -> Option<String> {
+        let Some(meant) = &self.remedy.meant else { return self.remedy.example.clone() };
+        let (before, after) = (self.text.get(..self.at.start), self.text.get(self.at.end..));
+        Some(format!("{}{meant}{}", before.unwrap_or(""), after.unwrap_or("")))
+    }
+
+    /// Why the text is wrong, where the message does not say it.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.remedy.reason.as_ref().map(|reason| reason.0.as_str())
+    }
+
+    /// The file whose sample format is missing, if that is what is wrong.
+    pub(crate) fn unformatted(&self) -> Option<&Path> {
+        self.remedy.unformatted.as_deref()
+    }
+
+    /// Place of the error, counted in characters from 1.
     fn character(&self) -> usize {
         self.text.get(..self.at.start).map_or(1, |before| before.chars().count() + 1)
     }
@@ -47,27 +83,35 @@ impl SpecError {
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SpecError { what, text, at, expected, meant } = self;
-        match text.get(at.clone()).filter(|got| !got.is_empty()) {
-            Some(got) => write!(f, "{what} `{text}`: `{got}` (character {}) is not {expected}", self.character())?,
-            None => write!(f, "{what} `{text}`: character {} lacks {expected}", self.character())?,
+        let SpecError { what, text, at, expected, remedy } = self;
+        match text.get(at.clone()).unwrap_or_default() {
+            got if remedy.is_unknown => write!(f, "unknown {what} `{got}`")?,
+            "" if at.start == text.len() => write!(f, "{what} `{text}` needs {expected}")?,
+            "" => write!(f, "{what} `{text}` (character {}) needs {expected}", self.character())?,
+            got => write!(f, "{what} `{text}`: `{got}` (character {}) is not {expected}", self.character())?,
         }
-        match meant {
+        match &remedy.meant {
             Some(meant) => write!(f, "; did you mean `{meant}`?"),
             None => Ok(()),
         }
     }
 }
 
-impl std::error::Error for SpecError {}
+impl std::error::Error for SpecError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.remedy.reason.as_ref().map(|reason| reason as &(dyn std::error::Error + 'static))
+    }
+}
 
-/// What may be written.
+/// Texts that may be written.
 pub(crate) struct Grammar {
     /// "source", "sink" or "fault".
     pub(crate) what: &'static str,
     pub(crate) kinds: &'static [Kind],
-    /// Of the kinds, for messages.
+    /// The kinds, for messages: "lose, delay and reboot".
     pub(crate) names: &'static str,
+    /// A text that is right.
+    pub(crate) example: &'static str,
     /// The main value stands first, without its key; whatever follows is `key=value`, without quotes. Messages guess nothing.
     pub(crate) strict: bool,
 }
@@ -93,9 +137,7 @@ impl<'a> Words<'a> {
         // A part of the text even where it is empty, so that an error can point at it.
         let rest = &text[text.len().min(name.len() + 1)..];
         let Some(kind) = grammar.kinds.iter().find(|kind| kind.name == name) else {
-            let expected = format!("a {}: {}", grammar.what, grammar.names);
-            let names = grammar.kinds.iter().map(|kind| kind.name);
-            return Err(grammar.wrong(text, name, expected, nearest(name, names)));
+            return Err(grammar.unknown(text, name));
         };
         let mut words = Words { grammar, text, kind, pairs: vec![] };
         for piece in pieces(rest, !grammar.strict) {
@@ -138,6 +180,10 @@ impl<'a> Words<'a> {
             [] => self.wrong(got, &format!("wanted: {name} has no keys"), &[]),
             keys => self.wrong(got, &format!("a key of {of}: {}", keys.join(", ")), keys),
         }
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
     }
 
     fn find(&self, key: &str) -> Option<&'a str> {
@@ -193,12 +239,14 @@ impl<'a> Words<'a> {
         Ok(flag.unwrap_or(false))
     }
 
-    /// A path that has to be there, without its quotes.
-    pub(crate) fn path(&self, expected: &str) -> Result<PathBuf, SpecError> {
-        match self.find("path").map(unquote).filter(|value| !value.is_empty()) {
-            Some(value) => Ok(value.into_owned().into()),
-            None => Err(self.lacks(expected)),
+    /// A path that has to be there, without its quotes; `example` is one.
+    pub(crate) fn path(&self, expected: &str, example: &str) -> Result<PathBuf, SpecError> {
+        if let Some(value) = self.find("path").map(unquote).filter(|value| !value.is_empty()) {
+            return Ok(value.into_owned().into());
         }
+        let mut error = self.lacks(expected, "");
+        error.remedy.example = Some(format!("{}:{example}", self.kind.name));
+        Err(error)
     }
 
     /// The format of a file of samples, if it is named.
@@ -210,12 +258,39 @@ impl<'a> Words<'a> {
     /// The format of the file at this path, named or by its extension.
     pub(crate) fn format_of(&self, path: &Path) -> Result<SampleFormat, SpecError> {
         let format = self.format()?.or_else(|| SampleFormat::of_path(path));
-        format.ok_or_else(|| self.lacks("format=sc16, sc8 or fc32: the name of the file does not say which"))
+        format.ok_or_else(|| self.lacks_format(path))
     }
 
-    /// Something is missing.
-    pub(crate) fn lacks(&self, expected: &str) -> SpecError {
-        self.wrong(&self.text[self.text.len()..], expected, &[])
+    /// The same of a file that is only read: it may have any type of SigMF.
+    pub(crate) fn datatype_of(&self, path: &Path) -> Result<Datatype, SpecError> {
+        let names = SampleFormat::ALL.map(SampleFormat::name);
+        let expected = format!("{} or a SigMF type such as cu8", names.join(", "));
+        let own = |name: &str| name.parse::<SampleFormat>().ok().map(Datatype::from);
+        let named = self.word("format", &expected, &names, |name| own(name).or_else(|| name.parse().ok()))?;
+        named.or_else(|| Datatype::of_path(path)).ok_or_else(|| self.lacks_format(path))
+    }
+
+    fn lacks_format(&self, path: &Path) -> SpecError {
+        let mut error = self.lacks("a sample format", "format=sc16");
+        error.remedy.reason = Some(Reason("the file name has no known suffix".to_owned()));
+        error.remedy.others = "   (or sc8, fc32)";
+        error.remedy.unformatted = Some(path.to_owned());
+        error
+    }
+
+    /// Something is missing: `expected` says what, and `addition` would do, unless it is empty.
+    pub(crate) fn lacks(&self, expected: &str, addition: &str) -> SpecError {
+        let mut error = self.wrong(&self.text[self.text.len()..], expected, &[]);
+        if !addition.is_empty() {
+            let text = self.text.trim_end_matches(',');
+            let separator = match text.find(':') {
+                None => ":",
+                Some(at) if at + 1 == text.len() => "",
+                Some(_) => ",",
+            };
+            error.remedy.example = Some(format!("{text}{separator}{addition}"));
+        }
+        error
     }
 
     /// `piece`, a part of the text, is not what could stand there; it may have been meant as one of a few words.
@@ -229,7 +304,19 @@ impl Grammar {
         let start = (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
         let at = start..start + piece.len();
         let meant = meant.filter(|_| !self.strict).map(str::to_owned);
-        SpecError { what: self.what, text: text.to_owned(), at, expected, meant }
+        let remedy = Box::new(Remedy { meant, ..Remedy::default() });
+        SpecError { what: self.what, text: text.to_owned(), at, expected, remedy }
+    }
+
+    /// No kind has this name, with which the text begins.
+    fn unknown(&self, text: &str, name: &str) -> SpecError {
+        let Grammar { what, names, example, .. } = self;
+        let nearest = nearest(name, self.kinds.iter().map(|kind| kind.name));
+        let mut error = self.wrong(text, name, (*names).to_owned(), nearest);
+        error.remedy.is_unknown = true;
+        error.remedy.reason = Some(Reason(format!("the {what}s are {names}")));
+        error.remedy.example = Some((*example).to_owned());
+        error
     }
 }
 
@@ -254,7 +341,7 @@ fn unquote(value: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What stands between the commas that are not in quotes.
+/// Text between the commas that are not in quotes.
 fn pieces(text: &str, quotes: bool) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |letter| {

@@ -12,7 +12,7 @@ pub struct Timebase {
 
 /// Hundredths of a millionth in one.
 const WHOLE: u64 = 100_000_000;
-/// Where a fraction has no room left, whole hertz must do: 2^-28 of the rate at most.
+/// Whole hertz must do if a fraction has no room left: 2^-28 of the rate at most.
 const MOST_TICKS: u64 = 1 << 42;
 const MOST_SECONDS: u64 = 1 << 20;
 
@@ -25,7 +25,7 @@ impl Timebase {
         Timebase { ticks: ticks / common, seconds: seconds / common, offset }
     }
 
-    /// Of a clock that has always run at this rate.
+    /// Timebase of a clock that has always run at this rate.
     #[must_use]
     pub fn of(clock: TickRate) -> Timebase {
         Timebase::new(clock.hz().into(), 1, 0)

@@ -14,7 +14,7 @@ use support::{Constant, SECOND};
 use takt_base::{Complex32, Stop, Tick, Ticks};
 use takt_emulator::drive::wall::{BATCH, Driver, Question, Settings};
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200, N200Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_packet::{Config, EngineKind, PortSpec};
@@ -72,13 +72,19 @@ fn opening() -> Vec<(u8, u32)> {
     pokes
 }
 
+/// Other frequencies and scales, now and then.
+fn changes(sequence: u32) -> impl Iterator<Item = (u8, u32)> {
+    let blocks = [settings::TX_DSP, settings::RX_DSP[0]].into_iter().filter(move |_| sequence.is_multiple_of(10));
+    blocks.flat_map(move |block| [(block + dsp::FREQUENCY, sequence << 16), (block + dsp::SCALE, 0x1364E - sequence)])
+}
+
 fn command(sequence: u16, action: FifoAction, bytes: &mut [u8]) -> usize {
     FifoCommand { sequence, tick: None, action }.write(bytes).unwrap()
 }
 
 #[test]
 fn a_device_that_streams_both_ways_allocates_nothing() {
-    let device = N200::new(Options { gpsdo: true, ..Options::default() }, signals()).unwrap();
+    let device = N200::new(N200Options { gpsdo: true, ..N200Options::default() }, signals()).unwrap();
     let mut device = Faulty::new(device, vec![], Tick(0), CLOCK);
     let mut wire = Wire { frame: Box::new([0; 9000]), datagrams: 0, bytes: 0 };
     let from: SocketAddr = "127.0.0.1:4000".parse().unwrap();
@@ -114,6 +120,11 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
         }
         // The first packets come ahead of the play head, as a host sends them.
         if sequence > 10 {
+            // In the middle of a packet of either direction.
+            for (register, data) in changes(sequence) {
+                let len = command(sequence as u16, FifoAction::Poke { register, data }, &mut bytes);
+                device.datagram(now + Ticks(701), Port(ports::FIFO), from, &bytes[..len], &mut wire);
+            }
             now += Ticks(1452);
             device.advance(now, &mut wire);
         }
@@ -130,7 +141,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
 fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
     let addr: std::net::IpAddr = loopback(77).into();
     let born = support::tick_at(takt_base::Clock::now(&takt_base::WallClock));
-    let device = N200::new(Options { born, ..Options::default() }, signals()).unwrap();
+    let device = N200::new(N200Options { born, ..N200Options::default() }, signals()).unwrap();
     let device = Faulty::new(device, vec![], born, CLOCK);
     let device_ports: Vec<Port> = device.ports().to_vec();
     let specs = device_ports.iter().map(|port| PortSpec { bind: SocketAddr::new(addr, port.0), peer: None }).collect();

@@ -10,12 +10,12 @@ use takt_base::{Complex32, Tick, Ticks};
 use takt_emulator::fault::Faulty;
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Tone;
-use takt_emulator::x310::{CLOCK, MASTER_CLOCK, Options, Signals, X310};
+use takt_emulator::x310::{CLOCK, MASTER_CLOCK, Signals, X310, X310Options};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_wire::WireError;
 use takt_wire::chdr::{
-    Control, ControlData, ControlOperation, ControlStatus, Data, DataHead, Management, Operation, Operations, Status,
-    StreamCommand, StreamOperation, StreamStatus,
+    Control, ControlData, ControlOperation, ControlStatus, Data, DataHead, Management, Operation, Operations, Protocol,
+    Status, StreamCommand, StreamOperation, StreamStatus,
 };
 use takt_wire::x310::ports;
 use takt_wire::x310::registers::{ddc, radio};
@@ -58,6 +58,8 @@ const HOST: u16 = 1;
 const ENDPOINTS: [(u16, u16); 2] = [(0, 20), (2, 22)];
 /// A microsecond, in the driver's ticks.
 const MICROSECOND: u64 = 1000;
+/// From the first sample of a packet to a change.
+const MIDDLE: u64 = 7 * MICROSECOND;
 
 impl Host {
     fn send(&mut self, write: impl FnOnce(&mut [u8]) -> Result<usize, WireError>) {
@@ -69,7 +71,8 @@ impl Host {
     fn manage(&mut self, hops: &[&[Operation]]) {
         let mut operations = Operations::NONE;
         hops.iter().for_each(|hop| operations.push_hop(hop).unwrap());
-        self.send(|out| Management { destination: 0, sequence: 0, source: HOST, operations }.write(out));
+        let protocol = Protocol::V1;
+        self.send(|out| Management { protocol, destination: 0, sequence: 0, source: HOST, operations }.write(out));
     }
 
     fn control(&mut self, to_port: u16, operation: ControlOperation, address: u32, word: u32) {
@@ -147,7 +150,7 @@ impl Host {
 }
 
 fn host() -> Host {
-    let device = X310::new(Options::default(), [signals(), signals()]).unwrap();
+    let device = X310::new(X310Options::default(), [signals(), signals()]).unwrap();
     let device = Faulty::new(device, vec![], Tick(0), CLOCK);
     let wire = Wire { frame: Box::new([0; 9000]), datagrams: 0, bytes: 0 };
     let mut host = Host { device, wire, now: Tick(MICROSECOND), bytes: Box::new([0; 9000]) };
@@ -167,6 +170,10 @@ fn an_x310_that_streams_both_ways_from_both_slots_allocates_nothing() {
             host.transmit(n, packet as u16);
             // As far as the host can have taken it: 8000 bytes each 79.84 us.
             host.credit(n, 8000 * packet, packet);
+            // In the middle of a packet of either direction.
+            host.now += Ticks(MIDDLE);
+            host.control(2 + 3 * n as u16, ControlOperation::Write, ddc::FREQUENCY, (packet as u32) << 16);
+            host.control(3 + 3 * n as u16, ControlOperation::Write, ddc::FREQUENCY, (packet as u32) << 16);
             if packet.is_multiple_of(100) {
                 host.command(n, StreamOperation::Resync, 7992 * (packet + 1), packet + 1);
                 host.control(4 + 3 * n as u16, ControlOperation::Read, radio::TIME_LOW, 0);
@@ -179,7 +186,7 @@ fn an_x310_that_streams_both_ways_from_both_slots_allocates_nothing() {
         }
         // The first packets come ahead of the play head, as a host sends them.
         if packet > 10 {
-            host.now += Ticks(79_840);
+            host.now += Ticks(79_840 - 2 * MIDDLE);
             host.device.advance(host.now, &mut host.wire);
         }
     }

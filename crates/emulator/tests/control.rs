@@ -4,7 +4,7 @@ mod support;
 
 use support::{DEVICE, Host, ms, ramps, us};
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{Board, N200, Options};
+use takt_emulator::n200::{Board, N200, N200Options};
 use takt_wire::n200::eeprom::{Daughterboard, Motherboard, board};
 use takt_wire::n200::registers::{firmware, i2c};
 use takt_wire::n200::{
@@ -38,7 +38,7 @@ fn hello_is_answered_with_version_12_and_the_address() {
 
 #[test]
 fn a_radio_without_its_mark_answers_a_hello_as_hardware_does() {
-    let mut host = Host::with(Options { marked: false, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { marked: false, ..N200Options::default() }, ramps(), &[]);
     assert!(matches!(host.ask(ControlAsk::Hello).unwrap().answer, ControlAnswer::Hello { software: false, .. }));
     let unused = host.replies[0].get(16..);
     assert_eq!(unused, Some(&[0; 20][..]));
@@ -46,7 +46,7 @@ fn a_radio_without_its_mark_answers_a_hello_as_hardware_does() {
 
 #[test] // nothing a host writes into a radio makes it one of takt's
 fn a_name_or_a_cell_that_a_host_writes_is_no_mark() {
-    let options = Options { name: "takt software radio".into(), marked: false, ..Options::default() };
+    let options = N200Options { name: "takt software radio".into(), marked: false, ..N200Options::default() };
     let mut host = Host::with(options, ramps(), &[]);
     for (cell, bytes) in (0..).zip(takt_wire::n200::ControlReply::SOFTWARE.as_chunks::<4>().0) {
         host.register(RegisterAction::FirmwarePoke, cell, u32::from_be_bytes(*bytes));
@@ -84,7 +84,7 @@ fn short_and_foreign_packets_are_answered_with_huh() {
 
 #[test]
 fn the_motherboard_says_who_it_is() {
-    let options = Options { serial: "ABC123".into(), name: "my radio".into(), ..Options::default() };
+    let options = N200Options { serial: "ABC123".into(), name: "my radio".into(), ..N200Options::default() };
     let mut host = Host::with(options, ramps(), &[]);
     let motherboard = Motherboard::parse(&image(&mut host, i2c::MOTHERBOARD, 60)).unwrap();
     assert_eq!((motherboard.serial.as_str(), motherboard.name.as_str()), ("ABC123", "my radio"));
@@ -99,12 +99,12 @@ fn each_board_has_its_ids_and_a_sound_checksum() {
         (Board::Basic, board::BASIC_RX, board::BASIC_TX),
         (Board::Lf, board::LF_RX, board::LF_TX),
     ] {
-        let mut host = Host::with(Options { board: fitted, ..Options::default() }, ramps(), &[]);
+        let mut host = Host::with(N200Options { board: fitted, ..N200Options::default() }, ramps(), &[]);
         assert_eq!(Daughterboard::parse(&image(&mut host, i2c::RX_BOARD, 32)).unwrap().id, rx);
         assert_eq!(Daughterboard::parse(&image(&mut host, i2c::TX_BOARD, 32)).unwrap().id, tx);
         assert!(image(&mut host, i2c::GRAND_DAUGHTERBOARD, 32).iter().all(|&b| b == 0xFF), "none fitted");
     }
-    let mut host = Host::with(Options { board: Board::None, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { board: Board::None, ..N200Options::default() }, ramps(), &[]);
     assert!(Daughterboard::parse(&image(&mut host, i2c::RX_BOARD, 32)).is_err());
 }
 
@@ -129,7 +129,7 @@ fn eeprom_contents_can_be_carried_over() {
     let data = I2cBytes::new(&[0x21, b'Q', 0]).unwrap();
     host.ask(ControlAsk::I2cWrite { address: i2c::MOTHERBOARD, data }).unwrap();
     let kept = host.look(|device| device.eeproms().clone());
-    let mut next = Host::with(Options { eeproms: Some(kept), ..Options::default() }, ramps(), &[]);
+    let mut next = Host::with(N200Options { eeproms: Some(kept), ..N200Options::default() }, ramps(), &[]);
     assert_eq!(read(&mut next, i2c::MOTHERBOARD, 0x21), b'Q');
 }
 
@@ -173,7 +173,7 @@ fn an_echo_has_exactly_the_wanted_length_and_reports_that_of_the_request() {
 
 #[test]
 fn versions_can_be_faked() {
-    let options = Options { firmware: 13, fpga: 0x000A_0003, firmware_minor: 9, ..Options::default() };
+    let options = N200Options { firmware: 13, fpga: 0x000A_0003, firmware_minor: 9, ..N200Options::default() };
     let mut host = Host::with(options, ramps(), &[]);
     assert_eq!(host.ask(ControlAsk::Hello).unwrap().version, 13);
     // A host of version 12 gets hellos for all it asks.
@@ -184,9 +184,9 @@ fn versions_can_be_faked() {
 #[test]
 fn serial_and_name_must_fit_the_eeprom() {
     for options in [
-        Options { serial: "0123456789".into(), ..Options::default() },
-        Options { name: "n".repeat(24), ..Options::default() },
-        Options { serial: "Ä".into(), ..Options::default() },
+        N200Options { serial: "0123456789".into(), ..N200Options::default() },
+        N200Options { name: "n".repeat(24), ..N200Options::default() },
+        N200Options { serial: "Ä".into(), ..N200Options::default() },
     ] {
         assert!(N200::new(options, ramps()).is_err());
     }

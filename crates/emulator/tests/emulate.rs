@@ -4,19 +4,26 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_emulator::emulate::{EmulateError, Emulator, Options, Summary, run};
+use takt_emulator::air::{ModelName, Radio, Scene};
+use takt_emulator::emulate::{
+    Board, EmulateError, Emulator, EmulatorOptions, InAir, ModelDevice, Notice, Radios, Summary, run, run_model,
+};
+use takt_emulator::x310::X310;
 use takt_packet::EngineError;
 use takt_testing::{HANG, loopback, wait_for};
+use takt_wire::n200::eeprom::Daughterboard;
 use takt_wire::n200::registers::i2c;
 use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, I2cBytes, ports};
+use takt_wire::x310::registers as wide;
+use takt_wire::x310::{Firmware, FirmwareAction};
 
 /// Addresses that nobody else uses.
 fn addr(n: u8) -> Ipv4Addr {
     loopback(100 + n)
 }
 
-fn options(n: u8) -> Options {
-    Options { addrs: vec![addr(n)], ..Options::default() }
+fn options(n: u8) -> EmulatorOptions {
+    EmulatorOptions { addrs: vec![addr(n)], ..EmulatorOptions::default() }
 }
 
 fn ask(addr: Ipv4Addr, ask: ControlAsk) -> ControlReply {
@@ -56,19 +63,20 @@ fn a_summary_and_options_survive_json() {
     for key in ["/lag/over_limit", "/lag/limit_us", "/lag/max_us", "/devices/0/rx/0/packets", "/devices/0/tx/samples"] {
         assert!(document.pointer(key).is_some_and(serde_json::Value::is_u64), "{key}");
     }
-    let options = Options { faults: vec!["lose:rx,every=3".into()], priority: Some(5), ..options(2) };
+    let options = EmulatorOptions { faults: vec!["lose:rx,every=3".into()], priority: Some(5), ..options(2) };
     let text = serde_json::to_string(&options).unwrap();
-    assert_eq!(serde_json::from_str::<Options>(&text).unwrap(), options);
+    assert_eq!(serde_json::from_str::<EmulatorOptions>(&text).unwrap(), options);
 }
 
 #[test]
 fn several_radios_have_their_own_serials_and_end_together() {
-    let options = Options { addrs: vec![addr(3), addr(4)], ..Options::default() };
+    let options = EmulatorOptions { addrs: vec![addr(3), addr(4)], ..EmulatorOptions::default() };
     let stop = Stop::new();
     let mut ready = Vec::new();
     let summary = run(
         &options,
-        &mut |addr| {
+        &mut |notice| {
+            let Notice::Ready { addr, .. } = notice else { panic!("{notice:?}") };
             ask(addr, ControlAsk::Hello);
             ready.push(addr);
             stop.request();
@@ -82,10 +90,41 @@ fn several_radios_have_their_own_serials_and_end_together() {
     assert_eq!(summary.lag.datagrams, 2, "the lag of both together");
 }
 
+/// Its PPS edges and its lag port are tested where they are; here that all of an emulator get the speed and say so.
+#[test]
+fn a_slow_radio_says_so_and_what_passes_for_hardware_is_never_slow() {
+    let slow = EmulatorOptions { addrs: vec![addr(13), addr(14)], speed: "0.1".parse().unwrap(), ..options(13) };
+    let summary = Emulator::start(&slow).unwrap().stop().unwrap();
+    let speeds: Vec<f64> = summary.devices.iter().map(|device| device.speed).collect();
+    assert_eq!((summary.speed, speeds.as_slice()), (0.1, &[0.1, 0.1][..]));
+    assert!(summary.devices.iter().all(|device| device.clock_hz == 100_000_000));
+    let text = serde_json::to_string(&slow).unwrap();
+    assert_eq!(serde_json::from_str::<EmulatorOptions>(&text).unwrap(), slow);
+    let older = text.replace(",\"speed\":\"0.1\"", "");
+    assert_ne!(older, text);
+    assert_eq!(serde_json::from_str::<EmulatorOptions>(&older).unwrap().speed.to_string(), "1");
+    let error = Emulator::start(&EmulatorOptions { as_hardware: true, ..slow }).err().unwrap();
+    assert!(matches!(error, EmulateError::HardwareSpeed { .. }), "{error}");
+}
+
+#[test]
+fn all_radios_of_an_air_have_the_speed_that_the_command_line_names() {
+    let radios = vec![Radio::new("a", ModelName::N200, addr(17)), Radio::new("b", ModelName::X310, addr(18))];
+    let mut scene = Scene { radios, ..Scene::default() };
+    scene.apply(&EmulatorOptions { speed: "0.5".parse().unwrap(), ..EmulatorOptions::default() }).unwrap();
+    let summary = InAir::start(&scene).unwrap().stop().unwrap();
+    let speed = |device: &ModelDevice| match device {
+        ModelDevice::N200(device) => device.speed,
+        ModelDevice::X310(device) => device.speed,
+    };
+    let speeds: Vec<f64> = summary.devices.iter().map(|device| speed(&device.device)).collect();
+    assert_eq!((summary.speed, speeds.as_slice()), (0.5, &[0.5, 0.5][..]));
+}
+
 #[test]
 fn a_taken_port_is_named_and_nothing_is_left_behind() {
     let taken = UdpSocket::bind((addr(6), ports::FIFO)).unwrap();
-    let options = Options { addrs: vec![addr(5), addr(6)], ..Options::default() };
+    let options = EmulatorOptions { addrs: vec![addr(5), addr(6)], ..EmulatorOptions::default() };
     let error = Emulator::start(&options).err().unwrap();
     assert!(
         matches!(&error, EmulateError::Ports { addr: at, source: EngineError::PortInUse { addr: port } }
@@ -100,20 +139,24 @@ fn a_taken_port_is_named_and_nothing_is_left_behind() {
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_starts() {
     let wrong = [
-        Options { addrs: vec![], ..Options::default() },
-        Options { addrs: vec![addr(7), addr(7)], ..Options::default() },
-        Options { serials: vec!["A".into(), "B".into()], ..options(7) },
-        Options { serials: vec!["0123456789".into()], ..options(7) },
-        Options { faults: vec!["lose:rx".into()], ..options(7) },
-        Options { allow: vec!["everybody".into()], ..options(7) },
-        Options { engine: "netmap".into(), ..options(7) },
-        Options { cores: vec![100_000], ..options(7) },
-        Options { eeproms: vec!["/proc/version".into()], ..options(7) },
-        Options { sources: vec!["tnoe".into()], ..options(7) },
-        Options { sinks: vec!["file:/nowhere/at/all.sc16".into()], ..options(7) },
-        Options { sources: vec!["sigmf:/nowhere/at/all".into()], ..options(7) },
-        Options { sinks: vec!["sigmf:/tmp/takt-shared".into()], addrs: vec![addr(7), addr(11)], ..Options::default() },
-        Options { addrs: vec![Ipv4Addr::new(203, 0, 113, 1)], ..Options::default() },
+        EmulatorOptions { addrs: vec![], ..EmulatorOptions::default() },
+        EmulatorOptions { addrs: vec![addr(7), addr(7)], ..EmulatorOptions::default() },
+        EmulatorOptions { serials: vec!["A".into(), "B".into()], ..options(7) },
+        EmulatorOptions { serials: vec!["0123456789".into()], ..options(7) },
+        EmulatorOptions { faults: vec!["lose:rx".into()], ..options(7) },
+        EmulatorOptions { allow: vec!["everybody".into()], ..options(7) },
+        EmulatorOptions { engine: "netmap".into(), ..options(7) },
+        EmulatorOptions { cores: vec![100_000], ..options(7) },
+        EmulatorOptions { eeproms: vec!["/proc/version".into()], ..options(7) },
+        EmulatorOptions { sources: vec!["tnoe".into()], ..options(7) },
+        EmulatorOptions { sinks: vec!["file:/nowhere/at/all.sc16".into()], ..options(7) },
+        EmulatorOptions { sources: vec!["sigmf:/nowhere/at/all".into()], ..options(7) },
+        EmulatorOptions {
+            sinks: vec!["sigmf:/tmp/takt-shared".into()],
+            addrs: vec![addr(7), addr(11)],
+            ..EmulatorOptions::default()
+        },
+        EmulatorOptions { addrs: vec![Ipv4Addr::new(203, 0, 113, 1)], ..EmulatorOptions::default() },
     ];
     for options in wrong {
         assert!(Emulator::start(&options).is_err(), "{options:?}");
@@ -131,7 +174,7 @@ fn an_eeprom_file_is_kept_between_runs() {
     for beside in ["radio.partial", "radio.eeprom.tmp", ".radio.eeprom.tmp"] {
         std::os::unix::fs::symlink(&victim, folder.path().join(beside)).unwrap();
     }
-    let options = Options { eeproms: vec![file.clone()], names: vec!["first".into()], ..options(8) };
+    let options = EmulatorOptions { eeproms: vec![file.clone()], names: vec!["first".into()], ..options(8) };
     let emulator = Emulator::start(&options).unwrap();
     let data = I2cBytes::new(&[0x21, b'F']).unwrap();
     ask(addr(8), ControlAsk::I2cWrite { address: i2c::MOTHERBOARD, data });
@@ -146,6 +189,106 @@ fn an_eeprom_file_is_kept_between_runs() {
     emulator.stop().unwrap();
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "nothing is left beside it");
+}
+
+#[test] // the front end was that of the option, and the EEPROM that of the file
+fn an_eeprom_file_says_which_board_it_is_and_another_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("radio.eeprom");
+    let with = |board: Option<Board>| EmulatorOptions { eeproms: vec![file.clone()], board, ..options(15) };
+    let emulator = Emulator::start(&with(Some(Board::Wbx))).unwrap();
+    let data = I2cBytes::new(&[0x21, b'W']).unwrap();
+    ask(addr(15), ControlAsk::I2cWrite { address: i2c::MOTHERBOARD, data });
+    emulator.stop().unwrap();
+    let refused = || Emulator::start(&with(Some(Board::Sbx))).err().unwrap().to_string();
+    let said = refused();
+    assert!(said.starts_with(&file.display().to_string()), "{said}");
+    assert!(said.ends_with("is the EEPROM of a radio with board wbx, and the board is to be sbx"), "{said}");
+    for board in [None, Some(Board::Wbx)] {
+        let summary = Emulator::start(&with(board)).unwrap().stop().unwrap();
+        assert_eq!(summary.devices[0].radio.tuning.rx_gain_db, None, "an SBX has a gain");
+    }
+    // As a host burns it: a CBX, which is not emulated.
+    let mut bytes = std::fs::read(&file).unwrap();
+    for (half, id) in [(256, 0x0066), (512, 0x0067)] {
+        let image = &mut bytes[half..half + Daughterboard::IMAGE_BYTES];
+        let board = Daughterboard { id, ..Daughterboard::parse(image).unwrap() };
+        image.copy_from_slice(&board.image());
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let said = refused();
+    assert!(said.contains("with board 0x0067/0x0066, and"), "{said}");
+    Emulator::start(&with(None)).unwrap().stop().unwrap();
+}
+
+/// Answers of the processor of an X310.
+fn firmware(addr: Ipv4Addr, action: FirmwareAction, address: u32, data: u32) -> u32 {
+    let socket = UdpSocket::bind((loopback(250), 0)).unwrap();
+    socket.set_read_timeout(Some(HANG)).unwrap();
+    let mut bytes = [0; Firmware::BYTES];
+    Firmware { action, ack: true, error: false, sequence: 1, address, data }.write(&mut bytes).unwrap();
+    socket.send_to(&bytes, (addr, takt_wire::x310::ports::FIRMWARE)).unwrap();
+    let (len, _) = socket.recv_from(&mut bytes).unwrap();
+    Firmware::parse(&bytes[..len]).unwrap().data
+}
+
+#[test]
+fn an_x310_reads_its_name_from_the_file_of_the_run_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("radio.eeprom");
+    let options = EmulatorOptions { eeproms: vec![file.clone()], ..options(12) };
+    // The word of the mirror where the name begins.
+    let name = |addr| {
+        let word = wide::shared::BASE + 4 * (wide::shared::EEPROM + 19);
+        firmware(addr, FirmwareAction::Peek, word, 0).to_be_bytes()
+    };
+    let radios = Radios::<X310>::start(&options).unwrap();
+    let (start, send) = (wide::i2c::START | wide::i2c::WRITE, wide::i2c::WRITE);
+    for (byte, command) in [(wide::i2c::MOTHERBOARD << 1, start), (0, send), (76, send), (b'X', send)] {
+        for (register, word) in [(wide::i2c::DATA, byte.into()), (wide::i2c::COMMAND, command)] {
+            firmware(addr(12), FirmwareAction::Poke, wide::i2c::BASE + 4 * register, word);
+        }
+    }
+    assert_eq!(&name(addr(12)), b"x310");
+    radios.stop().unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 5120);
+    let radios = Radios::<X310>::start(&options).unwrap();
+    assert_eq!(&name(addr(12)), b"X310");
+    radios.stop().unwrap();
+
+    std::fs::write(&file, [0_u8; 1024]).unwrap();
+    let error = Radios::<X310>::start(&options).err().unwrap();
+    assert!(matches!(error, EmulateError::ForeignEeprom { bytes: 1024, want: 5120, .. }), "an N200's: {error:?}");
+}
+
+#[test]
+fn a_host_that_another_release_of_uhd_would_serve_is_told_of_while_the_radio_runs() {
+    let options = EmulatorOptions { uhd: Some("4.10".parse().unwrap()), ..options(16) };
+    let claim = |time| {
+        let address = wide::shared::BASE + 4 * wide::shared::CLAIM_TIME;
+        firmware(addr(16), FirmwareAction::Poke, address, time);
+    };
+    let (stop, mut told) = (Stop::new(), Vec::new());
+    let mut notify = |notice| match notice {
+        Notice::Ready { addr, .. } => {
+            claim(1);
+            let address = wide::board::BASE + 4 * wide::board::RFNOC_INFO;
+            assert_eq!(firmware(addr, FirmwareAction::Peek, address, 0), 0x0040_0100);
+            claim(0);
+        }
+        Notice::Unserved { addr, advice } => {
+            told.push((addr, advice));
+            stop.request();
+        }
+        Notice::Speed(_) => {}
+    };
+    let summary = run_model::<X310>(&options, &mut notify, &stop).unwrap();
+    assert!(told.len() == 1 && told[0].0 == addr(16) && told[0].1.contains("--uhd 4.11"), "{told:?}");
+    assert_eq!(summary.devices[0].radio.control.unserved_hosts, 1);
+    let text = serde_json::to_string(&options).unwrap();
+    assert_eq!(serde_json::from_str::<EmulatorOptions>(&text).unwrap(), options);
+    let error = Emulator::start(&options).err().unwrap();
+    assert!(matches!(&error, EmulateError::Unfit { model: "n200", option } if option == "--uhd 4.10"), "{error}");
 }
 
 #[test]
@@ -181,7 +324,7 @@ fn garbage_at_full_rate_ends_nothing() {
 #[test]
 fn both_engines_run_a_radio_aggregated_or_not() {
     for (engine, aggregate) in [("socket", false), ("mmsg", false), ("mmsg", true)] {
-        let options = Options { engine: engine.into(), aggregate, ..options(10) };
+        let options = EmulatorOptions { engine: engine.into(), aggregate, ..options(10) };
         let emulator = Emulator::start(&options).unwrap();
         ask(addr(10), ControlAsk::Hello);
         emulator.stop().unwrap();

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Host, ms, ramps, us};
 use takt_base::{Complex32, Tick};
-use takt_emulator::n200::{Board, Options, Signals};
+use takt_emulator::n200::{Board, N200Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
 use takt_wire::n200::StreamAction::{Start, Stop};
@@ -60,7 +60,7 @@ fn a_timed_start_is_no_run_before_its_time() {
 
 #[test]
 fn boards_without_oscillators_show_no_lock() {
-    let mut host = Host::with(Options { board: Board::Basic, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { board: Board::Basic, ..N200Options::default() }, ramps(), &[]);
     assert_eq!(host.peek(readback::GPIO), 0);
 }
 
@@ -96,7 +96,7 @@ fn tune(host: &mut Host, slave: u32) {
 fn sources_and_sinks_get_where_zero_lies() {
     let (rx0, rx1, tx) = (Tuned::default(), Tuned::default(), Tuned::default());
     let signals = Signals { sources: [Box::new(rx0.clone()), Box::new(rx1.clone())], sink: Box::new(tx.clone()) };
-    let mut host = Host::with(Options::default(), signals, &[]);
+    let mut host = Host::with(N200Options::default(), signals, &[]);
     tune(&mut host, spi::RX_BOARD);
     tune(&mut host, spi::TX_BOARD);
     host.poke(settings::RX_DSP[1], 0x0290_2903);
@@ -113,7 +113,7 @@ fn sources_and_sinks_get_where_zero_lies() {
 
 #[test]
 fn a_wbx_halves_its_synthesiser() {
-    let mut host = Host::with(Options { board: Board::Wbx, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { board: Board::Wbx, ..N200Options::default() }, ramps(), &[]);
     tune(&mut host, spi::RX_BOARD);
     host.run(us(10));
     assert_eq!(host.report().tuning.rx_hz[0], 1200e6);
@@ -122,7 +122,7 @@ fn a_wbx_halves_its_synthesiser() {
 #[test]
 fn the_tx_mux_and_the_board_undo_each_other() {
     let (signals, recorder) = support::recorded();
-    let mut host = Host::with(Options::default(), signals, &[]);
+    let mut host = Host::with(N200Options::default(), signals, &[]);
     host.open_tx(4, Format::Sc16);
     for (mux, re, im) in [(0x01, 0.5, 0.0), (0x10, 0.0, 0.5)] {
         host.poke(settings::TX_MUX, mux);

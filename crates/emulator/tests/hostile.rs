@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use support::Recorder;
 use takt_base::{Tick, Ticks};
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200, Options};
+use takt_emulator::n200::{CLOCK, N200, N200Options};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_wire::n200::registers::{firmware, i2c, settings, settings_address};
 use takt_wire::n200::{
@@ -168,7 +168,7 @@ impl Outbox for Keep {
 
 fn device(faults: &[&str]) -> (Faulty<N200>, Recorder) {
     let (signals, recorder) = support::recorded();
-    let device = N200::new(Options { gpsdo: true, ..Options::default() }, signals).unwrap();
+    let device = N200::new(N200Options { gpsdo: true, ..N200Options::default() }, signals).unwrap();
     let faults = faults.iter().map(|f| f.parse().unwrap()).collect();
     (Faulty::new(device, faults, Tick(0), CLOCK), recorder)
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Host, SECOND, ms, ramps, us};
-use takt_emulator::n200::Options;
+use takt_emulator::n200::N200Options;
 use takt_emulator::policy::Destinations;
 use takt_wire::n200::StreamAction::{Samples, Start};
 use takt_wire::n200::registers::{firmware, settings};
@@ -121,7 +121,7 @@ fn a_foreign_destination_is_refused_and_counted() {
 #[test]
 fn another_address_of_an_allowed_network_is_refused_and_counted() {
     let allowed = Destinations::allowing(["203.0.113.0/24".parse().unwrap()]);
-    let mut host = Host::with(Options { destinations: allowed, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { destinations: allowed, ..N200Options::default() }, ramps(), &[]);
     let victim = "203.0.113.5".parse().unwrap();
     for port in [ports::RX0, ports::RX1, ports::TX] {
         host.replies.clear();
@@ -136,7 +136,7 @@ fn another_address_of_an_allowed_network_is_refused_and_counted() {
 #[test]
 fn another_address_of_an_allowed_network_is_a_destination_where_redirects_are() {
     let allowed = Destinations::allowing(["203.0.113.0/24".parse().unwrap()]).with_redirects(true);
-    let mut host = Host::with(Options { destinations: allowed, ..Options::default() }, ramps(), &[]);
+    let mut host = Host::with(N200Options { destinations: allowed, ..N200Options::default() }, ramps(), &[]);
     host.replies.clear();
     host.direct(ports::RX0, Destination::Named { address: "203.0.113.5".parse().unwrap(), port: 5000 });
     host.run(us(10));
@@ -163,7 +163,7 @@ fn the_gpsdo_memory_is_a_cell_like_any_other() {
 }
 
 fn with_gpsdo() -> Host {
-    Host::with(Options { gpsdo: true, utc_at_tick_0_s: 1_700_000_000, ..Options::default() }, ramps(), &[])
+    Host::with(N200Options { gpsdo: true, utc_at_tick_0_s: 1_700_000_000, ..N200Options::default() }, ramps(), &[])
 }
 
 #[test]

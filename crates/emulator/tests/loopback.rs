@@ -1,4 +1,4 @@
-//! What a transmitter sends and what a receiver on the same cable receives, judged by the signal that was meant.
+//! Signals of a transmitter at a receiver on the same cable, judged by the signal that was meant.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -119,6 +119,43 @@ fn a_receiver_tuned_elsewhere_receives_the_difference_or_nothing() {
         source.tuned(Tick(0), centre_hz);
         let received = receive(&mut source, 1_100_000, 10, 1000);
         assert!(received.iter().all(|x| x.norm() < 1e-4), "nothing of it at {centre_hz}");
+    }
+}
+
+#[test]
+fn a_tuning_of_the_receiver_holds_from_its_tick_on_though_the_block_began_before() {
+    let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 16);
+    send_tone(&mut sink, 0.0, 0.5, 1_000_000, 4, 4000);
+    source.tuned(Tick(1_004_002), 2e9);
+    source.tuned(Tick(1_008_000), 0.0);
+    let longest = span(4, 4);
+    assert_eq!(source.lookahead(Tick(1_000_000), 4), Ticks(longest), "one of these tunings needs a filter");
+    assert_eq!(source.lookahead(Tick(1_008_000), 4), Ticks(0));
+    let received = receive(&mut source, 1_000_000, 4, 4000);
+    for (n, x) in received.iter().enumerate() {
+        assert_eq!(x.re, if (1001..2000).contains(&n) { 0.0 } else { 0.5 }, "sample {n}");
+    }
+}
+
+#[test]
+fn what_is_sent_anew_replaces_the_rest() {
+    let mut sent = vec![Complex32::default(); 1000];
+    noise(1, 0.1, Tick(0), 1, &mut sent);
+    let louder: Vec<_> = sent.iter().map(|x| x.scale(2.0)).collect();
+    let tick = |n: u64| Tick(1_000_000 + 4 * n);
+    let (mut sink, mut replaced) = loopback::pair(CLOCK, 1 << 14);
+    sink.take(tick(0), 4, &sent, WHOLE);
+    sink.take(tick(300), 4, &louder[300..], BurstEdges { start: false, end: true });
+    sink.tuned(Tick(tick(700).0 - 1), 1e6);
+    sink.take(tick(700), 4, &louder[700..], BurstEdges { start: false, end: true });
+    let (mut sink, mut at_once) = loopback::pair(CLOCK, 1 << 14);
+    sink.take(tick(0), 4, &[&sent[..300], &louder[300..700]].concat(), MIDDLE);
+    sink.tuned(Tick(0), 1e6);
+    sink.take(tick(700), 4, &louder[700..], WHOLE);
+    for (first, step) in [(1_000_000 - 400, 4), (1_000_001, 4), (999_999, 7)] {
+        let received = receive(&mut replaced, first, step, 1200);
+        assert_eq!(received, receive(&mut at_once, first, step, 1200), "{first} {step}");
+        assert!(received.iter().any(|x| x.norm() > 0.1));
     }
 }
 

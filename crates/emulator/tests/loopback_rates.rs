@@ -1,4 +1,4 @@
-//! What a host sends is what a host receives: amplitude, frequency and time stamps, through wire formats, scale words,
+//! A host receives what a host sends: amplitude, frequency and time stamps. They pass wire formats, scale words,
 //! oscillators and frequency words, at every one of the 255 rates. A host computes with floats; so does this test.
 
 mod support;
@@ -9,7 +9,7 @@ use support::{Host, Rx, ms, us};
 use takt_base::{Complex32, Tick, Ticks};
 use takt_dsp::{Rotation, estimate_tone, tone};
 use takt_emulator::loopback;
-use takt_emulator::n200::{CLOCK, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200Options, Signals};
 use takt_wire::n200::StreamAction::Samples;
 use takt_wire::n200::rate::{Direction, Factor};
 use takt_wire::n200::registers::{settings, spi};
@@ -21,7 +21,7 @@ fn cabled() -> Host {
     let (sink, mut sources) = loopback::join(CLOCK, 2);
     let (second, first) = (sources.pop().unwrap(), sources.pop().unwrap());
     let signals = Signals { sources: [Box::new(first), Box::new(second)], sink: Box::new(sink) };
-    Host::with(Options::default(), signals, &[])
+    Host::with(N200Options::default(), signals, &[])
 }
 
 /// Device time of tick 0 of the free-running counter, counted backwards: device time is tick - this.
@@ -43,7 +43,7 @@ fn send_tone(host: &mut Host, factor: Factor, format: Format, hz: f64, amplitude
     }
 }
 
-/// What DSP `n` received, as floats, and the device time of the first sample. The samples must be contiguous.
+/// Samples that DSP `n` received, as floats, and the device time of the first. The samples must be contiguous.
 fn samples_of(host: &Host, n: usize, factor: Factor, format: Format) -> (u64, Vec<Complex32>) {
     let scale = factor.scaling(Direction::Rx, format).host_factor as f32;
     let mut all = Vec::new();

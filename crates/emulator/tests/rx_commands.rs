@@ -4,7 +4,7 @@ mod support;
 
 use support::{Host, Rx, SECOND, ms, us};
 use takt_wire::n200::StreamAction::{Samples, SamplesAndMore, Start, Stop};
-use takt_wire::n200::registers::{rx_control, settings};
+use takt_wire::n200::registers::{dsp, rx_control, settings};
 use takt_wire::n200::{RxEvent, StreamAction};
 use takt_wire::sample::Format;
 
@@ -230,6 +230,22 @@ fn a_clear_while_waiting_means_nothing_ever_starts() {
     host.poke(settings::RX_CONTROL[0] + rx_control::CLEAR, 1);
     host.run(ms(200));
     assert_eq!(host.rx[0], []);
+}
+
+#[test]
+fn a_command_gives_as_many_samples_as_requested_whatever_becomes_of_the_rate() {
+    let mut host = Host::receiving(&[]);
+    let at = host.time() + 10_000;
+    host.stream(0, Samples(250), Some(at));
+    for (tick, cic) in [(at + 3_000, 50), (at + 3_000, 200), (at + 40_000, 100), (at + 40_001, 50)] {
+        host.poke_at(tick, settings::RX_DSP[0] + dsp::RATE, cic);
+    }
+    host.run(ms(2));
+    let packets: Vec<_> = host.packets(0).iter().map(|packet| (packet.0 - at, packet.1, packet.2)).collect();
+    // 30 samples, then 185 of 200 ticks, one of 100, and the rest.
+    let meant = [(0, 30, false), (3_000, 100, false), (23_000, 85, false), (40_000, 1, false), (40_100, 34, true)];
+    assert_eq!(packets, meant);
+    assert_eq!(host.messages(0), []);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What a receive DSP sends: sizes, formats, counters, scaling.
+//! Packets of a receive DSP: sizes, formats, counters, scaling.
 
 mod support;
 
 use support::{Host, Rx, constant, ms, us};
-use takt_emulator::n200::{Options, Signals};
+use takt_emulator::n200::{N200Options, Signals};
 use takt_wire::n200::StreamAction::{Samples, SamplesAndMore, Start, Stop};
 use takt_wire::n200::rate::Factor;
 use takt_wire::n200::registers::{rx_control, settings};
@@ -11,7 +11,7 @@ use takt_wire::n200::{Destination, RxEvent, ports};
 use takt_wire::sample::Format;
 
 fn host(signals: Signals) -> Host {
-    Host::with(Options::default(), signals, &[])
+    Host::with(N200Options::default(), signals, &[])
 }
 
 /// So many samples of DSP 0, received through a stream opened with this step, format and packet size.
@@ -141,18 +141,20 @@ fn more_packets_than_the_wire_carries_are_an_overflow() {
     assert_eq!(host.messages(0), []);
 }
 
-#[test]
-fn a_new_rate_holds_from_the_next_packet() {
+#[test] // a packet has one rate: that of before ends with the last sample of before
+fn a_new_rate_holds_from_its_sample_on() {
     let mut host = Host::receiving(&[]);
-    host.stream(0, Start, None);
-    host.run(us(250));
+    let at = host.time() + 10_000;
+    host.stream(0, Start, Some(at));
+    host.run(us(10));
     let factor = Factor::new(10).unwrap();
     let word = factor.rate_word(takt_wire::n200::rate::Direction::Rx).0;
-    host.poke(settings::RX_DSP[0] + 2, word);
-    host.run(us(200));
-    let times: Vec<_> = host.packets(0).iter().map(|p| p.0).collect();
-    let gaps: Vec<_> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    assert_eq!(gaps[..5], [10_000, 10_000, 10_000, 1000, 1000]);
+    host.poke_at(at + 25_001, settings::RX_DSP[0] + 2, word);
+    host.run(us(600));
+    let packets: Vec<_> = host.packets(0).iter().map(|packet| (packet.0 - at, packet.1)).collect();
+    // Sample 251 is the first of the new rate; it comes when it was to come anyway.
+    let meant = [(0, 100), (10_000, 100), (20_000, 51), (25_100, 100), (26_100, 100)];
+    assert_eq!(packets[..5], meant);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use takt_dsp::sigmf::{Capture, Global, Reader, Writer};
 use takt_emulator::n200::Signals;
 use takt_emulator::signals::{self, Setting, SignalReport, Watch};
 use takt_emulator::sink::BurstEdges;
+use takt_wire::sample::full_scale;
 
 fn open(source: &str, sink: &str) -> Result<(Signals, Watch), signals::SignalError> {
     let setting = Setting {
@@ -66,10 +67,11 @@ fn bursts_become_captures_with_their_time_and_frequency() {
     assert_eq!(metadata.captures[1].frequency_hz, Some(2.4e9));
     assert_eq!(metadata.captures[2].frequency_hz, Some(2.5e9));
     assert_eq!(metadata.captures[1].global_index, Some(2_000_000));
-    recording.seek(1009).unwrap();
+    recording.seek(1009);
     let mut samples = [Complex32::default(); 2];
     recording.read(&mut samples).unwrap();
-    assert_eq!(samples, [Complex32::new(0.5, -0.5), Complex32::new(0.75, -0.75)]);
+    let near = |sample: Complex32, value: f32| (sample - Complex32::new(value, -value)).norm() < 1e-4;
+    assert!(near(samples[0], 0.5) && near(samples[1], 0.75), "{samples:?}");
 
     let second = Reader::open(&dir.path().join("tx-2")).unwrap();
     assert_eq!((second.samples(), second.metadata().global.sample_rate_sps), (7, Some(25e6)));
@@ -128,7 +130,7 @@ fn raw_words_are_marked_as_such() {
     std::fs::write(&path, [1, 0, 0, 0x80]).unwrap();
     let (mut signals, _watch) = open(&format!("file:{},raw,loop", path.display()), "null").unwrap();
     assert!(signals.sources[0].raw());
-    assert_eq!(receive(&mut signals, 0, 0, 2, 2), [Complex32::new(1.0 / 32_768.0, -1.0); 2]);
+    assert_eq!(receive(&mut signals, 0, 0, 2, 2), [Complex32::new(1.0, -32_768.0).scale(1.0 / full_scale::SC16); 2]);
     assert!(!open("tone", "null").unwrap().0.sources[0].raw());
     assert!(!open("tone", "null").unwrap().0.sink.wants_samples());
 }
@@ -162,7 +164,8 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
         let global = Global { sample_rate_sps: rate, ..Global::new(SampleFormat::Sc16) };
         let mut writer = Writer::create(&path, global, Existing::Replace).unwrap();
         writer.begin_capture(Capture::default());
-        writer.finish().unwrap();
+        writer.write(&[Complex32::default()]).unwrap();
+        writer.seal().unwrap();
         format!("sigmf:{}", path.display())
     };
     let (text, fix) = refused(&make(Some(1.92e6)), "null");
@@ -174,6 +177,51 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
     let (text, _) = refused(&make(None), "null");
     assert_eq!(text, "source sigmf:path=r: r names no sample rate: ");
     assert!(open(&make(Some(3_571_428.57)), "null").is_ok(), "a rate written with nine digits");
+    std::fs::write(dir.path().join("r.sigmf-data"), [1; 4]).unwrap();
+    let (text, fix) = refused(&format!("sigmf:{here}/r"), "null");
+    assert!(text.starts_with("source sigmf:path=r: r.sigmf-meta: /global/core:sha512 is "), "{text}");
+    assert_eq!(fix, "restore the data file; if it was changed on purpose, take the field away");
+}
+
+/// A recording of another program in the folder: `global` beside datatype and rate, its captures and its data.
+fn foreign(dir: &std::path::Path, datatype: &str, global: &str, captures: &str, data: &[u8]) -> String {
+    let meta = format!(
+        r#"{{"global": {{"core:datatype": "{datatype}", "core:version": "1.2.0", "core:sample_rate": 1e6{global}}},
+            "captures": [{captures}], "annotations": []}}"#
+    );
+    std::fs::write(dir.join("f.sigmf-meta"), meta).unwrap();
+    std::fs::write(dir.join("f.sigmf-data"), data).unwrap();
+    format!("sigmf:{}", dir.join("f").display())
+}
+
+#[test]
+fn a_recording_is_received_from_its_first_capture_on_in_the_channel_that_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    // Real numbers of 16 bits, the higher byte first; two channels. Four samples lie before the first capture.
+    let data: Vec<u8> = (0..20u16).flat_map(u16::to_be_bytes).collect();
+    let start = r#"{"core:sample_start": 4}"#;
+    let source = foreign(dir.path(), "ri16_be", r#", "core:num_channels": 2"#, start, &data);
+    for (channel, first) in [(0, 8), (1, 9)] {
+        let (mut signals, _watch) = open(&format!("{source},channel={channel}"), "null").unwrap();
+        let received = receive(&mut signals, 0, 1000, 100, 7);
+        let integers: Vec<i32> = received.iter().map(|x| (x.re * 32_767.0).round() as i32).collect();
+        assert_eq!(integers, [first, first + 2, first + 4, first + 6, first + 8, first + 10, 0], "channel {channel}");
+        assert!(received.iter().all(|x| x.im == 0.0));
+    }
+    let error = open(&format!("{source},channel=2"), "null").map(|_| ()).unwrap_err();
+    assert_eq!(error.fix(), "name a channel from 0 to 1");
+}
+
+#[test] // it was a source of silence
+fn a_recording_without_samples_is_no_source() {
+    let dir = tempfile::tempdir().unwrap();
+    for (captures, data) in [("", 0), (r#"{"core:sample_start": 0}"#, 0), (r#"{"core:sample_start": 3}"#, 12)] {
+        let source = foreign(dir.path(), "ci16_le", "", captures, &vec![0; data]);
+        assert!(open(&source, "null").is_err(), "{captures}");
+    }
+    let source = foreign(dir.path(), "cu8", "", "", &[255; 8]);
+    let (mut signals, _watch) = open(&source, "null").unwrap();
+    assert_eq!(receive(&mut signals, 0, 0, 100, 1), [Complex32::new(1.0, 1.0)], "no capture is one");
 }
 
 #[test]
@@ -225,10 +273,15 @@ fn nothing_is_allocated_while_samples_flow() {
             let before = allocations::count();
             for k in 0..100u64 {
                 let (tx_step, rx_step) = if k < 50 { (4, 4) } else { (10, 25) };
-                signals.sink.tuned(Tick(0), 1e9);
-                signals.sources[0].tuned(Tick(0), 1e9 + if k % 10 > 5 { 1e5 } else { 0.0 });
                 let first = k * 726 * 25;
+                signals.sink.tuned(Tick(first), 1e9);
+                signals.sources[0].tuned(Tick(first + 5000), 1e9 + if k % 10 > 5 { 1e5 } else { 0.0 });
                 signals.sink.take(Tick(first), tx_step, &ramp[..363], BurstEdges { start: true, end: k % 3 == 0 });
+                // Retuned while it plays.
+                signals.sink.tuned(Tick(first + 997), 1e9 + 2e5);
+                let rest = Tick(first + 100 * u64::from(tx_step));
+                signals.sink.take(rest, tx_step, &ramp[100..363], BurstEdges { start: false, end: k % 3 == 0 });
+                signals.sink.passed(Tick(first + 363 * u64::from(tx_step)));
                 let _ = signals.sources[1].lookahead(Tick(first), rx_step);
                 signals.sources[1].fill(Tick(first), rx_step, &mut out);
                 signals.sources[0].fill(Tick(first), rx_step, &mut out);

@@ -4,7 +4,7 @@
 mod support;
 
 use support::{Host, LATENCY, Rx, SECOND, constant, ms, ramps, us};
-use takt_emulator::n200::{Options, OverflowPolicy};
+use takt_emulator::n200::{N200Options, OverflowPolicy};
 use takt_wire::n200::StreamAction::{Samples, SamplesAndMore, Start, Stop};
 use takt_wire::n200::TxEvent::{BurstAck, TimeError};
 use takt_wire::n200::rate::{Direction, Factor};
@@ -29,7 +29,7 @@ fn trap_01_an_overflow_ends_the_stream_until_it_is_commanded_again() {
 
 #[test]
 fn trap_01_an_overflow_may_knowingly_be_survived() {
-    let options = Options { on_overflow: OverflowPolicy::Continue, ..Options::default() };
+    let options = N200Options { on_overflow: OverflowPolicy::Continue, ..N200Options::default() };
     let mut host = Host::with(options, ramps(), &["overflow:rx,at=20ms,for=1ms"]);
     host.open_rx(0, 100, Format::Sc16, 100);
     host.stream(0, Start, None);
@@ -47,7 +47,7 @@ fn trap_01_an_overflow_may_knowingly_be_survived() {
 
 #[test]
 fn trap_02_the_scale_word_is_obeyed_where_the_host_halves_it() {
-    let mut host = Host::with(Options::default(), constant(0.488, 0.0), &[]);
+    let mut host = Host::with(N200Options::default(), constant(0.488, 0.0), &[]);
     host.open_rx(0, 28, Format::Sc16, 10);
     host.stream(0, Samples(10), None);
     host.run(ms(1));
@@ -91,7 +91,7 @@ fn trap_04_late_is_decided_by_arrival_never_by_when_the_driver_came_round() {
         }
     }
     let (signals, recorder) = support::recorded();
-    let mut device = takt_emulator::n200::N200::new(Options::default(), signals).unwrap();
+    let mut device = takt_emulator::n200::N200::new(N200Options::default(), signals).unwrap();
     let from = "127.0.0.1:9".parse().unwrap();
     let head = TxHead { sequence: 0, count: 0, tick: Some(5000), start_of_burst: true, end_of_burst: true, odd: false };
     let mut bytes = [0; 64];

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use support::{Host, Recorder, SECOND, instant_of, ms, us};
 use takt_base::{Complex32, Tick, Ticks};
-use takt_emulator::n200::Options;
+use takt_emulator::n200::N200Options;
 use takt_wire::n200::TxEvent::{BurstAck, SequenceError, SequenceErrorInBurst, TimeError, Underflow};
 use takt_wire::n200::rate::{Direction, Factor};
 use takt_wire::n200::registers::{settings, tx_policy};
@@ -16,7 +16,7 @@ use takt_wire::sample::{ByteOrder, Format, sc16};
 /// A host whose transmit stream is open with this step and format, and what the radio transmits.
 fn recorded(step: u32, format: Format) -> (Host, Recorder) {
     let (signals, recorder) = support::recorded();
-    let mut host = Host::with(Options::default(), signals, &[]);
+    let mut host = Host::with(N200Options::default(), signals, &[]);
     host.open_tx(step, format);
     (host, recorder)
 }
@@ -387,7 +387,7 @@ fn what_a_host_means_by_full_scale_leaves_at_full_scale_at_every_rate() {
             let played = recorder.blocks().pop().unwrap();
             assert_eq!(played.step, factor.get());
             let (step, received) = (if format == Format::Sc8 { 0.005 } else { 3e-5 }, played.samples[0]);
-            // Where the host halves the word it sends twice the value, and 0.7 saturates on its side.
+            // If the host halves the word it sends twice the value, and 0.7 saturates on its side.
             let halved = scaling.host_factor > 40_000.0 / if format == Format::Sc8 { 256.0 } else { 1.0 };
             let want = if halved { 0.5 } else { 0.7 };
             assert!(

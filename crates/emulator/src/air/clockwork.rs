@@ -1,5 +1,5 @@
-//! What receivers must know of a transmitter beside its samples: how its ticks lie in time, and, the other way round, how far
-//! it has been received.
+//! Facts that receivers must know of a transmitter beside its samples: how its ticks lie in time. The other way round,
+//! how far it has been received.
 //!
 //! One writer, any number of readers, none of whom ever waits. A change of the clock is announced before it is made and after;
 //! a reader that sees it half made, or sees another one after it has read, has seen nothing.

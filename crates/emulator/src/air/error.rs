@@ -1,9 +1,9 @@
-//! What is wrong with the file of an air, where, and what would be right.
+//! Faults in the file of an air: problem, place and remedy.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::fmt;
 
-use takt_toml::Place;
+use takt_toml::FilePlace;
 
 use crate::text::SpecError;
 
@@ -11,11 +11,11 @@ use crate::text::SpecError;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AirError {
     pub problem: Box<Problem>,
-    pub place: Place,
+    pub place: FilePlace,
 }
 
 impl AirError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         self.problem.fix()
@@ -54,7 +54,7 @@ pub enum Problem {
     },
     #[error("`{radio}`, an {model}, has no channel {channel}")]
     NoChannel { radio: String, model: &'static str, channel: String, channels: usize },
-    /// What only the other model has.
+    /// A key that only the other model has.
     #[error("an {model} has no `{key}`")]
     Unfit { key: String, model: &'static str },
     /// The text of a source, a sink or a fault.
@@ -80,12 +80,10 @@ impl Problem {
             Problem::NoChannel { channels: 1, .. } => "0, or the name alone".to_owned(),
             Problem::NoChannel { .. } => "0 for slot A or 1 for slot B".to_owned(),
             Problem::Unfit { key, .. } => format!("remove `{key}`"),
-            Problem::Spec { key, source } => match &source.meant {
-                Some(meant) => {
-                    let SpecError { text, at, .. } = source;
-                    let (before, after) = (text.get(..at.start), text.get(at.end..));
-                    format!("{key} = \"{}{meant}{}\"", before.unwrap_or(""), after.unwrap_or(""))
-                }
+            Problem::Spec { key, source } => match source.instead() {
+                // One of a list.
+                Some(text) if *key == "faults" => format!("\"{text}\""),
+                Some(text) => format!("{key} = \"{text}\""),
                 None => format!("give {} there", source.expected),
             },
         }

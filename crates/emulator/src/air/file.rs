@@ -1,4 +1,4 @@
-//! Files of airs: TOML in, a [`Scene`] or the first thing that is wrong out. Format: `docs/reference/air.md`.
+//! Scene files: TOML in, a [`Scene`] or the first thing that is wrong out. Format: `docs/reference/air.md`.
 
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::nearest;
-use takt_toml::{Entry, Fields, Place, Problem as File, Source, document, mistyped, shortened, string};
+use takt_dsp::FadingModel;
+use takt_toml::{Entry, Fields, FilePlace, Problem as File, Source, document, mistyped, shortened, string};
 
 use super::error::{AirError, Problem};
 use super::scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
     MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
 };
-use crate::emulate::{Board, Options, fpga_version, hardware_word};
+use crate::emulate::{Board, EmulatorOptions, fpga_version, hardware_word};
 use crate::fault::Fault;
 use crate::policy::Cidr;
 use crate::text::SpecError;
@@ -25,7 +26,7 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_TEXTS: usize = 64;
 
 const FILE_KEYS: [&str; 4] = ["seed", "latency_us", "radio", "link"];
-const RADIO_KEYS: [&str; 20] = [
+const RADIO_KEYS: [&str; 22] = [
     "name",
     "model",
     "addr",
@@ -38,21 +39,35 @@ const RADIO_KEYS: [&str; 20] = [
     "overflow",
     "allow",
     "eeprom",
+    "uhd",
     "firmware",
     "fpga",
     "hardware",
     "as_hardware",
     "core",
     "clock_offset_ppm",
+    "imperfect",
     "receive",
     "transmit",
 ];
-/// Of these, what only an N200 has.
-const N200_KEYS: [&str; 5] = ["gpsdo", "overflow", "eeprom", "hardware", "as_hardware"];
+/// Keys among these that only an N200 has.
+const N200_KEYS: [&str; 4] = ["gpsdo", "overflow", "hardware", "as_hardware"];
+/// The keys above that only an X310 has.
+const X310_KEYS: [&str; 1] = ["uhd"];
 const RECEIVE_KEYS: [&str; 5] = ["noise_dbfs", "dc_offset_i", "dc_offset_q", "iq_gain_db", "iq_phase_deg"];
 const TRANSMIT_KEYS: [&str; 4] = ["dc_offset_i", "dc_offset_q", "iq_gain_db", "iq_phase_deg"];
-const LINK_KEYS: [&str; 9] =
-    ["from", "to", "gain_db", "delay_ns", "delay_samples", "frequency_offset_hz", "noise_dbfs", "snr_db", "taps"];
+const LINK_KEYS: [&str; 10] = [
+    "from",
+    "to",
+    "gain_db",
+    "delay_ns",
+    "delay_samples",
+    "frequency_offset_hz",
+    "noise_dbfs",
+    "snr_db",
+    "taps",
+    "fading",
+];
 const TAP_KEYS: [&str; 3] = ["delay_ns", "gain_db", "phase_deg"];
 
 const GAIN_DB: RangeInclusive<f64> = -200.0..=60.0;
@@ -63,6 +78,9 @@ const PHASE_DEG: RangeInclusive<f64> = -360.0..=360.0;
 const DC_OFFSET: RangeInclusive<f64> = -1.0..=1.0;
 const IQ_GAIN_DB: RangeInclusive<f64> = -20.0..=20.0;
 const IQ_PHASE_DEG: RangeInclusive<f64> = -45.0..=45.0;
+
+/// Possible values of `fading`.
+const FADING: &str = "EPA, EVA or ETU and 5, 70, 200 or 300 Hz, such as \"EPA 5\"";
 
 impl Scene {
     /// Reads a file. `file` is its name, for messages.
@@ -80,7 +98,7 @@ impl Scene {
     /// ```
     pub fn parse(file: &str, text: &str) -> Result<Scene, AirError> {
         let source = Arc::new(Source::new(file, text, MOST_BYTES));
-        scene(text).map_err(|wrong| AirError { problem: wrong.problem, place: Place::new(&source, wrong.span) })
+        scene(text).map_err(|wrong| AirError { problem: wrong.problem, place: FilePlace::new(&source, wrong.span) })
     }
 
     /// Longest file that is read, bytes.
@@ -148,9 +166,11 @@ fn radio(number: usize, entry: &Entry<'_>) -> Result<Radio, Wrong> {
     fields.required("addr")?;
     let addr = fields.parsed("addr", "an IPv4 address such as 127.0.0.2", |text| text.parse::<Ipv4Addr>().ok())?;
     let addr = addr.unwrap_or(Ipv4Addr::LOCALHOST);
-    if model != ModelName::N200
-        && let Some(key) = N200_KEYS.into_iter().find(|key| fields.table.contains_key(*key))
-    {
+    let foreign: &[&str] = match model {
+        ModelName::N200 => &X310_KEYS,
+        ModelName::X310 => &N200_KEYS,
+    };
+    if let Some(&key) = foreign.iter().find(|key| fields.table.contains_key(**key)) {
         let problem = Problem::Unfit { key: key.to_owned(), model: model.name() };
         return Err(Wrong::new(fields.span_of(key), problem));
     }
@@ -182,8 +202,8 @@ fn options(
     name: &str,
     model: ModelName,
     addr: Ipv4Addr,
-) -> Result<Options, Wrong> {
-    let usual = Options::default();
+) -> Result<EmulatorOptions, Wrong> {
+    let usual = EmulatorOptions::default();
     let serial = fields.text("serial")?.map_or_else(|| format!("EMU{:03}", number + 1), str::to_owned);
     let (boards, wanted): (&[Board], _) = match model {
         ModelName::N200 => {
@@ -192,10 +212,10 @@ fn options(
         ModelName::X310 => (&[Board::Ubx, Board::Basic, Board::Lf, Board::None], "ubx, basic, lf or none"),
     };
     let fitting = |text: &str| text.parse::<Board>().ok().filter(|board| boards.contains(board));
-    // Where nobody sends there is silence, unless a source is named.
+    // If nobody sends there is silence, unless a source is named.
     let source = spec::<source::Spec>(fields, "source")?.unwrap_or(source::Spec::Silence);
     let sink = spec::<sink::Spec>(fields, "sink")?;
-    Ok(Options {
+    Ok(EmulatorOptions {
         addrs: vec![addr],
         serials: vec![serial],
         names: vec![name.to_owned()],
@@ -207,6 +227,7 @@ fn options(
         })?,
         board: fields.parsed("board", wanted, fitting)?,
         gpsdo: fields.flag("gpsdo")?.unwrap_or(usual.gpsdo),
+        imperfect: fields.whole("imperfect", 0..=i64::MAX as u64)?,
         overflow: fields
             .parsed("overflow", "hardware or continue", |text| text.parse().ok())?
             .unwrap_or(usual.overflow),
@@ -220,6 +241,7 @@ fn options(
             .into()),
         })?,
         eeproms: fields.text("eeprom")?.map(Into::into).into_iter().collect(),
+        uhd: fields.parsed("uhd", "a release of UHD from 4.3 to 4.11, or auto", |text| text.parse().ok())?,
         firmware: fields.whole("firmware", 0..=0xFFFF)?.map(|major| major as u32),
         fpga: fields.parsed("fpga", "MAJOR.MINOR, such as 11.1", |text| fpga_version(text).ok())?,
         hardware: fields
@@ -262,9 +284,13 @@ fn link(scene: &Scene, entry: &Entry<'_>) -> Result<Link, Wrong> {
     }
     fields.not_both("delay_ns", "delay_samples")?;
     fields.not_both("noise_dbfs", "snr_db")?;
+    fields.not_both("taps", "fading")?;
+    let fading: Option<FadingModel> = fields.parsed("fading", FADING, |text| text.parse().ok())?;
+    // The last path is no later than any other's may be.
+    let longest_ns = LONGEST_DELAY_NS - fading.map_or(0.0, |model| model.profile.longest_delay_ns());
     let delay = match fields.number("delay_samples", 0.0..=LONGEST_DELAY_SAMPLES)? {
         Some(samples) => Delay::Samples(samples),
-        None => Delay::Ns(fields.number("delay_ns", 0.0..=LONGEST_DELAY_NS)?.unwrap_or(0.0)),
+        None => Delay::Ns(fields.number("delay_ns", 0.0..=longest_ns)?.unwrap_or(0.0)),
     };
     let noise = match fields.number("snr_db", SNR_DB)? {
         Some(snr_db) => Some(Noise::SnrDb(snr_db)),
@@ -275,6 +301,7 @@ fn link(scene: &Scene, entry: &Entry<'_>) -> Result<Link, Wrong> {
         delay,
         frequency_offset_hz: fields.number("frequency_offset_hz", FREQUENCY_OFFSET_HZ)?.unwrap_or(0.0),
         noise,
+        fading,
         ..Link::new(from, to)
     };
     let direct_ns = if let Delay::Ns(ns) = delay { ns } else { 0.0 };
@@ -337,12 +364,14 @@ fn texts(
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+    use takt_dsp::DelayProfile;
 
     use super::*;
 
     const SCHEMA: &str = include_str!("../../../../docs/reference/air.schema.json");
     const PAGE: &str = include_str!("../../../../docs/reference/air.md");
-    const FILES: [&str; 2] = [include_str!("../../../../airs/pair.toml"), include_str!("../../../../airs/lte.toml")];
+    const FILES: [&str; 2] =
+        [include_str!("../../../../scenes/pair.toml"), include_str!("../../../../scenes/lte.toml")];
 
     fn keys(schema: &Value) -> Vec<&str> {
         let mut keys: Vec<&str> =
@@ -401,6 +430,10 @@ mod tests {
         for (name, limits) in ranges {
             assert_eq!(range(of(name)), ends(limits), "{name}");
         }
+        let models = DelayProfile::ALL.into_iter().flat_map(|profile| {
+            FadingModel::DOPPLER_HZ.map(|hz| FadingModel::new(profile, hz).expect("one of them").to_string())
+        });
+        assert_eq!(properties["fading"]["enum"], Value::from_iter(models));
         let off = &radio["properties"]["clock_offset_ppm"];
         assert_eq!(range(off), [-MOST_CLOCK_OFFSET_PPM, MOST_CLOCK_OFFSET_PPM]);
         let latency = &schema["properties"]["latency_us"];
@@ -408,6 +441,26 @@ mod tests {
         assert_eq!((range(latency), latency["default"].as_f64()), ([shortest, longest], Some(usual)));
         let models: Vec<Value> = ModelName::ALL.iter().map(|model| model.name().into()).collect();
         assert_eq!(radio["properties"]["model"]["enum"], Value::Array(models));
+    }
+
+    #[test]
+    fn an_x310_serves_the_release_of_uhd_that_the_file_names_and_an_n200_has_none() {
+        let read = |model: &str, uhd: &str| {
+            let text = format!("[[radio]]\nname = 'a'\nmodel = '{model}'\naddr = '127.0.0.1'\nuhd = {uhd}\n");
+            Scene::parse("air.toml", &text).map(|scene| scene.radios[0].options.uhd)
+        };
+        for uhd in ["4.3", "4.11", "auto"] {
+            assert_eq!(read("x310", &format!("'{uhd}'")).unwrap(), Some(uhd.parse().unwrap()));
+        }
+        for (model, uhd, error) in [
+            ("x310", "'4.2'", "a release of UHD from 4.3 to 4.11, or auto"),
+            ("x310", "4.11", "a text in quotes"),
+            ("n200", "'4.11'", "an n200 has no `uhd`"),
+        ] {
+            let got = read(model, uhd).unwrap_err();
+            let said = format!("{got}; {}; {}", got.fix(), got.place);
+            assert!(said.contains(error), "{said}");
+        }
     }
 
     #[test]

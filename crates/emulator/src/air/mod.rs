@@ -21,8 +21,11 @@
 //! with x band-limited to both bands ([`takt_dsp::Interpolator`]: within two fifths of the lower rate 80 dB right, outside of the
 //! common band 80 dB down). The instant is the driver's, which counts from 0 as the host's monotonic clock does: setting a
 //! radio's time, another rate or another packet size change nothing. At equal rates, whole samples of delay and equal
-//! frequencies samples go over one by one, times the amplitude. What nobody sends is silence. What is beyond full scale is cut off, and
-//! counted.
+//! frequencies samples go over one by one, times the amplitude. Samples that nobody sends are silence. Samples beyond
+//! full scale are cut off, and counted.
+//!
+//! **Fading.** A link that fades has the paths of its channel ([`takt_dsp::Fading`]), each times its gain, a function of the receiver's
+//! instant, the scene's seed and the two ends.
 //!
 //! **When.** A packet leaves [`Scene::latency`] after its last sample; its time stamp does not move. By then what was sent for that
 //! time is in, unless the emulator itself was later than that, which is counted (`late_samples`). On the virtual clock it never is.
@@ -45,21 +48,22 @@
 
 mod clockwork;
 mod error;
+mod fading;
 mod file;
-mod imbalance;
 mod path;
 mod receiver;
 mod scene;
 mod transmitter;
-mod tunings;
 
 use std::sync::Arc;
 
+use crate::front_end::Imbalance as BoardImbalance;
 use crate::sample_ring::{self, Reader, Writer};
 use crate::signals::{AirCounts, Signals};
 use crate::sink::Sink;
 use crate::source::Source;
 use clockwork::Clockwork;
+use fading::LinkFading;
 use path::Path;
 use receiver::{AirSource, Incoming, Setting};
 use transmitter::AirSink;
@@ -73,7 +77,7 @@ pub use scene::{
 /// The air of a scene, whose radios join one after the other.
 pub struct Air {
     scene: Scene,
-    /// Of the channels from which a link leaves.
+    /// The channels from which a link leaves.
     transmitters: Vec<Transmitter>,
 }
 
@@ -101,8 +105,8 @@ impl Air {
         air
     }
 
-    /// What an antenna of a radio is connected to: its receivers receive the links that lead to it, or these sources where there
-    /// are none; what it sends goes into the air, and to this sink.
+    /// Connects an antenna of a radio. Its receivers receive the links that lead to it, or these sources where there
+    /// are none. Its transmission goes into the air, and to this sink.
     ///
     /// # Panics
     /// There is no such radio.
@@ -114,14 +118,14 @@ impl Air {
             None => sink,
             Some(Transmitter { writer, clockwork, .. }) => {
                 counts.late = Arc::clone(&clockwork.late);
-                let imbalance = imbalance::Imbalance::of(radio.transmit);
+                let imbalance = BoardImbalance::of(radio.transmit);
                 let writer = writer.take().expect("a radio joins once");
                 Box::new(AirSink::new(writer, Arc::clone(clockwork), nominal, hundredths_ppm, imbalance, sink))
             }
         };
         let setting = Setting {
             noise: self.noise(end),
-            imbalance: imbalance::Imbalance::of(radio.receive.imbalance),
+            imbalance: BoardImbalance::of(radio.receive.imbalance),
             latency: self.scene.latency,
             lost: Arc::clone(&counts.lost),
             clipped: Arc::clone(&counts.clipped),
@@ -145,9 +149,13 @@ impl Air {
         let received = self.links_to(end).filter_map(|link| {
             let transmitter = self.transmitters.iter().find(|transmitter| transmitter.end == link.from)?;
             let direct = Path::direct(link.gain_db, link.delay);
-            let paths = std::iter::once(direct).chain(link.taps.iter().map(|tap| Path::beside(direct, tap))).collect();
+            let paths = match link.fading {
+                Some(model) => model.profile.taps().iter().map(|tap| Path::fading(direct, tap)).collect(),
+                None => std::iter::once(direct).chain(link.taps.iter().map(|tap| Path::beside(direct, tap))).collect(),
+            };
+            let fading = link.fading.map(|model| LinkFading::new(model, self.fading_seed(link)));
             let (reader, clockwork) = (transmitter.reader.clone(), Arc::clone(&transmitter.clockwork));
-            Some(Incoming::new(reader, clockwork, paths, link.frequency_offset_hz))
+            Some(Incoming::new(reader, clockwork, paths, link.frequency_offset_hz, fading))
         });
         received.collect()
     }
@@ -160,13 +168,22 @@ impl Air {
             Noise::SnrDb(snr_db) => Some(link.gain_db - snr_db),
         });
         let power: f64 = own.into_iter().chain(of_links).map(|dbfs| 10f64.powf(dbfs / 10.0)).sum();
-        (power > 0.0).then(|| (mixed(self.scene.seed, end), power as f32))
+        (power > 0.0).then(|| (mixed(self.scene.seed, place(end)), power as f32))
+    }
+
+    /// The two directions between two radios fade apart, as do bands so far apart as those of FDD.
+    fn fading_seed(&self, link: &Link) -> u64 {
+        mixed(self.scene.seed, (place(link.from) + 1) << 32 | place(link.to))
     }
 }
 
-/// A seed of its own for each receiver (splitmix64 of Steele, Lea and Flood).
-fn mixed(seed: u64, end: End) -> u64 {
-    let place = (end.radio as u64) << 8 | end.channel as u64;
+/// A number of its own for each antenna, below 2^16.
+fn place(end: End) -> u64 {
+    (end.radio as u64) << 8 | end.channel as u64
+}
+
+/// A seed of its own for each place (splitmix64 of Steele, Lea and Flood).
+fn mixed(seed: u64, place: u64) -> u64 {
     let mut z = seed.wrapping_add((place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

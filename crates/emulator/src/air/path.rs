@@ -5,7 +5,7 @@
 //! `(j S K' - first K S') / (K S' step)` less the delay, which is a whole number and a fraction, exactly, after days as well.
 
 use takt_base::{Complex32, Tick};
-use takt_dsp::Places;
+use takt_dsp::{Places, ProfileTap};
 
 use super::scene::{Delay, LONGEST_DELAY_NS, Tap};
 use crate::timebase::gcd;
@@ -14,7 +14,7 @@ use crate::timebase::gcd;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     delay: Delay,
-    /// Of a further path, after the direct one.
+    /// Additional delay of a further path, after the direct one.
     more_ns: f64,
     /// Amplitude, and phase in turns.
     amplitude: f64,
@@ -75,6 +75,11 @@ impl Path {
         Path { more_ns: tap.delay_ns, amplitude, turns: tap.phase_deg / 360.0, ..direct }
     }
 
+    /// A tap of a fading channel, which begins where the direct path would. Fading gives it its power.
+    pub(super) fn fading(direct: Path, tap: &ProfileTap) -> Path {
+        Path { more_ns: tap.delay_ns, ..direct }
+    }
+
     /// The next call is about a transmitter with the step and the clock of these samples.
     pub(super) fn set_sender(&mut self, sent: &Samples) {
         if self.of == (sent.step, sent.ratio) {
@@ -108,7 +113,7 @@ impl Path {
         }
     }
 
-    /// Where the receiver's samples lie among the transmitter's; `None`: further away than numbers reach.
+    /// Places of the receiver's samples among the transmitter's; `None`: further away than numbers reach.
     pub(super) fn places(&self, pace: &Pace, sent: &Samples, received: &Samples) -> Option<Places> {
         let Pace { up, down, .. } = *pace;
         let den = down.checked_mul(sent.step.into())?;
@@ -125,7 +130,7 @@ impl Path {
         })
     }
 
-    /// What samples that left at a radio frequency are multiplied by: a carrier turns back by its delay.
+    /// Factor for samples that left at a radio frequency: a carrier turns back by its delay.
     pub(super) fn gain(&self, sent: &Samples, sent_hz: f64) -> Complex32 {
         let delay_s = self.delay_samples() / sent.hz();
         let turns = self.turns - sent_hz * delay_s;

@@ -7,15 +7,22 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use takt_base::{Complex32, Tick, Ticks};
-use takt_dsp::{HALF_SPAN, Interpolator, MAX_RATIO, Passage, Taps, noise};
+use takt_dsp::{HALF_SPAN, Interpolator, MAX_RATIO, PathParams, Taps, noise};
+use takt_wire::sample::full_scale;
 
 use super::clockwork::Clockwork;
-use super::imbalance::Imbalance;
+use super::fading::{LinkFading, Passage};
 use super::path::{Pace, Path, Samples};
-use super::tunings::{Tuning, Tunings};
+use crate::front_end::Imbalance;
 use crate::sample_ring::{Reader, Run};
+use crate::shared::{History, Piece};
 use crate::source::Source;
 use crate::timebase::Timebase;
+
+/// The least and the most that a converter has an integer for. A value within half a step of them rounds to them.
+const LEAST: f32 = full_scale::SC16_LEAST / full_scale::SC16;
+const MOST: f32 = 1.0;
+const HALF: f32 = 0.5 / full_scale::SC16;
 
 /// Noise is made so many samples at a time.
 const BLOCK: usize = 1024;
@@ -27,21 +34,30 @@ pub(super) struct Incoming {
     /// The direct one first.
     paths: Vec<Path>,
     offset_hz: f64,
+    /// Fading of the paths; `None`: they are steady.
+    fading: Option<LinkFading>,
     pace: Pace,
     taps: Taps,
     /// The oldest run that may still be received.
     run: u64,
-    /// Where the last block ended, ticks since the driver's clock stood at 0.
+    /// End of the last block, ticks since the driver's clock stood at 0.
     until: Tick,
 }
 
 impl Incoming {
-    pub(super) fn new(reader: Reader, clockwork: Arc<Clockwork>, paths: Vec<Path>, offset_hz: f64) -> Incoming {
+    pub(super) fn new(
+        reader: Reader,
+        clockwork: Arc<Clockwork>,
+        paths: Vec<Path>,
+        offset_hz: f64,
+        fading: Option<LinkFading>,
+    ) -> Incoming {
         Incoming {
             reader,
             clockwork,
             paths,
             offset_hz,
+            fading,
             pace: Pace::default(),
             taps: Taps::new(),
             run: 0,
@@ -75,9 +91,9 @@ impl Incoming {
             }
             let shift_hz = run.centre_hz + self.offset_hz - centre_hz;
             let shift_turns = shift_hz * clocking.ratio[1] as f64 / clocking.ratio[0] as f64 * f64::from(run.step);
-            for path in &self.paths {
+            for (number, path) in self.paths.iter().enumerate() {
                 let Some(places) = path.places(&self.pace, &sent, &received) else { continue };
-                let passage = Passage {
+                let passage = PathParams {
                     places,
                     len: run.len,
                     shift_turns,
@@ -87,9 +103,14 @@ impl Incoming {
                     gain: path.gain(&sent, run.centre_hz),
                 };
                 let (reader, mut missing) = (&self.reader, 0);
-                interpolator.add(&mut self.taps, passage, out, |from, block| {
-                    missing += reader.read(&run, from, block) as u64;
-                });
+                let read = |from, block: &mut [Complex32]| missing += reader.read(&run, from, block) as u64;
+                match &mut self.fading {
+                    None => interpolator.add(&mut self.taps, passage, out, read),
+                    Some(fading) => {
+                        let passage = Passage { params: passage, ratio: received.ratio };
+                        fading.add(number, interpolator, &mut self.taps, passage, out, read);
+                    }
+                }
                 if missing > 0 {
                     lost.fetch_add(missing, Relaxed);
                 }
@@ -122,19 +143,28 @@ impl Incoming {
 pub(super) struct AirSource {
     /// How fast its oscillator is.
     hundredths_ppm: i32,
-    /// How its ticks lie in time.
-    base: Timebase,
-    tunings: Tunings,
+    tunings: History<Tuning>,
     setting: Setting,
     links: Vec<Incoming>,
     interpolator: Interpolator,
-    /// What is received where no link leads to.
+    /// Source of a receiver to which no link leads.
     alone: Box<dyn Source>,
     margin: Ticks,
     scratch: Box<[Complex32]>,
 }
 
-/// Of a receiving channel.
+/// Settings that a host may change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tuning {
+    /// How its ticks lie in time.
+    base: Timebase,
+    /// The radio frequency that is 0 Hz in the samples.
+    centre_hz: f64,
+    /// That of the oscillator; `None`: not known, so where the centre is.
+    oscillator_hz: Option<f64>,
+}
+
+/// Settings of a receiving channel.
 #[derive(Clone)]
 pub(super) struct Setting {
     /// Seed, and mean power.
@@ -158,8 +188,7 @@ impl AirSource {
         let base = nominal.faster(hundredths_ppm);
         AirSource {
             hundredths_ppm,
-            base,
-            tunings: Tunings::new(),
+            tunings: History::new(Tuning { base, centre_hz: 0.0, oscillator_hz: None }),
             margin: base.rate().ticks_in(setting.latency),
             setting,
             links,
@@ -169,14 +198,15 @@ impl AirSource {
         }
     }
 
-    /// What is received as long as one tuning holds.
+    /// Fills `out` as long as one tuning holds.
     fn receive(&mut self, first: Tick, step: u32, tuning: Tuning, out: &mut [Complex32]) {
-        let index = self.base.index(first);
-        let received = Samples { first: index, step, ratio: self.base.ratio() };
+        let Tuning { base, centre_hz, oscillator_hz } = tuning;
+        let index = base.index(first);
+        let received = Samples { first: index, step, ratio: base.ratio() };
         // Frequencies come from the same oscillator as samples.
-        let centre_hz = tuning.centre_hz * (1.0 + f64::from(self.hundredths_ppm) * 1e-8);
+        let air_hz = centre_hz * (1.0 + f64::from(self.hundredths_ppm) * 1e-8);
         for link in &mut self.links {
-            link.add(&mut self.interpolator, received, centre_hz, out, &self.setting.lost);
+            link.add(&mut self.interpolator, received, air_hz, out, &self.setting.lost);
         }
         if let Some((seed, power)) = self.setting.noise {
             let mut at = index;
@@ -188,17 +218,17 @@ impl AirSource {
             }
         }
         if let Some(imbalance) = self.setting.imbalance {
-            let above_turns = tuning.oscillator_hz.map_or(0.0, |hz| (tuning.centre_hz - hz) / self.base.hz());
+            let above_turns = oscillator_hz.map_or(0.0, |hz| (centre_hz - hz) / base.hz());
             imbalance.apply(above_turns, index, step, out);
         }
     }
 
-    /// What a converter does to what is beyond full scale.
+    /// Clips, as a converter does, the values beyond its integers.
     fn clip(&self, out: &mut [Complex32]) {
-        let beyond = |x: &&mut Complex32| x.re.abs() > 1.0 || x.im.abs() > 1.0;
+        let fits = |part: f32| (LEAST - HALF..=MOST + HALF).contains(&part);
         let mut clipped = 0;
-        for x in out.iter_mut().filter(beyond) {
-            *x = Complex32::new(x.re.clamp(-1.0, 1.0), x.im.clamp(-1.0, 1.0));
+        for x in out.iter_mut().filter(|x| !fits(x.re) || !fits(x.im)) {
+            *x = Complex32::new(x.re.clamp(LEAST, MOST), x.im.clamp(LEAST, MOST));
             clipped += 1;
         }
         if clipped > 0 {
@@ -210,18 +240,19 @@ impl AirSource {
 impl Source for AirSource {
     fn clocked(&mut self, from: Tick, base: Timebase) {
         self.alone.clocked(from, base);
-        self.base = base.faster(self.hundredths_ppm);
-        self.margin = self.base.rate().ticks_in(self.setting.latency);
+        let base = base.faster(self.hundredths_ppm);
+        self.margin = base.rate().ticks_in(self.setting.latency);
+        self.tunings.set(from, Tuning { base, ..self.tunings.last() });
     }
 
     fn tuned(&mut self, from: Tick, centre_hz: f64) {
         self.alone.tuned(from, centre_hz);
-        self.tunings.centre(from, centre_hz);
+        self.tunings.set(from, Tuning { centre_hz, ..self.tunings.last() });
     }
 
     fn oscillator(&mut self, from: Tick, hz: f64) {
         self.alone.oscillator(from, hz);
-        self.tunings.oscillator(from, hz);
+        self.tunings.set(from, Tuning { oscillator_hz: Some(hz), ..self.tunings.last() });
     }
 
     /// Longer than any filter reaches at the rates that radios have, so it need not depend on what is sent.
@@ -236,11 +267,8 @@ impl Source for AirSource {
         }
         let mut at = 0;
         while at < out.len() {
-            let tick = first + Ticks(at as u64 * u64::from(step));
-            let (tuning, until) = self.tunings.at(tick);
-            let held = until.map_or(u64::MAX, |until| (until - tick).0.div_ceil(step.into()));
-            let end = at + held.clamp(1, (out.len() - at) as u64) as usize;
-            self.receive(tick, step, tuning, &mut out[at..end]);
+            let Piece { first, end, value } = self.tunings.piece(first, step, at, out.len());
+            self.receive(first, step, value, &mut out[at..end]);
             at = end;
         }
         self.clip(out);

@@ -1,11 +1,12 @@
-//! What an air consists of: radios, and links from transmitters to receivers.
+//! Parts of an air: radios, and links from transmitters to receivers.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use takt_base::TickRate;
+use takt_dsp::FadingModel;
 
-use crate::emulate::Options;
+use crate::emulate::EmulatorOptions;
 use crate::timebase::{self, Timebase};
 use crate::{n200, x310};
 
@@ -33,7 +34,7 @@ pub const LATENCY_US: [u32; 3] = [200, 2000, 50_000];
 /// Everything that a file of an air says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// Of all noise.
+    /// Seed of all noise and fading.
     pub seed: u64,
     /// How long after their last sample packets leave: what was sent for that time must be in by then.
     pub latency: Duration,
@@ -99,7 +100,7 @@ pub struct Radio {
     pub model: ModelName,
     pub addr: Ipv4Addr,
     /// As `takt emulate` takes them, for this radio alone.
-    pub options: Options,
+    pub options: EmulatorOptions,
     /// How fast its oscillator is, in hundredths of a millionth: samples, frequencies and its clock follow it.
     pub clock_offset_hundredths_ppm: i32,
     pub receive: Receive,
@@ -114,21 +115,21 @@ impl Radio {
             name: name.to_owned(),
             model,
             addr,
-            options: Options { addrs: vec![addr], ..Options::default() },
+            options: EmulatorOptions { addrs: vec![addr], ..EmulatorOptions::default() },
             clock_offset_hundredths_ppm: 0,
             receive: Receive::default(),
             transmit: Imbalance::default(),
         }
     }
 
-    /// What its driver counts, of a model that counts `nominal`.
+    /// Clock that its driver counts, for a model that counts `nominal`.
     #[must_use]
     pub fn driver_clock(&self, nominal: TickRate) -> TickRate {
         timebase::faster(nominal, self.clock_offset_hundredths_ppm)
     }
 }
 
-/// Of a receiver.
+/// Settings of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Receive {
     /// Its own noise, mean power against that of a full-scale tone; `None`: none.
@@ -136,7 +137,7 @@ pub struct Receive {
     pub imbalance: Imbalance,
 }
 
-/// What a board does to a signal around its oscillator: I and Q are not alike, and there is a constant.
+/// Effect of a board on a signal around its oscillator: I and Q are not alike, and there is a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Imbalance {
     pub dc_offset_i: f64,
@@ -166,13 +167,24 @@ pub struct Link {
     pub noise: Option<Noise>,
     /// Further paths beside the direct one.
     pub taps: Vec<Tap>,
+    /// Instead of the direct path and `taps`, the fading paths of a channel of 3GPP TS 36.101, annex B.2.
+    pub fading: Option<FadingModel>,
 }
 
 impl Link {
-    /// Without loss, delay or anything else.
+    /// Without loss, delay, fading or anything else.
     #[must_use]
     pub fn new(from: End, to: End) -> Link {
-        Link { from, to, gain_db: 0.0, delay: Delay::Ns(0.0), frequency_offset_hz: 0.0, noise: None, taps: Vec::new() }
+        Link {
+            from,
+            to,
+            gain_db: 0.0,
+            delay: Delay::Ns(0.0),
+            frequency_offset_hz: 0.0,
+            noise: None,
+            taps: Vec::new(),
+            fading: None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use takt_base::{Complex32, Tick, Ticks};
 
 use super::clockwork::Clockwork;
-use super::imbalance::Imbalance;
+use crate::front_end::Imbalance;
 use crate::sample_ring::Writer;
 use crate::sink::{BurstEdges, Sink};
 use crate::timebase::Timebase;
@@ -24,7 +24,9 @@ pub(super) struct AirSink {
     centre_hz: f64,
     oscillator_hz: Option<f64>,
     scratch: Box<[Complex32]>,
-    /// Where the signal goes besides.
+    /// Late samples before this tick are counted.
+    counted_until: Tick,
+    /// A further sink of the signal.
     also: Box<dyn Sink>,
 }
 
@@ -46,6 +48,7 @@ impl AirSink {
             centre_hz: 0.0,
             oscillator_hz: None,
             scratch: vec![Complex32::default(); SCRATCH].into(),
+            counted_until: Tick(0),
             also,
         }
     }
@@ -56,13 +59,18 @@ impl AirSink {
     }
 
     /// Counts what came after receivers had been there. After it was written: [`Clockwork::about_to_receive`].
-    fn note_late(&self, first: Tick, step: u32, samples: usize) {
+    /// Samples that were counted and are given anew, since something changed, are counted once.
+    fn note_late(&mut self, first: Tick, step: u32, samples: usize) {
+        let counted = (self.counted_until - first).0.div_ceil(u64::from(step.max(1))).min(samples as u64);
+        let (first, samples) = (first + Ticks(counted * u64::from(step)), samples as u64 - counted);
         let [ticks, seconds] = self.base.ratio().map(u128::from);
         let first_ns = u128::from(first.0) * seconds * 1_000_000_000 / ticks;
         let missed_ns = u128::from(self.clockwork.received_ns()).saturating_sub(first_ns);
         if missed_ns > 0 && samples > 0 {
             let missed = (missed_ns * ticks).div_ceil(seconds * 1_000_000_000 * u128::from(step.max(1)));
-            self.clockwork.late.fetch_add(missed.min(samples as u128) as u64, Relaxed);
+            let missed = missed.min(u128::from(samples)) as u64;
+            self.clockwork.late.fetch_add(missed, Relaxed);
+            self.counted_until = self.counted_until.max(first + Ticks(missed * u64::from(step)));
         }
     }
 
@@ -88,11 +96,13 @@ impl Sink for AirSink {
         self.also.clocked(from, base);
         self.writer.end_at(self.base.index(from));
         self.base = base.faster(self.hundredths_ppm);
+        self.counted_until = Tick(0);
         self.clockwork.set(self.base, self.writer.runs());
-        // What comes now is another run, whatever was there before.
+        // The next samples are another run, whatever was there before.
         self.writer.break_off();
     }
 
+    /// The device gives samples of later ticks anew, with the imbalance that they have then.
     fn tuned(&mut self, from: Tick, centre_hz: f64) {
         self.also.tuned(from, centre_hz);
         self.centre_hz = centre_hz;
@@ -101,6 +111,14 @@ impl Sink for AirSink {
     fn oscillator(&mut self, from: Tick, hz: f64) {
         self.also.oscillator(from, hz);
         self.oscillator_hz = Some(hz);
+    }
+
+    fn burst(&mut self, first: Tick, device_tick: u64) {
+        self.also.burst(first, device_tick);
+    }
+
+    fn passed(&mut self, until: Tick) {
+        self.also.passed(until);
     }
 
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {

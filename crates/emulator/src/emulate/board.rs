@@ -26,7 +26,7 @@ pub enum Board {
     None,
 }
 
-/// What is wrong with the name of a board.
+/// Error in the name of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a board: sbx, wbx, ubx, basic, lf or none")]
 pub struct BoardError {
@@ -48,6 +48,8 @@ impl fmt::Display for Board {
 }
 
 impl Board {
+    pub(super) const ALL: [Board; 6] = [Board::Sbx, Board::Wbx, Board::Ubx, Board::Basic, Board::Lf, Board::None];
+
     /// As an N200 has it; `None`: it can't carry it.
     pub(super) fn of_n200(self) -> Option<n200::Board> {
         Some(match self {

@@ -14,8 +14,8 @@ pub(super) fn broadcast_of(addr: Ipv4Addr) -> Option<Ipv4Addr> {
     find(addr, &fs::read_to_string("/proc/net/fib_trie").ok()?)
 }
 
-/// Of all broadcast addresses in the table, the one of the smallest network that could hold `addr`: all ones after the
-/// bits they share.
+/// The broadcast address in the table of the smallest network that could hold `addr`: all ones after the bits they
+/// share.
 fn find(addr: Ipv4Addr, table: &str) -> Option<Ipv4Addr> {
     let lines = table.lines().map(str::trim).collect::<Vec<_>>();
     let broadcasts = lines.windows(2).filter(|pair| pair[1].contains("BROADCAST"));

@@ -8,12 +8,13 @@ use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
 use takt_packet::{EngineError, UnknownEngine};
 
+use super::{Board, SpeedChoice};
 use crate::policy::CidrError;
 use crate::shared::OptionsError;
 use crate::signals::SignalError;
 use crate::text::SpecError;
 
-/// Why radios could not be run. What was started is stopped again.
+/// Why radios could not be run. The radios that were started are stopped again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulateError {
@@ -26,6 +27,9 @@ pub enum EmulateError {
     /// An option of the command line that belongs to a radio of the file.
     #[error("{option} belongs to a radio, and the radios are those of the file")]
     NotWithFile { option: &'static str },
+    /// A radio that is to pass for hardware, at another speed than hardware has.
+    #[error("--speed {speed} with --as-hardware: hardware has no other speed than 1")]
+    HardwareSpeed { speed: SpeedChoice },
     #[error("{addrs} addresses, of which {distinct} differ")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.
@@ -37,9 +41,9 @@ pub enum EmulateError {
     },
     #[error("networks to send to")]
     Allow(#[from] CidrError),
-    #[error("faults")]
-    Fault(#[source] SpecError),
-    #[error("signals")]
+    #[error(transparent)]
+    Fault(SpecError),
+    #[error(transparent)]
     Signal(#[from] SpecError),
     #[error("signals of the radio at {addr}")]
     Signals {
@@ -65,6 +69,14 @@ pub enum EmulateError {
     },
     #[error("{} is not an EEPROM file: it has {bytes} bytes, not {want}", .path.display())]
     ForeignEeprom { path: PathBuf, bytes: usize, want: usize },
+    /// An EEPROM file of a radio with other daughterboards than those that were named.
+    #[error("{} is the EEPROM of a radio with board {kept}, and the board is to be {named}", .path.display())]
+    OtherBoard {
+        path: PathBuf,
+        /// Its name, or the ids of its halves, receive and transmit.
+        kept: String,
+        named: Board,
+    },
     #[error("real-time priority of the radio at {addr}")]
     Priority {
         addr: Ipv4Addr,

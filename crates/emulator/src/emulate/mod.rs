@@ -12,6 +12,8 @@ mod lag_port;
 mod model;
 mod mtu;
 mod options;
+mod pacing;
+mod ports;
 mod questions;
 mod signal_options;
 mod station;
@@ -21,16 +23,20 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
-use takt_base::Stop;
+use takt_base::{Speed, Stop};
 
 use crate::n200::N200;
+use crate::sink::Memory;
 pub use board::{Board, BoardError};
 pub use error::EmulateError;
 pub use in_air::{AirDevice, AirSummary, InAir, ModelDevice, run_air};
 pub use model::{Model, Site};
 use mtu::largest_datagram;
-pub use options::Options;
-pub(crate) use options::{fpga_version, hardware_word};
+pub(crate) use options::hardware_word;
+pub use options::{EmulatorOptions, fpga_version};
+use pacing::Pacing;
+pub use pacing::{SpeedChoice, SpeedChoiceError, Strain};
+pub use ports::{OpenPorts, PortWish, open_ports};
 use station::{Plan, Station};
 pub use summary::{Datagrams, DeviceSummary, Summary};
 
@@ -44,8 +50,28 @@ pub type Emulator = Radios<N200>;
 /// Running radios of one model. Dropping it stops them.
 pub struct Radios<M: Model> {
     stations: Vec<Station<M>>,
+    pacing: Pacing,
     stop: Stop,
     started: Instant,
+}
+
+/// A report from radios while they run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Notice {
+    /// Once all of them listen, of each.
+    Ready {
+        /// As users write it: `n200`.
+        model: &'static str,
+        addr: Ipv4Addr,
+    },
+    /// `--speed auto` has them go so fast from now on.
+    Speed(Speed),
+    /// A host has read a version that is not its own, and left.
+    Unserved {
+        addr: Ipv4Addr,
+        /// A sentence that names the option by which the radio serves such a host.
+        advice: &'static str,
+    },
 }
 
 impl<M: Model> Radios<M> {
@@ -53,17 +79,19 @@ impl<M: Model> Radios<M> {
     ///
     /// # Errors
     /// An option makes no sense, a port is taken, a wish for CPU or priority is refused. Nothing runs then.
-    pub fn start(options: &Options) -> Result<Radios<M>, EmulateError> {
+    pub fn start(options: &EmulatorOptions) -> Result<Radios<M>, EmulateError> {
         let distinct = options.addrs.iter().collect::<BTreeSet<_>>().len();
         if distinct == 0 || distinct != options.addrs.len() {
             return Err(EmulateError::Addresses { addrs: options.addrs.len(), distinct });
         }
-        let plans = (0..distinct).map(|n| Plan::<M>::new(options, n, M::CLOCK, None)).collect::<Result<Vec<_>, _>>()?;
-        Radios::of(plans)
+        let pacing = Pacing::of(options.speed);
+        let plan = |n| Plan::<M>::new(options, n, (M::CLOCK, &pacing), None);
+        let plans = (0..distinct).map(plan).collect::<Result<Vec<_>, _>>()?;
+        Radios::of(plans, pacing)
     }
 
-    fn of(plans: Vec<Plan<M>>) -> Result<Radios<M>, EmulateError> {
-        let mut emulator = Radios { stations: Vec::new(), stop: Stop::new(), started: Instant::now() };
+    fn of(plans: Vec<Plan<M>>, pacing: Pacing) -> Result<Radios<M>, EmulateError> {
+        let mut emulator = Radios { stations: Vec::new(), pacing, stop: Stop::new(), started: Instant::now() };
         for plan in plans {
             // An error drops the emulator, which stops those already started.
             emulator.stations.push(plan.start(&emulator.stop)?);
@@ -75,24 +103,57 @@ impl<M: Model> Radios<M> {
         self.stations.iter().map(Station::addr)
     }
 
-    /// What they have counted so far. Fails if a radio has ended by itself.
+    /// Counts so far. Fails if a radio has ended by itself.
     pub fn snapshot(&self) -> Result<Summary<M::Report>, EmulateError> {
         let devices = self.stations.iter().map(Station::snapshot).collect::<Result<Vec<_>, _>>()?;
-        Ok(Summary::of(M::NAME, self.started.elapsed().as_secs_f64(), devices))
+        Ok(Summary::of(M::NAME, self.started.elapsed().as_secs_f64(), self.pacing.speed(), devices))
     }
 
-    /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files meanwhile.
+    /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files and looks for the speed meanwhile.
     /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
-    pub fn run_until(&mut self, stop: &Stop) -> Result<(), EmulateError> {
-        until(stop, |keep| self.look(keep))
+    pub fn run_until(&mut self, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<(), EmulateError> {
+        until(stop, |keep| self.tend(keep, notify))
     }
 
-    /// Whether all still run; keeps EEPROM files if `keep`.
-    fn look(&mut self, keep: bool) -> Result<(), EmulateError> {
+    /// Looks whether all still run, and for the speed. [`Radios::run_until`] calls it every 50 ms; others call it themselves.
+    /// If `keep`, also keeps EEPROM files, and tells of hosts that were not served.
+    ///
+    /// # Errors
+    /// As [`Radios::run_until`].
+    pub fn tend(&mut self, keep: bool, notify: &mut dyn FnMut(Notice)) -> Result<(), EmulateError> {
+        self.look(keep, notify)?;
+        if self.pacing.is_due() {
+            let strain = self.strain()?;
+            self.pacing.adapt(strain).into_iter().for_each(|speed| notify(Notice::Speed(speed)));
+        }
+        Ok(())
+    }
+
+    /// Bursts of each radio's transmitters, if [`EmulatorOptions::keep_samples`] says so. They outlive the radios.
+    #[must_use]
+    pub fn memories(&self) -> Vec<Vec<Memory>> {
+        self.stations.iter().map(Station::memories).collect()
+    }
+
+    /// The sum of all radios' counts that say whether their hosts keep up.
+    fn strain(&self) -> Result<Strain, EmulateError> {
+        self.stations.iter().map(Station::strain).sum()
+    }
+
+    /// Whether all still run; if `keep`, keeps EEPROM files and tells of hosts that were not served.
+    fn look(&mut self, keep: bool, notify: &mut dyn FnMut(Notice)) -> Result<(), EmulateError> {
         if let Some(station) = self.stations.iter().find(|s| s.has_ended()) {
             return Err(EmulateError::Ended { addr: station.addr() });
         }
-        if keep { self.stations.iter_mut().try_for_each(Station::keep_eeprom) } else { Ok(()) }
+        if !keep {
+            return Ok(());
+        }
+        for station in &mut self.stations {
+            station.keep_eeprom()?;
+            let addr = station.addr();
+            station.newly_unserved()?.into_iter().for_each(|advice| notify(Notice::Unserved { addr, advice }));
+        }
+        Ok(())
     }
 
     /// Stops them, and completes their files.
@@ -134,25 +195,25 @@ fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) ->
     Ok(())
 }
 
-/// Runs N200s until `stop` is requested; `ready` gets each address when all listen.
+/// Runs N200s until `stop` is requested; `notify` gets each address when all listen.
 ///
 /// # Errors
 /// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
-pub fn run(options: &Options, ready: &mut dyn FnMut(Ipv4Addr), stop: &Stop) -> Result<Summary, EmulateError> {
-    run_model::<N200>(options, ready, stop)
+pub fn run(options: &EmulatorOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Summary, EmulateError> {
+    run_model::<N200>(options, notify, stop)
 }
 
-/// Runs radios of a model until `stop` is requested; `ready` gets each address when all listen.
+/// Runs radios of a model until `stop` is requested; `notify` gets each address when all listen.
 ///
 /// # Errors
 /// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
 pub fn run_model<M: Model>(
-    options: &Options,
-    ready: &mut dyn FnMut(Ipv4Addr),
+    options: &EmulatorOptions,
+    notify: &mut dyn FnMut(Notice),
     stop: &Stop,
 ) -> Result<Summary<M::Report>, EmulateError> {
     let mut radios = Radios::<M>::start(options)?;
-    radios.addrs().for_each(ready);
-    radios.run_until(stop)?;
+    radios.addrs().for_each(|addr| notify(Notice::Ready { model: M::NAME, addr }));
+    radios.run_until(notify, stop)?;
     radios.stop()
 }

@@ -1,4 +1,4 @@
-//! What is the emulator's and what is the radio's: a model knows how to build itself from options.
+//! Boundary between emulator and radio: a model knows how to build itself from options.
 
 use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use takt_base::{Clock, Tick, TickRate, WallClock};
+use takt_base::{Speed, Tick, TickRate};
 
-use super::eeprom_file::read_eeprom;
+use super::eeprom_file::{Kept, fitted, kept};
+use super::pacing::Strain;
 use super::signal_options::{picked, usual_setting};
-use super::{EmulateError, Options, largest_datagram};
+use super::{EmulateError, EmulatorOptions, largest_datagram};
 use crate::air::{Air, End};
 use crate::fault::{PowerCycle, Stream, Streams};
 use crate::policy::Destinations;
@@ -21,7 +22,7 @@ use crate::{Device, n200, sink, source, x310};
 pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     /// As users write it: `n200`.
     const NAME: &'static str;
-    /// What its driver counts.
+    /// Clock that its driver counts.
     const CLOCK: TickRate;
     /// The port on which hosts search.
     const DISCOVERY_PORT: u16;
@@ -30,6 +31,8 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     const BUFFER_BYTES: usize;
     /// Streams that no fault of it can strike.
     const LACKS: &'static [Stream];
+    /// Whether a host may find that a version is not its own, and leave: whether [`Model::unserved`] is worth asking.
+    const MAY_NOT_SERVE: bool = false;
 
     type Report: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
 
@@ -37,34 +40,53 @@ pub trait Model: Device + PowerCycle + Streams + Sized + 'static {
     ///
     /// # Errors
     /// An option is not for this model, or makes no sense.
-    fn build(options: &Options, n: usize, site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError>;
+    fn build(options: &EmulatorOptions, n: usize, site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError>;
 
     fn report(&self) -> Self::Report;
 
     fn serial(&self) -> String;
 
-    /// What a second of its clock is, ticks.
+    /// Ticks of its clock in a second.
     fn clock_hz(&self) -> NonZeroU32;
 
-    /// What its clock shows less the monotonic clock in such ticks, modulo 2^64.
+    /// Its clock's reading less the monotonic clock in such ticks, modulo 2^64.
     fn clock_offset_ticks(&self) -> u64;
 
-    /// How often its EEPROMs were written, and what they hold, if that can be kept.
-    fn eeproms(&self) -> Option<(u64, Vec<u8>)>;
+    /// How often its EEPROMs were written, and what they hold.
+    fn eeproms(&self) -> (u64, Vec<u8>);
+
+    /// Those of its counts that say whether its hosts keep up.
+    fn strain(report: &Self::Report) -> Strain;
+
+    /// For a person: the versions that decide which hosts take a radio of these options, if there are any.
+    fn announces(_options: &EmulatorOptions) -> Option<String> {
+        None
+    }
+
+    /// How many hosts have left because a version was not theirs, and for a person: what would have served the last of them.
+    fn unserved(&self) -> (u64, &'static str) {
+        (0, "")
+    }
 }
 
-/// What is around a radio that is built.
+/// Environment of a radio that is built.
 pub struct Site<'a> {
-    /// Where it may send to.
+    /// Destinations to which it may send.
     pub rule: Destinations,
-    /// What its driver counts.
-    pub clock: TickRate,
+    /// The tick of its driver at which it is switched on.
+    pub born: Tick,
+    /// UTC at tick 0 of its driver, in whole seconds since 1970.
+    pub utc_at_tick_0_s: u64,
+    /// How fast its time passes. It counts waits for its hosts in their seconds.
+    pub speed: Speed,
+    /// How much of what is sent is kept in memory, samples.
+    pub keep_samples: Option<u64>,
     /// The air it joins, and its number there.
     pub air: Option<(&'a mut Air, usize)>,
 }
 
 impl Site<'_> {
-    /// What one of its antennas is connected to.
+    /// Signals at one of its antennas.
     fn signals(
         &mut self,
         channel: usize,
@@ -72,19 +94,17 @@ impl Site<'_> {
         sink: &sink::Spec,
         setting: &Setting,
     ) -> Result<(Signals, Watch), SignalError> {
-        let (signals, watch) = signals::open(source, sink, setting)?;
+        let (mut signals, mut watch) = signals::open(source, sink, setting)?;
+        if let Some(most_samples) = self.keep_samples {
+            signals = watch.remember(signals, setting, most_samples)?;
+        }
         let Some((air, radio)) = &mut self.air else { return Ok((signals, watch)) };
         let (signals, counts) = air.join(End { radio: *radio, channel }, signals.sources, signals.sink);
         Ok((signals, watch.with_air(counts)))
     }
 }
 
-/// The tick at which a radio is switched on now.
-pub(super) fn present(clock: TickRate) -> Tick {
-    Tick(clock.ticks_in_ns(u128::from(WallClock.now().0)).0)
-}
-
-fn serial(options: &Options, n: usize) -> String {
+fn serial(options: &EmulatorOptions, n: usize) -> String {
     options.serials.get(n).cloned().unwrap_or_else(|| format!("EMU{:03}", n + 1))
 }
 
@@ -97,20 +117,25 @@ impl Model for n200::N200 {
 
     type Report = n200::N200Report;
 
-    fn build(options: &Options, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
+    fn build(options: &EmulatorOptions, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
         let addr = options.addrs[n];
-        let fresh = n200::Options::default();
-        let board = match options.board {
+        if let Some(uhd) = options.uhd {
+            return Err(unfit::<Self>("--uhd", &uhd.to_string()));
+        }
+        let fresh = n200::N200Options::default();
+        let eeproms = kept(options, n, n200::EepromImages::from_bytes, n200::EepromImages::BYTES)?;
+        let board = match fitted(options, n, eeproms.as_ref().map(Kept::of_n200))? {
             None => fresh.board,
             Some(board) => board.of_n200().ok_or(unfit::<Self>("--board", &board.to_string()))?,
         };
-        let setting = usual_setting(n200::CLOCK, format!("N200 {}", serial(options, n)));
-        let identity = n200::Options {
+        let setting = usual_setting(n200::CLOCK, format!("N200 {}", serial(options, n)), site.utc_at_tick_0_s);
+        let identity = n200::N200Options {
             serial: serial(options, n),
             name: options.names.get(n).cloned().unwrap_or(fresh.name),
             address: addr,
             board,
             gpsdo: options.gpsdo,
+            imperfect: options.imperfect,
             hardware: options.hardware.unwrap_or(fresh.hardware),
             firmware: options.firmware.unwrap_or(fresh.firmware),
             firmware_minor: fresh.firmware_minor,
@@ -118,9 +143,10 @@ impl Model for n200::N200 {
             marked: !options.as_hardware,
             on_overflow: options.overflow,
             destinations: site.rule.clone(),
-            born: present(site.clock),
-            utc_at_tick_0_s: setting.utc_at_tick_0_ns.unwrap_or(0) / 1_000_000_000,
-            eeproms: options.eeproms.get(n).map(PathBuf::as_path).map(read_eeprom).transpose()?.flatten(),
+            born: site.born,
+            utc_at_tick_0_s: site.utc_at_tick_0_s,
+            speed: site.speed,
+            eeproms,
         };
         let (source, sink) = picked(options, n)?;
         let wrong = |source| EmulateError::Signals { addr, source };
@@ -145,8 +171,12 @@ impl Model for n200::N200 {
         self.clock_offset_ticks()
     }
 
-    fn eeproms(&self) -> Option<(u64, Vec<u8>)> {
-        Some((self.eeprom_writes(), self.eeproms().to_bytes()))
+    fn eeproms(&self) -> (u64, Vec<u8>) {
+        (self.eeprom_writes(), self.eeproms().to_bytes())
+    }
+
+    fn strain(report: &n200::N200Report) -> Strain {
+        Strain::of(&report.rx, &[report.tx])
     }
 }
 
@@ -157,33 +187,40 @@ impl Model for x310::X310 {
     // Both transmitters are behind one port, with 2 MiB each.
     const BUFFER_BYTES: usize = 16 << 20;
     const LACKS: &'static [Stream] = &[Stream::Rx0, Stream::Rx1, Stream::Gps];
+    const MAY_NOT_SERVE: bool = true;
 
     type Report = x310::X310Report;
 
-    fn build(options: &Options, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
+    fn build(options: &EmulatorOptions, n: usize, mut site: Site<'_>) -> Result<(Self, Vec<Watch>), EmulateError> {
         let addr: Ipv4Addr = options.addrs[n];
         refuse_n200_options(options)?;
-        let fresh = x310::Options::default();
-        let board = match options.board {
+        let fresh = x310_image(options);
+        let eeproms = kept(options, n, x310::EepromImages::from_bytes, x310::EepromImages::BYTES)?;
+        let board = match fitted(options, n, eeproms.as_ref().map(Kept::of_x310))? {
             None => fresh.board,
             Some(board) => board.of_x310().ok_or(unfit::<Self>("--board", &board.to_string()))?,
         };
-        let identity = x310::Options {
+        let identity = x310::X310Options {
             serial: serial(options, n),
             name: options.names.get(n).cloned().unwrap_or(fresh.name),
             address: addr,
             board,
-            fpga: options.fpga.unwrap_or(fresh.fpga),
-            firmware: options.firmware.map_or(fresh.firmware, |major| major << 16),
+            imperfect: options.imperfect,
+            uhd: fresh.uhd,
+            fpga: fresh.fpga,
+            firmware: fresh.firmware,
             frame_bytes: fresh.frame_bytes.min(largest_datagram(addr)),
             destinations: site.rule.clone(),
-            born: present(site.clock),
+            born: site.born,
+            speed: site.speed,
+            eeproms,
         };
         let (source, sink) = picked(options, n)?;
         // Both slots receive the same; each transmitter has a cable and a file of its own.
         let mut watches = Vec::new();
         let mut slot = |channel: usize, name: &str| {
-            let setting = usual_setting(x310::MASTER_CLOCK, format!("X310 {} slot {name}", identity.serial));
+            let hw = format!("X310 {} slot {name}", identity.serial);
+            let setting = usual_setting(x310::MASTER_CLOCK, hw, site.utc_at_tick_0_s);
             let wrong = |source| EmulateError::Signals { addr, source };
             let (signals, watch) = site.signals(channel, &source, &of_slot(&sink, name), &setting).map_err(wrong)?;
             watches.push(watch);
@@ -199,7 +236,7 @@ impl Model for x310::X310 {
     }
 
     fn serial(&self) -> String {
-        self.serial().to_owned()
+        self.eeproms().motherboard().serial.as_str().to_owned()
     }
 
     fn clock_hz(&self) -> NonZeroU32 {
@@ -210,8 +247,31 @@ impl Model for x310::X310 {
         self.clock_offset_ticks()
     }
 
-    fn eeproms(&self) -> Option<(u64, Vec<u8>)> {
-        None
+    fn eeproms(&self) -> (u64, Vec<u8>) {
+        (self.eeprom_writes(), self.eeproms().to_bytes())
+    }
+
+    fn strain(report: &x310::X310Report) -> Strain {
+        Strain::of(&report.rx, &report.tx)
+    }
+
+    fn announces(options: &EmulatorOptions) -> Option<String> {
+        let image = x310_image(options);
+        Some(image.uhd.announces(image.fpga, image.firmware))
+    }
+
+    fn unserved(&self) -> (u64, &'static str) {
+        self.unserved()
+    }
+}
+
+/// The usual radio with the image that the options name, and the versions that it is to report instead.
+fn x310_image(options: &EmulatorOptions) -> x310::X310Options {
+    let image = x310::X310Options::serving(options.uhd.unwrap_or_default());
+    x310::X310Options {
+        fpga: options.fpga.unwrap_or(image.fpga),
+        firmware: options.firmware.map_or(image.firmware, |major| major << 16),
+        ..image
     }
 }
 
@@ -233,12 +293,11 @@ fn of_slot(sink: &sink::Spec, slot: &str) -> sink::Spec {
 }
 
 /// Options that only an N200 has.
-fn refuse_n200_options(options: &Options) -> Result<(), EmulateError> {
-    let usual = Options::default();
+fn refuse_n200_options(options: &EmulatorOptions) -> Result<(), EmulateError> {
+    let usual = EmulatorOptions::default();
     let given = [
         ("--gpsdo", options.gpsdo),
         ("--overflow continue", options.overflow != usual.overflow),
-        ("--eeprom", !options.eeproms.is_empty()),
         ("--hardware", options.hardware.is_some()),
         ("--as-hardware", options.as_hardware),
         ("--redirect", options.redirect),
@@ -269,11 +328,33 @@ mod tests {
     }
 
     #[test]
+    fn an_x310_announces_the_versions_of_the_release_and_those_that_are_named() {
+        let usual = EmulatorOptions::default();
+        let of = |uhd: &str| EmulatorOptions { uhd: Some(uhd.parse().unwrap()), ..EmulatorOptions::default() };
+        let other = EmulatorOptions { firmware: Some(7), fpga: Some(0x0026_0004), ..of("4.10") };
+        for (options, says) in [
+            (&usual, "RFNoC 1.0, radio block 0.1, FPGA 39.0, firmware 6.0: for UHD 4.3 to 4.9"),
+            (&of("4.11"), "RFNoC 2.0, radio block 1.0, FPGA 39.3, firmware 6.1: for UHD 4.11"),
+            (&other, "RFNoC 1.0, radio block 1.0, FPGA 38.4, firmware 7.0: for UHD 4.10"),
+        ] {
+            let announced = x310::X310::announces(options).unwrap();
+            assert!(announced.contains(says), "{announced}");
+        }
+        assert_eq!(n200::N200::announces(&usual), None);
+    }
+
+    #[test]
     fn what_only_an_n200_has_is_refused_by_name() {
-        let refused = |options: Options| refuse_n200_options(&options).unwrap_err().to_string();
-        assert_eq!(refused(Options { gpsdo: true, ..Options::default() }), "an x310 has no --gpsdo");
-        assert_eq!(refused(Options { as_hardware: true, ..Options::default() }), "an x310 has no --as-hardware");
-        assert_eq!(refused(Options { redirect: true, ..Options::default() }), "an x310 has no --redirect");
-        assert!(refuse_n200_options(&Options::default()).is_ok());
+        let refused = |options: EmulatorOptions| refuse_n200_options(&options).unwrap_err().to_string();
+        assert_eq!(refused(EmulatorOptions { gpsdo: true, ..EmulatorOptions::default() }), "an x310 has no --gpsdo");
+        assert_eq!(
+            refused(EmulatorOptions { as_hardware: true, ..EmulatorOptions::default() }),
+            "an x310 has no --as-hardware"
+        );
+        assert_eq!(
+            refused(EmulatorOptions { redirect: true, ..EmulatorOptions::default() }),
+            "an x310 has no --redirect"
+        );
+        assert!(refuse_n200_options(&EmulatorOptions::default()).is_ok());
     }
 }

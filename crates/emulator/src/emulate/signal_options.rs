@@ -1,21 +1,25 @@
 //! Which source and which sink a radio has.
 
+use std::io;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use takt_base::{Clock, TickRate, WallClock};
+use takt_dsp::file::FileError;
 
-use super::{EmulateError, Options};
-use crate::signals::{Setting, SpecError};
+use super::{EmulateError, EmulatorOptions};
+use crate::drive::wall::RadioTime;
+use crate::signals::{Setting, SignalError, SpecError};
 use crate::{sink, source};
 
 /// Its own source and sink, or the only ones, or the usual ones.
-pub(super) fn picked(options: &Options, n: usize) -> Result<(source::Spec, sink::Spec), EmulateError> {
+pub(super) fn picked(options: &EmulatorOptions, n: usize) -> Result<(source::Spec, sink::Spec), EmulateError> {
     fn pick<S: FromStr<Err = SpecError> + Default>(texts: &[String], n: usize) -> Result<S, SpecError> {
         let only = texts.first().filter(|_| texts.len() == 1);
         texts.get(n).or(only).map_or_else(|| Ok(S::default()), |text| text.parse())
     }
-    let source: source::Spec = pick(&options.sources, n)?;
+    let source: source::Spec = pick(&options.sources, n).map_err(|error| wrong_source(options.addrs[n], error))?;
     let sink: sink::Spec = pick(&options.sinks, n)?;
     if sink != sink::Spec::Null && options.sinks.len() < options.addrs.len() {
         return Err(EmulateError::SharedSink { sink: sink.to_string(), devices: options.addrs.len() });
@@ -23,14 +27,28 @@ pub(super) fn picked(options: &Options, n: usize) -> Result<(source::Spec, sink:
     Ok((source, sink))
 }
 
-/// What recordings of this radio say of it.
-pub(super) fn usual_setting(clock: TickRate, hw: String) -> Setting {
-    Setting { clock, hw, utc_at_tick_0_ns: utc_at_boot_s().checked_mul(1_000_000_000) }
+/// If the file does not exist, that is the error, and not its missing format.
+fn wrong_source(addr: Ipv4Addr, error: SpecError) -> EmulateError {
+    let Some(path) = error.unformatted() else { return error.into() };
+    match std::fs::metadata(path) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            let source = Box::new(FileError::Io { action: "opening", path: path.to_owned(), source });
+            let source = SignalError::File { what: "source", spec: error.text, source };
+            EmulateError::Signals { addr, source }
+        }
+        _ => error.into(),
+    }
 }
 
-/// UTC, in whole seconds, when the monotonic clock stood at 0. The monotonic second is what PPS edges follow; that of UTC
-/// starts up to half a second away from it.
-fn utc_at_boot_s() -> u64 {
+/// The facts that recordings of this radio state about it. `utc_at_tick_0_s`: [`utc_at_tick_0_s`].
+pub(super) fn usual_setting(clock: TickRate, hw: String, utc_at_tick_0_s: u64) -> Setting {
+    Setting { clock, hw, utc_at_tick_0_ns: utc_at_tick_0_s.checked_mul(1_000_000_000) }
+}
+
+/// UTC, in whole seconds since 1970, at tick 0 of radios whose time lies so, if it is right now. PPS edges follow the second of
+/// the radios' own time; that of UTC starts up to half a second away from it. At another speed than the wall's, a radio's UTC
+/// goes on with the radio.
+pub(super) fn utc_at_tick_0_s(time: RadioTime) -> u64 {
     let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    utc.saturating_sub(Duration::from_nanos(WallClock.now().0)).as_secs_f64().round() as u64
+    utc.saturating_sub(time.since_zero(WallClock.now())).as_secs_f64().round() as u64
 }

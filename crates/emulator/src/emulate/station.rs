@@ -1,32 +1,34 @@
 //! One radio of an emulator: from its options to a thread that drives it, and one that says how late it was.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use takt_base::{Stop, TickRate};
+use takt_base::{Clock, Speed, Stop, TickRate, WallClock};
 use takt_host::policy::{Policy, set_policy};
-use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
+use takt_packet::{EngineError, EngineKind};
 
-use super::broadcast::broadcast_of;
 use super::lag_port::LagPort;
-use super::model::{Model, Site, present};
+use super::model::{Model, Site};
+use super::pacing::{Pacing, SpeedChoice, Strain};
+use super::ports::{PortWish, open_ports};
 use super::questions::{Questions, Radio};
 use super::summary::{Datagrams, DeviceSummary};
-use super::{EmulateError, Options};
+use super::{EmulateError, EmulatorOptions};
+use crate::Device;
 use crate::air::Air;
-use crate::device::FRAME_BYTES;
-use crate::drive::wall::{BATCH, Driver, Settings};
+use crate::drive::wall::{Driver, Settings, Tempo};
 use crate::fault::{Fault, Faulty};
 use crate::policy::{Cidr, Destinations};
 use crate::signals::{SignalReport, Watch};
-use crate::{Device, Port};
+use crate::sink::Memory;
 
 pub(super) struct Plan<M> {
     addr: Ipv4Addr,
     clock: TickRate,
+    tempo: Arc<Tempo>,
     engine: EngineKind,
     aggregate: bool,
     device: Radio<M>,
@@ -39,11 +41,11 @@ pub(super) struct Plan<M> {
 }
 
 impl<M: Model> Plan<M> {
-    /// Of the n-th radio of these options, whose driver counts `clock`; in an air, if there is one.
+    /// Plan of the n-th radio of these options, whose driver counts `clock`; in an air, if there is one.
     pub(super) fn new(
-        options: &Options,
+        options: &EmulatorOptions,
         n: usize,
-        clock: TickRate,
+        (clock, pacing): (TickRate, &Pacing),
         air: Option<(&mut Air, usize)>,
     ) -> Result<Plan<M>, EmulateError> {
         let addr = options.addrs[n];
@@ -59,6 +61,9 @@ impl<M: Model> Plan<M> {
                 return Err(EmulateError::TooMany { what, got, devices });
             }
         }
+        if options.as_hardware && options.speed != SpeedChoice::default() {
+            return Err(EmulateError::HardwareSpeed { speed: options.speed });
+        }
         let eeprom = options.eeproms.get(n).cloned();
         let allow = options.allow.iter().map(|text| text.parse()).collect::<Result<Vec<Cidr>, _>>()?;
         let rule = Destinations::allowing(allow).with_redirects(options.redirect);
@@ -68,12 +73,22 @@ impl<M: Model> Plan<M> {
             return Err(EmulateError::Unfit { model: M::NAME, option: format!("--fault {fault}") });
         }
         let engine = options.engine.parse()?;
-        let (device, watches) = M::build(options, n, Site { rule: rule.clone(), clock, air })?;
-        let device = Faulty::new(device, faults, present(clock), clock);
+        let tempo = Arc::clone(pacing.tempo());
+        let born = tempo.time().tick_of(clock, WallClock.now());
+        let speed = match options.speed {
+            SpeedChoice::Fixed(speed) => speed,
+            // The speed to come is not known yet, and a device counts ticks: seconds of hosts become those of the radio.
+            SpeedChoice::Auto => Speed::WALL,
+        };
+        let (utc_at_tick_0_s, keep_samples) = (pacing.utc_at_tick_0_s(), options.keep_samples);
+        let site = Site { rule: rule.clone(), born, utc_at_tick_0_s, speed, keep_samples, air };
+        let (device, watches) = M::build(options, n, site)?;
+        let device = Faulty::new(device, faults, born, clock);
         let usual = Settings::default();
         Ok(Plan {
             addr,
             clock,
+            tempo,
             engine,
             aggregate: options.aggregate,
             device,
@@ -88,11 +103,14 @@ impl<M: Model> Plan<M> {
 
     /// Opens its ports and starts its threads; returns when its own is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station<M>, EmulateError> {
-        let Plan { addr, clock, engine, aggregate, device, watches, eeprom, core, priority, settings, rule } = self;
+        let Plan { addr, clock, tempo, engine, aggregate, device, watches, eeprom, core, priority, settings, rule } =
+            self;
         let ports = |source| EmulateError::Ports { addr, source };
-        let (engine, device_ports, receives_broadcast) = open_ports(engine, aggregate, addr, &device).map_err(ports)?;
+        let (engine, device_ports, receives_broadcast) =
+            open_ports(engine, aggregate, addr, PortWish::of::<M>(device.ports())).map_err(ports)?;
         let lag_port = LagPort::open(addr, rule).map_err(ports)?;
-        let mut driver = Driver::new(device, clock, engine, device_ports, settings);
+        let driver = Driver::new(device, clock, engine, device_ports, settings);
+        let mut driver = driver.in_tempo(Arc::clone(&tempo));
         let (questions, requests) = Questions::to(addr);
         let (placed, placement) = mpsc::channel();
         let raised = stop.clone();
@@ -108,20 +126,34 @@ impl<M: Model> Plan<M> {
             let _ = radio.join();
             return Err(error);
         }
-        let (asking, raised) = (questions.clone(), stop.clone());
-        let says = spawn(addr, format!("lag {addr}"), move || lag_port.serve(&asking, &raised))?;
-        Ok(Station { addr, threads: [radio, says], questions, watches, eeprom, kept_writes: 0, receives_broadcast })
+        let (asking, paced, raised) = (questions.clone(), Arc::clone(&tempo), stop.clone());
+        let says = spawn(addr, format!("lag {addr}"), move || lag_port.serve(&asking, &paced, &raised))?;
+        let threads = [radio, says];
+        Ok(Station {
+            addr,
+            tempo,
+            threads,
+            questions,
+            watches,
+            eeprom,
+            kept_writes: 0,
+            unserved_hosts: 0,
+            receives_broadcast,
+        })
     }
 }
 
 pub(super) struct Station<M> {
     addr: Ipv4Addr,
+    tempo: Arc<Tempo>,
     /// Its own, and the one that says how late it was.
     threads: [JoinHandle<Result<(), EngineError>>; 2],
     questions: Questions<M>,
     watches: Vec<Watch>,
     eeprom: Option<PathBuf>,
     kept_writes: u64,
+    /// The number of unserved hosts that were already reported.
+    unserved_hosts: u64,
     receives_broadcast: bool,
 }
 
@@ -135,8 +167,12 @@ impl<M: Model> Station<M> {
     }
 
     pub(super) fn snapshot(&self) -> Result<DeviceSummary<M::Report>, EmulateError> {
-        let (addr, receives_broadcast) = (self.addr, self.receives_broadcast);
+        let (addr, receives_broadcast, time) = (self.addr, self.receives_broadcast, self.tempo.time());
         let signals = self.watches.iter().map(Watch::report).fold(SignalReport::default(), SignalReport::joined);
+        let offset_ticks = move |radio: &M| {
+            let clock = TickRate::from(radio.clock_hz());
+            radio.clock_offset_ticks().wrapping_add(time.offset_ticks(clock))
+        };
         self.questions.ask(move |device, lag, counters| DeviceSummary {
             addr,
             serial: device.device().serial(),
@@ -146,23 +182,45 @@ impl<M: Model> Station<M> {
             faults: device.injected(),
             lag,
             clock_hz: device.device().clock_hz().get(),
-            clock_offset_ticks: device.device().clock_offset_ticks(),
+            clock_offset_ticks: offset_ticks(device.device()),
+            speed: time.speed().seconds(),
             datagrams: Datagrams::from(counters),
+        })
+    }
+
+    /// Bursts of each of its transmitters, if they are kept.
+    pub(super) fn memories(&self) -> Vec<Memory> {
+        self.watches.iter().filter_map(Watch::memory).collect()
+    }
+
+    /// Its counts that say whether its hosts keep up.
+    pub(super) fn strain(&self) -> Result<Strain, EmulateError> {
+        self.questions.ask(|radio: &Radio<M>, lag, _| {
+            let strain = M::strain(&radio.device().report());
+            Strain { letters: strain.letters + lag.unsent, ..strain }
         })
     }
 
     /// Writes the EEPROM file, if there is one and something has changed.
     pub(super) fn keep_eeprom(&mut self) -> Result<(), EmulateError> {
         let Some(path) = &self.eeprom else { return Ok(()) };
-        let Some((writes, images)) = self.questions.ask(|radio: &Radio<M>, _, _| radio.device().eeproms())? else {
-            return Ok(());
-        };
+        let (writes, images) = self.questions.ask(|radio: &Radio<M>, _, _| radio.device().eeproms())?;
         if writes != self.kept_writes {
             takt_base::replace_file(path, &images)
                 .map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;
             self.kept_writes = writes;
         }
         Ok(())
+    }
+
+    /// If hosts have left since the last call because a version was not theirs: what would have served the last of them.
+    pub(super) fn newly_unserved(&mut self) -> Result<Option<&'static str>, EmulateError> {
+        if !M::MAY_NOT_SERVE {
+            return Ok(None);
+        }
+        let (hosts, advice) = self.questions.ask(|radio: &Radio<M>, _, _| radio.device().unserved())?;
+        let told = std::mem::replace(&mut self.unserved_hosts, hosts);
+        Ok((hosts > told).then_some(advice))
     }
 
     /// After a stop was requested: when its threads have ended and its files are complete, what became of its signals.
@@ -184,45 +242,6 @@ fn spawn(
     body: impl FnOnce() -> Result<(), EngineError> + Send + 'static,
 ) -> Result<JoinHandle<Result<(), EngineError>>, EmulateError> {
     thread::Builder::new().name(name).spawn(body).map_err(|source| EmulateError::Thread { addr, source })
-}
-
-/// An engine, the device port of each of its ports, and whether the radio receives broadcasts.
-type OpenPorts = (Box<dyn Engine>, Vec<Port>, bool);
-
-/// Opens the ports of a radio; the control port also on the broadcast address, where there is one and no other radio of its
-/// network has it.
-fn open_ports<M: Model>(
-    kind: EngineKind,
-    aggregate: bool,
-    addr: Ipv4Addr,
-    device: &Radio<M>,
-) -> Result<OpenPorts, EngineError> {
-    let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
-    let mut ports = device.ports().to_vec();
-    let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
-    config.batch = BATCH;
-    config.aggregate = aggregate;
-    // Hosts may ask for all that a device may send. What is longer than the interface's frames is lost.
-    config.max_payload_bytes = FRAME_BYTES;
-    config.shorter_payloads = true;
-    config.recv_buffer_bytes = M::BUFFER_BYTES;
-    config.send_buffer_bytes = M::BUFFER_BYTES;
-    // A radio has its own memory, whatever this host grants to programs.
-    config.force_buffers = true;
-    if let Some(broadcast) = broadcast_of(addr) {
-        let mut both = config.clone();
-        both.ports.push(spec(broadcast, M::DISCOVERY_PORT));
-        match takt_packet::open(kind, &both) {
-            Ok(engine) => {
-                ports.push(Port(M::DISCOVERY_PORT));
-                return Ok((engine, ports, true));
-            }
-            // Another radio of this network listens there already: this one is found by its address only.
-            Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((takt_packet::open(kind, &config)?, ports, false))
 }
 
 fn place(addr: Ipv4Addr, core: Option<usize>, priority: Option<u8>) -> Result<(), EmulateError> {

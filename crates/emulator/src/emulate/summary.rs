@@ -1,9 +1,10 @@
-//! What `takt emulate` says when it ends: its JSON document.
+//! The report of `takt emulate` when it ends: its JSON document.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
+use takt_base::Speed;
 use takt_packet::Counters;
 
 use crate::drive::wall::LagReport;
@@ -14,6 +15,9 @@ use crate::signals::SignalReport;
 pub struct Summary<R = N200Report> {
     pub model: String,
     pub duration_s: f64,
+    /// Seconds of the radios in a second of this host; of `--speed auto`, the last.
+    #[serde(default = "wall")] // summaries older than this key
+    pub speed: f64,
     /// How late the emulator itself was, all radios together.
     pub lag: LagReport,
     pub devices: Vec<DeviceSummary<R>>,
@@ -34,14 +38,21 @@ pub struct DeviceSummary<R = N200Report> {
     /// Ticks of its clock in a second.
     #[serde(default = "clock_of_an_n200")] // summaries older than this key
     pub clock_hz: u32,
-    /// What its clock shows less the monotonic clock of its machine in such ticks, modulo 2^64.
+    /// The reading of its clock less the monotonic clock of its machine in such ticks at its speed, modulo 2^64.
     #[serde(default)] // summaries older than this key
     pub clock_offset_ticks: u64,
+    /// Seconds of the radio in a second of its machine.
+    #[serde(default = "wall")] // summaries older than this key
+    pub speed: f64,
     pub datagrams: Datagrams,
 }
 
 fn clock_of_an_n200() -> u32 {
     n200::CLOCK.hz()
+}
+
+fn wall() -> f64 {
+    Speed::WALL.seconds()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,8 +83,8 @@ impl From<Counters> for Datagrams {
 }
 
 impl<R> Summary<R> {
-    pub(super) fn of(model: &str, duration_s: f64, devices: Vec<DeviceSummary<R>>) -> Summary<R> {
+    pub(super) fn of(model: &str, duration_s: f64, speed: Speed, devices: Vec<DeviceSummary<R>>) -> Summary<R> {
         let lag = devices.iter().map(|d| &d.lag).fold(LagReport::default(), LagReport::merged);
-        Summary { model: model.to_owned(), duration_s, lag, devices }
+        Summary { model: model.to_owned(), duration_s, speed: speed.seconds(), lag, devices }
     }
 }

@@ -6,7 +6,7 @@ use takt_base::Tick;
 
 use crate::Port;
 
-/// How many can be held. What comes then is let through, and not counted as struck.
+/// How many can be held. A further datagram is let through, and not counted as struck.
 pub(super) const DELAYED_MAX: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::{Device, Outbox, Port, Sent};
 
 /// A datagram that waits for its successor waits no longer than this: 10 ms at 100 MHz.
 const REORDER_WAIT: Ticks = Ticks(1_000_000);
-/// What counts as the header of a datagram that is damaged.
+/// Length of the header of a datagram that is damaged.
 const HEADER_BYTES: usize = 16;
 
 /// A device, and faults between it and its hosts. Without faults it costs a comparison a call.
@@ -111,7 +111,8 @@ impl<D: Device + PowerCycle + Streams> Faulty<D> {
 
     fn advance_device(&mut self, now: Tick, out: &mut dyn Outbox) {
         if self.away.is_none() {
-            self.device.advance(now, &mut Struck { between: &mut self.between, leaving: D::leaving, out });
+            let leaving = self.device.leaving_now();
+            self.device.advance(now, &mut Struck { between: &mut self.between, leaving, out });
         }
     }
 
@@ -138,13 +139,9 @@ impl<D: Device + PowerCycle + Streams> Faulty<D> {
 
     fn deliver(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         if self.away.is_none() {
-            self.device.datagram(
-                now,
-                port,
-                from,
-                bytes,
-                &mut Struck { between: &mut self.between, leaving: D::leaving, out },
-            );
+            let leaving = self.device.leaving_now();
+            let mut struck = Struck { between: &mut self.between, leaving, out };
+            self.device.datagram(now, port, from, bytes, &mut struck);
         }
     }
 
@@ -250,7 +247,7 @@ impl Between {
         (self.outlet)(from, bytes).is_some_and(|n| now < self.blocked[n])
     }
 
-    /// What becomes of a datagram, and how long it is afterwards. It is damaged in place.
+    /// Fate of a datagram, and its length afterwards. It is damaged in place.
     fn fate(&mut self, now: Tick, stream: Stream, way: Way, bytes: &mut [u8]) -> (Fate, usize) {
         if self.awaits_samples && matches!(stream, Stream::Rx0 | Stream::Rx1 | Stream::Tx) {
             self.awaits_samples = false;

@@ -38,12 +38,12 @@
 //! | `gps` | sentences of the GPSDO |
 //! | `all` | everything |
 //!
-//! The table says what an N200 sends. Of an X310 everything on the CHDR port is told apart by its type: `rx` and `tx` are
-//! samples, `flow` the credits that it gives, `messages` and `events` what its receivers and transmitters report, `commands`
-//! and `acks` registers of blocks; `rx0`, `rx1` and `gps` it does not have.
+//! The table says what an N200 sends. An X310's datagrams on the CHDR port are told apart by their type. `rx` and `tx`
+//! are samples, and `flow` the credits that it gives. `messages` and `events` are reports of its receivers and
+//! transmitters, `commands` and `acks` registers of blocks. It has no `rx0`, `rx1` and `gps`.
 //!
-//! [`Faulty`] injects them around any device. Of several faults that would strike the same datagram the first one does;
-//! the others have seen it nevertheless.
+//! [`Faulty`] injects them around any device. If several faults would strike the same datagram the first one does; the
+//! others have seen it nevertheless.
 
 mod delay_queue;
 mod faulty;
@@ -65,6 +65,11 @@ use crate::Port;
 pub trait Streams {
     /// To which stream a datagram from the device belongs; [`Stream::All`]: to none of its own.
     fn leaving(port: Port, bytes: &[u8]) -> Stream;
+
+    /// [`Streams::leaving`] as it holds of this device now: one that speaks several languages says so here.
+    fn leaving_now(&self) -> fn(Port, &[u8]) -> Stream {
+        Self::leaving
+    }
 
     /// To which stream a datagram from a host belongs; [`Stream::All`]: to none of its own.
     fn arriving(port: Port, bytes: &[u8]) -> Stream;

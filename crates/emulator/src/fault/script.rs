@@ -137,7 +137,7 @@ impl Script {
         let begin = self.at.and_then(Start::tick);
         match self.fault.kind {
             Kind::Stall { .. } => return self.count(begin.is_some_and(|at| (at..at + self.span).contains(&now))),
-            // What leaves just when it is emptied comes behind what waits.
+            // A datagram that leaves just when it is emptied comes behind those that wait.
             Kind::Ring { .. } => return self.count(begin.is_some_and(|at| (at..=at + self.span).contains(&now))),
             Kind::Reboot { .. } => return false,
             _ if !self.quiet_until.passed(now) => return false,

@@ -22,12 +22,12 @@ pub struct Fault {
     /// Nothing happens before this time.
     pub quiet: Moment,
     pub limit: u64,
-    /// Of its random choices.
+    /// Seed of its random choices.
     pub seed: u64,
     text: String,
 }
 
-/// What happens to a datagram, or to the device.
+/// Effect of a fault on a datagram, or on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is lost, and so are the next `run - 1`.
@@ -53,7 +53,7 @@ pub enum Kind {
     Reboot { span: Duration },
 }
 
-/// Where a datagram is damaged.
+/// Damaged part of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// A bit behind the header is flipped.
@@ -67,9 +67,9 @@ pub enum Damage {
 /// Which datagrams of a stream are struck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum When {
-    /// Each so-manieth.
+    /// Every n-th one.
     Every(NonZeroU64),
-    /// The so-manieth, from 1.
+    /// The n-th one, from 1.
     Nth(u64),
     /// The first at or after this time.
     At(Moment),
@@ -118,11 +118,12 @@ const GRAMMAR: Grammar = Grammar {
         text::Kind { name: "ring", main: "", keys: &["at", "for", "frames"] },
         text::Kind { name: "reboot", main: "", keys: &["at", "for"] },
     ],
-    names: "lose, delay, reorder, duplicate, corrupt, overflow, stall, ring or reboot",
+    names: "lose, delay, reorder, duplicate, corrupt, overflow, stall, ring and reboot",
+    example: "lose:rx,every=1000",
     strict: true,
 };
 
-/// What the ring of a network card holds unless a person has set it otherwise (igb, e1000e).
+/// Usual ring of a network card, frames, unless a person has set it otherwise (igb, e1000e).
 const USUAL_FRAMES: u64 = 256;
 
 impl FromStr for Fault {
@@ -153,7 +154,9 @@ fn kind(words: &Words<'_>, stream: Stream) -> Result<Kind, SpecError> {
     let span = |key| words.value(key, "a time such as 2ms or 1s", |text| parse_duration(text).ok());
     Ok(match words.kind.name {
         "lose" => Kind::Lose { run: words.whole_number("run")?.unwrap_or(1) },
-        "delay" => Kind::Delay { by: span("by")?.ok_or_else(|| words.lacks("by=TIME, such as by=2ms"))? },
+        "delay" => Kind::Delay {
+            by: span("by")?.ok_or_else(|| lacks(words, "by=TIME, such as by=2ms", "every=100", "by=2ms"))?,
+        },
         "reorder" => Kind::Reorder,
         "duplicate" => Kind::Duplicate,
         "corrupt" => Kind::Corrupt { damage: damage(words)? },
@@ -162,17 +165,25 @@ fn kind(words: &Words<'_>, stream: Stream) -> Result<Kind, SpecError> {
             words.value("stream", "a stream that can overflow: rx, rx0 or rx1", |_| overflows.then_some(()))?;
             Kind::Overflow { span: span("for")?.unwrap_or(Duration::ZERO) }
         }
-        "stall" => Kind::Stall { span: span("for")?.ok_or_else(|| words.lacks("for=TIME, such as for=1s"))? },
+        "stall" => Kind::Stall {
+            span: span("for")?.ok_or_else(|| lacks(words, "for=TIME, such as for=1s", "at=3s", "for=1s"))?,
+        },
         "ring" => {
             let frames = |text: &str| text.parse().ok().filter(|frames| (1..=DELAYED_MAX as u64).contains(frames));
             let expected = format!("a number of datagrams from 1 to {DELAYED_MAX}");
             Kind::Ring {
-                span: span("for")?.ok_or_else(|| words.lacks("for=TIME, such as for=10ms"))?,
+                span: span("for")?.ok_or_else(|| lacks(words, "for=TIME, such as for=10ms", "at=3s", "for=10ms"))?,
                 frames: words.value("frames", &expected, frames)?.unwrap_or(USUAL_FRAMES),
             }
         }
         _ => Kind::Reboot { span: span("for")?.unwrap_or(Duration::from_secs(2)) },
     })
+}
+
+/// `expected` is missing, such as `missing`; and so is `when`, unless the text says when.
+fn lacks(words: &Words<'_>, expected: &str, when: &str, missing: &str) -> SpecError {
+    let says_when = ["every", "at", "p"].iter().any(|key| words.has(key));
+    words.lacks(expected, &if says_when { missing.to_owned() } else { format!("{when},{missing}") })
 }
 
 fn damage(words: &Words<'_>) -> Result<Damage, SpecError> {
@@ -203,9 +214,9 @@ fn when(words: &Words<'_>, kind: Kind) -> Result<When, SpecError> {
     let mut found = found.into_iter().flatten();
     match (found.next(), found.next()) {
         (Some(when), None) => Ok(when),
-        (None, _) if timed => Err(words.lacks("at=TIME, such as at=3s")),
-        (None, _) => Err(words.lacks("every=N, at=N, at=TIME or p=P")),
-        (Some(_), Some(_)) => Err(words.lacks("a single one of every, at and p")),
+        (None, _) if timed => Err(words.lacks("at=TIME, such as at=3s", "at=3s")),
+        (None, _) => Err(words.lacks("every=N, at=N, at=TIME or p=P", "every=1000")),
+        (Some(_), Some(_)) => Err(words.lacks("a single one of every, at and p", "")),
     }
 }
 
@@ -264,15 +275,15 @@ mod tests {
     #[test]
     fn an_error_points_at_its_piece_and_says_what_could_stand_there() {
         for (text, message) in [
-            ("loose:rx,every=2", format!("fault `loose:rx,every=2`: `loose` (character 1) is not a fault: {}", GRAMMAR.names)),
-            ("", format!("fault ``: character 1 lacks a fault: {}", GRAMMAR.names)),
+            ("loose:rx,every=2", "unknown fault `loose`".to_owned()),
+            ("", "unknown fault ``".to_owned()),
             (
                 "lose:rx,evry=2",
                 "fault `lose:rx,evry=2`: `evry` (character 9) is not a key of this fault: every, at, p, after, limit, \
                  seed, run"
                     .to_owned(),
             ),
-            ("lose:rx", "fault `lose:rx`: character 8 lacks every=N, at=N, at=TIME or p=P".to_owned()),
+            ("lose:rx", "fault `lose:rx` needs every=N, at=N, at=TIME or p=P".to_owned()),
             (
                 "lose:rx,every=2,every=3",
                 "fault `lose:rx,every=2,every=3`: `every` (character 17) is not allowed twice".to_owned(),
@@ -282,7 +293,7 @@ mod tests {
                 "fault `lose:rx,every=0`: `0` (character 15) is not a number of datagrams above 0".to_owned(),
             ),
             ("lose:rx,p=1.5", "fault `lose:rx,p=1.5`: `1.5` (character 11) is not a probability, 0 to 1".to_owned()),
-            ("delay:rx,every=2", "fault `delay:rx,every=2`: character 17 lacks by=TIME, such as by=2ms".to_owned()),
+            ("delay:rx,every=2", "fault `delay:rx,every=2` needs by=TIME, such as by=2ms".to_owned()),
             (
                 "overflow:tx,at=3s",
                 "fault `overflow:tx,at=3s`: `tx` (character 10) is not a stream that can overflow: rx, rx0 or rx1"
@@ -310,6 +321,15 @@ mod tests {
             ("lose:rx,at", "fault `lose:rx,at`: `at` (character 9) is not key=value".to_owned()),
         ] {
             assert_eq!(text.parse::<Fault>().unwrap_err().to_string(), message);
+        }
+        let error = "foo".parse::<Fault>().unwrap_err();
+        let faults = "the faults are lose, delay, reorder, duplicate, corrupt, overflow, stall, ring and reboot";
+        assert_eq!((error.reason(), error.fix().as_str()), (Some(faults), "--fault lose:rx,every=1000"));
+        for text in
+            ["foo", "lose:rx", "delay:rx", "delay:rx,p=0.5", "stall:all", "ring", "ring:", "ring:at=1s", "reboot"]
+        {
+            let instead = text.parse::<Fault>().unwrap_err().instead().unwrap_or_default();
+            assert!(instead.parse::<Fault>().is_ok(), "{text}: {instead}");
         }
         let unknown = "lose:air,every=2".parse::<Fault>().unwrap_err();
         assert_eq!(unknown.at, 5..8);

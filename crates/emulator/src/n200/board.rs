@@ -24,7 +24,7 @@ pub enum Board {
     None,
 }
 
-/// What is wrong with the name of a board.
+/// Error in the name of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a board: sbx, wbx, basic, lf or none")]
 pub struct BoardError {
@@ -41,7 +41,7 @@ impl FromStr for Board {
 
 impl Board {
     /// The ids of its halves, transmit and receive.
-    fn ids(self) -> Option<[u16; 2]> {
+    pub(super) fn ids(self) -> Option<[u16; 2]> {
         match self {
             Board::Sbx => Some([board::SBX_TX, board::SBX_RX]),
             Board::Wbx => Some([board::WBX_TX, board::WBX_RX]),
@@ -51,7 +51,7 @@ impl Board {
         }
     }
 
-    /// What the EEPROMs of its halves say, transmit and receive.
+    /// EEPROM contents of its halves, transmit and receive.
     pub(super) fn eeproms(self, serial: &str) -> Result<Option<[Daughterboard; 2]>, WireError> {
         let serial = Text::new(serial)?;
         Ok(self.ids().map(|ids| ids.map(|id| Daughterboard { id, revision: 0, serial })))
@@ -74,5 +74,15 @@ impl Board {
     /// Gain on pins 13:8, half a decibel a step.
     pub(super) fn has_gain(self) -> bool {
         self == Board::Sbx
+    }
+
+    /// The receive pin that is low, while both ways run, only where the receiver is connected to the calibration port: LNASW of an
+    /// SBX, the antenna switch of a WBX. `None`: the board has no such port.
+    pub(super) fn receives_antenna(self) -> Option<u32> {
+        match self {
+            Board::Sbx => Some(1 << 14),
+            Board::Wbx => Some(1 << 15),
+            Board::Basic | Board::Lf | Board::None => None,
+        }
     }
 }

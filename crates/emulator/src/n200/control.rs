@@ -1,7 +1,7 @@
 //! The control port: hello, EEPROMs, firmware cells, slow-path registers, echo.
 //!
-//! Each request is answered to whoever sent it; there is no session. What can't be understood is answered with "huh", and
-//! a request of another protocol version as a hello.
+//! Each request is answered to whoever sent it; there is no session. The answer to what can't be understood is "huh",
+//! and to a request of another protocol version a hello.
 
 use std::net::SocketAddr;
 
@@ -64,7 +64,7 @@ impl N200 {
         let write = SpiWrite { slaves: transfer.slaves, bits: transfer.bits, word: transfer.data };
         self.spi.note(write);
         self.front_end.spi(write);
-        self.retune(now);
+        self.update(now);
         ControlAnswer::Spi { data: readback::ABSENT }
     }
 

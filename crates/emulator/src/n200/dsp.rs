@@ -1,4 +1,4 @@
-//! What the receive and the transmit DSPs have in common: registers, and what is around them.
+//! Parts that the receive and the transmit DSPs have in common: registers, and what is around them.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) on_overflow: OverflowPolicy,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct DspBlock {
     pub(super) frequency: u32,
     scale: u32,

@@ -2,11 +2,13 @@
 //!
 //! A write of one byte sets the address pointer, further bytes are stored from there; a read returns bytes from the
 //! pointer on. The pointer wraps at 256 in both directions (a real part wraps writes at its 8-byte page; hosts write one
-//! byte at a time). What nobody answers reads as ones.
+//! byte at a time). Bytes that nobody answers read as ones.
 
 use takt_wire::n200::I2cBytes;
 use takt_wire::n200::eeprom::{Daughterboard, Motherboard};
 use takt_wire::n200::registers::i2c;
+
+use super::board::Board;
 
 pub(super) const BYTES: usize = 256;
 
@@ -44,6 +46,17 @@ impl EepromImages {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.concat()
+    }
+
+    /// The ids of the daughterboards' halves, transmit and receive; `None`: nothing is fitted there.
+    pub(crate) fn board_ids(&self) -> [Option<u16>; 2] {
+        let [_, transmit, receive, _] = &*self.0;
+        [transmit, receive].map(|image| Daughterboard::parse(image).ok().map(|board| board.id))
+    }
+
+    /// Whether its daughterboards are these.
+    pub(crate) fn fits(&self, board: Board) -> bool {
+        self.board_ids() == board.ids().map_or([None; 2], |ids| ids.map(Some))
     }
 
     #[must_use]
@@ -102,6 +115,7 @@ fn part(address: u8) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::N200Options;
     use super::*;
 
     fn eeproms() -> Eeproms {
@@ -137,6 +151,15 @@ mod tests {
         parts.write(i2c::MOTHERBOARD, &[]);
         assert_eq!(parts.read(0x33, 3).as_slice(), [0xFF; 3]);
         assert_eq!(parts.read(i2c::MOTHERBOARD, 200).as_slice().len(), I2cBytes::MAX);
+    }
+
+    #[test]
+    fn the_boards_say_which_they_are() {
+        for board in [Board::Sbx, Board::Wbx, Board::Basic, Board::Lf, Board::None] {
+            let images = N200Options { board, ..N200Options::default() }.images().unwrap();
+            assert_eq!(images.board_ids(), board.ids().map_or([None; 2], |ids| ids.map(Some)));
+            assert!(images.fits(board) && !images.fits(if board == Board::Lf { Board::Sbx } else { Board::Lf }));
+        }
     }
 
     #[test]

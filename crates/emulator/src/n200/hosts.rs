@@ -1,4 +1,4 @@
-//! Who gets what: the destination of each port, what may not be one, and when a host is taken for gone.
+//! Hosts of a radio: the destination of each port, what may not be one, and when a host is taken for gone.
 //!
 //! Each data port remembers one destination: the sender of the last 8-byte packet, or the port that a 16-byte packet named,
 //! at the sender's address unless redirects are permitted. A
@@ -7,13 +7,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use takt_base::{Tick, Ticks};
+use takt_base::{Speed, Tick, Ticks};
 
 use super::PPS_TICKS;
 use crate::policy::Destinations;
 use crate::shared::{HostReport, Permits};
 
-/// Silence after which a host counts as gone.
+/// Silence after which a host counts as gone: 3 s, by the host's clock.
 const PATIENCE: Ticks = Ticks(3 * PPS_TICKS);
 
 /// A port that remembers a destination.
@@ -47,12 +47,14 @@ struct Peer {
 
 pub(super) struct Hosts {
     permits: Permits,
+    patience: Ticks,
     peers: [Option<Peer>; 5],
 }
 
 impl Hosts {
-    pub(super) fn new(rule: Destinations) -> Hosts {
-        Hosts { permits: Permits::new(rule), peers: [None; 5] }
+    /// The hosts of a radio whose time passes so fast beside theirs.
+    pub(super) fn new(rule: Destinations, speed: Speed) -> Hosts {
+        Hosts { permits: Permits::new(rule), patience: speed.host_ticks(PATIENCE), peers: [None; 5] }
     }
 
     /// Whether `ip` may be sent something, or be received; if not, it is counted.
@@ -86,7 +88,7 @@ impl Hosts {
 
     /// When the host of this line will count as gone.
     pub(super) fn gone_at(&self, line: Line) -> Option<Tick> {
-        self.peers[line.index()].map(|peer| peer.last_sign + PATIENCE)
+        self.peers[line.index()].map(|peer| peer.last_sign + self.patience)
     }
 
     /// Forgets the destination of a line whose host is gone.

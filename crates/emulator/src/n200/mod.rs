@@ -10,8 +10,8 @@
 //!   49172 gpsdo                                            └─ front_end ── spi, synthesiser, converter
 //! ```
 //!
-//! What happens is ordered by tick, and at one tick: time, commands, transmit, receive, losses of hosts, GPS. So nothing
-//! depends on when the driver calls. What is only read about, never seen on hardware, stands in
+//! Events are ordered by tick, and at one tick: time, commands, transmit, receive, losses of hosts, GPS. So nothing
+//! depends on when the driver calls. Behaviour only read about, never seen on hardware, is in
 //! `docs/reference/emulator.md`.
 
 mod board;
@@ -37,6 +37,7 @@ use takt_wire::n200::registers::firmware;
 use takt_wire::n200::{Destination, DestinationAnswer, FifoCommand, MASTER_CLOCK_HZ, TxPacket, ports};
 
 use crate::fault::PowerCycle;
+use crate::front_end::with_cal;
 use crate::shared::{Pps, TimedQueue, Timekeeper};
 use crate::{Device, Outbox, Port};
 use dsp::Surroundings;
@@ -52,7 +53,7 @@ pub use crate::shared::{HostReport, OptionsError, RxReport, TxReport};
 pub use crate::signals::Signals;
 pub use board::{Board, BoardError};
 pub use eeprom::EepromImages;
-pub use options::{Options, OverflowPolicy, OverflowPolicyError};
+pub use options::{N200Options, OverflowPolicy, OverflowPolicyError};
 pub use report::{ControlReport, N200Report, Tuning};
 pub use spi::SpiWrite;
 
@@ -83,7 +84,7 @@ const PORTS: [Port; 9] = [
 ];
 
 pub struct N200 {
-    options: Options,
+    options: N200Options,
     /// All that was processed happened at or before this tick.
     now: Tick,
     time: Timekeeper,
@@ -102,13 +103,14 @@ pub struct N200 {
 }
 
 impl N200 {
-    /// Switches a device on at [`Options::born`].
+    /// Switches a device on at [`N200Options::born`].
     ///
     /// # Errors
     /// A serial or name that the EEPROM can't hold.
-    pub fn new(options: Options, signals: Signals) -> Result<N200, OptionsError> {
+    pub fn new(options: N200Options, signals: Signals) -> Result<N200, OptionsError> {
         let born = options.born;
-        let [first, second] = signals.sources;
+        let imperfections = options.imperfections();
+        let Signals { sources: [first, second], sink } = with_cal(signals, CLOCK, imperfections);
         Ok(N200 {
             now: born,
             time: Timekeeper::power_up(born, PPS),
@@ -117,17 +119,17 @@ impl N200 {
             eeproms: Eeproms::new(options.images()?),
             fifo: TimedQueue::new(FIFO_COMMANDS),
             spi: SpiBus::new(),
-            front_end: FrontEnd::new(options.board),
+            front_end: FrontEnd::new(options.board, imperfections),
             rx: [RxDsp::new(born, 0, first), RxDsp::new(born, 1, second)],
-            tx: TxDsp::new(born, signals.sink),
+            tx: TxDsp::new(born, sink),
             gpsdo: options.gpsdo.then(|| Gpsdo::new(born, options.utc_at_tick_0_s)),
-            hosts: Hosts::new(options.destinations.clone()),
+            hosts: Hosts::new(options.destinations.clone(), options.speed),
             report: ControlReport::default(),
             options,
         })
     }
 
-    /// What its clock shows minus its free-running counter, modulo 2^64: changes when a host sets the time.
+    /// Its clock's reading minus its free-running counter, modulo 2^64: changes when a host sets the time.
     #[must_use]
     pub fn clock_offset_ticks(&self) -> u64 {
         self.time.offset()
@@ -370,18 +372,18 @@ impl PowerCycle for N200 {
         self.settings = [0; 256];
         self.firmware = fresh_cells(&self.options);
         self.fifo.clear();
-        self.front_end = FrontEnd::new(self.options.board);
+        self.front_end = FrontEnd::new(self.options.board, self.options.imperfections());
         for rx in &mut self.rx {
             rx.power_cycle(now);
         }
         self.tx.power_cycle(now);
         self.gpsdo = self.options.gpsdo.then(|| Gpsdo::new(now, self.options.utc_at_tick_0_s));
         self.hosts.clear();
-        self.retune(now);
+        self.update(now);
     }
 }
 
-fn fresh_cells(options: &Options) -> [u32; firmware::COUNT as usize] {
+fn fresh_cells(options: &N200Options) -> [u32; firmware::COUNT as usize] {
     let mut cells = [0; firmware::COUNT as usize];
     cells[firmware::MINOR as usize] = options.firmware_minor;
     cells

@@ -1,22 +1,23 @@
-//! What is set of an emulated N200 before it is switched on.
+//! Settings of an emulated N200 before it is switched on.
 
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
 use serde::de::{self, IntoDeserializer};
 use serde::{Deserialize, Serialize};
-use takt_base::Tick;
+use takt_base::{Speed, Tick};
 use takt_wire::n200::eeprom::{Motherboard, Text, hardware};
 use takt_wire::n200::registers::version;
 
 use super::board::Board;
 use super::eeprom::EepromImages;
+use crate::front_end::Imperfections;
 use crate::policy::Destinations;
 use crate::shared::OptionsError;
 
-/// Identity, versions and habits. [`Options::default`] is an N200r4 with an SBX that UHD 4.3 accepts.
+/// Identity, versions and habits. [`N200Options::default`] is an N200r4 with an SBX that UHD 4.3 accepts.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct N200Options {
     /// Serial number, at most 9 printable ASCII characters.
     pub serial: String,
     /// Name, at most 23 printable ASCII characters.
@@ -25,6 +26,9 @@ pub struct Options {
     pub address: Ipv4Addr,
     pub board: Board,
     pub gpsdo: bool,
+    /// Seed of what its boards do wrong: constant and imbalance of I and Q, both ways. At antenna `CAL` its receiver then hears its
+    /// transmitter. `None`: they are perfect. Boards without an oscillator always are.
+    pub imperfect: Option<u64>,
     /// Hardware word of the motherboard EEPROM; see [`hardware`].
     pub hardware: u16,
     /// Firmware protocol version, the first word of every control reply.
@@ -34,25 +38,28 @@ pub struct Options {
     pub fpga: u32,
     /// Whether it says in its hello that it is a software radio of takt's; without, takt takes it for hardware.
     pub marked: bool,
-    /// What follows when the output is blocked.
+    /// Policy after the output was blocked.
     pub on_overflow: OverflowPolicy,
     pub destinations: Destinations,
     /// The tick at which it is switched on: device time starts at 0 there.
     pub born: Tick,
     /// UTC at tick 0 of the free-running counter, in whole seconds since 1970: what its GPS says.
     pub utc_at_tick_0_s: u64,
+    /// How fast its time passes beside its hosts': a silent host is waited for in the host's seconds.
+    pub speed: Speed,
     /// EEPROM contents of an earlier run; they win over serial, name, address, board and hardware.
     pub eeproms: Option<EepromImages>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for N200Options {
+    fn default() -> N200Options {
+        N200Options {
             serial: "EMU001".to_owned(),
             name: "n200-emu".to_owned(),
             address: Ipv4Addr::new(192, 168, 10, 2),
             board: Board::Sbx,
             gpsdo: false,
+            imperfect: None,
             hardware: hardware::N200_R4,
             firmware: version::FIRMWARE,
             firmware_minor: version::FIRMWARE_MINOR,
@@ -62,12 +69,19 @@ impl Default for Options {
             destinations: Destinations::loopback(),
             born: Tick(0),
             utc_at_tick_0_s: 1_700_000_000,
+            speed: Speed::WALL,
             eeproms: None,
         }
     }
 }
 
-impl Options {
+impl N200Options {
+    pub(super) fn imperfections(&self) -> Option<Imperfections> {
+        self.imperfect
+            .filter(|_| self.board.oscillator_ratio().is_some())
+            .map(|seed| Imperfections::new(seed, &self.serial, 0))
+    }
+
     /// EEPROM contents: those given, or fresh ones.
     pub(super) fn images(&self) -> Result<EepromImages, OptionsError> {
         if let Some(images) = &self.eeproms {
@@ -105,7 +119,7 @@ pub enum OverflowPolicy {
     Continue,
 }
 
-/// What is wrong with the name of an overflow policy.
+/// Error in the name of an overflow policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not hardware or continue")]
 pub struct OverflowPolicyError {

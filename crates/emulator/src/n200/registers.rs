@@ -34,7 +34,7 @@ impl N200 {
             settings::SPI_DATA => {
                 let write = self.spi.shift(data);
                 self.front_end.spi(write);
-                self.retune(now);
+                self.update(now);
             }
             settings::TX_CLEAR..=settings::TX_PACKETS_PER_UPDATE => self.tx.control(now, register, data),
             _ => self.poke_block(now, register, data),
@@ -49,14 +49,15 @@ impl N200 {
             }
             if let Some(offset) = within(register, settings::RX_DSP[n], DSP_LEN) {
                 rx.registers.dsp.poke(offset, data);
-                return rx.retune(now, &self.front_end);
+                return rx.update(now, &self.time, &self.front_end);
             }
         }
         if let Some(offset) = within(register, settings::TX_DSP, DSP_LEN) {
             self.tx.registers.dsp.poke(offset, data);
-            return self.tx.retune(now, &self.front_end);
+            return self.tx.update(now, &self.front_end);
         }
-        self.front_end.poke(register, data);
+        self.front_end.poke(now, register, data);
+        self.update(now);
     }
 
     /// Register "time high" takes the other time registers with it.
@@ -69,12 +70,13 @@ impl N200 {
         }
     }
 
-    /// An oscillator may have moved.
-    pub(super) fn retune(&mut self, now: Tick) {
+    /// The front end may have changed, an oscillator, a correction or a mux: for samples of this tick and later.
+    pub(super) fn update(&mut self, now: Tick) {
+        self.front_end.settle(now);
         for rx in &mut self.rx {
-            rx.retune(now, &self.front_end);
+            rx.update(now, &self.time, &self.front_end);
         }
-        self.tx.retune(now, &self.front_end);
+        self.tx.update(now, &self.front_end);
     }
 
     fn peek_fifo(&self, now: Tick, word: u8) -> u32 {

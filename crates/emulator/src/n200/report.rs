@@ -1,4 +1,4 @@
-//! What an emulated radio counted: the facts of its summary.
+//! Counts of an emulated radio: the facts of its summary.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct N200Report {
     pub tx: TxReport,
     /// Everything that is no sample stream.
     pub control: ControlReport,
-    /// Who was refused or lost.
+    /// Hosts that were refused or lost.
     pub hosts: HostReport,
     pub tuning: Tuning,
 }
@@ -21,13 +21,13 @@ pub struct N200Report {
 pub struct ControlReport {
     /// Requests on the control port.
     pub requests: u64,
-    /// Of these, not understood.
+    /// Requests among these that were not understood.
     pub not_understood: u64,
     /// Register commands on the FIFO port.
     pub commands: u64,
-    /// Of these, with a time.
+    /// Commands among these with a time.
     pub timed_commands: u64,
-    /// Of these, dropped because the queue was full.
+    /// Commands among these that were dropped because the queue was full.
     pub dropped_commands: u64,
     /// Datagrams on any port that made no sense.
     pub malformed_datagrams: u64,

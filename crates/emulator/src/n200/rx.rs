@@ -4,14 +4,15 @@ use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{RX_VRT_HEADER, rx_control};
 use takt_wire::n200::{RxEvent, RxHead, RxMessage, RxPacking, StreamAction, StreamCommand, ports};
-use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
+use takt_wire::sample::{ByteOrder, Format, full_scale, sc8, sc16};
 
 use super::dsp::{DspBlock, Surroundings, format_of};
 use super::front_end::FrontEnd;
 use super::options::OverflowPolicy;
 use crate::device::FRAME_BYTES;
+use crate::front_end::RxChain;
 use crate::shared::{
-    Action, Command, CommandEngine, Event, FULL_SCALE, Item, Limits, Packet, RxReport, Shape, Timekeeper,
+    Action, Command, CommandEngine, Event, History, Item, Limits, Packet, Piece, RxReport, Shape, Timekeeper,
 };
 use crate::source::Source;
 use crate::{Outbox, Port, Sent};
@@ -34,15 +35,32 @@ pub(super) struct Registers {
     pub(super) dsp: DspBlock,
 }
 
+/// Settings that act on samples that are taken, beside the source's tuning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Reception {
+    chain: RxChain,
+    word: u32,
+    /// Floats times this are integers on the wire.
+    gain: f32,
+}
+
+impl Reception {
+    fn of(dsp: &DspBlock, chain: RxChain) -> Reception {
+        Reception { chain, word: dsp.frequency, gain: dsp.gain(Direction::Rx) * full_scale::SC16 }
+    }
+}
+
 pub(super) struct RxDsp {
     port: Port,
     pub(super) registers: Registers,
     engine: CommandEngine,
     source: Box<dyn Source>,
+    reception: History<Reception>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
     oscillator_hz: f64,
-    /// Of the next data packet, modulo 16.
+    leakage: Option<f32>,
+    /// Number of the next data packet, modulo 16.
     count: u8,
     /// When a blocked output is tried again.
     retry: Option<Tick>,
@@ -56,9 +74,11 @@ impl RxDsp {
             registers: Registers::default(),
             engine: CommandEngine::new(now, LIMITS),
             source,
+            reception: History::new(Reception::of(&DspBlock::default(), RxChain::default())),
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
             oscillator_hz: 0.0,
+            leakage: None,
             count: 0,
             retry: None,
             report: RxReport::default(),
@@ -93,8 +113,15 @@ impl RxDsp {
         }
     }
 
-    /// Tells the source where it is tuned to, if that has changed.
-    pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
+    /// Registers or the front end have changed: samples are taken accordingly from this tick on.
+    pub(super) fn update(&mut self, now: Tick, time: &Timekeeper, front_end: &FrontEnd) {
+        self.retune(now, front_end);
+        self.reception.set(now, Reception::of(&self.registers.dsp, front_end.rx_chain()));
+        self.engine.reshape(now, time, self.shape());
+    }
+
+    /// Tells the source where it is tuned and connected to, if that has changed.
+    fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
         let centre_hz = front_end.rx_centre_hz(self.registers.dsp.frequency);
         if centre_hz != self.centre_hz {
             self.centre_hz = centre_hz;
@@ -104,6 +131,11 @@ impl RxDsp {
         if oscillator_hz != self.oscillator_hz {
             self.oscillator_hz = oscillator_hz;
             self.source.oscillator(now, oscillator_hz);
+        }
+        let leakage = front_end.leakage();
+        if leakage != self.leakage {
+            self.leakage = leakage;
+            self.source.calibrating(now, leakage);
         }
     }
 
@@ -179,7 +211,7 @@ impl RxDsp {
             },
         };
         let due = packet.last() + self.source.lookahead(packet.first, packet.step);
-        match out.send(due, self.port, to, &mut |frame| self.write_packet(&head, packet, around.front_end, frame)) {
+        match out.send(due, self.port, to, &mut |frame| self.write_packet(&head, packet, frame)) {
             Sent::Taken => {
                 self.engine.pop();
                 self.count = (self.count + 1) % 16;
@@ -202,26 +234,36 @@ impl RxDsp {
         self.retry = Some(now + RETRY);
     }
 
-    fn write_packet(&mut self, head: &RxHead, packet: Packet, front_end: &FrontEnd, frame: &mut [u8]) -> usize {
+    fn write_packet(&mut self, head: &RxHead, packet: Packet, frame: &mut [u8]) -> usize {
         let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
         self.source.fill(packet.first, packet.step, samples);
-        let Registers { header, dsp, .. } = self.registers;
         let raw = self.source.raw();
-        if !raw {
-            front_end.receive(packet.first, packet.step, dsp.frequency, samples);
-        }
-        let gain = dsp.gain(Direction::Rx) * FULL_SCALE;
         let Some(room) = frame.get_mut(RxHead::BYTES..) else { return 0 };
-        let bytes = match head.packing {
-            RxPacking::Sc16 => {
-                sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Big, if raw { 32_768.0 } else { gain }, room)
+        let (mut at, mut bytes) = (0, 0);
+        while at < samples.len() {
+            let Piece { first, end, value } = self.reception.piece(packet.first, packet.step, at, samples.len());
+            let samples = &mut samples[at..end];
+            if !raw {
+                value.chain.receive(first, packet.step, value.word, samples);
             }
-            RxPacking::Sc8 { .. } => sc8::BYTES * sc8::pack_f32(samples, if raw { 128.0 } else { gain }, room),
-        };
+            let room = &mut room[bytes..];
+            bytes += match head.packing {
+                RxPacking::Sc16 => {
+                    let scale = if raw { full_scale::SC16 } else { value.gain };
+                    sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Big, scale, room)
+                }
+                RxPacking::Sc8 { .. } => {
+                    let scale = if raw { full_scale::SC8 } else { value.gain };
+                    sc8::BYTES * sc8::pack_f32(samples, scale, room)
+                }
+            };
+            at = end;
+        }
         if bytes % 4 != 0 {
             room[bytes..bytes + 2].fill(0);
         }
         let length = head.frame(bytes.next_multiple_of(4), frame).unwrap_or(0);
+        let header = self.registers.header;
         if header & 0xFFF0_0000 != RX_VRT_HEADER {
             // Before the host has written the template, packets leave without packet type: hosts ignore them.
             if let Some([a, b, ..]) = frame.first_chunk_mut::<4>() {

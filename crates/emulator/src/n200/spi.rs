@@ -1,7 +1,7 @@
 //! The SPI bus as the host drives it: a control register, a data register that shifts, and a log.
 //!
-//! All traffic a host of these boards makes is write-only, so nothing answers: reads give ones. What matters of it is
-//! decoded elsewhere ([`super::synthesiser`], [`super::converter`]).
+//! All traffic a host of these boards makes is write-only, so nothing answers: reads give ones. The traffic that
+//! matters is decoded elsewhere ([`super::synthesiser`], [`super::converter`]).
 
 const LOG: usize = 64;
 

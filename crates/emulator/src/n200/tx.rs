@@ -11,7 +11,9 @@
 //! | playing, end of burst | report "burst ack", idle |
 //! | playing, nothing there | report "underflow", idle |
 //!
-//! After an error the policy decides what follows: the next packet, the next burst, or nothing until a flush.
+//! After an error the policy decides what follows: the next packet, the next burst, or nothing until a flush. A change
+//! while a packet plays (frequency, scale, rate, correction, mux) changes its samples from that tick on.
+//!
 //! All instants are those of the play head and of arrival. When the driver gets round to calling is without influence: a
 //! packet that arrived in time plays in time.
 
@@ -19,11 +21,12 @@ use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{UPDATE_ENABLE, settings, tx_policy};
 use takt_wire::n200::{TX_BUFFER_BYTES, TxData, TxEvent, TxHead, TxReport as Report, ports};
-use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
+use takt_wire::sample::{ByteOrder, Format, full_scale, sc8, sc16};
 
 use super::dsp::{DspBlock, Surroundings, format_of};
 use super::front_end::FrontEnd;
-use crate::shared::{Buffer, FULL_SCALE, Timekeeper, TxReport};
+use crate::front_end::TxChain;
+use crate::shared::{Buffer, PlayHead, Timekeeper, TxReport};
 use crate::sink::{BurstEdges, Sink};
 use crate::{Outbox, Port};
 
@@ -42,10 +45,17 @@ const START_PACKETS: u64 = 32;
 enum State {
     /// Ready for the first packet of a burst from this tick on.
     Idle(Tick),
-    /// Playing a packet, whose last sample ends at `until`.
-    Playing { until: Tick, end_of_burst: bool },
+    /// Playing what is left of a packet.
+    Playing(PlayHead),
     /// After an error: dropping packets, to the end of the burst or (`None`) until a flush.
     Dropping { until_end_of_burst: bool },
+}
+
+/// Settings that act on samples that leave, beside the sink's tuning.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Emission {
+    chain: TxChain,
+    dsp: DspBlock,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +74,9 @@ pub(super) struct TxDsp {
     /// 1 MiB. Hardware keeps whole packets in its memory; so a packet takes its length here.
     buffer: Buffer<TxHead>,
     state: State,
+    /// The packet that plays, its format, and what acts on it.
+    playing: Option<(Queued, Format)>,
+    emission: Emission,
     /// Number the next packet must have.
     expected: u32,
     /// Number of the last packet taken; all ones before the first.
@@ -87,6 +100,8 @@ impl TxDsp {
             registers: Registers { policy: tx_policy::NEXT_PACKET, ..Registers::default() },
             buffer: Buffer::new(TX_BUFFER_BYTES, SHORTEST_BYTES),
             state: State::Idle(now),
+            playing: None,
+            emission: Emission::default(),
             expected: 0,
             taken: u32::MAX,
             updated: now,
@@ -134,18 +149,38 @@ impl TxDsp {
         }
     }
 
-    /// Tells the sink where the signal leaves, if that has changed.
-    pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
-        let centre_hz = front_end.tx_centre_hz(self.registers.dsp.frequency);
-        if centre_hz != self.centre_hz {
-            self.centre_hz = centre_hz;
-            self.sink.tuned(now, centre_hz);
+    /// Registers or the front end have changed: samples leave accordingly from this tick on.
+    pub(super) fn update(&mut self, now: Tick, front_end: &FrontEnd) {
+        let retuned = self.retune(now, front_end);
+        let State::Playing(head) = self.state else { return };
+        let emission = self.emission_through(front_end);
+        if !retuned && emission == self.emission {
+            return;
         }
-        let oscillator_hz = front_end.oscillators_hz()[1];
-        if oscillator_hz != self.oscillator_hz {
-            self.oscillator_hz = oscillator_hz;
-            self.sink.oscillator(now, oscillator_hz);
+        self.emission = emission;
+        let rest = head.rest(now, emission.dsp.step());
+        self.state = State::Playing(rest);
+        if rest.samples() > 0 {
+            self.emit(rest);
         }
+    }
+
+    fn emission_through(&self, front_end: &FrontEnd) -> Emission {
+        Emission { chain: front_end.tx_chain(), dsp: self.registers.dsp }
+    }
+
+    /// Tells the sink where the signal leaves, if that has changed; whether it has.
+    fn retune(&mut self, now: Tick, front_end: &FrontEnd) -> bool {
+        let [centre_hz, oscillator_hz] = [self.centre_hz, self.oscillator_hz];
+        self.centre_hz = front_end.tx_centre_hz(self.registers.dsp.frequency);
+        self.oscillator_hz = front_end.oscillators_hz()[1];
+        if self.centre_hz != centre_hz {
+            self.sink.tuned(now, self.centre_hz);
+        }
+        if self.oscillator_hz != oscillator_hz {
+            self.sink.oscillator(now, self.oscillator_hz);
+        }
+        [self.centre_hz, self.oscillator_hz] != [centre_hz, oscillator_hz]
     }
 
     pub(super) fn centre_hz(&self) -> f64 {
@@ -153,7 +188,7 @@ impl TxDsp {
     }
 
     pub(super) fn running(&self) -> bool {
-        matches!(self.state, State::Playing { .. })
+        matches!(self.state, State::Playing(_))
     }
 
     /// Whether flow-control messages are being sent.
@@ -184,7 +219,7 @@ impl TxDsp {
     fn next_play(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
         let front = self.buffer.front();
         match self.state {
-            State::Playing { until, .. } => Some(until),
+            State::Playing(head) => Some(head.until()),
             State::Dropping { .. } => front.map(|packet| packet.arrived),
             State::Idle(from) => front.map(|packet| {
                 let ready = packet.arrived.max(from);
@@ -209,7 +244,7 @@ impl TxDsp {
     pub(super) fn act(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
         while self.next_play(now, around.time).is_some_and(|at| at <= now) {
             match self.state {
-                State::Playing { until, end_of_burst } => self.go_on(until, end_of_burst, around, out),
+                State::Playing(head) => self.go_on(head.until(), head.edges.end, around, out),
                 State::Dropping { until_end_of_burst } => self.drop_one(now, until_end_of_burst),
                 State::Idle(_) => self.begin(now, around, out),
             }
@@ -232,12 +267,14 @@ impl TxDsp {
         } else {
             self.report.bursts += 1;
             self.packets_of_burst = 0;
+            self.sink.burst(now, around.time.at(now));
             self.play(now, true, around);
         }
     }
 
     /// The play head has reached the end of a packet.
     fn go_on(&mut self, at: Tick, end_of_burst: bool, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        self.sink.passed(at);
         if end_of_burst {
             self.state = State::Idle(at);
             self.report.burst_acks += 1;
@@ -305,28 +342,34 @@ impl TxDsp {
     fn play(&mut self, at: Tick, start: bool, around: &Surroundings<'_>) {
         let Some(packet) = self.take() else { return };
         self.packets_of_burst += 1;
-        let Registers { format, dsp, .. } = self.registers;
-        let step = dsp.step();
+        let format = self.registers.format;
         let count = match format {
             Format::Sc16 => packet.payload_words,
             Format::Sc8 => (2 * packet.payload_words).saturating_sub(usize::from(packet.head.odd)),
         };
         self.report.samples += count as u64;
-        let end_of_burst = packet.head.end_of_burst;
-        self.state = State::Playing { until: at + Ticks(count as u64 * u64::from(step)), end_of_burst };
-        if !self.sink.wants_samples() {
-            return;
-        }
-        let Some(samples) = self.samples.get_mut(..count) else { return };
-        let payload = self.buffer.payload(&packet);
-        let scale = dsp.gain(Direction::Tx) / FULL_SCALE;
+        let edges = BurstEdges { start, end: packet.head.end_of_burst };
+        self.playing = Some((packet, format));
+        self.emission = self.emission_through(around.front_end);
+        let head = PlayHead::begin(at, count, self.emission.dsp.step(), edges);
+        self.state = State::Playing(head);
+        self.emit(head);
+    }
+
+    /// Gives the sink these samples of the packet that plays.
+    fn emit(&mut self, head: PlayHead) {
+        let Some((packet, format)) = self.playing.as_ref().filter(|_| self.sink.wants_samples()) else { return };
+        let Some(samples) = self.samples.get_mut(..head.samples()) else { return };
+        let from = |bytes: usize| self.buffer.payload(packet).get(bytes * head.from..).unwrap_or_default();
+        let Emission { chain, dsp } = self.emission;
+        let scale = dsp.gain(Direction::Tx) / full_scale::SC16;
         match format {
-            Format::Sc16 => sc16::unpack_f32(payload, ByteOrder::Big, scale, samples),
+            Format::Sc16 => sc16::unpack_f32(from(sc16::BYTES), ByteOrder::Big, scale, samples),
             // The byte becomes the upper half of a 16-bit sample.
-            Format::Sc8 => sc8::unpack_f32(payload, 256.0 * scale, samples),
+            Format::Sc8 => sc8::unpack_f32(from(sc8::BYTES), 256.0 * scale, samples),
         };
-        around.front_end.transmit(at, step, dsp.frequency, samples);
-        self.sink.take(at, step, samples, BurstEdges { start, end: end_of_burst });
+        chain.transmit(head.first, head.step, dsp.frequency, samples);
+        self.sink.take(head.first, head.step, samples, head.edges);
     }
 
     /// Tells the sink that the burst broke off.

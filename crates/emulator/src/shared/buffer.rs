@@ -1,8 +1,9 @@
 //! A transmit buffer: packets in the order of their arrival.
 //!
 //! Hardware keeps whole packets in its memory; so a packet takes its length here, and one that does not fit is lost. The
-//! samples are kept as they came: what they mean is decided when they are played. A payload lies in one piece, in an
-//! arena a little larger than the buffer: what is kept never exceeds its capacity, so that a piece is always free.
+//! samples are kept as they came: what they mean is decided when they are played, and the packet that plays is kept until the
+//! next one does. A payload lies in one piece, in an arena a little larger than the buffer: what is kept never exceeds its
+//! capacity, so that a piece is always free.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,7 +20,7 @@ pub(crate) struct Queued<H> {
     /// Samples of 4 bytes.
     pub(crate) payload_words: usize,
     pub(crate) arrived: Tick,
-    /// What it takes of the buffer.
+    /// Its space in the buffer.
     pub(crate) bytes: usize,
     payload: Range<usize>,
 }
@@ -38,7 +39,7 @@ impl<H> Buffer<H> {
         Buffer {
             packets: VecDeque::with_capacity(capacity_bytes / shortest_bytes.max(1) + 1),
             capacity_bytes,
-            // Room for one payload left unused at the end, and one being written.
+            // Room for one payload left unused at the end, and for the one that plays.
             arena: vec![0; capacity_bytes + 2 * LONGEST_BYTES].into(),
             next: 0,
             used_bytes: 0,
@@ -49,7 +50,7 @@ impl<H> Buffer<H> {
     /// once.
     pub(crate) fn push(&mut self, arrived: Tick, head: H, payload: &[u8], bytes: usize, keep: bool) -> bool {
         let full = self.used_bytes + bytes > self.capacity_bytes || self.packets.len() == self.packets.capacity();
-        if full || bytes > LONGEST_BYTES || payload.len() > LONGEST_BYTES {
+        if full || bytes > LONGEST_BYTES || payload.len() > bytes {
             return false;
         }
         let payload_words = payload.len() / 4;
@@ -79,7 +80,7 @@ impl<H> Buffer<H> {
         Some(packet)
     }
 
-    /// The payload of a packet just popped; empty if it was not kept.
+    /// The payload of the last packet that was popped and has one, whatever was pushed since; empty if it was not kept.
     pub(crate) fn payload(&self, packet: &Queued<H>) -> &[u8] {
         &self.arena[packet.payload.clone()]
     }
@@ -114,6 +115,7 @@ mod tests {
     fn payloads_come_back_whole_however_often_the_arena_wraps() {
         let mut buffer = Buffer::new(CAPACITY, 12);
         let mut pushed = 0u32;
+        let mut plays: Option<Queued<u32>> = None;
         for popped in 0..20_000u32 {
             loop {
                 let payload = [pushed as u8; 1452];
@@ -123,11 +125,17 @@ mod tests {
                 }
                 pushed += 1;
             }
+            let whole = |buffer: &Buffer<u32>, packet: &Queued<u32>| {
+                let payload = buffer.payload(packet);
+                assert_eq!(payload.len(), (packet.head as usize * 4) % 1452);
+                assert!(payload.iter().all(|&byte| byte == packet.head as u8), "{}", packet.head);
+            };
+            // The one that plays has seen the buffer filled up behind it.
+            plays.iter().for_each(|packet| whole(&buffer, packet));
             let packet = buffer.pop().unwrap();
             assert_eq!(packet.head, popped);
-            let payload = buffer.payload(&packet);
-            assert_eq!(payload.len(), (popped as usize * 4) % 1452);
-            assert!(payload.iter().all(|&byte| byte == popped as u8));
+            whole(&buffer, &packet);
+            plays = Some(packet);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The command engine of a receive DSP: when it samples, and where packets begin and end.
 //!
-//! Pure bookkeeping in ticks; no sample is touched here. Commands wait in a queue. What follows from them is a
-//! list of [`Item`]s: packets whose last sample has been taken, and messages, in the order in which they leave.
+//! Pure bookkeeping in ticks; no sample is touched here. Commands wait in a queue. The result is a list of [`Item`]s:
+//! packets whose last sample has been taken, and messages, in the order in which they leave.
 //!
 //! | situation | what happens |
 //! | --- | --- |
@@ -13,6 +13,7 @@
 //! | so many and done | the last packet ends the burst |
 //! | so many and more | goes on with the next command without a gap, whatever its time |
 //! | and no next command | the packet leaves without end of burst, then message "broken chain" |
+//! | running, another rate | the packet leaves with what it has; the next begins with the sample that is due |
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ use super::time::Timekeeper;
 /// oldest leaves early.
 const ITEMS: usize = 8192;
 
-/// What differs from radio to radio.
+/// Limits that differ from radio to radio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Commands that may wait.
@@ -33,7 +34,7 @@ pub(crate) struct Limits {
     pub(crate) shortest_packet_ticks: u64,
 }
 
-/// What a host wants of a receiver.
+/// A host's command to a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub(crate) action: Action,
@@ -52,7 +53,7 @@ pub(crate) enum Action {
     SamplesAndMore(u64),
 }
 
-/// What a host may want to receive.
+/// Requests that a host may make of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Overflow,
@@ -214,7 +215,7 @@ impl CommandEngine {
         }
     }
 
-    /// What leaves next, if anything waits to.
+    /// The item that leaves next, if anything waits to.
     pub(crate) fn front(&self) -> Option<&Item> {
         self.items.front()
     }
@@ -249,6 +250,21 @@ impl CommandEngine {
 
     fn say(&mut self, event: Event, at: Tick, time: &Timekeeper) {
         self.items.push_back(Item::Message { event, time: time.at(at), at });
+    }
+
+    /// From a tick on samples come at another rate. A packet has one, so the next begins with the sample that is due then.
+    pub(crate) fn reshape(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
+        let State::Running(run) = self.state else { return };
+        if run.shape.step == shape.step {
+            return;
+        }
+        // The engine has acted by now on a full packet, and on a command that is used up.
+        let count = (now - run.packet).0.div_ceil(run.shape.step.into()).min(run.next_count() - 1);
+        if count > 0 {
+            self.close(&run, count, false, time);
+        }
+        let next = Run { packet: run.tick_of(count), shape, left: run.left.map(|left| left - count), ..run };
+        self.run(next, now, time);
     }
 
     /// When [`act`](Self::act) is due; may be in the past.

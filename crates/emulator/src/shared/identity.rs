@@ -1,8 +1,8 @@
-//! What a radio can't be called.
+//! Names that a radio can't have.
 
 use takt_wire::WireError;
 
-/// What an option holds that a radio can't have.
+/// An option's value that a radio can't have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{got}`")]
 pub struct OptionsError {

@@ -1,4 +1,4 @@
-//! What any radio counts.
+//! Counts of any radio.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,8 @@ pub struct TxReport {
     pub burst_acks: u64,
     /// Bursts that ran out of packets.
     pub underflows: u64,
-    /// Of these, within a burst's first 32 packets: begun at once, without a start time, before the host was ahead.
+    /// Underflows among these within a burst's first 32 packets: begun at once, without a start time, before the host
+    /// was ahead.
     #[serde(default)]
     pub underflows_at_start: u64,
     pub late: u64,

@@ -7,7 +7,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Synthesiser {
     registers: [u32; 6],
-    /// What holds since register 0 was written.
+    /// Registers in force since register 0 was written.
     latched: Option<[u32; 6]>,
 }
 

@@ -6,7 +6,7 @@
 
 use takt_base::{Tick, Ticks};
 
-/// Where PPS edges lie on the free-running counter: at the first, and then each second, which need not be whole ticks.
+/// PPS edges on the free-running counter: at the first, and then each second, which need not be whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pps {
     first: Tick,

@@ -1,4 +1,4 @@
-//! What a radio receives and where its signal goes, opened together: a loopback ties the two.
+//! The radio's input and the way of its signal, opened together: a loopback ties the two.
 //!
 //! ```
 //! use takt_base::TickRate;
@@ -10,9 +10,11 @@
 //! assert_eq!(watch.finish().source.lost_samples, 0);
 //! ```
 
+mod recording;
+
 use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,20 +22,20 @@ use serde::{Deserialize, Serialize};
 use takt_base::{Complex32, Tick, TickRate};
 use takt_dsp::MAX_STEP;
 use takt_dsp::file::{FileError, SampleReader};
-use takt_dsp::sigmf;
 
 use crate::loopback;
-use crate::sink::{self, BurstEdges, Null, Recording, Sink};
+use crate::sink::{self, BurstEdges, Memory, Null, Recording, Sink};
 use crate::source::playback::{Origin, Playback};
 use crate::source::read_ahead::{ReadAhead, Shared};
-use crate::source::store::{Loaded, Store};
+use crate::source::samples::Samples;
+use crate::source::store::Store;
 use crate::source::{self, Counter, Noise, Silence, Source, Tone};
 
 use crate::timebase::Timebase;
 
 pub use crate::text::SpecError;
 
-/// What a transmitter and its receivers are connected to.
+/// Connections of a transmitter and its receivers.
 pub struct Signals {
     /// For each of two receivers: what its antenna receives.
     pub sources: [Box<dyn Source>; 2],
@@ -43,7 +45,7 @@ pub struct Signals {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     pub clock: TickRate,
-    /// What a recording says it comes from: "N200 EMU001".
+    /// Origin that a recording states: "N200 EMU001".
     pub hw: String,
     /// UTC at tick 0, in ns since 1970, for the times in recordings; without it there are none.
     pub utc_at_tick_0_ns: Option<u64>,
@@ -90,7 +92,7 @@ impl SignalError {
     }
 }
 
-/// What became of the signals so far.
+/// State of the signals so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalReport {
     pub source: SourceReport,
@@ -110,7 +112,7 @@ pub struct SourceReport {
     pub error: Option<String>,
 }
 
-/// What was sent to a sink that records.
+/// Samples sent to a sink that records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinkReport {
     pub samples: u64,
@@ -126,7 +128,7 @@ pub struct SinkReport {
 }
 
 impl SignalReport {
-    /// Of two parts of a radio together.
+    /// Report of two parts of a radio together.
     #[must_use]
     pub fn joined(self, other: SignalReport) -> SignalReport {
         let (source, sink) = (self.source, self.sink);
@@ -174,10 +176,11 @@ pub struct Watch {
     ahead: Vec<Arc<Shared>>,
     lost: Option<Arc<AtomicU64>>,
     recording: Option<Recording>,
+    memory: Option<(Recording, Memory)>,
     air: AirCounts,
 }
 
-/// What an air counts of a radio's antenna.
+/// Counts of an air for a radio's antenna.
 #[derive(Clone, Debug, Default)]
 pub struct AirCounts {
     pub(crate) lost: Arc<AtomicU64>,
@@ -197,6 +200,25 @@ impl Watch {
         }
     }
 
+    /// Keeps what is sent in memory as well, at most so many samples.
+    pub(crate) fn remember(
+        &mut self,
+        signals: Signals,
+        setting: &Setting,
+        most_samples: u64,
+    ) -> Result<Signals, SignalError> {
+        let thread = |source| SignalError::Thread { spec: "memory".to_owned(), source };
+        let (ring, recording, memory) = sink::remember(setting, most_samples).map_err(thread)?;
+        self.memory = Some((recording, memory));
+        Ok(Signals { sink: Both::of(ring, signals.sink), ..signals })
+    }
+
+    /// Bursts that were sent, if they are kept in memory.
+    #[must_use]
+    pub fn memory(&self) -> Option<Memory> {
+        self.memory.as_ref().map(|(_, memory)| memory.clone())
+    }
+
     /// Counts what an air counts of this antenna as well.
     pub(crate) fn with_air(mut self, air: AirCounts) -> Watch {
         self.air = air;
@@ -206,6 +228,9 @@ impl Watch {
     /// When the device is gone: waits until files are complete, then reports.
     #[must_use]
     pub fn finish(mut self) -> SignalReport {
+        if let Some((recording, _)) = self.memory.take() {
+            recording.finish();
+        }
         let sink = self.recording.take().map(|recording| sink_report(&recording.finish()));
         let late_samples = self.air.late_samples();
         SignalReport { source: self.source(), sink: SinkReport { late_samples, ..sink.unwrap_or_default() } }
@@ -245,7 +270,7 @@ fn in_full(error: &FileError) -> String {
 /// # Errors
 /// If a file is missing, foreign or cannot be created, or a recording has a rate that no radio has.
 pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Result<(Signals, Watch), SignalError> {
-    let mut watch = Watch { ahead: vec![], lost: None, recording: None, air: AirCounts::default() };
+    let mut watch = Watch { ahead: vec![], lost: None, recording: None, memory: None, air: AirCounts::default() };
     let wrong = |source| SignalError::File { what: "sink", spec: sink.to_string(), source: Box::new(source) };
     let mut out: Box<dyn Sink> = Box::new(Null);
     if let Some((recorder, recording)) = sink::start(sink, setting).map_err(wrong)? {
@@ -257,7 +282,7 @@ pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Resu
         source::Spec::Loopback => {
             let (cable, end) = loopback::pair(setting.clock, loopback::CAPACITY);
             watch.lost = Some(end.lost_samples());
-            out = if out.wants_samples() { Box::new(Both(cable, out)) } else { Box::new(cable) };
+            out = Both::of(cable, out);
             twice(end)
         }
         _ => pair(source, setting.clock, &mut watch)?,
@@ -276,13 +301,10 @@ fn pair(spec: &source::Spec, clock: TickRate, watch: &mut Watch) -> Result<[Box<
             let file = || SampleReader::open(path, *format).map_err(|source| file_error(spec, source));
             play(spec, file, *repeat, *raw, None, watch)?
         }
-        source::Spec::Sigmf { path, repeat, raw } => {
-            let step = own_step(spec, path, clock)?;
-            let data = || match sigmf::Reader::open(path) {
-                Ok(reader) => Ok(reader.into_data()),
-                Err(source) => Err(file_error(spec, source)),
-            };
-            play(spec, data, *repeat, *raw, Some(step), watch)?
+        source::Spec::Sigmf { path, channel, repeat, raw } => {
+            let open = || recording::open(spec, path, *channel);
+            let step = recording::step(spec, path, &open()?, clock)?;
+            play(spec, || Ok(open()?.into_data()), *repeat, *raw, Some(step), watch)?
         }
     })
 }
@@ -291,16 +313,16 @@ fn twice<S: Source + Clone + 'static>(source: S) -> [Box<dyn Source>; 2] {
     [Box::new(source.clone()), Box::new(source)]
 }
 
-fn play(
+fn play<S: Samples + 'static>(
     spec: &source::Spec,
-    open: impl Fn() -> Result<SampleReader, SignalError>,
+    open: impl Fn() -> Result<S, SignalError>,
     repeat: bool,
     raw: bool,
     step: Option<u32>,
     watch: &mut Watch,
 ) -> Result<[Box<dyn Source>; 2], SignalError> {
     let origin = Origin::unknown();
-    let loaded = Loaded::of(&open()?).map_err(|source| file_error(spec, source))?.map(Arc::new);
+    let loaded = open()?.load().map_err(|source| file_error(spec, source))?.map(Arc::new);
     let mut one = || -> Result<Box<dyn Source>, SignalError> {
         let store = match &loaded {
             Some(loaded) => Store::Loaded(loaded.clone(), repeat),
@@ -316,30 +338,19 @@ fn play(
     Ok([one()?, one()?])
 }
 
-/// Ticks from sample to sample of a recording.
-fn own_step(spec: &source::Spec, path: &Path, clock: TickRate) -> Result<u32, SignalError> {
-    let recording = sigmf::Reader::open(path).map_err(|source| file_error(spec, source))?;
-    let Some(rate_sps) = recording.metadata().global.sample_rate_sps else {
-        return Err(SignalError::NoRate { spec: spec.to_string(), path: path.to_owned() });
-    };
-    let clock_hz = clock.hz();
-    let ticks = f64::from(clock_hz) / rate_sps;
-    let step = ticks.round().clamp(1.0, f64::from(MAX_STEP));
-    // A millionth: what a rate written with seven digits may be off.
-    if (ticks / step - 1.0).abs() < 1e-6 {
-        return Ok(step as u32);
-    }
-    let below = ticks.ceil().clamp(2.0, f64::from(MAX_STEP));
-    let nearest_sps = [f64::from(clock_hz) / below, f64::from(clock_hz) / (below - 1.0)];
-    Err(SignalError::Rate { spec: spec.to_string(), rate_sps, clock_hz, nearest_sps })
-}
-
 fn file_error(spec: &source::Spec, source: FileError) -> SignalError {
     SignalError::File { what: "source", spec: spec.to_string(), source: Box::new(source) }
 }
 
 /// A cable, and whatever else the signal goes to.
-struct Both(loopback::LoopbackSink, Box<dyn Sink>);
+pub(crate) struct Both(loopback::LoopbackSink, Box<dyn Sink>);
+
+impl Both {
+    /// The cable alone where the other throws everything away.
+    pub(crate) fn of(cable: loopback::LoopbackSink, other: Box<dyn Sink>) -> Box<dyn Sink> {
+        if other.wants_samples() { Box::new(Both(cable, other)) } else { Box::new(cable) }
+    }
+}
 
 impl Sink for Both {
     fn clocked(&mut self, from: Tick, base: Timebase) {
@@ -355,6 +366,16 @@ impl Sink for Both {
     fn tuned(&mut self, from: Tick, centre_hz: f64) {
         self.0.tuned(from, centre_hz);
         self.1.tuned(from, centre_hz);
+    }
+
+    fn burst(&mut self, first: Tick, device_tick: u64) {
+        self.0.burst(first, device_tick);
+        self.1.burst(first, device_tick);
+    }
+
+    fn passed(&mut self, until: Tick) {
+        self.0.passed(until);
+        self.1.passed(until);
     }
 
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {

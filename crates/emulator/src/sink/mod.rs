@@ -1,5 +1,6 @@
-//! Where the signal of an emulated transmitter goes.
+//! Destinations of an emulated transmitter's signal.
 
+mod memory;
 mod output;
 mod recorder;
 mod spec;
@@ -8,7 +9,8 @@ use takt_base::{Complex32, Tick};
 
 use crate::timebase::Timebase;
 
-pub(crate) use recorder::{Counts, Recording, start};
+pub use memory::{Burst, Memory, Remembered};
+pub(crate) use recorder::{Counts, Recording, remember, start};
 pub use spec::Spec;
 
 /// Whether a block of samples opens or closes its burst.
@@ -20,7 +22,8 @@ pub struct BurstEdges {
     pub end: bool,
 }
 
-/// What leaves the DAC: contiguous samples of a running burst, `step` ticks each.
+/// Samples that leave the DAC: contiguous samples of a running burst, `step` ticks each. A change holds from its sample on: a
+/// device that is told of one while it plays a packet says so, and gives the rest of that packet anew.
 pub trait Sink: Send {
     /// From tick `from` on the clock that counts ticks has another rate.
     fn clocked(&mut self, _from: Tick, _base: Timebase) {}
@@ -37,8 +40,14 @@ pub trait Sink: Send {
         true
     }
 
+    /// A burst begins at tick `first`, when the time of the device is `device_tick`. Its first samples follow.
+    fn burst(&mut self, _first: Tick, _device_tick: u64) {}
+
+    /// The device has reached a tick: what was taken for earlier ones has left, and stays as it is.
+    fn passed(&mut self, _until: Tick) {}
+
     /// Takes the samples of ticks `first`, `first + step`, ... of the free-running counter, no later than the device
-    /// reaches `first`. Never allocates, locks or waits.
+    /// reaches `first`. They replace what was taken for these ticks and later ones. Never allocates, locks or waits.
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges);
 }
 

@@ -1,13 +1,14 @@
-//! What a recorder writes to: a file of samples, or recordings.
+//! Output of a recorder: a file of samples, or recordings.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
 use takt_base::{Complex32, Tick, Ticks, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
-use takt_dsp::sigmf::{Capture, Global, Writer};
+use takt_dsp::sigmf::{Capture, Global, Writer, base_name};
 
 use super::Spec;
+use super::memory::Memory;
+use crate::sample_ring::Mark;
 use crate::signals::Setting;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,11 +16,13 @@ pub(super) struct Begin {
     pub(super) tick: Tick,
     pub(super) step: u32,
     pub(super) centre_hz: f64,
+    pub(super) mark: Mark,
 }
 
 pub(super) enum Output {
     File(SampleWriter),
     Sigmf(Box<Sigmf>),
+    Memory(Memory),
 }
 
 impl Output {
@@ -34,11 +37,15 @@ impl Output {
         })
     }
 
-    /// What is written next is a new run.
+    /// Begins a new run.
     pub(super) fn begin(&mut self, run: Begin) -> Result<(), FileError> {
         match self {
             Output::File(_) => Ok(()),
             Output::Sigmf(sigmf) => sigmf.begin(run),
+            Output::Memory(memory) => {
+                memory.begin(run);
+                Ok(())
+            }
         }
     }
 
@@ -46,12 +53,23 @@ impl Output {
         match self {
             Output::File(file) => file.write(samples),
             Output::Sigmf(sigmf) => sigmf.writer.write(samples),
+            Output::Memory(memory) => {
+                memory.write(samples);
+                Ok(())
+            }
+        }
+    }
+
+    /// Nothing is added to what was written last.
+    pub(super) fn end(&mut self) {
+        if let Output::Memory(memory) = self {
+            memory.end();
         }
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<(), FileError> {
         match self {
-            Output::File(_) => Ok(()),
+            Output::File(_) | Output::Memory(_) => Ok(()),
             Output::Sigmf(sigmf) => sigmf.writer.checkpoint(),
         }
     }
@@ -61,6 +79,7 @@ impl Output {
         match self {
             Output::File(file) => file.clipped(),
             Output::Sigmf(sigmf) => sigmf.clipped + sigmf.writer.clipped(),
+            Output::Memory(_) => 0,
         }
     }
 
@@ -68,6 +87,7 @@ impl Output {
         match self {
             Output::File(_) => 1,
             Output::Sigmf(sigmf) => sigmf.number,
+            Output::Memory(_) => 0,
         }
     }
 }
@@ -86,10 +106,7 @@ pub(super) struct Sigmf {
 
 impl Sigmf {
     fn create(path: &Path, format: SampleFormat, setting: Setting) -> Result<Sigmf, FileError> {
-        let base = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sigmf-meta" | "sigmf-data") => path.with_extension(""),
-            _ => path.to_owned(),
-        };
+        let base = base_name(path);
         let writer = Writer::create(&base, global(format, &setting), Existing::Replace)?;
         Ok(Sigmf { base, format, setting, number: 1, step: None, writer, clipped: 0 })
     }
@@ -121,8 +138,6 @@ impl Sigmf {
 
 fn global(format: SampleFormat, setting: &Setting) -> Global {
     let mut global = Global { hw: Some(setting.hw.clone()), ..Global::new(format) };
-    let extensions = json!([{ "name": "takt", "version": "0.1.0", "optional": true }]);
-    global.other.insert("core:extensions", extensions);
     global.other.insert("takt:clock_hz", setting.clock.hz());
     global
 }

@@ -1,11 +1,12 @@
 //! A sink that is written to disk by a thread of normal priority, behind a bounded queue.
 //!
+//! Samples that may still change are not written: a packet is there before its samples leave, and may be retuned while it plays.
 //! The device never waits. If the disk is slower than the signal for longer than the queue is long (16 MiB: 84 ms at 25
 //! MS/s), the oldest samples are dropped, counted, and the recording shows a gap. If the disk refuses, full for one, that is
 //! reported once, what was written stays readable, and all that follows counts as dropped.
 
 use std::io;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -15,6 +16,7 @@ use takt_base::{Complex32, Ticks};
 use takt_dsp::file::FileError;
 
 use super::Spec;
+use super::memory::Memory;
 use super::output::{Begin, Output};
 use crate::sample_ring::{self, RingSink, Run};
 use crate::signals::Setting;
@@ -38,6 +40,9 @@ pub(crate) struct Counts {
     pub(crate) error: OnceLock<FileError>,
     /// Write what is there, and end.
     finish: AtomicBool,
+    /// How often somebody asked for what had been taken, and how many of these have it.
+    asked: AtomicU64,
+    answered: AtomicU64,
 }
 
 /// The thread, as its owner sees it. Dropping it finishes the recording: nobody finds half a file where a recording was.
@@ -45,6 +50,20 @@ pub(crate) struct Recording {
     pub(crate) counts: Arc<Counts>,
     /// `None` once it has ended.
     thread: Option<JoinHandle<()>>,
+}
+
+impl Counts {
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Relaxed)
+    }
+
+    /// Waits until everything that has left so far was dealt with.
+    pub(crate) fn catch_up(&self) {
+        let mine = self.asked.fetch_add(1, AcqRel) + 1;
+        while self.answered.load(Acquire) < mine {
+            thread::sleep(PAUSE / 2);
+        }
+    }
 }
 
 impl Recording {
@@ -74,11 +93,22 @@ impl Drop for Recording {
 pub(crate) fn start(spec: &Spec, setting: &Setting) -> Result<Option<(RingSink, io::Result<Recording>)>, FileError> {
     let Some(output) = Output::create(spec, setting)? else { return Ok(None) };
     let (writer, reader) = sample_ring::ring(CAPACITY);
-    let counts = Arc::new(Counts::default());
-    let scribe =
-        Scribe { reader, output: Some(output), counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
-    let thread = thread::Builder::new().name("recorder".to_owned()).spawn(move || scribe.work());
-    Ok(Some((RingSink::new(writer), thread.map(|thread| Recording { counts, thread: Some(thread) }))))
+    Ok(Some((RingSink::new(writer), spawn(Scribe::new(reader, output, Arc::default())))))
+}
+
+/// Starts a thread that keeps what was sent in memory, at most so many samples.
+pub(crate) fn remember(setting: &Setting, most_samples: u64) -> io::Result<(RingSink, Recording, Memory)> {
+    let (writer, reader) = sample_ring::ring(CAPACITY);
+    let counts = Arc::<Counts>::default();
+    let memory = Memory::new(counts.clone(), most_samples);
+    let recording = spawn(Scribe::new(reader, Output::Memory(memory.clone()), counts))?;
+    Ok((RingSink::marking_bursts(writer, setting.clock), recording, memory))
+}
+
+fn spawn(scribe: Scribe) -> io::Result<Recording> {
+    let counts = scribe.counts.clone();
+    let thread = thread::Builder::new().name("recorder".to_owned()).spawn(move || scribe.work())?;
+    Ok(Recording { counts, thread: Some(thread) })
 }
 
 struct Scribe {
@@ -89,22 +119,35 @@ struct Scribe {
     /// The run being written, and how many of its samples are dealt with.
     run: u64,
     done: u64,
-    /// Of all samples, the number of the next: what is skipped was dropped.
+    /// Number of the next among all samples: one that is skipped was dropped.
     position: u64,
     /// The run that the output knows, by where it goes on.
     open: Option<(u64, u64)>,
 }
 
+impl Drop for Scribe {
+    /// Nothing is added any more: nobody need wait for it.
+    fn drop(&mut self) {
+        self.counts.answered.store(u64::MAX, Release);
+    }
+}
+
 impl Scribe {
+    fn new(reader: sample_ring::Reader, output: Output, counts: Arc<Counts>) -> Scribe {
+        Scribe { reader, output: Some(output), counts, run: 0, done: 0, position: 0, open: None }
+    }
+
     fn work(mut self) {
         let mut block = vec![Complex32::default(); BLOCK];
         let (mut checked, mut fresh) = (Instant::now(), false);
         loop {
+            let asked = self.counts.asked.load(Acquire);
             // Read before looking: what was taken before the end is still found after it.
             let last = self.reader.is_closed() || self.counts.finish.load(Acquire);
-            while self.write_some(&mut block) {
+            while self.write_some(&mut block, last) {
                 fresh = true;
             }
+            self.counts.answered.store(asked, Release);
             if fresh && (last || checked.elapsed() >= CHECKPOINT) {
                 self.attempt(Output::checkpoint);
                 (checked, fresh) = (Instant::now(), false);
@@ -116,8 +159,10 @@ impl Scribe {
         }
     }
 
-    /// Writes at most a block; whether there was anything to do.
-    fn write_some(&mut self, block: &mut [Complex32]) -> bool {
+    /// Writes at most a block; whether there was anything to do. At the end nothing changes any more.
+    fn write_some(&mut self, block: &mut [Complex32], last: bool) -> bool {
+        // Read before the runs: what is settled is in these.
+        let settled = if last { u64::MAX } else { self.reader.settled() };
         let runs = self.reader.runs();
         if self.run >= runs {
             return false;
@@ -132,12 +177,19 @@ impl Scribe {
             self.drop_samples(run.start.saturating_sub(self.position));
             self.position = self.position.max(run.start);
         }
-        let here = run.len.saturating_sub(self.done).min(block.len() as u64) as usize;
-        if here == 0 {
+        if run.len <= self.done {
             // A run is complete when there is a later one, looked for before its length was.
             let complete = self.run + 1 < runs;
+            if (complete || run.ended || last) && self.open.is_some_and(|(open, _)| open == self.run) {
+                self.output.iter_mut().for_each(Output::end);
+            }
             (self.run, self.done) = if complete { (self.run + 1, 0) } else { (self.run, self.done) };
             return complete;
+        }
+        let stays = settled.saturating_sub(run.start).saturating_sub(self.done);
+        let here = (run.len - self.done).min(stays).min(block.len() as u64) as usize;
+        if here == 0 {
+            return false;
         }
         let block = &mut block[..here];
         let lost = self.reader.read(&run, self.done, block);
@@ -154,7 +206,9 @@ impl Scribe {
         }
         if self.open != Some((self.run, from)) {
             let tick = run.first + Ticks(from * u64::from(run.step));
-            self.attempt(|output| output.begin(Begin { tick, step: run.step, centre_hz: run.centre_hz }));
+            self.attempt(|output| {
+                output.begin(Begin { tick, step: run.step, centre_hz: run.centre_hz, mark: run.mark })
+            });
         }
         self.open = Some((self.run, from + samples.len() as u64));
         let written = self.attempt(|output| output.write(samples));
@@ -194,7 +248,7 @@ mod tests {
         let (writer, reader) = sample_ring::ring(capacity);
         let counts = Arc::new(Counts::default());
         let output = Output::create(spec, &setting).unwrap();
-        let scribe = Scribe { reader, output, counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
+        let scribe = Scribe::new(reader, output.unwrap(), counts.clone());
         (RingSink::new(writer), scribe, counts)
     }
 
@@ -218,6 +272,39 @@ mod tests {
         let recording = Reader::open(&path).unwrap();
         assert_eq!(recording.metadata().captures.len(), 1);
         assert_eq!(recording.metadata().captures[0].other.get("takt:tick"), Some((1000 + 4 * dropped).into()));
+    }
+
+    #[test]
+    fn what_may_still_change_is_not_written_and_a_change_begins_at_its_sample() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let spec = Spec::Sigmf { path: path.clone(), format: takt_dsp::file::SampleFormat::Fc32 };
+        let (mut recorder, mut scribe, counts) = idle(&spec, 1 << 14);
+        let mut block = vec![Complex32::default(); BLOCK];
+        let mut written = |scribe: &mut Scribe| {
+            while scribe.write_some(&mut block, false) {}
+            counts.samples.load(Relaxed)
+        };
+        let packet = [Complex32::new(0.5, 0.0); 100];
+        recorder.tuned(Tick(1000), 900e6);
+        recorder.take(Tick(1000), 10, &packet, BurstEdges { start: true, end: false });
+        assert_eq!(written(&mut scribe), 0, "nothing has left");
+        // While it plays it is made louder, and retuned.
+        recorder.take(Tick(1200), 10, &[Complex32::new(1.0, 0.0); 80], BurstEdges::default());
+        assert_eq!(written(&mut scribe), 20);
+        recorder.tuned(Tick(1403), 901e6);
+        recorder.take(Tick(1410), 10, &[Complex32::new(1.0, 0.0); 59], BurstEdges::default());
+        recorder.passed(Tick(1900));
+        assert_eq!(written(&mut scribe), 90);
+        drop(recorder);
+        scribe.work();
+        assert_eq!((counts.samples.load(Relaxed), counts.dropped.load(Relaxed)), (100, 0));
+        let mut recording = Reader::open(&path).unwrap();
+        let captures = recording.metadata().captures.iter().map(|c| (c.sample_start, c.frequency_hz));
+        assert_eq!(captures.collect::<Vec<_>>(), [(0, Some(900e6)), (41, Some(901e6))]);
+        let mut samples = vec![Complex32::default(); 100];
+        recording.read(&mut samples).unwrap();
+        assert!(samples.iter().enumerate().all(|(n, x)| x.re == if n < 20 { 0.5 } else { 1.0 }));
     }
 
     #[test]

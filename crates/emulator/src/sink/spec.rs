@@ -8,13 +8,13 @@ use takt_dsp::file::SampleFormat;
 
 use crate::text::{Grammar, Kind, SpecError, Words, quote};
 
-/// Where the signal of an emulated transmitter goes. Text and value are two forms of the same: `sigmf:path=x`.
+/// Destination of an emulated transmitter's signal. Text and value are two forms of the same: `sigmf:path=x`.
 ///
 /// | text | where it goes |
 /// | --- | --- |
 /// | `null` | nowhere; the device does not even decode it |
 /// | `file:path=x.sc16,format=sc16` | to a file, burst after burst |
-/// | `sigmf:path=x,format=sc16` | to a recording: each burst is a capture with its time, frequency and rate |
+/// | `sigmf:path=x,format=sc16` | to a recording: each burst, and each part of one after a retuning, is a capture with its time, frequency and rate |
 ///
 /// Files of the same name are replaced. For the receivers of the same radio there is the source `loopback`, beside any sink.
 ///
@@ -40,7 +40,8 @@ const GRAMMAR: Grammar = Grammar {
         Kind { name: "file", main: "path", keys: &["path", "format"] },
         Kind { name: "sigmf", main: "path", keys: &["path", "format"] },
     ],
-    names: "null, file, sigmf",
+    names: "null, file and sigmf",
+    example: "file:x.sc16",
     strict: false,
 };
 
@@ -51,11 +52,11 @@ impl FromStr for Spec {
         let words = Words::read(&GRAMMAR, text)?;
         Ok(match words.kind.name {
             "file" => {
-                let path = words.path("the path of a file")?;
+                let path = words.path("the path of a file", "x.sc16")?;
                 Spec::File { format: words.format_of(&path)?, path }
             }
             "sigmf" => Spec::Sigmf {
-                path: words.path("the path of a recording")?,
+                path: words.path("the path of a recording", "x")?,
                 format: words.format()?.unwrap_or(SampleFormat::Fc32),
             },
             _ => Spec::Null,
@@ -90,16 +91,13 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let says = |text: &str| text.parse::<Spec>().unwrap_err().to_string();
-        assert_eq!(
-            says("nul"),
-            "sink `nul`: `nul` (character 1) is not a sink: null, file, sigmf; did you mean `null`?"
-        );
-        assert_eq!(says("sigmf:"), "sink `sigmf:`: character 7 lacks the path of a recording");
-        assert_eq!(says("sigmf:\"\""), "sink `sigmf:\"\"`: character 9 lacks the path of a recording");
-        assert_eq!(
-            says("file:x"),
-            "sink `file:x`: character 7 lacks format=sc16, sc8 or fc32: the name of the file does not say which"
-        );
+        assert_eq!(says("nul"), "unknown sink `nul`; did you mean `null`?");
+        assert_eq!(says("sigmf:"), "sink `sigmf:` needs the path of a recording");
+        assert_eq!(says("sigmf:\"\""), "sink `sigmf:\"\"` needs the path of a recording");
+        assert_eq!(says("file:x"), "sink `file:x` needs a sample format");
+        let unknown = "qqqqqq".parse::<Spec>().unwrap_err();
+        assert_eq!(unknown.reason(), Some("the sinks are null, file and sigmf"));
+        assert!(unknown.instead().unwrap().parse::<Spec>().is_ok(), "{unknown}");
     }
 
     proptest! {

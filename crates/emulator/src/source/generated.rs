@@ -2,8 +2,10 @@
 
 use takt_base::{Complex32, Tick, TickRate};
 use takt_dsp::{Rotation, noise, tone};
+use takt_wire::sample::full_scale;
 
 use super::Source;
+use crate::shared::{History, Piece};
 use crate::timebase::Timebase;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +17,10 @@ impl Source for Silence {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tone {
-    rotation: Rotation,
+    /// As the clock has it.
+    rotations: History<Rotation>,
     offset_hz: f64,
     amplitude: f32,
 }
@@ -26,17 +29,23 @@ impl Tone {
     /// `offset_hz` from the tuned centre, `amplitude` of full scale 1.0.
     #[must_use]
     pub fn new(clock: TickRate, offset_hz: f64, amplitude: f64) -> Tone {
-        Tone { rotation: Rotation::from_hz(offset_hz, clock), offset_hz, amplitude: amplitude as f32 }
+        let rotations = History::new(Rotation::from_hz(offset_hz, clock));
+        Tone { rotations, offset_hz, amplitude: amplitude as f32 }
     }
 }
 
 impl Source for Tone {
-    fn clocked(&mut self, _from: Tick, base: Timebase) {
-        self.rotation = Rotation::from_hz(self.offset_hz, base.rate());
+    fn clocked(&mut self, from: Tick, base: Timebase) {
+        self.rotations.set(from, Rotation::from_hz(self.offset_hz, base.rate()));
     }
 
     fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
-        tone(self.rotation, self.amplitude, first, step, out);
+        let mut at = 0;
+        while at < out.len() {
+            let Piece { first, end, value } = self.rotations.piece(first, step, at, out.len());
+            tone(value, self.amplitude, first, step, &mut out[at..end]);
+            at = end;
+        }
     }
 }
 
@@ -75,7 +84,7 @@ impl Source for Counter {
         let from = first.0 / u64::from(step.max(1));
         for (k, out) in out.iter_mut().enumerate() {
             let n = (from + k as u64) as u32;
-            *out = Complex32::new(f32::from(n as i16), f32::from((n >> 16) as i16)).scale(1.0 / 32_768.0);
+            *out = Complex32::new(f32::from(n as i16), f32::from((n >> 16) as i16)).scale(1.0 / full_scale::SC16);
         }
     }
 }
@@ -92,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_counter_counts_samples_and_a_gap_shows() {
-        let words = |x: &Complex32| ((x.re * 32_768.0) as i32 & 0xFFFF) | ((x.im * 32_768.0) as i32) << 16;
+        let integer = |x: f32| (x * full_scale::SC16).round() as i32;
+        let words = |x: &Complex32| (integer(x.re) & 0xFFFF) | integer(x.im) << 16;
         let first = 4 * 0x0001_7FFE + 3; // on no multiple of the step
         let received = fill(&mut Counter, first, 4, 5);
         assert_eq!(received.iter().map(words).collect::<Vec<_>>(), [0x1_7FFE, 0x1_7FFF, 0x1_8000, 0x1_8001, 0x1_8002]);
@@ -110,6 +120,16 @@ mod tests {
             assert!((found.frequency * 100e6 / f64::from(step) + 30e3).abs() < 1.0);
             assert!((found.amplitude - 0.25).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn a_tone_keeps_its_frequency_from_the_tick_on_at_which_its_clock_changes() {
+        let (usual, slow) = (TickRate::from_hz(200_000_000).unwrap(), TickRate::from_hz(184_320_000).unwrap());
+        let mut source = Tone::new(usual, 1e6, 0.5);
+        source.clocked(Tick(1_000_301), Timebase::of(slow));
+        let received = fill(&mut source, 1_000_000, 10, 100);
+        assert_eq!(received[..31], fill(&mut Tone::new(usual, 1e6, 0.5), 1_000_000, 10, 31));
+        assert_eq!(received[31..], fill(&mut Tone::new(slow, 1e6, 0.5), 1_000_310, 10, 69));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A file or a recording as a signal.
 //!
 //! The first sample requested of a radio, by either of its receivers, is the first of the file; from there on time passes in the
-//! file as it does outside. What a receiver misses (stopped, or after an overflow) it misses of the file as well.
+//! file as it does outside. A receiver that misses samples (stopped, or after an overflow) misses them of the file as
+//! well.
 //!
 //! A file without a rate has a sample for each of the stream, and goes on with the next one when the rate changes. A
 //! recording has its own rate and is resampled where the stream has another; at equal rates its samples go over unchanged.
@@ -108,6 +109,7 @@ mod tests {
     use crate::source::store::Loaded;
     use proptest::prelude::*;
     use takt_dsp::file::SampleFormat;
+    use takt_wire::sample::full_scale;
 
     fn ramp(n: u16, repeat: bool) -> Store {
         let bytes = (0..n).flat_map(|k| [k.to_le_bytes(), [0, 0]]).flatten().collect();
@@ -117,7 +119,7 @@ mod tests {
     fn played(source: &mut Playback, first: u64, step: u32, n: usize) -> Vec<i32> {
         let mut out = vec![Complex32::new(9.0, 9.0); n];
         source.fill(Tick(first), step, &mut out);
-        out.iter().map(|x| (x.re * 32_768.0) as i32).collect()
+        out.iter().map(|x| (x.re * full_scale::SC16).round() as i32).collect()
     }
 
     #[test]
@@ -162,7 +164,7 @@ mod tests {
         let mut out = [Complex32::default(); 5];
         recording.fill(Tick(1000 + 100 * 1000), 25, &mut out);
         for (n, x) in out.iter().enumerate() {
-            assert!((x.re * 32_768.0 - (1000.0 + n as f32 / 4.0)).abs() < 0.2, "{x}");
+            assert!((x.re * full_scale::SC16 - (1000.0 + n as f32 / 4.0)).abs() < 0.2, "{x}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! A file too large for memory: a thread of normal priority reads it ahead into a bounded queue.
 //!
-//! The device takes what is there. What is not there in time is silence, counted; time goes on in the file regardless, and
-//! the thread catches up by leaving out what is already over.
+//! The device takes what is there. Samples that are not there in time are silence, counted. Time goes on in the file
+//! regardless, and the thread catches up by leaving out what is already over.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -9,14 +9,15 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::{Complex32, Tick};
-use takt_dsp::file::{FileError, SampleReader};
+use takt_dsp::file::FileError;
 
+use super::samples::Samples;
 use crate::sample_ring;
 
 /// Samples in the queue: 32 MiB. A block of the longest kind (4500 samples at the slowest rate) takes a quarter of it.
 const CAPACITY: usize = 1 << 22;
 
-/// Of these, how many may be behind what the device reads next; the rest is ahead.
+/// Samples among these that may be behind what the device reads next; the rest is ahead.
 const BEHIND: u64 = CAPACITY as u64 / 2;
 
 const BLOCK: usize = 1 << 15;
@@ -43,14 +44,14 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     /// Starts reading; returns when the first samples are there.
-    pub(crate) fn start(file: SampleReader, repeat: bool) -> std::io::Result<ReadAhead> {
-        let (ahead, filler) = ReadAhead::with_filler(file, repeat);
+    pub(crate) fn start(file: impl Samples + 'static, repeat: bool) -> std::io::Result<ReadAhead> {
+        let (ahead, filler) = ReadAhead::with_filler(Box::new(file), repeat);
         thread::Builder::new().name("read ahead".to_owned()).spawn(move || filler.run())?;
         Ok(ahead)
     }
 
     /// Both sides, the first samples read.
-    fn with_filler(file: SampleReader, repeat: bool) -> (ReadAhead, Filler) {
+    fn with_filler(file: Box<dyn Samples>, repeat: bool) -> (ReadAhead, Filler) {
         let (writer, reader) = sample_ring::ring(CAPACITY);
         let shared = Arc::new(Shared::default());
         let samples = file.samples();
@@ -90,7 +91,7 @@ impl Drop for ReadAhead {
 }
 
 struct Filler {
-    file: SampleReader,
+    file: Box<dyn Samples>,
     writer: sample_ring::Writer,
     shared: Arc<Shared>,
     repeat: bool,
@@ -143,7 +144,7 @@ impl Filler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_dsp::file::{Existing, SampleFormat, SampleWriter};
+    use takt_dsp::file::{Existing, SampleFormat, SampleReader, SampleWriter};
 
     /// Sample k of the file: I = its lower, Q = its upper bits.
     fn sample(k: u64) -> Complex32 {
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_not_there_in_time_is_silence_and_counted_and_the_file_goes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut ahead, mut filler) = ReadAhead::with_filler(file(&dir, 2 * CAPACITY as u64), false);
+        let (mut ahead, mut filler) = ReadAhead::with_filler(Box::new(file(&dir, 2 * CAPACITY as u64)), false);
         let mut out = vec![Complex32::new(9.0, 9.0); 1000];
         let far = 3 * CAPACITY as u64 / 2;
         ahead.read(far, &mut out);

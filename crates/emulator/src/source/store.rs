@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use takt_base::Complex32;
-use takt_dsp::file::{FileError, SampleFormat, SampleReader};
+use takt_dsp::file::{Datatype, FileError, SampleReader};
 
 use super::read_ahead::ReadAhead;
 
@@ -41,13 +41,14 @@ fn endless(samples: u64, repeat: bool) -> u64 {
 
 pub(crate) struct Loaded {
     bytes: Vec<u8>,
-    format: SampleFormat,
+    format: Datatype,
     samples: u64,
 }
 
 impl Loaded {
     /// `bytes` are whole samples.
-    pub(crate) fn new(bytes: Vec<u8>, format: SampleFormat) -> Loaded {
+    pub(crate) fn new(bytes: Vec<u8>, format: impl Into<Datatype>) -> Loaded {
+        let format = format.into();
         let samples = (bytes.len() / format.sample_bytes()) as u64;
         Loaded { bytes, format, samples }
     }

@@ -1,4 +1,4 @@
-//! Who has the device: a host writes its mark and a time, again each second (x310.md 2.3).
+//! Ownership of the device: a host writes its mark and a time, again each second (x310.md 2.3).
 
 use takt_base::{Tick, Ticks};
 

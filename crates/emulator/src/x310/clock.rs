@@ -36,7 +36,7 @@ impl Rate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MasterClock {
     rate: Rate,
-    /// What it shows, less the periods since the driver's counter stood at 0.
+    /// Its reading, less the periods since the driver's counter stood at 0.
     offset: i64,
     /// Since when it has had this rate: of the driver's counter, and its own.
     since: Tick,
@@ -64,7 +64,7 @@ impl MasterClock {
         Timebase::new(self.rate.ticks, self.rate.seconds, self.offset)
     }
 
-    /// What it shows at a tick of the driver's counter.
+    /// Its reading at a tick of the driver's counter.
     pub(super) fn tick_at(&self, driver: Tick) -> Tick {
         let shown = i128::from(self.rate.periods_in(driver)) + i128::from(self.offset);
         Tick(shown.clamp(0, u64::MAX.into()) as u64)

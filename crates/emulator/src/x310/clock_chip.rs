@@ -1,7 +1,8 @@
 //! The clock chip, a LMK04816, as far as it says how fast the master clock runs.
 //!
 //! x310.md 8.6: 192 MHz / R28[31:20] * R30[22:5] * P / R0[15:5], P = R30[26:24] or 8; 32-bit words whose low 5 bits name the
-//! register. What counts is what stands there when register 30 is written. R1 and R2 divide for the boards, as R0 does.
+//! register. The values count that stand there when register 30 is written. R1 and R2 divide for the boards, as R0
+//! does.
 
 use super::clock::Rate;
 
@@ -12,7 +13,7 @@ const LOCKS_HZ: std::ops::RangeInclusive<u64> = 150_000_000..=250_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClockChip {
-    /// Of the master clock, and of the clocks of receive and transmit boards: registers 0, 1 and 2.
+    /// Dividers of the master clock, and of the clocks of receive and transmit boards: registers 0, 1 and 2.
     output_dividers: [u32; 3],
     /// Register 28.
     reference_divider: u32,

@@ -11,7 +11,7 @@ const TAPS: std::ops::RangeInclusive<u32> = 2..=11;
 pub(super) struct Converters {
     adc: [u8; 128],
     dac: [u8; 128],
-    /// What the DAC answered last.
+    /// Last answer of the DAC.
     readback: u8,
     /// The register of resets and delays.
     control: u32,
@@ -26,7 +26,7 @@ impl Converters {
         self.control = control;
     }
 
-    /// 16 bits: register and data. What goes to another chip is not for these.
+    /// 16 bits: register and data. A transfer to another chip is not for these.
     pub(super) fn transfer(&mut self, transfer: Transfer) {
         let (register, data) = ((transfer.word >> 8) as u8 & 0x7F, transfer.word as u8);
         let reads = transfer.word & 0x8000 != 0;

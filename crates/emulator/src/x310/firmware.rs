@@ -4,12 +4,15 @@ use takt_base::Tick;
 use takt_wire::x310::registers::{board, i2c, shared, timekeeper};
 use takt_wire::x310::{Firmware, FirmwareAction, ports};
 
-use super::X310;
+use super::{Release, Uhd, X310};
 use crate::shared::Timekeeper;
 
-/// CHDR of 64 bits, protocol 1.0.
-const RFNOC_INFO: u32 = 0x0040_0100;
-/// Seconds without a renewal after which a claim lapses.
+/// CHDR of 64 bits; the protocol stands in the lower half.
+const RFNOC_INFO: u32 = 0x0040_0000;
+/// 40 degrees Celsius, as the FPGA's converter counts ([`board::TEMPERATURE`]).
+const WARM: u32 = 0x9F1;
+/// Seconds without a renewal after which a claim lapses: its status says so then, and that is all. They are the hosts' seconds,
+/// as hosts renew by their own clocks.
 const CLAIM_SECONDS: u64 = 2;
 
 /// Words that are kept as they are written, and what is latched.
@@ -42,7 +45,7 @@ impl BoardRegisters {
     }
 }
 
-/// Where an address leads.
+/// Target of an address.
 enum Place {
     Shared(u32),
     Board(u32),
@@ -77,7 +80,7 @@ impl X310 {
 
     fn poke(&mut self, address: u32, data: u32) {
         match place(address) {
-            Some(Place::Shared(shared::CLAIM_TIME)) => self.claim(data),
+            Some(Place::Shared(shared::CLAIM_TIME)) => self.claim_at(data),
             Some(Place::Shared(shared::CLAIM_SOURCE)) => self.claim.source = data,
             Some(Place::Board(word)) => self.poke_board(word, data),
             Some(Place::I2c(register)) => self.i2c.write(register, data),
@@ -85,11 +88,17 @@ impl X310 {
         }
     }
 
-    fn claim(&mut self, time: u32) {
-        let had = self.claim.held();
-        self.claim.renew(self.now, time, self.clock.span(CLAIM_SECONDS));
-        if had && !self.claim.held() {
-            self.end_session();
+    fn claim_at(&mut self, time: u32) {
+        let was_held = self.claim.held();
+        let patience = self.options.speed.host_ticks(self.clock.span(CLAIM_SECONDS));
+        self.claim.renew(self.now, time, patience);
+        match (was_held, self.claim.held()) {
+            (false, true) => {
+                self.unserved.arrived();
+                self.i2c.boards_sought = false;
+            }
+            (true, false) => self.unserved.left(self.release),
+            _ => {}
         }
     }
 
@@ -138,14 +147,27 @@ impl X310 {
         match word {
             board::CLOCK_STATUS => self.clock_status(),
             board::FPGA_COMPAT => self.options.fpga,
-            board::RFNOC_INFO => RFNOC_INFO,
+            board::RFNOC_INFO => self.say_protocol(),
             board::GIT_HASH => 0x0000_7461,
+            board::TEMPERATURE => WARM,
             board::TIMEKEEPERS => 1,
             board::GPIO_SOURCE_READ => self.board.setting(board::GPIO_SOURCE),
             board::DEVICE_ID_READ => self.board.setting(board::DEVICE_ID),
             word if board::SFP_TYPES.contains(&word) => board::TEN_GIGABIT,
             word => word.checked_sub(board::TIMEKEEPER).map_or(0, |offset| self.peek_time(offset)),
         }
+    }
+
+    /// The protocol. To the host that has the radio it may be the one that its habits tell: up to UHD 4.9 it has read the
+    /// daughterboards' EEPROMs by now, from 4.10 on it does so later (x310.md 18.4).
+    fn say_protocol(&mut self) -> u32 {
+        if self.claim.held() {
+            if self.options.uhd == Uhd::Auto {
+                self.serve(if self.i2c.boards_sought { Release::V4_9 } else { Release::V4_11 });
+            }
+            self.unserved.told_protocol();
+        }
+        RFNOC_INFO | u32::from(self.release.protocol().code())
     }
 
     fn clock_status(&self) -> u32 {

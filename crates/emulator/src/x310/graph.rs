@@ -1,4 +1,4 @@
-//! What the radio is made of, as it tells a host: nodes, blocks and edges (x310.md 6.3 and 7).
+//! Structure of the radio, as it tells a host: nodes, blocks and edges (x310.md 6.3 and 7).
 //!
 //! ```text
 //!   slot s:   endpoint 2s ── DUC s ── radio s ┬─ DDC s, channel 0 ── endpoint 2s
@@ -7,6 +7,7 @@
 //!
 //! Endpoint 0 alone carries control. A radio with one channel, such as a UBX, leaves the second path unused.
 
+use takt_wire::chdr::Protocol;
 use takt_wire::x310::registers::client_zero;
 
 pub(super) const SLOTS: usize = 2;
@@ -17,7 +18,7 @@ const BLOCKS_A_SLOT: usize = 3;
 pub(super) const BLOCKS: usize = SLOTS * BLOCKS_A_SLOT;
 /// Client zero, the one endpoint with control, and the blocks.
 pub(super) const CONTROL_PORTS: usize = 2 + BLOCKS;
-/// Of the crossbar: the network, and the endpoints.
+/// Ports of the crossbar: the network, and the endpoints.
 pub(super) const CROSSBAR_PORTS: u32 = 1 + ENDPOINTS as u32;
 
 /// Bytes of a packet that blocks pass on.
@@ -25,7 +26,7 @@ pub(super) const MTU_BYTES: usize = 8192;
 /// The same as they say it: the logarithm of words of 8 bytes.
 const MTU_CODE: u32 = (MTU_BYTES / 8).ilog2();
 
-/// What a control port leads to.
+/// Target of a control port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     ClientZero,
@@ -94,9 +95,9 @@ const EDGES: [[u32; 4]; 6 * SLOTS] = {
 };
 
 /// A register of client zero; `device` is the id that the host gave.
-pub(super) fn client_zero(address: u32, device: u16) -> u32 {
+pub(super) fn client_zero(address: u32, device: u16, protocol: Protocol) -> u32 {
     match address {
-        client_zero::PROTOCOL => 0x12C6_0100,
+        client_zero::PROTOCOL => 0x12C6_0000 | u32::from(protocol.code()),
         client_zero::COUNTS => 1 << 31 | 1 << 20 | (BLOCKS as u32) << 10 | ENDPOINTS as u32,
         client_zero::EDGES | client_zero::ADJACENCY => EDGES.len() as u32,
         client_zero::DEVICE => 0xA300_0000 | u32::from(device),
@@ -134,21 +135,27 @@ fn port_word(address: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn client_zero_of_device_1(address: u32) -> u32 {
+        client_zero(address, 1, Protocol::V1)
+    }
+
     #[test] // x310.md 7.1
     fn client_zero_says_what_there_is() {
-        let words = [0x00, 0x04, 0x08, 0x0C, 0x10, 0x10000].map(|address| client_zero(address, 1));
+        let words = [0x00, 0x04, 0x08, 0x0C, 0x10, 0x10000].map(client_zero_of_device_1);
         assert_eq!(words, [0x12C6_0100, 0x8010_1804, 12, 0xA300_0001, 1, 12]);
+        // RFNOC_PROTO_VER of UHD v4.11, host/include/uhd/rfnoc/constants.hpp.
+        assert_eq!(client_zero(0x00, 1, Protocol::V2), 0x12C6_0200);
     }
 
     #[test] // x310.md 7.1 and 7.2
     fn blocks_and_edges_are_those_of_a_two_slot_radio() {
-        let ids: Vec<u32> = (5..11).map(|n| client_zero(64 * n + 4, 1)).collect();
+        let ids: Vec<u32> = (5..11).map(|n| client_zero_of_device_1(64 * n + 4)).collect();
         let half = [0xD0C0_0000, 0xDDC0_0000, 0x12AD_1000];
         assert_eq!(ids, [half, half].concat());
-        assert_eq!(client_zero(64 * 5, 1), 1 | 1 << 6 | 1 << 12 | 6 << 18);
-        assert_eq!(client_zero(64 * 7, 1), 1 | 2 << 6 | 2 << 12 | 9 << 18 | 2 << 24);
-        assert_eq!(client_zero(64 * 7 + 8, 1), 2 | 10 << 2);
-        let edges: Vec<u32> = (0..13).map(|n| client_zero(0x10004 + 4 * n, 1)).collect();
+        assert_eq!(client_zero_of_device_1(64 * 5), 1 | 1 << 6 | 1 << 12 | 6 << 18);
+        assert_eq!(client_zero_of_device_1(64 * 7), 1 | 2 << 6 | 2 << 12 | 9 << 18 | 2 << 24);
+        assert_eq!(client_zero_of_device_1(64 * 7 + 8), 2 | 10 << 2);
+        let edges: Vec<u32> = (0..13).map(|n| client_zero_of_device_1(0x10004 + 4 * n)).collect();
         let word = |a: u32, b: u32, c: u32, d: u32| a << 22 | b << 16 | c << 6 | d;
         // Endpoint 2 (slot B) to its DUC, which is node 8; the radio's second channel to endpoint 3.
         assert_eq!([edges[0], edges[6], edges[11]], [word(1, 0, 5, 0), word(3, 0, 8, 0), word(9, 1, 4, 0)]);

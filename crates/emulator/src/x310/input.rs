@@ -1,5 +1,5 @@
-//! What arrives at a stream endpoint for its transmitter: the numbers of packets, and what is reported to the host of the buffer
-//! (x310.md 10.3).
+//! Packets that arrive at a stream endpoint for its transmitter: their numbers, and what is reported to the host of the
+//! buffer (x310.md 10.3).
 //!
 //! Counts are of what the transmitter has **taken**, whose samples were due (15, trap 16): a host that got them earlier would
 //! run ahead without limit. The host's own counts come through the buffer in order with its samples, and are adopted where
@@ -68,7 +68,7 @@ impl Input {
         self.peer.map(|_| self.status(Status::Okay, 0, source))
     }
 
-    /// What the host gets if it requests it.
+    /// Status for a host that requests it.
     pub(super) fn ping(&mut self, source: u16) -> Option<StreamStatus> {
         self.peer.map(|_| self.status(Status::Okay, 0, source))
     }

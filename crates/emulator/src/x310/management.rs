@@ -13,7 +13,7 @@ use takt_wire::x310::registers::endpoint;
 use super::graph::{CROSSBAR_PORTS, ENDPOINTS};
 use super::{Endpoint, X310};
 
-/// What a transport says of itself: UDP over IPv4, as the vectors of x310.md 17 have it. Hosts do not look.
+/// Type that a transport states: UDP over IPv4, as the vectors of x310.md 17 have it. Hosts do not look.
 const TRANSPORT: u32 = 16;
 /// One transport, on the lowest port.
 const CROSSBAR: u32 = CROSSBAR_PORTS | 1 << 8;
@@ -28,7 +28,7 @@ enum Node {
     Endpoint(usize),
 }
 
-/// What came of a packet.
+/// Result of a packet.
 pub(super) struct Answer {
     /// To whoever sent it; `None`: nobody on its way returned it.
     pub(super) reply: Option<Management>,
@@ -50,7 +50,10 @@ impl X310 {
                 match operation {
                     Operation::Return => returns = true,
                     Operation::Select { port } if here == Node::Crossbar => node = behind(port),
-                    Operation::Advertise if here == Node::Transport => self.routes.set(request.source, from),
+                    Operation::Advertise if here == Node::Transport => {
+                        self.free_id(request.source);
+                        self.routes.set(request.source, from);
+                    }
                     Operation::InfoRequest => {
                         let _ = responses.push(Operation::InfoResponse(self.info(here)), false);
                     }
@@ -67,7 +70,9 @@ impl X310 {
                 }
             }
             if returns {
-                answer.reply = returned(request, hops, &responses);
+                // Its own version, whatever the request had: a radio compares nothing.
+                let reply = returned(request, hops, &responses);
+                answer.reply = reply.map(|reply| Management { protocol: self.release.protocol(), ..reply });
                 break;
             }
         }
@@ -89,13 +94,31 @@ impl X310 {
 
     fn write_endpoint(&mut self, n: usize, address: u16, data: u32) -> Option<StreamCommand> {
         let now = self.now;
-        let end = self.endpoints.get_mut(n)?;
         match address {
-            endpoint::ID => end.id = data as u16,
+            endpoint::ID => {
+                self.free_id(data as u16);
+                self.endpoints.get_mut(n)?.id = data as u16;
+            }
             endpoint::RESET => self.reset_endpoint(now, n, data),
-            _ => return end.output.write(address, data, end.id),
+            _ => {
+                let Endpoint { id, output } = self.endpoints.get_mut(n)?;
+                let command = output.write(address, data, *id)?;
+                // No way leads from one of its endpoints to another: the one that should receive refuses.
+                if self.is_for(command.destination).is_none() {
+                    return Some(command);
+                }
+                self.endpoints.get_mut(n)?.output.refused();
+            }
         }
         None
+    }
+
+    /// An id leads to one place: as in a crossbar's table the last word counts, since each session gives the same ids anew.
+    fn free_id(&mut self, id: u16) {
+        self.routes.remove(id);
+        for endpoint in self.endpoints.iter_mut().filter(|endpoint| endpoint.id == id) {
+            endpoint.id = 0;
+        }
     }
 
     fn read_node(&self, node: Node, address: u16) -> u32 {
@@ -113,7 +136,7 @@ fn behind(port: u16) -> Option<Node> {
     (n < ENDPOINTS).then_some(Node::Endpoint(n))
 }
 
-/// What is left of the request, with all that was answered at the end of its last hop.
+/// The rest of the request, with all that was answered at the end of its last hop.
 fn returned<H>(request: &Management, rest: impl Iterator<Item = H>, responses: &Operations) -> Option<Management>
 where
     H: Iterator<Item = Operation>,
@@ -130,5 +153,5 @@ where
     for response in responses.hops().flatten() {
         operations.push(response, false).ok()?;
     }
-    Some(Management { destination: request.source, sequence: request.sequence, source: request.source, operations })
+    Some(Management { destination: request.source, operations, ..*request })
 }

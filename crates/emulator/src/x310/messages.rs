@@ -1,9 +1,9 @@
-//! What a radio tells its host unasked: a register write with the time of the event (x310.md 9).
+//! Messages that a radio sends its host unasked: a register write with the time of the event (x310.md 9).
 
 use std::net::SocketAddr;
 
 use takt_base::Tick;
-use takt_wire::chdr::{Control, ControlData, ControlOperation, ControlStatus};
+use takt_wire::chdr::{Control, ControlData, ControlOperation, ControlStatus, Protocol};
 use takt_wire::x310::ports;
 
 use super::registers::Registers;
@@ -19,6 +19,7 @@ pub(super) struct Around<'a> {
     pub(super) routes: &'a Routes,
     /// Id of the endpoint that carries control.
     pub(super) control_endpoint: u16,
+    pub(super) protocol: Protocol,
 }
 
 impl Around<'_> {
@@ -72,8 +73,9 @@ impl Messenger {
             status: ControlStatus::Okay,
             data: ControlData::one(code),
         };
-        self.sequence = (self.sequence + 1) & 63;
+        let protocol = around.protocol;
+        self.sequence = protocol.next_sequence(self.sequence);
         // A message that nobody receives, or that a blocked wire loses, is lost as a datagram would be.
-        let _ = around.send(at, message.destination, out, &mut |frame| message.write(frame).unwrap_or(0));
+        let _ = around.send(at, message.destination, out, &mut |frame| message.write_as(protocol, frame).unwrap_or(0));
     }
 }

@@ -1,9 +1,9 @@
-//! A software USRP X310 with two daughterboards: RFNoC over UDP, as UHD 4.3 speaks it.
+//! A software USRP X310 with two daughterboards: RFNoC over UDP, as UHD 4.3 to 4.11 speak it.
 //!
 //! [`X310`] is a [`Device`]: a function of datagrams and ticks. Its parts are a file each:
 //!
 //! ```text
-//!   49152 firmware ──── claim, EEPROMs (i2c), clock_chip ── clock, time (PPS)
+//!   49152 firmware ──── claim, i2c ── eeprom, clock_chip ── clock, time (PPS)
 //!   49153 CHDR ──┬───── management ── routes, output, input
 //!                ├───── control ───── graph, slot: registers, converters, pins        ┌─ source
 //!                └───── samples ───── slot: rx ── output (credit)   input ── tx ──────┴─ sink
@@ -11,15 +11,20 @@
 //! ```
 //!
 //! A driver counts nanoseconds; inside, ticks of the master clock count, which a host sets between 184.32 and 200 MHz
-//! (`clock`). What happens is ordered by tick, and at one tick: time, commands, transmit, receive, a lapsed claim. The
-//! protocol with its sources and what is proved of it is `docs/reference/x310.md`, to whose clauses comments refer.
+//! (`clock`). Events are ordered by tick, and at one tick: time, commands, transmit, receive, a lapsed claim. A claim
+//! is a word between hosts: when it lapses or is given back, nothing else changes, and streams go on. Releases of UHD
+//! differ in a few versions and in the form of control packets (`release`); a host that leaves for that is noted
+//! (`unserved`). The protocol with its sources and what is proved of it is `docs/internals/x310.md`, to whose clauses
+//! comments refer.
 
 mod claim;
 mod clock;
 mod clock_chip;
 mod control;
 mod converters;
+mod eeprom;
 mod firmware;
+mod front_end;
 mod graph;
 mod i2c;
 mod input;
@@ -29,6 +34,7 @@ mod options;
 mod output;
 mod pins;
 mod registers;
+mod release;
 mod report;
 mod routes;
 mod rx;
@@ -37,6 +43,7 @@ mod spi;
 mod streams;
 mod tx;
 mod ubx;
+mod unserved;
 
 use std::net::SocketAddr;
 
@@ -59,13 +66,16 @@ use output::Output;
 use routes::Routes;
 use slot::Slot;
 use spi::SpiCore;
+use unserved::Unserved;
 
 pub use crate::shared::OptionsError;
 pub use crate::signals::Signals;
-pub use options::{Board, BoardError, Options};
+pub use eeprom::EepromImages;
+pub use options::{Board, BoardError, X310Options};
+pub use release::{Release, Uhd, UhdError};
 pub use report::{ControlReport, X310Report};
 
-/// What a driver counts: nanoseconds, whatever the master clock is.
+/// Clock that a driver counts: nanoseconds, whatever the master clock is.
 pub const CLOCK: TickRate = TickRate::from_hz(DRIVER_HZ).unwrap();
 /// The master clock it starts with: 200 MHz.
 pub const MASTER_CLOCK: TickRate = TickRate::from_hz(MASTER_CLOCK_HZ).unwrap();
@@ -73,7 +83,8 @@ pub const MASTER_CLOCK: TickRate = TickRate::from_hz(MASTER_CLOCK_HZ).unwrap();
 /// In the order in which datagrams that arrived together take effect.
 const PORTS: [Port; 3] = [firmware::PORT, Port(ports::FRAME_PROBE), CHDR];
 
-/// A stream endpoint: the id that a host gave it, and what leaves it. What arrives belongs to the transmitter behind it.
+/// A stream endpoint: the id that a host gave it, and what leaves it. Arriving packets belong to the transmitter behind
+/// it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Endpoint {
     id: u16,
@@ -81,7 +92,10 @@ struct Endpoint {
 }
 
 pub struct X310 {
-    options: Options,
+    options: X310Options,
+    /// The release whose image it has now.
+    release: Release,
+    unserved: Unserved,
     clock: MasterClock,
     /// All that was processed happened at or before this tick of the master clock, and of the driver's.
     now: Tick,
@@ -98,37 +112,37 @@ pub struct X310 {
     slots: [Slot; SLOTS],
     permits: Permits,
     report: ControlReport,
-    mirror: [u32; 27],
 }
 
 impl X310 {
-    /// Switches a device on at [`Options::born`], each slot with its own signals.
+    /// Switches a device on at [`X310Options::born`], each slot with its own signals.
     ///
     /// # Errors
     /// A serial or name that the EEPROM can't hold.
-    pub fn new(options: Options, signals: [Signals; SLOTS]) -> Result<X310, OptionsError> {
+    pub fn new(options: X310Options, signals: [Signals; SLOTS]) -> Result<X310, OptionsError> {
         let clock = MasterClock::new();
         let (driver_now, now) = (options.born, clock.tick_at(options.born));
-        let mirror = options.motherboard()?.mirror();
-        let board = options.board;
+        let (images, board) = (options.images()?, options.board);
         let [a, b] = signals;
+        let slot = |n, signals| Slot::new(n, now, board, options.imperfections(n), signals);
         Ok(X310 {
+            release: options.uhd.image(),
+            unserved: Unserved::default(),
             clock,
             now,
             driver_now,
             time: Timekeeper::power_up(now, clock.pps()),
-            board: BoardRegisters::new(options.firmware, &mirror),
+            board: BoardRegisters::new(options.firmware, &images.mirror()),
             board_spi: SpiCore::default(),
             clock_chip: ClockChip::default(),
             claim: Claim::default(),
-            i2c: I2cCore::new(options.boards()?),
+            i2c: I2cCore::new(images, board != Board::None),
             routes: Routes::new(),
             endpoints: [Endpoint::default(); ENDPOINTS],
             ports: control::ports(),
-            slots: [Slot::new(0, now, board, a), Slot::new(1, now, board, b)],
+            slots: [slot(0, a), slot(1, b)],
             permits: Permits::new(options.destinations.clone()),
             report: ControlReport::default(),
-            mirror,
             options,
         })
     }
@@ -141,16 +155,32 @@ impl X310 {
         X310Report {
             rx: [a.rx[0].report(), a.rx[1].report(), b.rx[0].report(), b.rx[1].report()],
             tx: [a.tx.report, b.tx.report],
-            control: ControlReport { spi_writes, eeprom_writes: self.i2c.written, ..self.report },
+            control: ControlReport {
+                spi_writes,
+                eeprom_writes: self.i2c.written,
+                unserved_hosts: self.unserved.hosts().0,
+                ..self.report
+            },
             hosts: self.permits.report.clone(),
             master_clock_hz: rate.ticks as f64 / rate.seconds as f64,
         }
     }
 
-    /// Its serial number.
     #[must_use]
-    pub fn serial(&self) -> &str {
-        &self.options.serial
+    pub fn eeproms(&self) -> &EepromImages {
+        self.i2c.images()
+    }
+
+    /// How many hosts left because a version was not theirs, and which option would have served the last of them.
+    #[must_use]
+    pub fn unserved(&self) -> (u64, &'static str) {
+        self.unserved.hosts()
+    }
+
+    /// Bytes written to its EEPROMs since it was switched on.
+    #[must_use]
+    pub fn eeprom_writes(&self) -> u64 {
+        self.i2c.written
     }
 
     /// The master clock that its host has chosen, to the nearest hertz.
@@ -159,8 +189,8 @@ impl X310 {
         self.clock.timebase().rate()
     }
 
-    /// What its clock shows now minus the driver's counter in ticks of [`X310::master_clock`], modulo 2^64: changes when a host
-    /// sets the time, or another master clock.
+    /// Its clock's reading now minus the driver's counter in ticks of [`X310::master_clock`], modulo 2^64: changes when
+    /// a host sets the time, or another master clock.
     #[must_use]
     pub fn clock_offset_ticks(&self) -> u64 {
         let driver_ns = CLOCK.ns_of(Ticks(self.driver_now.0));
@@ -174,7 +204,12 @@ impl X310 {
     }
 
     fn around(&self) -> Around<'_> {
-        Around { time: &self.time, routes: &self.routes, control_endpoint: self.endpoints[0].id }
+        Around {
+            time: &self.time,
+            routes: &self.routes,
+            control_endpoint: self.endpoints[0].id,
+            protocol: self.release.protocol(),
+        }
     }
 
     /// Lets everything happen that is due up to the driver's tick `until`, in order.
@@ -200,25 +235,15 @@ impl X310 {
         let now = self.now;
         self.time.act(now);
         self.run_commands(now, out);
-        let X310 { time, routes, endpoints, slots, .. } = self;
-        let around = Around { time, routes, control_endpoint: endpoints[0].id };
+        let X310 { time, routes, endpoints, slots, release, .. } = self;
+        let around = Around { time, routes, control_endpoint: endpoints[0].id, protocol: release.protocol() };
         for slot in slots {
             slot.act(now, endpoints, &around, out);
         }
         if self.claim.lapses_at().is_some_and(|at| at <= now) {
             self.claim.lapse();
-            self.permits.report.lost += 1;
-            self.end_session();
+            self.unserved.left(self.release);
         }
-    }
-
-    /// Nobody has the device any more: what was started for its host ends.
-    fn end_session(&mut self) {
-        for slot in &mut self.slots {
-            slot.clear(self.now);
-        }
-        self.endpoints.iter_mut().for_each(|endpoint| endpoint.output.close());
-        self.ports.iter_mut().for_each(crate::shared::TimedQueue::clear);
     }
 
     /// The clock chip makes another master clock.
@@ -234,7 +259,15 @@ impl X310 {
         }
     }
 
-    /// What the clock chip gives to the daughterboards.
+    /// It has another image from now on. Waiting packets are in the language of the one before.
+    fn serve(&mut self, release: Release) {
+        if release != self.release {
+            self.release = release;
+            self.ports.iter_mut().for_each(crate::shared::TimedQueue::clear);
+        }
+    }
+
+    /// Gives the daughterboards the clock chip's clocks.
     fn set_board_clocks(&mut self) {
         let boards_hz = self.clock_chip.boards_hz();
         for slot in &mut self.slots {
@@ -260,7 +293,8 @@ impl X310 {
 
     fn chdr(&mut self, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         let now = self.now;
-        let Ok(packet) = Packet::parse(bytes) else {
+        self.unserved.spoke();
+        let Ok(packet) = Packet::parse_as(self.release.protocol(), bytes) else {
             self.report.malformed_datagrams += 1;
             return;
         };
@@ -299,8 +333,8 @@ impl X310 {
             self.report.malformed_datagrams += 1;
             return;
         };
-        let X310 { time, routes, endpoints, slots, clock, .. } = self;
-        let around = Around { time, routes, control_endpoint: endpoints[0].id };
+        let X310 { time, routes, endpoints, slots, clock, release, .. } = self;
+        let around = Around { time, routes, control_endpoint: endpoints[0].id, protocol: release.protocol() };
         let mut out = InDriverTicks { clock: *clock, out };
         give(&mut slots[n / CHANNELS], endpoints[n].id, &around, &mut out);
     }
@@ -394,9 +428,12 @@ impl PowerCycle for X310 {
         self.clock_chip = ClockChip::default();
         self.set_rate(Rate::USUAL);
         self.time = Timekeeper::power_up(self.now, self.clock.pps());
-        self.board = BoardRegisters::new(self.options.firmware, &self.mirror);
+        self.board = BoardRegisters::new(self.options.firmware, &self.i2c.images().mirror());
         self.board_spi.reset();
+        self.i2c.reset();
         self.claim = Claim::default();
+        self.release = self.options.uhd.image();
+        self.unserved.arrived();
         self.routes.clear();
         self.endpoints = [Endpoint::default(); ENDPOINTS];
         self.ports.iter_mut().for_each(crate::shared::TimedQueue::clear);

@@ -1,4 +1,4 @@
-//! What leaves a stream endpoint: its set-up, and how much credit its receiver gives (x310.md 10.1 and 10.2).
+//! Packets that leave a stream endpoint: its set-up, and how much credit its receiver gives (x310.md 10.1 and 10.2).
 //!
 //! ```text
 //!   configure ── command "init" ──▶ pending ── status "okay" ──▶ open: samples while sent - taken < capacity
@@ -125,7 +125,7 @@ impl Output {
         self.interval_bytes > 0 || self.interval_packets > 0
     }
 
-    /// What its receiver says.
+    /// Takes a status of its receiver.
     pub(super) fn status_arrived(&mut self, status: &StreamStatus) {
         self.capacity_bytes = status.capacity_bytes;
         self.capacity_packets = status.capacity_packets;
@@ -133,6 +133,11 @@ impl Output {
         if self.state == State::Pending {
             self.state = if status.status == Status::Okay { State::Open } else { State::Failed };
         }
+    }
+
+    /// Its receiver is none that takes samples of it.
+    pub(super) fn refused(&mut self) {
+        self.state = State::Failed;
     }
 
     pub(super) fn is_open(&self) -> bool {

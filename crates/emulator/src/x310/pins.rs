@@ -9,8 +9,8 @@ pub(super) struct Running {
     pub(super) tx: bool,
 }
 
-/// What the pins read: an output shows what drives it, an input `outside`. Six registers from `base` on, 8 bytes apart: idle,
-/// receiving, transmitting, both, direction, and which pins the first drives whatever the state.
+/// Readings of the pins: an output shows what drives it, an input `outside`. Six registers from `base` on, 8 bytes
+/// apart: idle, receiving, transmitting, both, direction, and which pins the first drives whatever the state.
 pub(super) fn read(registers: &Registers, base: u32, running: Running, outside: u32) -> u32 {
     let at = |n: u32| registers.get(base + 8 * n);
     let idle = at(0);

@@ -1,4 +1,4 @@
-//! What was written to a block's registers. Most are read back as written; what they mean is known where they are used.
+//! Values written to a block's registers. Most are read back as written; what they mean is known where they are used.
 
 /// As many as a block has, and more: addresses beyond are forgotten.
 const CAPACITY: usize = 512;

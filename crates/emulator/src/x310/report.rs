@@ -1,4 +1,4 @@
-//! What an emulated X310 counted: the facts of its summary.
+//! Counts of an emulated X310: the facts of its summary.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct X310Report {
     /// Slots A and B.
     pub tx: [TxReport; 2],
     pub control: ControlReport,
-    /// Who was refused or lost.
+    /// Hosts that were refused or lost.
     pub hosts: HostReport,
     /// The master clock that the host chose, Hz.
     pub master_clock_hz: f64,
@@ -25,9 +25,9 @@ pub struct ControlReport {
     pub requests: u64,
     /// Accesses to registers of blocks.
     pub commands: u64,
-    /// Of these, with a time.
+    /// Commands among these with a time.
     pub timed_commands: u64,
-    /// Of these, dropped because a queue was full or nothing is behind the port.
+    /// Commands among these that were dropped because a queue was full or nothing is behind the port.
     pub dropped_commands: u64,
     pub management: u64,
     /// Datagrams on any port that made no sense, or were for an endpoint that there is not.
@@ -36,4 +36,7 @@ pub struct ControlReport {
     pub refused_probes: u64,
     pub spi_writes: u64,
     pub eeprom_writes: u64,
+    /// Hosts that read a version and left before they used what it is of.
+    #[serde(default)] // summaries older than this key
+    pub unserved_hosts: u64,
 }

@@ -16,11 +16,16 @@ impl Routes {
     }
 
     pub(super) fn set(&mut self, endpoint: u16, to: SocketAddr) {
-        self.0.retain(|(known, _)| *known != endpoint);
+        self.remove(endpoint);
         if self.0.len() == ROUTES {
             self.0.remove(0);
         }
         self.0.push((endpoint, to));
+    }
+
+    /// The id is no host's any more.
+    pub(super) fn remove(&mut self, endpoint: u16) {
+        self.0.retain(|(known, _)| *known != endpoint);
     }
 
     pub(super) fn of(&self, endpoint: u16) -> Option<SocketAddr> {
@@ -54,6 +59,7 @@ mod tests {
         assert_eq!(routes.of(3), None, "the oldest made room");
         assert_eq!((routes.0.len(), routes.0.capacity()), (ROUTES, ROUTES));
         routes.forget(at(20));
-        assert_eq!((routes.of(20), routes.of(21)), (None, Some(at(21))));
+        routes.remove(22);
+        assert_eq!([20, 21, 22].map(|id| routes.of(id)), [None, Some(at(21)), None]);
     }
 }

@@ -1,19 +1,20 @@
 //! A receive channel: from the commands of its radio to sample packets that leave by its endpoint.
 //!
-//! What is taken waits for credit. If it waits too long it is an overrun: the stream ends with the packet that waits first,
-//! the host gets a report, and the radio is idle (x310.md 9 and 10.2).
+//! A packet whose samples were taken waits for credit. If it waits too long it is an overrun: the stream ends with the
+//! packet that waits first, the host gets a report, and the radio is idle (x310.md 9 and 10.2).
 
 use takt_base::{Complex32, Tick, Ticks};
 use takt_wire::chdr::DataHead;
-use takt_wire::sample::{ByteOrder, sc16};
+use takt_wire::sample::{ByteOrder, full_scale, sc16};
 use takt_wire::x310::registers::{message, radio};
 
 use super::graph::MTU_BYTES;
 use super::messages::{Around, Messenger};
 use super::output::Output;
 use super::registers::Registers;
+use crate::front_end::RxChain;
 use crate::shared::{
-    Action, Command, CommandEngine, Event, FULL_SCALE, Item, Limits, Packet, RxReport, Shape, Timekeeper,
+    Action, Command, CommandEngine, Event, History, Item, Limits, Packet, Piece, RxReport, Shape, Timekeeper,
 };
 use crate::source::Source;
 use crate::{Outbox, Sent};
@@ -25,12 +26,22 @@ const LIMITS: Limits = Limits { queue: 32, shortest_packet_ticks: 14 };
 /// How long samples wait for credit, in ticks: 20 ms. Hardware has microseconds, but its host is no program beside it (15,
 /// trap 15).
 const PATIENCE: Ticks = Ticks(4_000_000);
-/// Largest decimation; UHD sets 1020 at most. What a host may write beyond is no rate.
+/// Largest decimation; UHD sets 1020 at most. A larger value written by a host is no rate.
 const MAX_STEP: u32 = 1 << 16;
+
+/// Effects on samples that are taken, beside the source's tuning.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Path {
+    chain: RxChain,
+    /// The DDC's frequency word.
+    word: u32,
+}
 
 pub(super) struct Receiver {
     engine: CommandEngine,
     source: Box<dyn Source>,
+    path: History<Path>,
+    leakage: Option<f32>,
     samples: Box<[Complex32]>,
     centre_hz: f64,
     oscillator_hz: f64,
@@ -51,14 +62,19 @@ pub(super) struct Channel<'a> {
     pub(super) messenger: &'a mut Messenger,
 }
 
-impl Channel<'_> {
-    fn step(&self) -> u32 {
-        self.decimation.clamp(1, MAX_STEP)
-    }
+/// How the samples of the channel fall into packets whose first register this is.
+pub(super) fn shape(radio: &Registers, base: u32, decimation: u32) -> Shape {
+    let samples = radio.get(base + radio::RX_SAMPLES_PER_PACKET);
+    Shape { step: step_of(decimation), samples: samples.clamp(1, MAX_SAMPLES as u32) }
+}
 
+fn step_of(decimation: u32) -> u32 {
+    decimation.clamp(1, MAX_STEP)
+}
+
+impl Channel<'_> {
     fn shape(&self) -> Shape {
-        let samples = self.radio.get(self.base + radio::RX_SAMPLES_PER_PACKET);
-        Shape { step: self.step(), samples: samples.clamp(1, MAX_SAMPLES as u32) }
+        shape(self.radio, self.base, self.decimation)
     }
 
     /// A count or a time in two registers, low word first.
@@ -71,8 +87,10 @@ impl Channel<'_> {
     fn command(&self, word: u32) -> Option<Command> {
         let action = match word & 3 {
             0 => Action::Stop,
+            // No transmitter starts a receiver here.
+            _ if word & radio::RX_TRIGGERED != 0 => return None,
             // Counted before decimation.
-            1 => Action::Samples((self.wide(radio::RX_COUNT) & ((1 << 48) - 1)) / u64::from(self.step())),
+            1 => Action::Samples((self.wide(radio::RX_COUNT) & ((1 << 48) - 1)) / u64::from(step_of(self.decimation))),
             2 => Action::Start,
             _ => return None,
         };
@@ -86,6 +104,8 @@ impl Receiver {
         Receiver {
             engine: CommandEngine::new(now, LIMITS),
             source,
+            path: History::new(Path::default()),
+            leakage: None,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
             centre_hz: 0.0,
             oscillator_hz: 0.0,
@@ -123,6 +143,20 @@ impl Receiver {
             self.oscillator_hz = oscillator_hz;
             self.source.oscillator(now, oscillator_hz);
         }
+    }
+
+    /// Sets the path between the antenna, or (`leakage`) the transmitter, and its samples from this tick on.
+    pub(super) fn connect(&mut self, now: Tick, chain: RxChain, word: u32, leakage: Option<f32>) {
+        self.path.set(now, Path { chain, word });
+        if leakage != self.leakage {
+            self.leakage = leakage;
+            self.source.calibrating(now, leakage);
+        }
+    }
+
+    /// Its samples fall into packets like this from this tick on.
+    pub(super) fn reshape(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
+        self.engine.reshape(now, time, shape);
     }
 
     /// The command register was written.
@@ -222,14 +256,19 @@ impl Receiver {
     fn write(&mut self, head: &DataHead, packet: Packet, frame: &mut [u8]) -> usize {
         let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
         self.source.fill(packet.first, packet.step, samples);
-        let scale = if self.source.raw() { 32_768.0 } else { FULL_SCALE };
+        let mut at = 0;
+        while at < samples.len() && !self.source.raw() {
+            let Piece { first, end, value } = self.path.piece(packet.first, packet.step, at, samples.len());
+            value.chain.receive(first, packet.step, value.word, &mut samples[at..end]);
+            at = end;
+        }
         let Some(room) = frame.get_mut(head.payload_at()..) else { return 0 };
-        let bytes = sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Little, scale, room);
+        let bytes = sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Little, full_scale::SC16, room);
         head.frame(bytes, frame).unwrap_or(0)
     }
 
-    /// What waits could not leave in time, or the wire is blocked, or too much waits behind the packet that ends a stream: then a
-    /// stream that was started since is over as well, and that packet waits on.
+    /// Waiting packets could not leave in time, or the wire is blocked, or too much waits behind the packet that ends a
+    /// stream. Then a stream that was started since is over as well, and that packet waits on.
     fn overrun(&mut self, now: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
         self.report.overflows += 1;
         self.ending = true;
@@ -238,7 +277,7 @@ impl Receiver {
         channel.messenger.tell(message::RX_OVERRUN, now, channel.radio, remote, around, out);
     }
 
-    /// Of what the engine reports, hosts get that a command was late (x310.md 9).
+    /// Among the engine's reports, hosts get that a command was late (x310.md 9).
     fn tell(&mut self, event: Event, at: Tick, channel: &mut Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
         self.engine.pop();
         self.report.note(event);

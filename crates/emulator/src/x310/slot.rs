@@ -4,6 +4,7 @@ use takt_base::Tick;
 use takt_wire::x310::registers::{ddc, radio};
 
 use super::converters::Converters;
+use super::front_end::FrontEnd;
 use super::graph::{self, CHANNELS};
 use super::messages::{Around, Messenger};
 use super::pins::{self, Running};
@@ -13,10 +14,11 @@ use super::spi::SpiCore;
 use super::tx::{self, Transmitter};
 use super::ubx::Ubx;
 use super::{Board, Endpoint, Signals};
+use crate::front_end::{Imperfections, leakage, with_cal};
 use crate::shared::Timekeeper;
 use crate::{Outbox, Timebase};
 
-/// Version of each block, and what its rates are made of: 3 half-bands, a CIC up to 255 (x310.md 8.1 and 8.2).
+/// Version of each converter, and what its rates are made of: 3 half-bands, a CIC up to 255 (x310.md 8.1 and 8.2).
 const COMPAT: u32 = 1;
 const HALF_BANDS: u32 = 3;
 const CIC_MAX: u32 = 255;
@@ -33,6 +35,7 @@ pub(super) struct Slot {
     converters: Converters,
     board: Board,
     ubx: Ubx,
+    front_end: FrontEnd,
     /// The upper half of the time, kept while its lower half is read.
     time_high: u32,
     clock_hz: f64,
@@ -42,7 +45,14 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(index: usize, now: Tick, board: Board, signals: Signals) -> Slot {
+    pub(super) fn new(
+        index: usize,
+        now: Tick,
+        board: Board,
+        imperfections: Option<Imperfections>,
+        signals: Signals,
+    ) -> Slot {
+        let signals = with_cal(signals, super::MASTER_CLOCK, imperfections);
         Slot {
             index,
             radio: Registers::new(),
@@ -52,6 +62,7 @@ impl Slot {
             converters: Converters::new(),
             board,
             ubx: Ubx::default(),
+            front_end: FrontEnd::new(imperfections),
             time_high: 0,
             clock_hz: f64::from(super::MASTER_CLOCK.hz()),
             messenger: Messenger::new(graph::radio_port(index)),
@@ -69,6 +80,7 @@ impl Slot {
         self.spi.reset();
         self.converters = Converters::new();
         self.ubx = Ubx::default();
+        self.front_end.reset();
         self.messenger = Messenger::new(graph::radio_port(self.index));
         self.retune(now);
     }
@@ -77,7 +89,7 @@ impl Slot {
     pub(super) fn clocked(&mut self, now: Tick, base: Timebase) {
         self.clock_hz = f64::from(base.rate().hz());
         self.rx.iter_mut().for_each(|rx| rx.source().clocked(now, base));
-        self.tx.sink().clocked(now, base);
+        self.tx.clocked(now, base);
         self.retune(now);
     }
 
@@ -109,19 +121,31 @@ impl Slot {
         self.retune(now);
     }
 
-    /// Where 0 Hz of each stream lies: the board's oscillator, and the mixers behind the converters.
+    /// Sets 0 Hz of each stream (the board's oscillator, and the mixers behind the converters), how fast samples leave,
+    /// and what is between.
     fn retune(&mut self, now: Tick) {
+        let interpolation = self.interpolation();
         let [rx_hz, tx_hz] = if self.board == Board::Ubx { self.ubx.oscillators_hz() } else { [0.0; 2] };
+        let gains_db = Ubx::gains_db(self.radio.get(radio::BOARD_GPIO));
+        self.front_end.settle(now, [rx_hz, tx_hz], gains_db);
+        let leakage = (!self.front_end.is_perfect() && self.ubx.calibrates()).then(|| leakage(Some(gains_db)));
         for (n, rx) in self.rx.iter_mut().enumerate() {
-            let word = self.ddc.get(ddc::STRIDE * n as u32 + ddc::FREQUENCY);
+            let word = frequency_word(self.ddc.get(ddc::STRIDE * n as u32 + ddc::FREQUENCY));
             rx.retune(now, rx_hz, -turns(word) * self.clock_hz);
+            rx.connect(now, self.front_end.rx_chain(n), word, leakage);
         }
-        self.tx.retune(now, tx_hz, turns(self.duc.get(ddc::FREQUENCY)) * self.clock_hz);
+        let word = frequency_word(self.duc.get(ddc::FREQUENCY));
+        let path = tx::Path { chain: self.front_end.tx_chain(), word };
+        self.tx.update(now, path, tx_hz, turns(word) * self.clock_hz, interpolation);
     }
 
-    pub(super) fn write_ddc(&mut self, now: Tick, address: u32, word: u32) {
+    pub(super) fn write_ddc(&mut self, now: Tick, address: u32, word: u32, time: &Timekeeper) {
         self.ddc.set(address, word);
         self.retune(now);
+        for n in 0..CHANNELS {
+            let shape = rx::shape(&self.radio, base_of(n), self.decimation(n));
+            self.rx[n].reshape(now, time, shape);
+        }
     }
 
     pub(super) fn write_duc(&mut self, now: Tick, address: u32, word: u32) {
@@ -156,6 +180,8 @@ impl Slot {
                     self.retune(now);
                 }
             }
+            a if (radio::BOARD_GPIO..radio::TX_FRONT_END).contains(&a) => self.retune(now),
+            a if self.front_end.write(now, a, word) => self.retune(now),
             _ => {
                 if let Some((channel, radio::RX_COMMAND)) = channel_of(address) {
                     self.rx_command(now, channel, word, endpoints, time);
@@ -175,7 +201,6 @@ impl Slot {
 
     pub(super) fn read_radio(&mut self, now: Tick, address: u32, time: &Timekeeper) -> u32 {
         match address {
-            radio::COMPAT => COMPAT,
             radio::TIME_LOW => {
                 let time = time.at(now);
                 self.time_high = (time >> 32) as u32;
@@ -229,8 +254,13 @@ fn rx_channel<'a>(
     channel: usize,
     endpoint: &'a mut Endpoint,
 ) -> rx::Channel<'a> {
-    let base = radio::CHANNELS + radio::STRIDE * channel as u32;
+    let base = base_of(channel);
     rx::Channel { radio, base, decimation, output: &mut endpoint.output, endpoint: endpoint.id, messenger }
+}
+
+/// The address of a channel's first register.
+fn base_of(channel: usize) -> u32 {
+    radio::CHANNELS + radio::STRIDE * channel as u32
 }
 
 /// The channel of a radio to which an address belongs, and which of its registers it is.
@@ -240,7 +270,7 @@ fn channel_of(address: u32) -> Option<(usize, u32)> {
     (channel < CHANNELS).then_some((channel, offset % radio::STRIDE))
 }
 
-/// What a DDC and a DUC say of themselves.
+/// Facts of a DDC and a DUC about themselves.
 fn converter_word(register: u32) -> Option<u32> {
     match register {
         ddc::COMPAT => Some(COMPAT),
@@ -250,7 +280,12 @@ fn converter_word(register: u32) -> Option<u32> {
     }
 }
 
-/// A frequency word as a share of the master clock: 24 bits count (x310.md 8.1).
+/// The radio uses 24 bits of a frequency word (x310.md 8.1).
+fn frequency_word(word: u32) -> u32 {
+    word & 0xFFFF_FF00
+}
+
+/// A frequency word as a share of the master clock.
 fn turns(word: u32) -> f64 {
-    f64::from((word & 0xFFFF_FF00).cast_signed()) / 4_294_967_296.0
+    f64::from(word.cast_signed()) / 4_294_967_296.0
 }

@@ -10,20 +10,22 @@
 //! | playing, nothing there | message "underrun", idle |
 //! | any, the host's counts at the front | adopts them, and answers |
 //!
-//! All instants are those of the play head and of arrival; when the driver gets round to calling is without influence. A gap in
-//! the numbers of packets is the endpoint's affair, not the radio's (x310.md 9 and 10.3).
+//! All instants are those of the play head and of arrival; when the driver gets round to calling is without influence.
+//! A change while a packet plays (frequency, rate, master clock) changes its samples from that tick on. A gap in the
+//! numbers of packets is the endpoint's affair, not the radio's (x310.md 9 and 10.3).
 
-use takt_base::{Complex32, Tick, Ticks};
+use takt_base::{Complex32, Tick};
 use takt_wire::chdr::{Data, PacketType, StreamCommand, StreamOperation, StreamStatus};
-use takt_wire::sample::{ByteOrder, sc16};
+use takt_wire::sample::{ByteOrder, full_scale, sc16};
 use takt_wire::x310::registers::{message, radio};
 
 use super::input::{CAPACITY_BYTES, Input, Mark};
 use super::messages::{Around, Messenger};
 use super::registers::Registers;
-use crate::Outbox;
-use crate::shared::{Buffer, FULL_SCALE, Queued, Timekeeper, TxReport};
+use crate::front_end::TxChain;
+use crate::shared::{Buffer, PlayHead, Queued, Timekeeper, TxReport};
 use crate::sink::{BurstEdges, Sink};
+use crate::{Outbox, Timebase};
 
 /// The shortest packet counts 16 bytes.
 const SHORTEST_BYTES: usize = 16;
@@ -31,12 +33,12 @@ const SHORTEST_BYTES: usize = 16;
 const MAX_SAMPLES: usize = (1 << 16) / sc16::BYTES;
 /// A burst without a start time plays from its first packet on; so long it lives from hand to mouth.
 const START_PACKETS: u64 = 32;
-/// Largest interpolation; UHD sets 1020 at most. What a host may write beyond is no rate.
+/// Largest interpolation; UHD sets 1020 at most. A larger value written by a host is no rate.
 const MAX_STEP: u32 = 1 << 16;
 /// Error policy: go on with the next burst. The usual one is the next packet.
 const NEXT_BURST: u32 = 2;
 
-/// What waits in the buffer.
+/// Front of the buffer.
 #[derive(Clone, Copy, Debug)]
 enum Head {
     Samples { tick: Option<u64>, end_of_burst: bool },
@@ -47,16 +49,27 @@ enum Head {
 enum State {
     /// Ready for the first packet of a burst from this tick on.
     Idle(Tick),
-    /// Playing a packet, whose last sample ends at `until`.
-    Playing { until: Tick, end_of_burst: bool },
+    /// Playing what is left of a packet.
+    Playing(PlayHead),
     /// After an error: dropping packets, to the end of the burst.
     Dropping,
 }
 
+/// Effects on samples that leave, beside the sink's tuning.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Path {
+    pub(super) chain: TxChain,
+    /// The DUC's frequency word.
+    pub(super) word: u32,
+}
+
 pub(super) struct Transmitter {
+    path: Path,
     input: Input,
     buffer: Buffer<Head>,
     state: State,
+    /// The packet that plays.
+    playing: Option<Queued<Head>>,
     /// Packets played since the last burst began.
     packets_of_burst: u64,
     sink: Box<dyn Sink>,
@@ -82,8 +95,12 @@ impl Channel<'_> {
     }
 
     fn step(&self) -> u32 {
-        self.interpolation.clamp(1, MAX_STEP)
+        step_of(self.interpolation)
     }
+}
+
+fn step_of(interpolation: u32) -> u32 {
+    interpolation.clamp(1, MAX_STEP)
 }
 
 fn send_status(at: Tick, status: Option<StreamStatus>, around: &Around<'_>, out: &mut dyn Outbox) -> bool {
@@ -94,9 +111,11 @@ fn send_status(at: Tick, status: Option<StreamStatus>, around: &Around<'_>, out:
 impl Transmitter {
     pub(super) fn new(now: Tick, sink: Box<dyn Sink>) -> Transmitter {
         Transmitter {
+            path: Path::default(),
             input: Input::default(),
             buffer: Buffer::new(CAPACITY_BYTES, SHORTEST_BYTES),
             state: State::Idle(now),
+            playing: None,
             packets_of_burst: 0,
             sink,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
@@ -106,8 +125,12 @@ impl Transmitter {
         }
     }
 
-    pub(super) fn sink(&mut self) -> &mut dyn Sink {
-        &mut *self.sink
+    /// The master clock has another rate from this tick on.
+    pub(super) fn clocked(&mut self, now: Tick, base: Timebase) {
+        self.sink.clocked(now, base);
+        if let State::Playing(head) = self.state {
+            self.emit_rest(head.rest(now, head.step));
+        }
     }
 
     /// As after power-up; the sink stays, and so do the counts.
@@ -119,26 +142,39 @@ impl Transmitter {
     fn flush(&mut self, now: Tick, interpolation: u32) {
         self.report.flushed_packets += self.buffer.clear();
         if self.running() {
-            self.close_burst(now, interpolation.clamp(1, MAX_STEP));
+            self.close_burst(now, step_of(interpolation));
         }
         self.state = State::Idle(now);
     }
 
     pub(super) fn running(&self) -> bool {
-        matches!(self.state, State::Playing { .. })
+        matches!(self.state, State::Playing(_))
     }
 
-    /// Tells the sink where the signal leaves, if that has changed.
-    pub(super) fn retune(&mut self, now: Tick, oscillator_hz: f64, offset_hz: f64) {
+    /// Samples leave by this path, at this frequency and rate from this tick on, which may be those that they have.
+    pub(super) fn update(&mut self, now: Tick, path: Path, oscillator_hz: f64, offset_hz: f64, interpolation: u32) {
+        let retuned = self.retune(now, oscillator_hz, offset_hz) || path != self.path;
+        self.path = path;
+        let step = step_of(interpolation);
+        match self.state {
+            State::Playing(head) if retuned || head.step != step => self.emit_rest(head.rest(now, step)),
+            _ => {}
+        }
+    }
+
+    /// Tells the sink where the signal leaves, if that has changed; whether it has.
+    fn retune(&mut self, now: Tick, oscillator_hz: f64, offset_hz: f64) -> bool {
         let centre_hz = oscillator_hz + offset_hz;
-        if centre_hz.to_bits() != self.centre_hz.to_bits() {
-            self.centre_hz = centre_hz;
+        let centre_moved = centre_hz.to_bits() != self.centre_hz.to_bits();
+        let oscillator_moved = oscillator_hz.to_bits() != self.oscillator_hz.to_bits();
+        (self.centre_hz, self.oscillator_hz) = (centre_hz, oscillator_hz);
+        if centre_moved {
             self.sink.tuned(now, centre_hz);
         }
-        if oscillator_hz.to_bits() != self.oscillator_hz.to_bits() {
-            self.oscillator_hz = oscillator_hz;
+        if oscillator_moved {
             self.sink.oscillator(now, oscillator_hz);
         }
+        centre_moved || oscillator_moved
     }
 
     /// The host's side of the credits.
@@ -190,7 +226,7 @@ impl Transmitter {
             return Some(*arrived);
         }
         match self.state {
-            State::Playing { until, .. } => Some(until),
+            State::Playing(head) => Some(head.until()),
             State::Dropping => front.map(|packet| packet.arrived),
             State::Idle(from) => front.map(|packet| {
                 let ready = packet.arrived.max(from);
@@ -208,9 +244,7 @@ impl Transmitter {
                 continue;
             }
             match self.state {
-                State::Playing { until, end_of_burst } => {
-                    self.go_on(until, end_of_burst, &mut channel, around, out);
-                }
+                State::Playing(head) => self.go_on(head.until(), head.edges.end, &mut channel, around, out),
                 State::Dropping => self.drop_one(now, &mut channel, around, out),
                 State::Idle(_) => self.begin(now, &mut channel, around, out),
             }
@@ -240,6 +274,7 @@ impl Transmitter {
         }
         self.report.bursts += 1;
         self.packets_of_burst = 0;
+        self.sink.burst(now, around.time.at(now));
         self.play(now, true, channel, around, out);
     }
 
@@ -252,6 +287,7 @@ impl Transmitter {
         around: &Around<'_>,
         out: &mut dyn Outbox,
     ) {
+        self.sink.passed(at);
         if end_of_burst {
             self.state = State::Idle(at);
             self.report.burst_acks += 1;
@@ -293,15 +329,30 @@ impl Transmitter {
     fn play(&mut self, at: Tick, start: bool, channel: &Channel<'_>, around: &Around<'_>, out: &mut dyn Outbox) {
         let Some(packet) = self.take(at, channel, around, out) else { return };
         self.packets_of_burst += 1;
-        let (count, step, end_of_burst) = (packet.payload_words, channel.step(), packet.ends_burst());
-        self.report.samples += count as u64;
-        self.state = State::Playing { until: at + Ticks(count as u64 * u64::from(step)), end_of_burst };
-        if !self.sink.wants_samples() {
-            return;
+        let edges = BurstEdges { start, end: packet.ends_burst() };
+        let head = PlayHead::begin(at, packet.payload_words, channel.step(), edges);
+        self.report.samples += head.samples() as u64;
+        self.playing = Some(packet);
+        self.state = State::Playing(head);
+        self.emit(head);
+    }
+
+    /// This is left of the packet that plays.
+    fn emit_rest(&mut self, rest: PlayHead) {
+        self.state = State::Playing(rest);
+        if rest.samples() > 0 {
+            self.emit(rest);
         }
-        let Some(samples) = self.samples.get_mut(..count) else { return };
-        sc16::unpack_f32(self.buffer.payload(&packet), ByteOrder::Little, FULL_SCALE.recip(), samples);
-        self.sink.take(at, step, samples, BurstEdges { start, end: end_of_burst });
+    }
+
+    /// Gives the sink these samples of the packet that plays.
+    fn emit(&mut self, head: PlayHead) {
+        let Some(packet) = self.playing.as_ref().filter(|_| self.sink.wants_samples()) else { return };
+        let Some(samples) = self.samples.get_mut(..head.samples()) else { return };
+        let payload = self.buffer.payload(packet).get(sc16::BYTES * head.from..).unwrap_or_default();
+        sc16::unpack_f32(payload, ByteOrder::Little, 1.0 / full_scale::SC16, samples);
+        self.path.chain.transmit(head.first, head.step, self.path.word, samples);
+        self.sink.take(head.first, head.step, samples, head.edges);
     }
 
     /// Tells the sink that the burst broke off.

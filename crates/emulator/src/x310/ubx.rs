@@ -16,6 +16,8 @@ const SWITCHES: usize = 4;
 /// In the switch register: the low band is in use.
 const TRANSMIT_LOW: u32 = 1 << 1;
 const RECEIVE_LOW: u32 = 1 << 6;
+/// In the switch register: the transmitter leads to the receiver, not to the antenna.
+const CALIBRATION: u32 = 1 << 25;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ubx {
@@ -52,6 +54,16 @@ impl Ubx {
             self.oscillator_hz(RECEIVE, receive_hz, self.switches & RECEIVE_LOW != 0),
             self.oscillator_hz(TRANSMIT, transmit_hz, self.switches & TRANSMIT_LOW != 0),
         ]
+    }
+
+    /// Whether the receiver is connected to the transmitter. UHD sets the switch with the transmit antenna `CAL`.
+    pub(super) fn calibrates(&self) -> bool {
+        self.switches & CALIBRATION != 0
+    }
+
+    /// Gains of receiver and transmitter, by the board's pins, dB.
+    pub(super) fn gains_db(pins: u32) -> [f64; 2] {
+        [10, 26].map(|lowest| f64::from(pins >> lowest & 63) / 2.0)
     }
 
     fn oscillator_hz(&self, [first, second]: [usize; 2], reference_hz: f64, low: bool) -> f64 {
@@ -92,6 +104,15 @@ mod tests {
         assert_eq!(ubx.oscillators_hz()[1], 2100e6);
         assert!(ubx.transfer(Transfer { slaves: SLAVE, word: TRANSMIT_LOW }, 4 << 16));
         assert_eq!(ubx.oscillators_hz()[1], 100e6);
+    }
+
+    #[test]
+    fn pins_have_the_gains_and_a_switch_the_port() {
+        let mut ubx = Ubx::default();
+        assert_eq!(Ubx::gains_db(21 << 10 | 63 << 26 | 0x3FF), [10.5, 31.5]);
+        assert!(!ubx.calibrates());
+        assert!(ubx.transfer(Transfer { slaves: SLAVE, word: CALIBRATION }, 4 << 16));
+        assert!(ubx.calibrates());
     }
 
     #[test]

@@ -269,6 +269,42 @@ fn a_tuning_holds_from_its_tick_on_though_samples_leave_later() {
 }
 
 #[test]
+fn what_is_sent_anew_replaces_the_rest_with_the_imbalance_of_its_tuning() {
+    let link = Link { delay: Delay::Ns(77.7), ..Link::new(A, B) };
+    let mut scene = scene(&[ModelName::N200, ModelName::X310], vec![link]);
+    scene.radios[0].transmit = Imbalance { dc_offset_i: 0.125, iq_gain_db: 1.0, ..Imbalance::default() };
+    let sent = noise(1000);
+    let louder: Vec<_> = sent.iter().map(|x| x.scale(2.0)).collect();
+    let tick = |n: u64| Tick(1_000_000 + 4 * n);
+    let [mut replaced, mut at_once] = [joined(&scene), joined(&scene)];
+    for radios in [&mut replaced, &mut at_once] {
+        radios[0].sink.oscillator(Tick(0), 1e6);
+    }
+    replaced[0].sink.take(tick(0), 4, &sent, WHOLE);
+    replaced[0].sink.take(tick(300), 4, &louder[300..], BurstEdges { start: false, end: true });
+    replaced[0].sink.tuned(Tick(tick(700).0 - 1), 1e6);
+    replaced[0].sink.take(tick(700), 4, &louder[700..], BurstEdges { start: false, end: true });
+    at_once[0].sink.take(tick(0), 4, &[&sent[..300], &louder[300..700]].concat(), MIDDLE);
+    at_once[0].sink.tuned(Tick(0), 1e6);
+    at_once[0].sink.take(tick(700), 4, &louder[700..], WHOLE);
+    let received = receive(&mut replaced[1], 2_000_000 - 400, 8, 1200);
+    assert_eq!(received, receive(&mut at_once[1], 2_000_000 - 400, 8, 1200));
+    assert!(received.iter().any(|x| x.norm() > 0.1));
+}
+
+#[test]
+fn what_was_taken_before_the_clock_changed_is_received_though_it_leaves_later() {
+    let mut radios = joined(&scene(&[ModelName::X310; 2], vec![Link::new(A, B)]));
+    let sent = noise(1000);
+    send(&mut radios[0], 1_000_000_000, 8, &sent);
+    // From sample 500 on half as fast.
+    radios[1].sources[0].clocked(Tick(1_000_003_999), Timebase::new(100_000_000, 1, 500_002_000));
+    let received = receive(&mut radios[1], 1_000_000_000, 8, 501);
+    assert_eq!(received[..500], sent[..500]);
+    assert_ne!(received[500], sent[500]);
+}
+
+#[test]
 fn what_a_break_takes_back_and_what_was_never_sent_is_silence() {
     let mut radios = joined(&scene(&[ModelName::N200; 2], vec![Link::new(A, B)]));
     radios[0].sink.take(Tick(1000), 10, &[Complex32::new(0.5, 0.0); 100], BurstEdges { start: true, end: false });
@@ -308,9 +344,23 @@ fn what_is_beyond_full_scale_is_cut_off_and_counted() {
     sent[40..50].fill(Complex32::new(0.5, -0.5));
     send(&mut a, 1000, 4, &sent);
     let received = receive(&mut b, 1000, 4, 100);
-    assert_eq!(received[45], Complex32::new(1.0, -1.0));
+    assert_eq!(received[45], Complex32::new(1.0, -32_768.0 / 32_767.0));
     assert!((received[10] - Complex32::new(0.3, -0.3)).norm() < 1e-6);
     assert_eq!((counts.clipped_samples(), counts.lost_samples(), counts.late_samples()), (10, 0, 0));
+}
+
+#[test]
+fn the_least_integer_of_a_converter_is_not_beyond_full_scale() {
+    let scene = scene(&[ModelName::N200; 2], vec![Link::new(A, B)]);
+    let mut air = Air::new(&scene);
+    let (mut a, _) = join(&mut air, A);
+    let (mut b, counts) = join(&mut air, B);
+    // The gain of an N200's scale word differs from 1 in the sixth place.
+    let least = Complex32::new(1.0, -32_768.0 / 32_767.0) * 1.000_003;
+    send(&mut a, 1000, 4, &[least; 100]);
+    let received = receive(&mut b, 1000, 4, 100);
+    assert!(received.iter().all(|x| (x - least).norm() < 1e-6), "{}", received[50]);
+    assert_eq!(counts.clipped_samples(), 0);
 }
 
 #[test]
@@ -420,7 +470,7 @@ fn another_master_clock_begins_anew_at_the_same_instants() {
     radios[0].sink.clocked(Tick(1_000_100_000), sent);
     radios[1].sources[0].clocked(Tick(1_000_200_000), received);
     let second = 6 * 184_320_000u64;
-    // What was sent at another rate is over, and is not received where its ticks would lie now.
+    // Samples sent at another rate are over, and are not received where their ticks would lie now.
     assert!(silent(&receive(&mut radios[1], 1_000_000_000 - 5, 8, 500)));
     let samples = noise(500);
     send(&mut radios[0], second + 78_400_123, 6, &samples);

@@ -1,4 +1,4 @@
-//! What is reported of files that are no air: where, what, and what would be right.
+//! Reports about files that are no air: place, problem and remedy.
 
 use takt_emulator::air::{Delay, Noise, Scene};
 
@@ -22,7 +22,7 @@ fn each_mistake_is_named_with_its_place_and_what_would_be_right() {
     assert_eq!(refused(""), none);
     assert_eq!(
         refused("seed = "),
-        "air.toml:1:8 no TOML: string values must be quoted, expected literal string | mend the syntax: https://toml.io"
+        "air.toml:1:8 not valid TOML: string values must be quoted, expected literal string | fix the syntax: https://toml.io"
     );
     assert_eq!(refused("sed = 1\n"), "air.toml:1:1 unknown key `sed` in the file | did you mean `seed`?");
     assert_eq!(
@@ -42,8 +42,7 @@ fn each_mistake_is_named_with_its_place_and_what_would_be_right() {
     assert_eq!(n200("board = \"ubx\"\n"), "air.toml:5:9 `board` can't be \"ubx\" | sbx, wbx, basic, lf or none");
     assert_eq!(
         n200("source = \"tnoe\"\n"),
-        "air.toml:5:10 `source`: source `tnoe`: `tnoe` (character 1) is not a source: silence, tone, noise, counter, file, sigmf, loopback; \
-         did you mean `tone`? | source = \"tone\""
+        "air.toml:5:10 `source`: unknown source `tnoe`; did you mean `tone`? | source = \"tone\""
     );
     assert_eq!(
         n200("clock_offset_ppm = 0.005\n"),
@@ -92,10 +91,25 @@ fn mistakes_in_links_too() {
     assert_eq!(plain("delay_ns = nan\n"), "air.toml:12:12 `delay_ns` can't be nan | a number from 0 to 10000000");
     assert_eq!(
         plain("delay_ns = 1\ndelay_samples = 1\n"),
-        "air.toml:13:17 a link has `delay_ns` and `delay_samples` | remove one of them"
+        "air.toml:13:17 a link has both `delay_ns` and `delay_samples` | remove one of them"
     );
     assert_eq!(plain("gain_db = \"loud\"\n"), "air.toml:12:11 `gain_db` can't be \"loud\" | a number from -200 to 60");
     assert_eq!(plain("taps = [{ gain_db = 0.0 }]\n"), "air.toml:12:9 a tap has no `delay_ns` | add `delay_ns`");
+    let fading = "EPA, EVA or ETU and 5, 70, 200 or 300 Hz, such as \"EPA 5\"";
+    for got in ["\"EPA5\"", "\"EPA 50\"", "\"eva 70\"", "\"\""] {
+        let refused = plain(&format!("fading = {got}\n"));
+        assert_eq!(refused, format!("air.toml:12:10 `fading` can't be {got} | {fading}"));
+    }
+    assert_eq!(plain("fading = 5\n"), "air.toml:12:10 `fading` can't be 5 | a text in quotes");
+    assert_eq!(
+        plain("taps = []\nfading = \"EPA 5\"\n"),
+        "air.toml:13:10 a link has both `taps` and `fading` | remove one of them"
+    );
+    assert_eq!(
+        plain("delay_ns = 9995001\nfading = \"ETU 70\"\n"),
+        "air.toml:12:12 `delay_ns` can't be 9995001 | a number from 0 to 9995000"
+    );
+    assert_eq!(plain("fadin = \"EPA 5\"\n"), "air.toml:12:1 unknown key `fadin` in a link | did you mean `fading`?");
     let many = format!("taps = [{}]\n", "{ delay_ns = 1.0 }, ".repeat(17));
     assert_eq!(plain(&many), "air.toml:12:329 17 taps, and at most 16 are taken | at most 16");
     let again = plain("[[link]]\nfrom = \"base:0\"\nto = \"phone:1\"\n");
@@ -122,6 +136,7 @@ fn what_is_not_stated_is_as_if_nothing_were_there() {
     assert_eq!(scene.latency.as_micros(), 2000);
     let link = &scene.links[0];
     assert_eq!((link.gain_db, link.delay, link.noise, link.taps.len()), (0.0, Delay::Ns(0.0), None, 0));
+    assert_eq!(link.fading, None);
     assert_eq!((link.from.radio, link.from.channel, link.to.radio, link.to.channel), (0, 0, 1, 1));
     let options = &scene.radios[1].options;
     assert_eq!(options.serials, ["EMU002"]);
@@ -165,6 +180,14 @@ fn everything_that_can_be_stated_is_read() {
         frequency_offset_hz = 100
         snr_db = 20
         taps = [{ delay_ns = 10, gain_db = -3, phase_deg = 90 }]
+        [[radio]]
+        name = "b"
+        model = "x310"
+        addr = "10.0.0.2"
+        [[link]]
+        from = "a"
+        to = "b"
+        fading = "EVA 70"
     "#;
     let scene = Scene::parse("air.toml", text).unwrap();
     let radio = &scene.radios[0];
@@ -180,6 +203,7 @@ fn everything_that_can_be_stated_is_read() {
         (Delay::Samples(2.5), Some(Noise::SnrDb(20.0)), 100.0)
     );
     assert_eq!((link.taps[0].delay_ns, link.taps[0].gain_db, link.taps[0].phase_deg), (10.0, -3.0, 90.0));
+    assert_eq!(scene.links[1].fading.map(|model| model.to_string()).as_deref(), Some("EVA 70"));
 }
 
 proptest::proptest! {

@@ -1,4 +1,4 @@
-//! What ought to be received, by the book.
+//! Signals that ought to be received, by the book.
 
 use std::f64::consts::TAU;
 
@@ -18,7 +18,7 @@ pub struct Way {
     pub gain_db: f64,
     pub delay_s: f64,
     pub offset_hz: f64,
-    /// Where transmitter and receiver are tuned to.
+    /// Tuning of transmitter and receiver.
     pub sent_hz: f64,
     pub received_hz: f64,
 }

@@ -21,12 +21,12 @@ use crate::meant::{Tone, Way, off};
 use crate::n200::{self, LATENCY, START, ms, us};
 use crate::x310;
 
-const A: End = End { radio: 0, channel: 0 };
-const B: End = End { radio: 1, channel: 0 };
+pub const A: End = End { radio: 0, channel: 0 };
+pub const B: End = End { radio: 1, channel: 0 };
 
 /// A radio in the world, and its host.
-struct Place {
-    world: World,
+pub struct Place {
+    pub world: World,
     air: Air,
     scene: Scene,
 }
@@ -36,13 +36,13 @@ fn addr(radio: usize) -> Ipv4Addr {
 }
 
 impl Place {
-    fn new(models: &[ModelName], links: Vec<Link>) -> Place {
+    pub fn new(models: &[ModelName], links: Vec<Link>) -> Place {
         let radio = |(n, &model): (usize, &ModelName)| Radio::new(&format!("r{n}"), model, addr(n));
         let radios = models.iter().enumerate().map(radio).collect();
         Place::of(Scene { radios, links, ..Scene::default() })
     }
 
-    fn of(scene: Scene) -> Place {
+    pub fn of(scene: Scene) -> Place {
         Place { world: World::starting_at(START, LATENCY), air: Air::new(&scene), scene }
     }
 
@@ -50,7 +50,7 @@ impl Place {
         self.air.join(End { radio, channel }, [Box::new(Silence), Box::new(Silence)], Box::new(Null)).0
     }
 
-    fn n200(&mut self, radio: usize) -> n200::Host {
+    pub fn n200(&mut self, radio: usize) -> n200::Host {
         self.n200_with(radio, n200_radio::Board::Basic)
     }
 
@@ -58,7 +58,7 @@ impl Place {
         let signals = self.signals(radio, 0);
         let clock = self.scene.radios[radio].driver_clock(n200_radio::CLOCK);
         let born = Tick(clock.ticks_in_ns(START.0.into()).0);
-        let options = n200_radio::Options { born, board, ..n200_radio::Options::default() };
+        let options = n200_radio::N200Options { born, board, ..n200_radio::N200Options::default() };
         let device = Faulty::new(N200::new(options, signals).unwrap(), vec![], born, clock);
         self.world.add(IpAddr::V4(addr(radio)), clock, device);
         let mut host = n200::Host::at(&self.world, IpAddr::V4(addr(radio)));
@@ -68,11 +68,11 @@ impl Place {
         host
     }
 
-    fn x310(&mut self, radio: usize) -> x310::Host {
+    pub fn x310(&mut self, radio: usize) -> x310::Host {
         let signals = [self.signals(radio, 0), self.signals(radio, 1)];
         let clock = self.scene.radios[radio].driver_clock(x310_radio::CLOCK);
         let born = Tick(clock.ticks_in_ns(START.0.into()).0);
-        let options = x310_radio::Options { born, ..x310_radio::Options::default() };
+        let options = x310_radio::X310Options { born, ..x310_radio::X310Options::default() };
         let device = Faulty::new(X310::new(options, signals).unwrap(), vec![], born, clock);
         self.world.add(IpAddr::V4(addr(radio)), clock, device);
         x310::Host::at(&self.world, IpAddr::V4(addr(radio)))
@@ -80,7 +80,7 @@ impl Place {
 }
 
 /// A host's samples as it would send them: floats times its factor, rounded.
-fn n200_sends(host: &mut n200::Host, factor: u32, at: u64, samples: &[Complex32]) {
+pub fn n200_sends(host: &mut n200::Host, factor: u32, at: u64, samples: &[Complex32]) {
     let factor = Factor::new(factor).unwrap();
     let scale = factor.scaling(Direction::Tx, Format::Sc16).host_factor as f32;
     let packets = samples.len().div_ceil(360);
@@ -108,7 +108,7 @@ fn x310_sends(host: &mut x310::Host, slot: usize, step: u64, at: u64, samples: &
     }
 }
 
-fn x310_received(host: &x310::Host, channel: usize, step: u64) -> (u64, Vec<Complex32>) {
+pub fn x310_received(host: &x310::Host, channel: usize, step: u64) -> (u64, Vec<Complex32>) {
     let first = host.rx[channel][0].head.tick.unwrap();
     let mut all = Vec::new();
     for packet in &host.rx[channel] {
@@ -119,7 +119,7 @@ fn x310_received(host: &x310::Host, channel: usize, step: u64) -> (u64, Vec<Comp
 }
 
 /// Device time of a radio at an instant, which counts so many ticks in a second, if nobody has set it.
-fn time_at(clock_hz: u64, ns: u64) -> u64 {
+pub fn time_at(clock_hz: u64, ns: u64) -> u64 {
     let ticks = |ns: u64| (u128::from(ns) * u128::from(clock_hz) / 1_000_000_000) as u64;
     ticks(ns) - ticks(START.0)
 }
@@ -235,7 +235,7 @@ fn an_x310_is_received_by_an_n200_tuned_beside_it() {
 }
 
 /// Shifts a word into the clock chip.
-fn chip(host: &mut x310::Host, data: u32) {
+pub fn chip(host: &mut x310::Host, data: u32) {
     let [_, control, shift] = board::SPI.map(|n| board::BASE + 4 * n);
     host.poke(control, 0x6000_0001);
     host.poke(shift, data);
@@ -316,7 +316,7 @@ trait PeekTime {
 }
 
 impl PeekTime for n200::Host {
-    /// What its clock shows now, however fast that runs.
+    /// Its clock's reading now, however fast that runs.
     fn peek_time(&self) -> u64 {
         let slow = takt_base::TickRate::from_hz(99_998_000).unwrap();
         let now = Tick(slow.ticks_in_ns(self.world.now().0.into()).0);

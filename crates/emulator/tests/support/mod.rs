@@ -12,7 +12,7 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick, Ticks};
 use takt_emulator::drive::sim::{SimEngine, World};
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200, N200Options, Signals};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
 use takt_wire::n200::{Destination, FifoAck, TxReport, ports};
 use takt_wire::sample::Format;
@@ -41,7 +41,7 @@ pub fn us(n: u64) -> Duration {
 
 pub struct Host {
     pub world: World,
-    /// Of the radio it is in front of.
+    /// Address of the radio it is in front of.
     pub device: IpAddr,
     engine: SimEngine,
     next_command: u16,
@@ -58,17 +58,17 @@ pub struct Host {
 impl Host {
     /// An N200 with ramps, freshly switched on; the host has set where its answers go.
     pub fn new() -> Host {
-        Host::with(Options::default(), ramps(), &[])
+        Host::with(N200Options::default(), ramps(), &[])
     }
 
     pub fn with_faults(faults: &[&str]) -> Host {
-        Host::with(Options::default(), ramps(), faults)
+        Host::with(N200Options::default(), ramps(), faults)
     }
 
-    pub fn with(options: Options, signals: Signals, faults: &[&str]) -> Host {
+    pub fn with(options: N200Options, signals: Signals, faults: &[&str]) -> Host {
         let world = World::starting_at(START, LATENCY);
         let born = tick_at(START);
-        let device = N200::new(Options { born, ..options }, signals).unwrap();
+        let device = N200::new(N200Options { born, ..options }, signals).unwrap();
         let faults = faults.iter().map(|text| text.parse().unwrap()).collect();
         world.add(DEVICE, CLOCK, Faulty::new(device, faults, born, CLOCK));
         let mut host = Host::in_world(&world);

@@ -60,7 +60,7 @@ impl Host {
             Ok(RxPacket::Message(message)) => {
                 Rx::Message { arrived, count: message.count, time: message.tick, event: message.event }
             }
-            // What leaves before the stream is set up, and what a fault has damaged.
+            // It left before the stream was set up, or a fault has damaged it.
             Err(_) => return self.replies.push(bytes.to_vec()),
         };
         self.rx[dsp].push(received);

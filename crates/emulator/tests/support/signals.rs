@@ -1,4 +1,4 @@
-//! What a radio receives, and where what it sends goes, so that it can be checked.
+//! A radio's input and output signals, for checks.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,6 +6,7 @@ use takt_base::{Complex32, Tick};
 use takt_emulator::n200::Signals;
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
+use takt_wire::sample::full_scale;
 
 /// Sample n of tick t is t / step, as a 16-bit pattern: gaps and doubles show.
 pub struct Ramp;
@@ -18,7 +19,7 @@ impl Source for Ramp {
     fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
         for (n, sample) in out.iter_mut().enumerate() {
             let value = (first.0 / u64::from(step) + n as u64) as u16 as i16;
-            *sample = Complex32::new(f32::from(value) / 32768.0, 0.0);
+            *sample = Complex32::new(f32::from(value) / full_scale::SC16, 0.0);
         }
     }
 }
@@ -32,7 +33,7 @@ impl Source for Constant {
     }
 }
 
-/// What a sink was given.
+/// Samples given to a sink.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     pub first: Tick,

@@ -75,6 +75,25 @@ fn a_queue_takes_as_many_commands_as_the_hosts_window_and_no_more() {
     assert!(host.acks.len() >= 512 / 3, "as many of the shortest as a radio says it holds");
 }
 
+#[test] // 7.1
+fn what_a_host_before_left_in_a_radio_is_gone_once_it_is_flushed() {
+    let mut host = Host::ready();
+    host.open_tx(0, 100, 4000);
+    let later = host.time() + 50 * MS;
+    host.transmit(0, Some(later), false, &[(1, 1); 500]);
+    host.open_rx(0, 200, 100);
+    host.stream(0, 2, 0, None);
+    host.run(ms(1));
+    // Behind client zero, four endpoints and two blocks.
+    host.write(0, 64 * 7 + 4, 1);
+    host.run(ms(1));
+    let received = host.rx[0].len();
+    host.run(ms(100));
+    assert_eq!(host.rx[0].len(), received);
+    let sent = host.report().tx[0];
+    assert_eq!((sent.flushed_packets, sent.bursts, host.messages.len()), (1, 0, 0));
+}
+
 #[test] // 8.5, with the SPI of 8.4
 fn the_converters_pass_the_tests_of_the_driver() {
     let mut host = Host::ready();

@@ -6,14 +6,14 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick};
 use takt_emulator::drive::sim::{SimEngine, World};
 use takt_emulator::fault::Faulty;
-use takt_emulator::x310::{CLOCK, Options, Signals, X310, X310Report};
+use takt_emulator::x310::{CLOCK, Signals, Uhd, X310, X310Options, X310Report};
 use takt_packet::{Config, Engine, PortIndex, PortSpec, Wait};
 use takt_wire::chdr::{
     Control, ControlData, ControlOperation, ControlStatus, Data, DataHead, Management, Operation, Operations, Packet,
-    Status, StreamCommand, StreamOperation, StreamStatus, counted_bytes,
+    Protocol, Status, StreamCommand, StreamOperation, StreamStatus, counted_bytes,
 };
 use takt_wire::x310::registers::{ddc, radio};
-use takt_wire::x310::{Firmware, FirmwareAction, ports};
+use takt_wire::x310::{Firmware, FirmwareAction, RadioLayout, ports};
 
 use crate::signals::ramps;
 
@@ -30,9 +30,9 @@ pub const MS: u64 = SECOND / 1000;
 pub const FIRMWARE: u8 = 0;
 pub const PROBE: u8 = 1;
 pub const CONTROL: u8 = 2;
-/// Of the receive channels A:0, A:1, B:0, B:1.
+/// Endpoints of the receive channels A:0, A:1, B:0, B:1.
 pub const RX: [u8; 4] = [3, 4, 5, 6];
-/// Of the transmitters.
+/// Endpoints of the transmitters.
 pub const TX: [u8; 2] = [7, 8];
 
 /// Endpoint ids: of the host's sockets, and of the device's endpoints.
@@ -63,7 +63,7 @@ pub struct Incoming {
     pub samples: Vec<(i16, i16)>,
 }
 
-/// What a receiver has counted, for its credits.
+/// Counts of a receiver, for its credits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counted {
     pub bytes: u64,
@@ -73,8 +73,11 @@ pub struct Counted {
 
 pub struct Host {
     pub world: World,
-    /// Of the radio it is in front of.
+    /// Address of the radio it is in front of.
     pub device: IpAddr,
+    /// How it speaks, and where it looks for the registers of a radio block.
+    pub protocol: Protocol,
+    pub layout: RadioLayout,
     engine: SimEngine,
     next_request: u32,
     next_management: u16,
@@ -97,13 +100,13 @@ pub struct Host {
 
 impl Host {
     pub fn new() -> Host {
-        Host::with(Options::default(), [ramps(), ramps()], &[])
+        Host::with(X310Options::default(), [ramps(), ramps()], &[])
     }
 
-    pub fn with(options: Options, signals: [Signals; 2], faults: &[&str]) -> Host {
+    pub fn with(options: X310Options, signals: [Signals; 2], faults: &[&str]) -> Host {
         let world = World::starting_at(START, LATENCY);
         let born = Tick(START.0);
-        let device = X310::new(Options { born, ..options }, signals).unwrap();
+        let device = X310::new(X310Options { born, ..options }, signals).unwrap();
         let faults = faults.iter().map(|text| text.parse().unwrap()).collect();
         world.add(DEVICE, CLOCK, Faulty::new(device, faults, born, CLOCK));
         Host::in_world(&world)
@@ -124,6 +127,8 @@ impl Host {
             engine: world.engine(&config).unwrap(),
             world: world.clone(),
             device,
+            protocol: Protocol::V1,
+            layout: RadioLayout::V0,
             next_request: 1,
             next_management: 0,
             next_control: [0; 16],
@@ -140,6 +145,16 @@ impl Host {
             managed: vec![],
             probes: vec![],
         }
+    }
+
+    /// A host of the release that its device has the image of.
+    pub fn of(uhd: Uhd) -> Host {
+        Host::of_with(uhd, &[])
+    }
+
+    pub fn of_with(uhd: Uhd, faults: &[&str]) -> Host {
+        let host = Host::with(X310Options::serving(uhd), [ramps(), ramps()], faults);
+        Host { protocol: uhd.image().protocol(), layout: uhd.image().radio(), ..host }
     }
 
     /// With ids given to all endpoints, and control ready.
@@ -205,7 +220,7 @@ impl Host {
             _ => {}
         }
         let channel = RX.iter().position(|&rx| rx == socket);
-        match Packet::parse(bytes).unwrap() {
+        match Packet::parse_as(self.protocol, bytes).unwrap() {
             Packet::Management(answer) => self.managed.push(answer),
             Packet::Status(status) => self.statuses.push(status),
             Packet::Control(control) if control.is_ack => self.acks.push((arrived, control)),
@@ -282,11 +297,12 @@ impl Host {
         hops.iter().for_each(|hop| operations.push_hop(hop).unwrap());
         let sequence = self.next_management;
         self.next_management += 1;
-        let request = Management { destination: 0, sequence, source: id_of(socket), operations };
+        let protocol = self.protocol;
+        let request = Management { protocol, destination: 0, sequence, source: id_of(socket), operations };
         self.send_packet(socket, |out| request.write(out));
         self.run(2 * LATENCY);
         let answer = self.managed.pop()?;
-        assert_eq!((answer.sequence, answer.destination), (sequence, id_of(socket)));
+        assert_eq!((answer.protocol, answer.sequence, answer.destination), (protocol, sequence, id_of(socket)));
         Some(answer)
     }
 
@@ -309,6 +325,20 @@ impl Host {
     }
 
     pub fn request(&mut self, port: u16, operation: ControlOperation, address: u32, data: u32, tick: Option<u64>) {
+        let reads = operation == ControlOperation::Read;
+        let data = if reads { ControlData::request(1) } else { ControlData::one(data) };
+        self.request_words(port, operation, address, data, tick);
+    }
+
+    pub fn request_words(
+        &mut self,
+        port: u16,
+        operation: ControlOperation,
+        address: u32,
+        data: ControlData,
+        tick: Option<u64>,
+    ) {
+        let protocol = self.protocol;
         let sequence = &mut self.next_control[usize::from(port)];
         let request = Control {
             destination: ENDPOINTS[0],
@@ -323,10 +353,10 @@ impl Host {
             byte_enables: 15,
             operation,
             status: ControlStatus::Okay,
-            data: ControlData::one(data),
+            data,
         };
-        *sequence = (*sequence + 1) & 63;
-        self.send_packet(CONTROL, |out| request.write(out));
+        *sequence = protocol.next_sequence(*sequence);
+        self.send_packet(CONTROL, |out| request.write_as(protocol, out));
     }
 
     pub fn write(&mut self, port: u16, address: u32, data: u32) {
@@ -355,11 +385,11 @@ impl Host {
     pub fn open_rx(&mut self, channel: usize, decimation: u32, samples_per_packet: u32) {
         let (slot, n) = (channel / 2, channel as u32 % 2);
         self.write(DDC[slot], ddc::STRIDE * n + ddc::N, decimation);
-        let base = radio::CHANNELS + radio::STRIDE * n;
-        self.write(RADIO[slot], base + radio::RX_SAMPLES_PER_PACKET, samples_per_packet);
+        let layout = self.layout;
+        self.write(RADIO[slot], layout.address_of(n, radio::RX_SAMPLES_PER_PACKET), samples_per_packet);
         let remote = [RADIO[slot].into(), id_of(CONTROL).into(), 0x1000 + 64 * n];
-        for (address, data) in radio::RX_REMOTE.into_iter().zip(remote) {
-            self.write(RADIO[slot], base + address, data);
+        for (register, data) in radio::RX_REMOTE.into_iter().zip(remote) {
+            self.write(RADIO[slot], layout.address_of(n, register), data);
         }
         self.set_up_rx(channel);
     }
@@ -378,22 +408,22 @@ impl Host {
     pub fn stream(&mut self, channel: usize, action: u32, samples: u64, tick: Option<u64>) {
         let (slot, n) = (channel / 2, channel as u32 % 2);
         let decimation = u64::from(self.read(DDC[slot], ddc::STRIDE * n + ddc::N));
-        let base = radio::CHANNELS + radio::STRIDE * n;
+        let layout = self.layout;
         let words = [samples * decimation, tick.unwrap_or(0)];
         for ([low, high], word) in [radio::RX_COUNT, radio::RX_TIME].into_iter().zip(words) {
-            self.write(RADIO[slot], base + low, word as u32);
-            self.write(RADIO[slot], base + high, (word >> 32) as u32);
+            self.write(RADIO[slot], layout.address_of(n, low), word as u32);
+            self.write(RADIO[slot], layout.address_of(n, high), (word >> 32) as u32);
         }
         let timed = if tick.is_some() { radio::RX_TIMED } else { 0 };
-        self.write(RADIO[slot], base + radio::RX_COMMAND, action | timed);
+        self.write(RADIO[slot], layout.address_of(n, radio::RX_COMMAND), action | timed);
     }
 
     /// Sets up a transmitter: rate, messages, and the stream (10.3). `interval`: bytes between statuses.
     pub fn open_tx(&mut self, slot: usize, interpolation: u32, interval: u64) {
         self.write(DUC[slot], ddc::M, interpolation);
         let remote = [RADIO[slot].into(), id_of(CONTROL).into(), 0];
-        for (address, data) in radio::TX_REMOTE.into_iter().zip(remote) {
-            self.write(RADIO[slot], radio::CHANNELS + address, data);
+        for (register, data) in radio::TX_REMOTE.into_iter().zip(remote) {
+            self.write(RADIO[slot], self.layout.address_of(0, register), data);
         }
         self.advertise(TX[slot]);
         self.at_endpoint(TX[slot], 2 * slot as u16, &[Operation::Write { address: 0x38, data: 8 }]);

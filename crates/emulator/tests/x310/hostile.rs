@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use takt_base::{Tick, Ticks};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
-use takt_emulator::x310::{Options, Signals, X310};
+use takt_emulator::x310::{Signals, X310, X310Options};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_wire::chdr::ControlOperation;
 use takt_wire::x310::registers::{message, radio, shared};
@@ -36,7 +36,7 @@ impl Outbox for Wire {
 
 fn device() -> (X310, Wire) {
     let signals = || Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
-    let device = X310::new(Options::default(), [signals(), signals()]).unwrap();
+    let device = X310::new(X310Options::default(), [signals(), signals()]).unwrap();
     (device, Wire { frame: vec![0; 9000], sent: 0, latest: Tick(0), to: vec![] })
 }
 

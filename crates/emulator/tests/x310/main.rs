@@ -1,4 +1,4 @@
-//! An X310 on a virtual clock, in front of a scripted host that speaks CHDR by hand: what `docs/reference/x310.md` says, by
+//! An X310 on a virtual clock, in front of a scripted host that speaks CHDR by hand: what `docs/internals/x310.md` says, by
 //! its clauses.
 
 #[path = "../support/signals.rs"]
@@ -6,12 +6,14 @@
 mod signals;
 
 mod board;
+mod claim;
 mod control;
 mod credits;
 mod host;
 mod hostile;
 mod management;
 mod receive;
+mod releases;
 mod time;
 mod transmit;
 mod traps;

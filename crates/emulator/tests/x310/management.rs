@@ -3,7 +3,7 @@
 use takt_wire::chdr::{NodeInfo, NodeKind, Operation};
 use takt_wire::x310::registers::board;
 
-use crate::host::{CONTROL, ENDPOINTS, Host, RX};
+use crate::host::{CONTROL, ENDPOINTS, Host, RX, id_of};
 
 const ASK: &[Operation] = &[Operation::InfoRequest, Operation::Return];
 const NOP: &[Operation] = &[Operation::Nop];
@@ -48,6 +48,33 @@ fn an_endpoint_keeps_the_id_it_is_given() {
     let mut host = Host::ready();
     let read = |host: &mut Host, n| host.at_endpoint(CONTROL, n, &[Operation::Read { address: 0 }]);
     assert_eq!([0, 1, 2, 3].map(|n| read(&mut host, n)[0] as u16), ENDPOINTS);
+}
+
+#[test] // 6.2: each session counts ids from 1 anew, and not all endpoints get one in each
+fn an_id_leads_to_whom_it_was_given_last() {
+    let mut host = Host::ready();
+    let name = |host: &mut Host, n, id: u16| {
+        host.at_endpoint(CONTROL, n, &[Operation::Write { address: 0, data: id.into() }]);
+    };
+    let read = |host: &mut Host, n| host.at_endpoint(CONTROL, n, &[Operation::Read { address: 0 }])[0];
+    name(&mut host, 2, ENDPOINTS[1]);
+    name(&mut host, 3, id_of(RX[0]));
+    let ids = [ENDPOINTS[0], 0, ENDPOINTS[1], id_of(RX[0])];
+    assert_eq!([0, 1, 2, 3].map(|n| read(&mut host, n)), ids.map(u32::from));
+    host.set_up_rx(0);
+    assert_eq!(read(&mut host, 3), 0, "it is a socket's now");
+    assert_eq!(host.commands.len(), 1, "to which the stream was set up");
+}
+
+#[test] // UHD's rfnoc_radio_loopback: "config_stream: Setup failure"
+fn a_stream_from_one_endpoint_to_another_is_refused() {
+    let mut host = Host::ready();
+    let writes = [(0x0C, u32::from(ENDPOINTS[2])), (0x10, 1), (0x14, 0), (0x18, 1), (0x08, 0x09)];
+    host.at_endpoint(CONTROL, 0, &writes.map(|(address, data)| Operation::Write { address, data }));
+    assert_eq!(host.at_endpoint(CONTROL, 0, &[Operation::Read { address: 0x08 }]), [0x4000_0008]);
+    assert!(host.commands.is_empty());
+    host.set_up_rx(0);
+    assert_eq!(host.at_endpoint(RX[0], 0, &[Operation::Read { address: 0x08 }]), [0x8000_000A], "to a host it works");
 }
 
 #[test] // 15, trap 11

@@ -1,13 +1,13 @@
 //! Sample packets of the receivers (8.3, 9 and 10.2).
 
-use takt_emulator::x310::Options;
+use takt_emulator::x310::X310Options;
 use takt_wire::x310::registers::message;
 
 use crate::host::{ENDPOINTS, Host, Incoming, MS, RX, id_of, ms, us};
 use crate::signals::{constant, ramps};
 
 /// Each packet follows the one before without a gap, in time and in number.
-fn without_a_gap(packets: &[Incoming], ticks: u64) {
+pub fn without_a_gap(packets: &[Incoming], ticks: u64) {
     for (n, pair) in packets.windows(2).enumerate() {
         let [before, after] = pair else { unreachable!() };
         assert_eq!(after.head.sequence, before.head.sequence.wrapping_add(1), "after packet {n}");
@@ -123,7 +123,7 @@ fn a_start_in_the_past_is_reported_and_gives_no_samples() {
 
 #[test]
 fn samples_are_little_endian_and_full_scale_is_32767() {
-    let mut host = Host::with(Options::default(), [constant(0.5, -1.0), ramps()], &[]);
+    let mut host = Host::with(X310Options::default(), [constant(0.5, -1.0), ramps()], &[]);
     host.prepare();
     host.open_rx(0, 200, 10);
     host.stream(0, 1, 10, None);

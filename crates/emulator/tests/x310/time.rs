@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use takt_base::Tick;
-use takt_emulator::x310::{CLOCK, Options, X310};
+use takt_emulator::x310::{CLOCK, X310, X310Options};
 use takt_wire::x310::registers::{board, radio, timekeeper};
 
 use crate::host::{Host, MS, RADIO, SECOND, START, ms};
@@ -75,7 +75,7 @@ fn two_devices_set_at_the_same_pps_agree_to_the_tick() {
     // Switched on at another moment, so that its clock shows something else.
     host.world.run_for(ms(33));
     let born = Tick(host.world.now().0);
-    let device = X310::new(Options { born, ..Options::default() }, [ramps(), ramps()]).unwrap();
+    let device = X310::new(X310Options { born, ..X310Options::default() }, [ramps(), ramps()]).unwrap();
     host.world.add(second, CLOCK, device);
     let mut first = host;
     set(&mut first, 100 * SECOND, timekeeper::SET_AT_PPS);

@@ -1,7 +1,7 @@
 //! The transmitters (9 and 10.3): when samples leave, what hosts get reported, and their credits.
 
 use takt_base::Complex32;
-use takt_emulator::x310::Options;
+use takt_emulator::x310::X310Options;
 use takt_wire::chdr::{Status, StreamOperation};
 use takt_wire::x310::registers::{message, radio};
 
@@ -10,7 +10,7 @@ use crate::signals::{Recorder, ramps, recorded};
 
 fn recording() -> (Host, Recorder) {
     let (signals, recorder) = recorded();
-    let mut host = Host::with(Options::default(), [signals, ramps()], &[]);
+    let mut host = Host::with(X310Options::default(), [signals, ramps()], &[]);
     host.prepare();
     (host, recorder)
 }

@@ -125,7 +125,7 @@ impl SimEngine {
 impl Engine for SimEngine {
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
         self.wire.counters.receive_calls += 1;
-        // What is due at this very instant has happened, whether or not a caller waits for it.
+        // All that is due at this very instant has happened, whether or not a caller waits for it.
         let now = self.wire.world.now();
         self.wire.world.lock().run_until(now);
         if let Wait::Until(end) = wait {

@@ -17,8 +17,8 @@ use super::waiting::Waiting;
 const LONGEST_NS: u64 = 60_000_000_000;
 /// Spans of lateness that are less than this apart are one: a driver that catches up sends some datagrams in time.
 const APART_NS: u64 = 2_000_000;
-/// Spans kept. Of a driver that is late more often than that in its life the oldest become one: a host that asks now wants to
-/// know about its own round.
+/// Spans kept. If a driver is late more often than that in its life, the oldest become one. A host that asks now wants
+/// to know about its own round.
 const SPANS: usize = 4096;
 
 pub(super) struct Lag {
@@ -32,12 +32,12 @@ pub(super) struct Lag {
 }
 
 /// When an emulator was late: from when its first late datagram was due to when the last one had left, on the monotonic
-/// clock of its machine. What a host misses outside of such spans is not the emulator's doing.
+/// clock of its machine. A host's misses outside of such spans are not the emulator's doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LateSpan {
     pub from_ns: u64,
     pub to_ns: u64,
-    /// Who held the driver up, as far as its own thread knows.
+    /// Causes that held the driver up, as far as its own thread knows.
     #[serde(default)] // summaries older than this key, and replies over the network
     pub by: LateBy,
     /// How late the latest datagram of it was, nanoseconds: as long as the driver was held up. The span is longer by the time
@@ -55,7 +55,7 @@ impl LateSpan {
     }
 }
 
-/// What an emulator says about its own punctuality.
+/// Facts of an emulator about its own punctuality.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LagReport {
     /// Above this a host could have noticed, in microseconds.
@@ -144,7 +144,7 @@ impl Lag {
         self.late(due, now.max(due));
     }
 
-    /// Who held up what has become late last.
+    /// Notes the causes that held up the last late one.
     pub(super) fn held_up(&mut self, by: &LateBy) {
         if let Some(last) = self.spans.back_mut() {
             last.by += *by;

@@ -1,8 +1,9 @@
-//! Who held up a driver that was late: what its own thread knows of the time since its last beat.
+//! Causes that held up a late driver: what its own thread knows of the time since its last beat.
 //!
-//! The kernel tells a thread for how long it ran and for how long it queued for its core. What is left it slept, or its core
-//! stood still: while it worked, that was the machine; what it overslept may also be interrupts that were held off, and is not
-//! known. A look is three system calls: one before each wait, one after it, and one when something has left late.
+//! The kernel tells a thread for how long it ran and for how long it queued for its core. In the rest it slept, or its
+//! core stood still. While it worked, that was the machine. Oversleeping may also be interrupts that were held off, and
+//! is not known. A look is three system calls: one before each wait, one after it, and one when something has left
+//! late.
 
 use std::ops::{Add, AddAssign};
 
@@ -36,7 +37,7 @@ impl AddAssign for LateBy {
     }
 }
 
-/// Who held a driver up for most of a span.
+/// The one that held a driver up for most of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldUpBy {
     Machine,
@@ -46,7 +47,7 @@ pub enum HeldUpBy {
 }
 
 impl LateBy {
-    /// Who it was for most of the time; in doubt nobody knows.
+    /// The one that did so for most of the time; not known in doubt.
     #[must_use]
     pub fn most(&self) -> HeldUpBy {
         let LateBy { machine_ns, host_ns, own_ns, not_known_ns } = *self;
@@ -100,7 +101,7 @@ impl SpansBy {
     }
 }
 
-/// What the driver's thread sees of itself.
+/// The driver thread's view of itself.
 #[derive(Debug)]
 pub(super) struct Witness {
     clock: ThreadClock,
@@ -125,7 +126,7 @@ impl Witness {
         self.last = self.clock.now();
     }
 
-    /// Until when the driver pauses, as its rest begins. What it does before the next rest counts for the next pause.
+    /// Until when the driver pauses, as its rest begins. Its work before the next rest counts for the next pause.
     pub(super) fn pause(&mut self, pace: Option<&mut Pace>) -> MonoNs {
         let Some(pace) = pace else { return MonoNs(0) };
         let since = self.last.since(&std::mem::replace(&mut self.paced, self.last));
@@ -151,7 +152,7 @@ impl Witness {
     }
 }
 
-/// What happened last comes first: it worked when it had queued, and it queued when its timer had come.
+/// The last event comes first: it worked when it had queued, and it queued when its timer had come.
 fn split(asleep: &Since, at_work: &Since, late_ns: u64, sees_stops: bool) -> LateBy {
     let mut left_ns = late_ns;
     let mut take = |ns: u64| {

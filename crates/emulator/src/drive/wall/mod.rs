@@ -1,8 +1,9 @@
 //! A device on the host's clock and a packet engine.
 //!
-//! Device ticks count the monotonic clock from its zero, so all devices of a host see the same PPS edges. A datagram
-//! takes effect at the tick at which the kernel received it, whenever this thread gets round to it; so what a host sent
-//! in time was in time. What the device sends late is the driver's own doing, and is measured: [`LagReport`].
+//! Device ticks count the monotonic clock from its zero, so all devices of a host see the same PPS edges. If the radio's time
+//! runs slower or faster ([`Tempo`]), they count it at that speed. A datagram takes effect at the tick at which the kernel
+//! received it, whenever this thread gets round to it; so what a host sent in time was in time. Late sending by the device is
+//! the driver's own doing, and is measured: [`LagReport`].
 //!
 //! ```text
 //!   loop:  now ── receive what has arrived ── hand it over, each at its tick ── advance to now ── send
@@ -18,14 +19,17 @@ mod lag;
 mod late_by;
 mod outlet;
 mod pace;
+mod radio_time;
+mod tempo;
 mod waiting;
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
-use takt_base::{Clock, MonoNs, Stop, Tick, TickRate, WallClock};
+use takt_base::{Clock, MonoNs, Speed, Stop, Tick, TickRate, WallClock};
 use takt_packet::{Counters, Engine, EngineError, Refusal, Wait};
 
 use crate::device::FRAME_BYTES;
@@ -33,11 +37,14 @@ use crate::{Device, Port};
 use inbox::Inbox;
 use lag::Lag;
 use late_by::Witness;
-use outlet::{Outlet, instant_of, tick_of};
+use outlet::Outlet;
 use pace::Pace;
+use tempo::Follower;
 
 pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
 pub use late_by::{HeldUpBy, LateBy, Spans, SpansBy};
+pub use radio_time::RadioTime;
+pub use tempo::Tempo;
 pub use waiting::{ORDINARY, Waiting};
 
 /// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
@@ -49,7 +56,7 @@ pub const BATCH: usize = 256;
 const BUSY: usize = 4;
 /// Longest wait: how soon a stop request or a question is seen.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// What is later than this is not sent any more, so that a driver that fell behind can catch up.
+/// A datagram later than this is not sent any more, so that a driver that fell behind can catch up.
 const STALE: Duration = Duration::from_millis(250);
 /// How long a full send buffer is waited for.
 const SEND_WAIT: Duration = Duration::from_millis(2);
@@ -75,20 +82,21 @@ pub type Question<D> = Box<dyn FnOnce(&D, LagReport, Counters) + Send>;
 pub struct Driver<D> {
     device: D,
     engine: Box<dyn Engine>,
-    /// Device port of each engine port. Where two engine ports carry the same device port, the first one sends.
+    /// Device port of each engine port. If two engine ports carry the same device port, the first one sends.
     ports: Vec<Port>,
     rate: TickRate,
+    tempo: Follower,
     settings: Settings,
     inbox: Inbox,
     due: Vec<MonoNs>,
-    /// What the device writes, where frames of the engine are shorter than its longest; otherwise empty.
+    /// Memory for the device to write into, if frames of the engine are shorter than its longest; otherwise empty.
     long: Box<[u8]>,
     lag: Lag,
     waiting: Option<Waiting>,
 }
 
 impl<D: Device> Driver<D> {
-    /// Over an engine whose port n carries the device's port `ports[n]`.
+    /// Over an engine whose port n carries the device's port `ports[n]`. The radio's time passes as the host's does.
     #[must_use]
     pub fn new(device: D, rate: TickRate, engine: Box<dyn Engine>, ports: Vec<Port>, settings: Settings) -> Driver<D> {
         let limits = engine.limits();
@@ -103,8 +111,15 @@ impl<D: Device> Driver<D> {
             engine,
             ports,
             rate,
+            tempo: Follower::of(Arc::new(Tempo::steady(Speed::WALL))),
             settings,
         }
+    }
+
+    /// The same, with the radio's time as `tempo` says.
+    #[must_use]
+    pub fn in_tempo(self, tempo: Arc<Tempo>) -> Driver<D> {
+        Driver { tempo: Follower::of(tempo), ..self }
     }
 
     /// Drives until `stop` is requested, on this thread. Questions are answered in between.
@@ -117,7 +132,7 @@ impl<D: Device> Driver<D> {
         while !stop.requested() {
             let beat = WallClock.now();
             let received = self.receive(Wait::Poll)?;
-            // What arrived before this beat must all be in before the device may reach it.
+            // All that arrived before this beat must be in before the device may reach it.
             let full = received == self.engine.limits().batch;
             self.work(if full { MonoNs(0) } else { beat })?;
             self.held_up(&mut witness);
@@ -132,7 +147,8 @@ impl<D: Device> Driver<D> {
                 witness.woke();
                 continue;
             }
-            let deadline = self.device.deadline().map_or(MonoNs::NEVER, |tick| instant_of(self.rate, tick));
+            let (time, rate) = (self.tempo.time(), self.rate);
+            let deadline = self.device.deadline().map_or(MonoNs::NEVER, |tick| time.instant_of(rate, tick));
             let until = deadline.max(beat + self.settings.beat).min(beat + LONGEST_WAIT);
             witness.rests();
             let pause = witness.pause(pace.as_mut());
@@ -179,7 +195,8 @@ impl<D: Device> Driver<D> {
         self.inbox.fill(&batch, WallClock.now());
         while let Some(Refusal { port, to }) = self.engine.refused() {
             if let Some(&port) = self.ports.get(usize::from(port.0)) {
-                self.device.refused(tick_of(self.rate, WallClock.now()), port, to);
+                let now = WallClock.now();
+                self.device.refused(self.tempo.time().tick_of(self.rate, now), port, to);
             }
         }
         Ok(received)
@@ -189,14 +206,16 @@ impl<D: Device> Driver<D> {
     fn work(&mut self, now: MonoNs) -> Result<(), EngineError> {
         let present = WallClock.now();
         let stale = MonoNs(present.0.saturating_sub(STALE.as_nanos() as u64));
+        let time = self.tempo.time();
         loop {
             let Driver { device, engine, ports, rate, inbox, due, long, lag, .. } = self;
             due.clear();
             let most_bytes = engine.limits().max_payload_bytes;
             let mut batch = engine.reserve(due.capacity());
+            let (rate, now_tick) = (*rate, time.tick_of(*rate, now));
             let mut outlet =
-                Outlet { batch: &mut batch, most_bytes, long, due, lag, ports, rate: *rate, now: present, stale };
-            let done = step(device, inbox, tick_of(*rate, now), &mut outlet);
+                Outlet { batch: &mut batch, most_bytes, long, due, lag, ports, rate, time, now: present, stale };
+            let done = step(device, inbox, now_tick, &mut outlet);
             let pushed = batch.len();
             if pushed > 0 {
                 let sent = batch.send(Wait::Until(WallClock.now() + SEND_WAIT))?;
@@ -217,7 +236,7 @@ fn step<D: Device>(device: &mut D, inbox: &mut Inbox, now: Tick, outlet: &mut Ou
     let enough = FRAMES_A_STEP.min(outlet.batch.room());
     while outlet.batch.room() >= enough {
         let waiting = inbox.front();
-        let until = waiting.map_or(now, |(datagram, _)| tick_of(outlet.rate, datagram.arrived));
+        let until = waiting.map_or(now, |(datagram, _)| outlet.time.tick_of(outlet.rate, datagram.arrived));
         if let Some(due) = device.deadline().filter(|&due| due <= until) {
             device.advance(due, outlet);
         } else if let Some((datagram, bytes)) = waiting {
@@ -308,6 +327,31 @@ mod tests {
         driver.work(MonoNs(4000)).unwrap();
         let lines = ["advance to 50", "a at 100", "advance to 150", "advance to 250", "b at 300", "advance to 350"];
         assert_eq!(driver.device.lines, lines);
+    }
+
+    /// The same datagrams at the same ticks, ten times as late.
+    #[test]
+    fn a_slow_radio_sees_the_same_a_tenth_as_fast() {
+        let slow = Tempo::steady("0.1".parse().unwrap());
+        let mut driver = driver(0, BATCH).in_tempo(Arc::new(slow));
+        arrivals(&mut driver, &[10_000, 30_099]);
+        driver.work(MonoNs(40_000)).unwrap();
+        let lines = ["advance to 50", "a at 100", "advance to 150", "advance to 250", "b at 300", "advance to 350"];
+        assert_eq!(driver.device.lines, lines);
+    }
+
+    /// At 4000 ns its 40 ticks have passed; from there on it is ten times as fast.
+    #[test]
+    fn a_change_of_the_speed_between_two_beats_loses_no_tick_and_repeats_none() {
+        let slow = RadioTime::steady("0.1".parse().unwrap());
+        let tempo = Arc::new(Tempo::steady(slow.speed()));
+        let mut driver = driver(0, BATCH).in_tempo(Arc::clone(&tempo));
+        driver.work(MonoNs(4000)).unwrap();
+        assert_eq!(driver.device.lines, [""; 0]);
+        tempo.set(slow.changed(MonoNs(4000), Speed::WALL));
+        arrivals(&mut driver, &[3999, 5000]);
+        driver.work(MonoNs(5200)).unwrap();
+        assert_eq!(driver.device.lines, ["a at 39", "advance to 50", "b at 140", "advance to 150"]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use takt_base::{MonoNs, Tick, TickRate, Ticks};
+use takt_base::{MonoNs, Tick, TickRate};
 use takt_packet::{PortIndex, TxBatch};
 
 use super::lag::Lag;
+use super::radio_time::RadioTime;
 use crate::device::fill_with;
 use crate::{Outbox, Port, Sent};
 
@@ -13,21 +14,22 @@ pub(super) struct Outlet<'a, 'e> {
     pub(super) batch: &'a mut TxBatch<'e>,
     /// The longest datagram that the engine takes, bytes.
     pub(super) most_bytes: usize,
-    /// Where the device writes, if it may write more than that; otherwise empty.
+    /// Memory for the device to write into, if it may write more than that; otherwise empty.
     pub(super) long: &'a mut [u8],
     /// When each pushed frame was due.
     pub(super) due: &'a mut Vec<MonoNs>,
     pub(super) lag: &'a mut Lag,
     pub(super) ports: &'a [Port],
     pub(super) rate: TickRate,
+    pub(super) time: RadioTime,
     pub(super) now: MonoNs,
-    /// What was due before this is no longer worth sending.
+    /// Datagrams due before this are no longer worth sending.
     pub(super) stale: MonoNs,
 }
 
 impl Outbox for Outlet<'_, '_> {
     fn send(&mut self, due: Tick, from: Port, to: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
-        let due = instant_of(self.rate, due);
+        let due = self.time.instant_of(self.rate, due);
         let port = self.ports.iter().position(|&port| port == from).and_then(|n| u8::try_from(n).ok());
         // To the device it has left: a driver that is slow is no blocked wire.
         let Some(port) = port.filter(|_| due >= self.stale && self.batch.room() > 0) else {
@@ -51,13 +53,4 @@ impl Outlet<'_, '_> {
         let bytes = self.long.get(..len).filter(|_| len <= self.most_bytes);
         bytes.is_some_and(|bytes| self.batch.push(port, Some(to), fill_with(bytes)))
     }
-}
-
-/// The instant of a tick: ticks count the monotonic clock from its zero.
-pub(super) fn instant_of(rate: TickRate, tick: Tick) -> MonoNs {
-    MonoNs(rate.ns_of(Ticks(tick.0)))
-}
-
-pub(super) fn tick_of(rate: TickRate, instant: MonoNs) -> Tick {
-    Tick(rate.ticks_in_ns(u128::from(instant.0)).0)
 }

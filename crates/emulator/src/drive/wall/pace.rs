@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use takt_host::thread_clock::Since;
 
-/// Of its core, in percent.
+/// Share of its core, in percent.
 const SHARE: u64 = 92;
-/// What it may run ahead of that: nothing that adds up to a hundredth of a second.
+/// Time that it may run ahead of that: nothing that adds up to a hundredth of a second.
 const AHEAD_NS: i64 = 5_000_000;
 /// Shorter pauses cost more than they give.
 const SHORTEST_NS: i64 = 50_000;
 
-/// What the driver may still run, nanoseconds; less than 0 where it has run too long.
+/// Time that the driver may still run, nanoseconds; less than 0 if it has run too long.
 #[derive(Debug)]
 pub(super) struct Pace {
     left_ns: i64,

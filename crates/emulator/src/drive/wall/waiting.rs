@@ -1,9 +1,9 @@
 //! How a driver's thread waits for its next beat, with and without privilege, and what of its lateness is left.
 //!
 //! Without privilege it has a timer slack of 1 ns and, from Linux 6.12 on, the shortest slice: a thread that wakes up runs before
-//! one that asks for longer slices. What was tried, at 5 MS/s both ways beside a busy loop on the same core (Linux 6.18, two
-//! cores with other work besides, rounds in turns), as time later than the limit over that with the slack
-//! alone:
+//! one that asks for longer slices. These were tried at 5 MS/s both ways beside a busy loop on the same core (Linux
+//! 6.18, two cores with other work besides, rounds in turns). The ratio is the time later than the limit over that with
+//! the slack alone:
 //!
 //! | way | ratio of medians |
 //! | --- | --- |
@@ -13,8 +13,9 @@
 //! | polling for the last 50 us of each wait | 1.3 |
 //! | the shortest slice, polling instead of each wait | 3.6 |
 //!
-//! What takes more of a core makes the scheduler owe this thread less. So it neither polls nor shortens its beats. With nothing
-//! else on the machine it was late for less than 0.5 % of the time by any of them (one round each, 25 MS/s).
+//! An attempt that takes more of a core makes the scheduler owe this thread less. So it neither polls nor shortens its
+//! beats. With nothing else on the machine it was late for less than 0.5 % of the time by any of them (one round each,
+//! 25 MS/s).
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use takt_host::policy::{Policy, policy};
 use takt_host::slack::{set_timer_slack_ns, timer_slack_ns};
 use takt_host::slice::{SHORTEST_NS, request_slice_ns};
 
-/// What makes a driver late that has no real-time priority.
+/// Cause of lateness for a driver without real-time priority.
 pub const ORDINARY: &str =
     "ordinary scheduling: another thread of the same core may run first, for as long as a time slice";
 const REAL_TIME: &str = "interrupts, threads of a higher priority, and pauses by which it stays below the kernel's bound on real-time threads";
@@ -42,7 +43,7 @@ pub struct Waiting {
     pub slice_ns: Option<u64>,
     /// While samples flow it slept until the next beat, microseconds from one to the next.
     pub beat_us: u64,
-    /// What of its lateness is left, and why.
+    /// Remaining causes of its lateness.
     pub left: String,
 }
 
@@ -72,7 +73,7 @@ impl Waiting {
         self.left == REAL_TIME
     }
 
-    /// Of several radios, which differ in their CPUs at most.
+    /// Adds another of several radios, which differ in their CPUs at most.
     pub(super) fn merge(&mut self, other: &Waiting) {
         self.cpus.extend(&other.cpus);
         self.cpus.sort_unstable();
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!((waiting.timer_slack_ns, waiting.beat_us), (1, 200));
         assert!(waiting.policy.is_some_and(|policy| policy.starts_with("OTHER")) && waiting.left == ORDINARY);
         assert_eq!(waiting.cpus, own_cpus());
-        // Where the kernel knows slices it grants the shortest to everybody.
+        // If the kernel knows slices it grants the shortest to everybody.
         assert!(waiting.slice_ns.is_none_or(|ns| ns == SHORTEST_NS), "{:?}", waiting.slice_ns);
     }
 

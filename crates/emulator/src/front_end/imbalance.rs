@@ -1,36 +1,46 @@
-//! What a board does to a signal around its oscillator.
+//! Effects of a board on a signal around its oscillator.
 //!
 //! `I' = I + dc_i`, `Q' = g (Q cos p + I sin p) + dc_q`, g and p being the gain and the phase. The oscillator need not be where
-//! 0 Hz of the samples is: the signal goes there and back. What would lie outside the samples' band then is left out as a
-//! constant, and folded as an image.
+//! 0 Hz of the samples is: the signal goes there and back. A constant that would lie outside the samples' band is left
+//! out; an image there is folded.
 
 use takt_base::{Complex32, Tick};
 use takt_dsp::{Rotation, mix};
 
-use super::scene;
+use crate::air;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Imbalance {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Imbalance {
     offset: Complex32,
-    /// Of Q in Q, and of I in Q.
+    /// Shares of Q and of I in Q.
     q_of_q: f32,
     q_of_i: f32,
 }
 
 impl Imbalance {
     /// `None`: nothing is wrong.
-    pub(super) fn of(scene: scene::Imbalance) -> Option<Imbalance> {
+    pub(crate) fn of(scene: air::Imbalance) -> Option<Imbalance> {
         let gain = 10f64.powf(scene.iq_gain_db / 20.0);
         let (sin, cos) = scene.iq_phase_deg.to_radians().sin_cos();
-        (scene != scene::Imbalance::default()).then_some(Imbalance {
+        (scene != air::Imbalance::default()).then_some(Imbalance {
             offset: Complex32::new(scene.dc_offset_i as f32, scene.dc_offset_q as f32),
             q_of_q: (gain * cos) as f32,
             q_of_i: (gain * sin) as f32,
         })
     }
 
-    /// Of samples whose 0 Hz lies `above_turns` a tick above the oscillator.
-    pub(super) fn apply(&self, above_turns: f64, first: Tick, step: u32, samples: &mut [Complex32]) {
+    /// The constant, at a board's output.
+    pub(super) fn constant(&self) -> Complex32 {
+        self.offset
+    }
+
+    /// Distorts a sample whose 0 Hz is the oscillator.
+    pub(super) fn distorted(&self, x: Complex32) -> Complex32 {
+        Complex32::new(x.re, self.q_of_q * x.im + self.q_of_i * x.re) + self.offset
+    }
+
+    /// Distorts samples whose 0 Hz lies `above_turns` a tick above the oscillator.
+    pub(crate) fn apply(&self, above_turns: f64, first: Tick, step: u32, samples: &mut [Complex32]) {
         let shift = Rotation::from_turns(above_turns);
         let inside = 2.0 * above_turns.abs() * f64::from(step) < 1.0;
         let offset = if inside { self.offset } else { Complex32::default() };
@@ -48,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_tone_has_an_image_beyond_the_oscillator_and_a_constant_at_it() {
-        let scene = scene::Imbalance { dc_offset_i: 0.1, dc_offset_q: -0.2, iq_gain_db: 1.0, iq_phase_deg: 3.0 };
+        let scene = air::Imbalance { dc_offset_i: 0.1, dc_offset_q: -0.2, iq_gain_db: 1.0, iq_phase_deg: 3.0 };
         let imbalance = Imbalance::of(scene).unwrap();
         let turns = |hz: f64| hz / 100e6;
         // 0.3 MHz around samples whose 0 Hz is 1 MHz above the oscillator.
@@ -71,10 +81,10 @@ mod tests {
 
     #[test]
     fn a_constant_outside_the_band_is_not_there() {
-        let scene = scene::Imbalance { dc_offset_i: 0.1, ..Default::default() };
+        let scene = air::Imbalance { dc_offset_i: 0.1, ..Default::default() };
         let mut samples = [Complex32::default(); 8];
         Imbalance::of(scene).unwrap().apply(0.06, Tick(0), 10, &mut samples);
         assert_eq!(samples, [Complex32::default(); 8]);
-        assert!(Imbalance::of(scene::Imbalance::default()).is_none());
+        assert!(Imbalance::of(air::Imbalance::default()).is_none());
     }
 }
