@@ -2,30 +2,33 @@
 //!
 //! `tests/instructions/run` runs this under cachegrind, with few calls and with many: the difference is the kernel's.
 
+#[path = "../../../tests/support/kernels.rs"]
+mod kernels;
+
 use std::hint::black_box;
 
-use takt_base::{Complex32, Tick};
+use takt_base::{Complex32, Tick, Ticks};
+use takt_dsp::shared_band::{BandCombiner, BandPlan, BandSplitter, NarrowBand, WideBand};
 use takt_dsp::turbo::{BatchDecoder, Decoder};
-use takt_dsp::{lte, umts};
+use takt_dsp::{Fading, Rotation, lte, umts};
 
-/// A call, with its memory made.
-type Kernel = Box<dyn FnMut()>;
+use kernels::{Kernel, Make};
 
-/// What makes it.
-type Make = fn() -> Kernel;
-
-const KERNELS: [(&str, Make); 11] = [
+const KERNELS: [(&str, Make); 14] = [
     ("lte-rate-match", rate_matching),
     ("lte-scramble", scrambling),
     ("umts-interleave-1", first_interleaver),
     ("umts-interleave-2", second_interleaver),
     ("noise", noise),
     ("add-noise", added_noise),
+    ("fading", fading),
     ("bpsk-soft", soft_values),
     ("turbo-decode-lte", || decoding(Decoder::lte(6144))),
     ("turbo-decode-umts", || decoding(Decoder::umts(3856))),
     ("turbo-decode-32-lte", || decoding_32(BatchDecoder::lte(6144))),
     ("turbo-decode-32-umts", || decoding_32(BatchDecoder::umts(3856))),
+    ("split-band", splitting),
+    ("combine-band", combining),
 ];
 
 fn bits(count: usize) -> Vec<u8> {
@@ -63,6 +66,13 @@ fn added_noise() -> Kernel {
     Box::new(move || takt_dsp::add_noise(black_box(7), 1e6, 0, black_box(&input), black_box(&mut out)))
 }
 
+/// A tap at 7.68 MS/s.
+fn fading() -> Kernel {
+    let fading = Fading::new("EVA 70".parse().expect("a model"), 184.32e6, 7);
+    let (input, mut out) = (vec![Complex32::new(0.1, 0.2); 7680], vec![Complex32::default(); 7680]);
+    Box::new(move || fading.add(black_box(3), Tick(12_345), 24, black_box(&input), black_box(&mut out)))
+}
+
 fn soft_values() -> Kernel {
     let (samples, mut llrs) = (vec![-4096; 9120], vec![0; 9120]);
     Box::new(move || takt_dsp::bpsk_soft(4096, 20, black_box(&samples), black_box(&mut llrs)))
@@ -87,16 +97,44 @@ fn decoding_32<E: std::fmt::Debug>(decoder: Result<BatchDecoder, E>) -> Kernel {
     Box::new(move || decoder.decode(black_box(&llrs), 2, black_box(&mut decided)))
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let (name, calls) = match &arguments[..] {
-        [name, calls] => (Some(name), calls.parse().expect("a number of calls")),
-        _ => (None, 1),
-    };
-    let chosen = KERNELS.iter().filter(|(kernel, _)| name.is_none_or(|name| name == kernel));
-    assert!(chosen.clone().next().is_some(), "no kernel {name:?}");
-    for (_, make) in chosen {
-        let mut kernel = make();
-        (0..calls).for_each(|_| kernel());
+/// Eight channels of 1 MS/s in a band of 25 MS/s. The blocks are bounded, so that other costs choose no other transform soon.
+fn eight_channels() -> BandPlan {
+    BandPlan::new(WideBand { first: Tick(0), step: 4 }, &[100; 8], Ticks(10_000)).expect("steps in range")
+}
+
+/// A block in, eight channels out.
+fn splitting() -> Kernel {
+    let plan = eight_channels();
+    let mut splitter = BandSplitter::new(&plan);
+    for k in 0..8 {
+        let centre = Rotation::from_turns(0.02 * f64::from(k) - 0.07);
+        splitter.open(NarrowBand { centre, first: Tick(0), step: 100 }).expect("room for eight");
     }
+    let (wide, mut tick) = (vec![Complex32::new(0.1, 0.2); plan.block_len()], 0);
+    Box::new(move || {
+        splitter.feed(Tick(tick), black_box(&wide), |_, _, samples| _ = black_box(samples)).expect("on the grid");
+        tick += 4 * wide.len() as u64;
+    })
+}
+
+/// Samples of eight channels in, a block out.
+fn combining() -> Kernel {
+    let plan = eight_channels();
+    let mut combiner = BandCombiner::new(&plan, Tick(10_000)).expect("a tick in range");
+    let keys: Vec<_> = (0..8).map(|_| combiner.open(100, Ticks(0)).expect("room for eight")).collect();
+    let samples = vec![Complex32::new(0.1, 0.2); plan.block_len() * 4 / 100];
+    let mut block = vec![Complex32::default(); plan.block_len()];
+    Box::new(move || {
+        for (k, key) in keys.iter().enumerate() {
+            let centre = Rotation::from_turns(0.02 * k as f64 - 0.07);
+            let first = combiner.earliest(*key).expect("an open channel");
+            let first = Tick(first.0.next_multiple_of(100));
+            combiner.place(*key, centre, first, black_box(&samples)).expect("in order");
+        }
+        combiner.take(black_box(&mut block)).expect("a whole block");
+    })
+}
+
+fn main() {
+    kernels::run(&KERNELS);
 }

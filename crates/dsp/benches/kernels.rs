@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use takt_base::{Complex32, Tick, TickRate};
-use takt_dsp::{Grid, Interpolator, Passage, Places, Resampler, Rotation, Taps, mix, noise, tone};
+use takt_dsp::{Grid, Interpolator, PathParams, Places, Resampler, Rotation, Taps, mix, noise, tone};
 
 const SAMPLES: usize = 4096;
 
@@ -83,7 +83,7 @@ fn interpolator(c: &mut Criterion) {
         ("25 to 20 MS/s", line(4, 1, 1, 0.0), 0.0),
         ("30.72 MS/s of LTE to 25 MS/s, a third of a sample apart", line(625, 1, 143, 1.0 / 3.0), 0.0),
     ] {
-        let passage = Passage {
+        let passage = PathParams {
             places,
             len: input.len() as u64,
             shift_turns,

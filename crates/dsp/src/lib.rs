@@ -8,9 +8,11 @@
 //! | --- | --- |
 //! | a tone, a frequency shift | [`tone()`], [`mix`], with the frequency as a [`Rotation`] |
 //! | noise | [`noise()`], [`add_noise`] |
+//! | fading channels of LTE: EPA, EVA, ETU with Doppler | [`Fading`], [`FadingChannel`] |
 //! | soft values of BPSK | [`bpsk_soft`] |
 //! | a signal on another grid of ticks | [`Resampler`] |
 //! | a signal between its samples: other clocks, delays, drift | [`Interpolator`] |
+//! | many channels of one wide band, received or sent | [`shared_band`] |
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
 //! | checks on bits | [`crc`] |
 //! | the bit-level chain of UMTS, 3GPP TS 25.212 | [`umts`] |
@@ -23,9 +25,11 @@
 #![warn(missing_docs)]
 
 mod bits;
+mod butterflies;
 pub mod crc;
 pub mod file;
 pub mod lte;
+pub mod shared_band;
 pub mod sigmf;
 mod signal;
 mod simd;
@@ -35,8 +39,9 @@ pub mod umts;
 
 pub use bits::Binary;
 pub use signal::{
-    Grid, HALF_SPAN, Interpolator, MAX_RATIO, MAX_STEP, Passage, Places, Resampler, Rotation, Taps, ToneEstimate,
-    add_noise, bpsk_soft, estimate_tone, mix, noise, power_spectrum, tone,
+    DelayProfile, Fading, FadingChannel, FadingModel, Grid, HALF_SPAN, Interpolator, MAX_RATIO, MAX_STEP, NoFading,
+    PathParams, Places, ProfileTap, Resampler, Rotation, Taps, ToneEstimate, add_noise, bpsk_soft, estimate_tone, mix,
+    noise, power_spectrum, tone,
 };
 
 /// The example of the README.

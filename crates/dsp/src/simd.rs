@@ -2,8 +2,8 @@
 //!
 //! A kernel is written once in plain Rust, in blocks that the compiler turns into vectors, and [`vectorised!`] compiles it
 //! a second time with AVX2 where the processor has it, and a third with AVX-512 where the kernel asks for it: those that do
-//! were measured to gain by it. Nothing is fused into multiply-adds, so all give the same bits. What the system's sine says in
-//! the last bit, of which taps are made, is another matter.
+//! were measured to gain by it. Nothing is fused into multiply-adds, so all give the same bits. The last bit of the
+//! system's sine, of which taps are made, is another matter.
 
 /// Defines `fn name(args)` that runs `body(args)`, compiled for AVX2 if the processor has it; after `512,` for AVX-512 too.
 macro_rules! vectorised {
@@ -61,7 +61,7 @@ pub(crate) fn avx512() -> bool {
 #[cfg(test)]
 std::thread_local!(static HIDDEN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
 
-/// What `f` gives where there is no AVX-512.
+/// Result of `f` without AVX-512.
 #[cfg(test)]
 pub(crate) fn without_avx512<R>(f: impl FnOnce() -> R) -> R {
     HIDDEN.set(true);

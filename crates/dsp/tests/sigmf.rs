@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use takt_base::{Complex32, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat};
 use takt_dsp::sigmf::{Annotation, Capture, Fields, Global, Metadata, Reader, Writer};
+use takt_wire::sample::full_scale;
 
 fn meta(path: &Path) -> String {
     format!("{}.sigmf-meta", path.display())
@@ -62,6 +63,7 @@ fn capture() -> impl Strategy<Value = Capture> {
             global_index,
             frequency_hz,
             datetime: time.map(utc_text),
+            header_bytes: 0,
             other,
         })
 }
@@ -83,7 +85,8 @@ proptest! {
         let mut sent = vec![];
         for (capture, samples) in runs {
             // Values that all three formats hold exactly.
-            let samples: Vec<_> = samples.iter().map(|(i, q)| Complex32::new(f32::from(*i), f32::from(*q)).scale(1.0 / 128.0)).collect();
+            let one = 1.0 / full_scale::SC8;
+            let samples: Vec<_> = samples.iter().map(|(i, q)| Complex32::new(f32::from(*i), f32::from(*q)).scale(one)).collect();
             writer.begin_capture(capture);
             writer.write(&samples).unwrap();
             sent.extend(samples);
@@ -148,9 +151,10 @@ fn a_good_recording_of_another_program_is_read_and_written_back_whole() {
 
 #[test]
 fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
-    let (text, fix) = refusal(&GOOD.replace("ci16_le", "rf64_be"), 16);
-    assert_eq!(text, r#"x.sigmf-meta: /global/core:datatype is "rf64_be", not ci16_le, ci8 or cf32_le"#);
-    assert_eq!(fix, "convert the samples to ci16_le or cf32_le");
+    let (text, fix) = refusal(&GOOD.replace("ci16_le", "ci12_le"), 16);
+    let expected = "a datatype of SigMF, such as ci16_le, cf32_be or ru8";
+    assert_eq!(text, format!(r#"x.sigmf-meta: /global/core:datatype is "ci12_le", not {expected}"#));
+    assert_eq!(fix, "name one: c (complex) or r (real), the type of its numbers, and the order of their bytes");
     for (from, to, expected) in [
         ("1e6", "\"fast\"", r#"/global/core:sample_rate is "fast", not a number of samples a second above 0"#),
         ("1e6", "-5", "/global/core:sample_rate is -5, not a number of samples a second above 0"),
@@ -161,8 +165,22 @@ fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
             "/captures/1/core:sample_start is 3.5, not a whole number from 0",
         ),
         ("\"core:sample_start\": 0", "\"core:sample_start\": 4", "/captures/1/core:sample_start is 3, not 4 or more"),
-        ("\"core:hw\"", "\"core:num_channels\": 2, \"core:hw\"", "/global/core:num_channels is 2, not 1"),
-        ("\"core:hw\"", "\"core:trailing_bytes\": 8, \"core:hw\"", "/global/core:trailing_bytes is 8, not 0 or absent"),
+        (
+            "\"core:hw\"",
+            "\"core:num_channels\": 0, \"core:hw\"",
+            "/global/core:num_channels is 0, not 1 to 1024 channels",
+        ),
+        ("\"core:hw\"", "\"core:metadata_only\": 1, \"core:hw\"", "/global/core:metadata_only is 1, not true or false"),
+        (
+            "\"core:hw\"",
+            "\"core:sha512\": \"abc\", \"core:hw\"",
+            "/global/core:sha512 is \"abc\", not 128 hexadecimal digits",
+        ),
+        (
+            "\"core:hw\"",
+            "\"core:dataset\": \"../x.sigmf-data\", \"core:hw\"",
+            "/global/core:dataset is \"../x.sigmf-data\", not the name of a file in the same folder",
+        ),
         (
             "\"optional\": true",
             "\"optional\": false",
@@ -175,8 +193,8 @@ fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
         ),
         (
             "\"core:frequency\"",
-            "\"core:header_bytes\": 8, \"core:frequency\"",
-            "/captures/0/core:header_bytes is 8, not 0 or absent",
+            "\"core:header_bytes\": -8, \"core:frequency\"",
+            "/captures/0/core:header_bytes is -8, not a whole number from 0",
         ),
     ] {
         assert_eq!(refusal(&GOOD.replace(from, to), 16).0, format!("x.sigmf-meta: {expected}"));
@@ -239,7 +257,9 @@ fn a_missing_file_says_what_is_there() {
         matches!(&error, FileError::Io { action: "opening", path, .. } if path.ends_with("such.sigmf-meta")),
         "{error}"
     );
-    assert_eq!(error.fix(), format!("check the name; the directory {} exists", dir.path().display()));
+    let fix = error.fix();
+    assert!(fix.contains("such.sigmf-meta and "), "{fix}");
+    assert!(fix.ends_with(&format!("such.sigmf-data); the directory {} exists", dir.path().display())), "{fix}");
 }
 
 #[test]
@@ -247,13 +267,14 @@ fn an_existing_recording_is_kept_unless_it_shall_go() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x");
     let mut first = Writer::create(&path, Global::new(SampleFormat::Sc8), Existing::Keep).unwrap();
-    first.write(&[Complex32::new(0.25, 0.0); 10]).unwrap();
+    let quarter = Complex32::new(32.0 / full_scale::SC8, 0.0);
+    first.write(&[quarter; 10]).unwrap();
     first.finish().unwrap();
     for name in [path.clone(), meta(&path).into(), data(&path).into()] {
         let error = Writer::create(&name, Global::new(SampleFormat::Fc32), Existing::Keep).unwrap_err();
         assert!(matches!(error, FileError::Exists { .. }), "{error}");
     }
-    assert_eq!(read_all(&mut Reader::open(&path).unwrap()), [Complex32::new(0.25, 0.0); 10]);
+    assert_eq!(read_all(&mut Reader::open(&path).unwrap()), [quarter; 10]);
     drop(Writer::create(&path, Global::new(SampleFormat::Fc32), Existing::Replace).unwrap());
     assert_eq!(Reader::open(&path).unwrap().samples(), 0);
 }
@@ -367,7 +388,7 @@ fn a_writer_killed_at_any_time_leaves_a_readable_recording() {
             // The first sample of a run says which run it is.
             if let Some(sample) = samples.get(capture.sample_start as usize) {
                 let run = capture.global_index.unwrap_or(0) / 10_000;
-                assert_eq!(sample.re, (run % 256) as f32 / 32768.0, "round {round}");
+                assert_eq!((sample.re * full_scale::SC16).round(), (run % 256) as f32, "round {round}");
             }
         }
         // And the next start works.
@@ -380,7 +401,7 @@ fn write_until_killed(path: &Path) -> ! {
     for run in 0u64.. {
         writer.begin_capture(Capture { global_index: Some(run * 10_000), ..Capture::default() });
         for _ in 0..3 {
-            writer.write(&[Complex32::new((run % 256) as f32 / 32768.0, 0.0); 333]).unwrap();
+            writer.write(&[Complex32::new((run % 256) as f32 / full_scale::SC16, 0.0); 333]).unwrap();
         }
         writer.checkpoint().unwrap();
     }

@@ -5,7 +5,7 @@
 //! tiles at the right and at the bottom overlap their neighbours, so that no size needs special code. Below 32 rows, or
 //! without AVX2, it is the double loop. With AVX-512 the tile is the same, but it stays in registers: there are 32 of them.
 
-/// Where each column's items lie, one behind the other, in the output of [`read`] and the input of [`write`].
+/// Places of each column's items, one behind the other, in the output of [`read`] and the input of [`write`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout<const WIDTH: usize> {
     items: usize,
@@ -14,8 +14,8 @@ pub(crate) struct Layout<const WIDTH: usize> {
 }
 
 impl<const WIDTH: usize> Layout<WIDTH> {
-    /// Of `items` items in rows of `WIDTH`, whose columns are read in `order`. The last row may be short: there is nothing to
-    /// read from its other columns.
+    /// Layout of `items` items in rows of `WIDTH`, whose columns are read in `order`. The last row may be short: there
+    /// is nothing to read from its other columns.
     pub(crate) fn new(items: usize, order: &[u8; WIDTH]) -> Layout<WIDTH> {
         const { assert!(WIDTH >= 16 && WIDTH <= 32, "two tiles side by side") };
         let (rows, short) = (items / WIDTH, items % WIDTH);

@@ -1,6 +1,6 @@
 //! Between bits of a byte each and bits of a word.
 //!
-//! Blocks travel as one byte a bit. Where a kernel works on 64 bits at once, the first bit of a block is the lowest bit of
+//! Blocks travel as one byte a bit. If a kernel works on 64 bits at once, the first bit of a block is the lowest bit of
 //! the first word. Only the lowest bit of a byte counts.
 
 /// Packs `bits` into `words`; the last word is filled with zeros.

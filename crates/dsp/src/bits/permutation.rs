@@ -16,7 +16,7 @@ const ROOM: usize = 8192;
 const WORDS: usize = ROOM / 64;
 
 impl Permutation {
-    /// Of at most 8192 bits.
+    /// Permutation of at most 8192 bits.
     pub(crate) fn new(from: Vec<u16>) -> Permutation {
         assert!(from.len() <= ROOM && from.iter().all(|&bit| usize::from(bit) < from.len()), "a permutation");
         Permutation {
@@ -61,7 +61,7 @@ mod wide {
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
-    /// Where 64 bits of the result come from.
+    /// Origin of 64 bits of the result.
     #[derive(Clone, Debug)]
     pub struct Group {
         /// The byte within its table of 128.

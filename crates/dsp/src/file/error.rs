@@ -1,4 +1,4 @@
-//! What can be wrong with a file of samples, and what mends it.
+//! Faults of a file of samples, and their remedies.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::io;
@@ -11,7 +11,7 @@ pub enum FileError {
     /// The system refused.
     #[error("{action} {}", path.display())]
     Io {
-        /// What was being done: "opening", "reading".
+        /// The operation: "opening", "reading".
         action: &'static str,
         /// To which file.
         path: PathBuf,
@@ -22,7 +22,7 @@ pub enum FileError {
     PartialSample {
         path: PathBuf,
         bytes: u64,
-        /// What a sample takes.
+        /// Bytes of a sample.
         sample_bytes: u64,
     },
     #[error("{}: not valid JSON at line {line}, column {column}", path.display())]
@@ -37,10 +37,10 @@ pub enum FileError {
     #[error("{}: {place} is {found}, not {expected}", path.display())]
     Unexpected {
         path: PathBuf,
-        /// Where in it: a JSON pointer such as `/captures/2/core:sample_start`, or words.
+        /// Place in it: a JSON pointer such as `/captures/2/core:sample_start`, or words.
         place: String,
         found: String,
-        /// What ought to.
+        /// The right contents.
         expected: String,
         fix: String,
     },
@@ -55,7 +55,7 @@ impl FileError {
     pub fn fix(&self) -> String {
         match self {
             FileError::Io { source, path, .. } => match source.kind() {
-                io::ErrorKind::NotFound => format!("check the name; {}", nearest_existing(path)),
+                io::ErrorKind::NotFound => format!("check the name{}; {}", both_files(path), nearest_existing(path)),
                 io::ErrorKind::PermissionDenied => "change the permissions of the file, or of its directory".to_owned(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "free space there, or name a file on another disk; what was written is complete and readable"
@@ -76,6 +76,12 @@ impl FileError {
         }
     }
 
+    /// Whether a file that should be read does not exist.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, FileError::Io { action: "opening", source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     pub(crate) fn unexpected(
         path: &Path,
         place: impl Into<String>,
@@ -93,11 +99,46 @@ impl FileError {
     }
 }
 
-/// How much of a path is there.
+/// The two files of a recording, if the path is one of them.
+fn both_files(path: &Path) -> String {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("sigmf-meta" | "sigmf-data") => {
+            let [meta, data] = ["sigmf-meta", "sigmf-data"].map(|extension| path.with_extension(extension));
+            format!(" (a recording is the files {} and {})", meta.display(), data.display())
+        }
+        _ => String::new(),
+    }
+}
+
+/// A note on where a path begins if it is relative, else on how much of it exists.
 fn nearest_existing(path: &Path) -> String {
-    let there = path.ancestors().skip(1).find(|part| part.is_dir() && !part.as_os_str().is_empty());
-    match there {
-        Some(there) => format!("the directory {} exists", there.display()),
-        None => "it is taken relative to the working directory".to_owned(),
+    match std::env::current_dir() {
+        Ok(here) if path.is_relative() => format!("the working directory is {}", here.display()),
+        _ => match path.ancestors().skip(1).find(|part| part.is_dir()) {
+            Some(there) => format!("the directory {} exists", there.display()),
+            None => "none of its directories exists".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_named_with_where_takt_looked() {
+        let here = std::env::current_dir().expect("a directory");
+        let missing = |name: &str| FileError::io("opening", Path::new(name))(io::ErrorKind::NotFound.into());
+        for (name, files) in [
+            ("none.sc16", ""),
+            ("run.1.sigmf-meta", " (a recording is the files run.1.sigmf-meta and run.1.sigmf-data)"),
+            ("run.1.sigmf-data", " (a recording is the files run.1.sigmf-meta and run.1.sigmf-data)"),
+        ] {
+            let fix = format!("check the name{files}; the working directory is {}", here.display());
+            assert!(missing(name).is_missing());
+            assert_eq!(missing(name).fix(), fix, "{name}");
+        }
+        assert_eq!(missing("/no/where.sc16").fix(), "check the name; the directory / exists");
+        assert!(!FileError::io("creating", Path::new("x"))(io::ErrorKind::NotFound.into()).is_missing());
     }
 }

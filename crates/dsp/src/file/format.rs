@@ -5,15 +5,17 @@ use std::path::Path;
 use std::str::FromStr;
 
 use num_complex::Complex32;
+use takt_wire::sample::full_scale;
 
 use crate::simd::vectorised;
 
-/// A sample format: little-endian I and Q, one after the other. Full scale is 1.0 on this side.
+/// A sample format that takt writes: little-endian I and Q, one after the other. On this side 1.0 is full scale, as
+/// [`full_scale`] says. A [`Datatype`](super::Datatype) is one of all that takt reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SampleFormat {
-    /// Two 16-bit integers, k / 32768. UHD's `sc16`, SigMF's `ci16_le`.
+    /// Two 16-bit integers, k / 32767. UHD's `sc16`, SigMF's `ci16_le`.
     Sc16,
-    /// Two 8-bit integers, k / 128. UHD's `sc8`, SigMF's `ci8`.
+    /// Two 8-bit integers, each the upper byte of 16 bits: 256 k / 32767. UHD's `sc8`, SigMF's `ci8`.
     Sc8,
     /// Two 32-bit floats as they are. UHD's `fc32`, SigMF's `cf32_le`.
     Fc32,
@@ -44,7 +46,7 @@ impl SampleFormat {
         self.row().1
     }
 
-    /// What SigMF calls it in `core:datatype`.
+    /// SigMF's name for it in `core:datatype`.
     #[must_use]
     pub const fn sigmf_name(self) -> &'static str {
         self.row().2
@@ -75,7 +77,8 @@ impl SampleFormat {
         }
     }
 
-    /// Writes all samples, rounding to nearest and clipping; answers how many were clipped.
+    /// Writes all samples as the nearest integers; answers how many were clipped, being beyond full scale. Samples decoded
+    /// from integers of the same format become these integers again.
     ///
     /// # Panics
     /// If `bytes` has not just the room.
@@ -85,7 +88,7 @@ impl SampleFormat {
         match self {
             SampleFormat::Sc16 => {
                 for (x, out) in samples.iter().zip(bytes.as_chunks_mut::<4>().0) {
-                    let ([i, q], over) = quantise(*x, 32_768.0);
+                    let ([i, q], over) = Integers::SC16.nearest(*x);
                     let ([a, b], [c, d]) = ((i as i16).to_le_bytes(), (q as i16).to_le_bytes());
                     *out = [a, b, c, d];
                     clipped += u64::from(over);
@@ -93,7 +96,7 @@ impl SampleFormat {
             }
             SampleFormat::Sc8 => {
                 for (x, out) in samples.iter().zip(bytes.as_chunks_mut::<2>().0) {
-                    let ([i, q], over) = quantise(*x, 128.0);
+                    let ([i, q], over) = Integers::SC8.nearest(*x);
                     *out = [i as i8 as u8, q as i8 as u8];
                     clipped += u64::from(over);
                 }
@@ -116,32 +119,50 @@ vectorised!(fn decode_sc8(bytes: &[u8], out: &mut [Complex32]) = decode_sc8_scal
 fn decode_sc16_scalar(bytes: &[u8], out: &mut [Complex32]) {
     for (b, out) in bytes.as_chunks::<4>().0.iter().zip(out) {
         let (i, q) = (i16::from_le_bytes([b[0], b[1]]), i16::from_le_bytes([b[2], b[3]]));
-        *out = Complex32::new(f32::from(i), f32::from(q)).scale(1.0 / 32_768.0);
+        *out = Complex32::new(f32::from(i), f32::from(q)).scale(1.0 / full_scale::SC16);
     }
 }
 
 #[inline(always)]
 fn decode_sc8_scalar(bytes: &[u8], out: &mut [Complex32]) {
     for (b, out) in bytes.as_chunks::<2>().0.iter().zip(out) {
-        *out = Complex32::new(f32::from(b[0] as i8), f32::from(b[1] as i8)).scale(1.0 / 128.0);
+        *out = Complex32::new(f32::from(b[0] as i8), f32::from(b[1] as i8)).scale(1.0 / full_scale::SC8);
     }
 }
 
 fn decode_fc32(bytes: &[u8], out: &mut [Complex32]) {
-    let finite = |x: f32| if x.is_finite() { x } else { 0.0 };
     for (b, out) in bytes.as_chunks::<8>().0.iter().zip(out) {
         let (i, q) = (f32::from_le_bytes([b[0], b[1], b[2], b[3]]), f32::from_le_bytes([b[4], b[5], b[6], b[7]]));
         *out = Complex32::new(finite(i), finite(q));
     }
 }
 
-/// I and Q times `scale` as whole numbers from `-scale` to `scale - 1`, and whether one had to be clipped.
+/// A float of a file: nothing after it expects one that is not finite.
 #[inline]
-fn quantise(x: Complex32, scale: f32) -> ([i32; 2], bool) {
-    let (i, q) = ((x.re * scale).round_ties_even(), (x.im * scale).round_ties_even());
-    let (low, high) = (-scale, scale - 1.0);
-    let clip = |v: f32| v.clamp(low, high) as i32; // not a number: 0
-    ([clip(i), clip(q)], !(low..=high).contains(&i) || !(low..=high).contains(&q))
+pub(super) fn finite(x: f32) -> f32 {
+    if x.is_finite() { x } else { 0.0 }
+}
+
+/// Integers of a format, and the one that is 1.0.
+struct Integers {
+    full_scale: f32,
+    least: f32,
+    most: f32,
+}
+
+impl Integers {
+    const SC16: Integers =
+        Integers { full_scale: full_scale::SC16, least: full_scale::SC16_LEAST, most: full_scale::SC16 };
+    const SC8: Integers = Integers { full_scale: full_scale::SC8, least: -128.0, most: 127.0 };
+
+    /// The nearest integers to I and Q, and whether one of them was clipped. 1.0 never is, though no byte is that large.
+    #[inline]
+    fn nearest(&self, x: Complex32) -> ([i32; 2], bool) {
+        let whole = [x.re, x.im].map(|part| (part * self.full_scale).round_ties_even());
+        let fits = |part: f32, whole: f32| whole >= self.least && (whole <= self.most || part <= 1.0);
+        let clip = |whole: f32| whole.clamp(self.least, self.most) as i32; // not a number: 0
+        (whole.map(clip), !fits(x.re, whole[0]) || !fits(x.im, whole[1]))
+    }
 }
 
 impl fmt::Display for SampleFormat {
@@ -179,7 +200,7 @@ mod tests {
         let x = [Complex32::new(0.5, -1.0)];
         let mut bytes = [0; 8];
         assert_eq!(SampleFormat::Sc16.encode(&x, &mut bytes[..4]), 0);
-        assert_eq!(bytes[..4], [0x00, 0x40, 0x00, 0x80]);
+        assert_eq!(bytes[..4], [0x00, 0x40, 0x01, 0x80]);
         assert_eq!(SampleFormat::Sc8.encode(&x, &mut bytes[..2]), 0);
         assert_eq!(bytes[..2], [0x40, 0x80]);
         assert_eq!(SampleFormat::Fc32.encode(&x, &mut bytes), 0);
@@ -188,12 +209,59 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_clipped_and_counted() {
-        let x =
-            [Complex32::new(1.0, 0.0), Complex32::new(0.0, -7.0), Complex32::new(f32::NAN, 0.1), Complex32::default()];
-        let mut bytes = [0; 16];
+        let x = [Complex32::new(1.001, 0.0), Complex32::new(0.0, -7.0), Complex32::new(f32::NAN, 0.1)];
+        let mut bytes = [0; 12];
         assert_eq!(SampleFormat::Sc16.encode(&x, &mut bytes), 3);
         assert_eq!(bytes[..8], [0xFF, 0x7F, 0, 0, 0, 0, 0x00, 0x80]);
         assert_eq!(bytes[8..10], [0, 0], "not a number");
+        let x = [Complex32::new(0.0, 1.001), Complex32::new(-1.01, 0.0), Complex32::new(0.1, f32::NAN)];
+        assert_eq!(SampleFormat::Sc8.encode(&x, &mut bytes[..6]), 3);
+        assert_eq!(bytes[..6], [0, 127, 0x80, 0, 13, 0]);
+    }
+
+    #[test]
+    fn full_scale_is_not_clipped() {
+        let x = [Complex32::new(1.0, -1.0), Complex32::new(0.0, -1.000_030_5)];
+        let mut bytes = [0; 8];
+        assert_eq!(SampleFormat::Sc16.encode(&x, &mut bytes), 0);
+        assert_eq!(bytes, [0xFF, 0x7F, 0x01, 0x80, 0, 0, 0x00, 0x80]);
+        assert_eq!(SampleFormat::Sc8.encode(&x, &mut bytes[..4]), 0);
+        assert_eq!(bytes[..4], [127, 0x80, 0, 0x80]);
+    }
+
+    /// All integers of a format as I, and as many others as Q.
+    fn all_integers(format: SampleFormat) -> Vec<u8> {
+        match format {
+            SampleFormat::Sc8 => (i8::MIN..=i8::MAX).flat_map(|k| [k as u8, !k as u8]).collect(),
+            _ => (i16::MIN..=i16::MAX).flat_map(|k| [k.to_le_bytes(), (!k).to_le_bytes()]).flatten().collect(),
+        }
+    }
+
+    #[test]
+    fn every_integer_survives_both_ways_and_none_counts_as_clipped() {
+        for format in [SampleFormat::Sc16, SampleFormat::Sc8] {
+            let bytes = all_integers(format);
+            let mut samples = vec![Complex32::default(); bytes.len() / format.sample_bytes()];
+            format.decode(&bytes, &mut samples);
+            let mut again = vec![0; bytes.len()];
+            assert_eq!(format.encode(&samples, &mut again), 0, "{format}");
+            assert!(again == bytes, "{format}");
+        }
+    }
+
+    #[test] // what a radio sends is what is recorded, and what is played is what it is sent
+    fn a_file_has_the_integers_of_the_wire() {
+        use takt_wire::sample::{ByteOrder, sc16};
+        let (format, bytes) = (SampleFormat::Sc16, all_integers(SampleFormat::Sc16));
+        let mut samples = vec![Complex32::default(); 1 << 16];
+        let (mut wire, mut file) = (vec![0; bytes.len()], vec![0; bytes.len()]);
+        for order in [ByteOrder::Big, ByteOrder::Little] {
+            format.decode(&bytes, &mut samples);
+            sc16::pack_f32(&samples, order, full_scale::SC16, &mut wire);
+            sc16::unpack_f32(&wire, order, 1.0 / full_scale::SC16, &mut samples);
+            assert_eq!(format.encode(&samples, &mut file), 0, "{order:?}");
+            assert!(file == bytes, "{order:?}");
+        }
     }
 
     #[test]

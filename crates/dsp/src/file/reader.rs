@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use num_complex::Complex32;
 
-use super::{FileError, SampleFormat};
+use super::{Datatype, FileError};
 
 /// Samples of a file, in bounded memory.
 ///
@@ -20,7 +20,7 @@ use super::{FileError, SampleFormat};
 /// let mut file = SampleReader::open(&path, SampleFormat::Sc16)?;
 /// let mut block = [Complex32::default(); 1024];
 /// assert_eq!(file.read(&mut block)?, 2);
-/// assert_eq!(block[1], Complex32::new(-0.5, 0.0));
+/// assert_eq!(block[1], Complex32::new(-16384.0 / 32767.0, 0.0));
 /// # Ok(())
 /// # }
 /// ```
@@ -28,18 +28,19 @@ use super::{FileError, SampleFormat};
 pub struct SampleReader {
     path: PathBuf,
     file: File,
-    format: SampleFormat,
+    format: Datatype,
     samples: u64,
     next: u64,
     buffer: Vec<u8>,
 }
 
 impl SampleReader {
-    /// Opens a file.
+    /// Opens a file of samples of a [`SampleFormat`](super::SampleFormat), or of any other type.
     ///
     /// # Errors
     /// If it cannot be opened, is no ordinary file, or ends within a sample.
-    pub fn open(path: &Path, format: SampleFormat) -> Result<SampleReader, FileError> {
+    pub fn open(path: &Path, format: impl Into<Datatype>) -> Result<SampleReader, FileError> {
+        let format = format.into();
         let (file, bytes) = open_file(path, "a file of samples", "name the file itself")?;
         let sample_bytes = format.sample_bytes() as u64;
         if bytes % sample_bytes != 0 {
@@ -63,7 +64,7 @@ impl SampleReader {
 
     /// How they lie there.
     #[must_use]
-    pub fn format(&self) -> SampleFormat {
+    pub fn format(&self) -> Datatype {
         self.format
     }
 
@@ -97,8 +98,9 @@ impl SampleReader {
     /// If the system refuses, or the file has become shorter since it was opened.
     pub fn read(&mut self, out: &mut [Complex32]) -> Result<usize, FileError> {
         let count = (out.len() as u64).min(self.samples - self.next) as usize;
-        for out in out[..count].chunks_mut(BUFFER_BYTES / self.format.sample_bytes()) {
-            let bytes = &mut self.buffer[..out.len() * self.format.sample_bytes()];
+        let sample_bytes = self.format.sample_bytes();
+        for out in out[..count].chunks_mut(BUFFER_BYTES / sample_bytes) {
+            let bytes = &mut self.buffer[..out.len() * sample_bytes];
             self.file.read_exact(bytes).map_err(FileError::io("reading", &self.path))?;
             self.format.decode(bytes, out);
             self.next += out.len() as u64;

@@ -8,7 +8,7 @@ use num_complex::Complex32;
 
 use super::{FileError, SampleFormat};
 
-/// What to do with a file of the same name.
+/// Treatment of a file of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Leave it, and say so.
@@ -78,7 +78,7 @@ impl SampleWriter {
         self.samples
     }
 
-    /// Of these, how many were beyond full scale.
+    /// Samples among these that were beyond full scale.
     #[must_use]
     pub fn clipped(&self) -> u64 {
         self.clipped

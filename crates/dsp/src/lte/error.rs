@@ -1,4 +1,4 @@
-//! What a configuration of the coding can ask for that TS 36.212 does not have.
+//! Configurations of the coding that TS 36.212 does not have.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use super::qpp::nearest_length;

@@ -29,7 +29,7 @@ impl Modulation {
         }
     }
 
-    /// What the values of an axis are odd multiples of.
+    /// Number of which the values of an axis are odd multiples.
     pub const fn amplitude(self) -> f32 {
         match self {
             Modulation::Bpsk | Modulation::Qpsk => std::f32::consts::FRAC_1_SQRT_2,

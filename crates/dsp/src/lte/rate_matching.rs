@@ -71,8 +71,8 @@ impl RateMatching {
         self.bits
     }
 
-    /// Fills `matched` (E bits) from the coded block d0, d1, d2 for redundancy version `rv`. Where there is a NULL, what
-    /// `coded` has there does not matter.
+    /// Fills `matched` (E bits) from the coded block d0, d1, d2 for redundancy version `rv`. At a NULL, `coded` may
+    /// have anything.
     ///
     /// # Panics
     /// If `coded` is not 3 (K + 4) long, or `rv` not 0 to 3.

@@ -20,7 +20,7 @@ pub(super) struct SubBlocks {
     /// Bits of a stream: K + 4.
     stream: usize,
     fillers: usize,
-    /// Where the columns of the first two streams begin, and those of the third.
+    /// Starts of the columns of the first two streams, and those of the third.
     early: Layout<32>,
     late: Layout<32>,
     /// How the second and third stream take turns. The last bit of the second follows alone.
@@ -102,7 +102,7 @@ impl SubBlocks {
     }
 
     /// Back from the first bits of w to the three streams, one after the other; 0 where w ends early, but not in the first
-    /// stream. What `coded` has for fillers stays.
+    /// stream. Fillers in `coded` stay as they are.
     pub(super) fn deal(&mut self, w: &[u8], coded: &mut [u8]) {
         let (alone, both) = w.split_at(self.second.len());
         self.unmix(both);
@@ -171,7 +171,7 @@ fn take_mut<'a>(items: &mut &'a mut [u8], count: usize) -> &'a mut [u8] {
     items.split_off_mut(..count).expect("items of a stream")
 }
 
-/// Where the NULLs are.
+/// Places of the NULLs.
 #[derive(Clone, Copy)]
 struct Shape {
     stream: usize,
@@ -238,7 +238,7 @@ fn split_scalar(input: &[u8], second: &mut [u8], third: &mut [u8]) {
 }
 
 /// P, Table 5.1.4-1: bit reversal of 0 to 31.
-const COLUMNS: [u8; 32] = {
+pub(super) const COLUMNS: [u8; 32] = {
     let (mut columns, mut i) = ([0; 32], 0);
     while i < 32 {
         columns[i] = (i as u8).reverse_bits() >> 3;

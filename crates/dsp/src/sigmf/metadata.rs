@@ -1,18 +1,21 @@
-//! What a recording says of itself.
+//! Metadata of a recording.
 
 use std::path::Path;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use serde_json::{Value, json};
+
 use super::{Fields, parse};
-use crate::file::{FileError, SampleFormat};
+use crate::file::{Datatype, FileError, SampleFormat};
 
 /// The whole of a metadata file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
-    /// What holds for all samples.
+    /// Facts about all samples.
     pub global: Global,
-    /// Runs of samples without a gap, in order; each goes on to the next.
+    /// Runs of samples without a gap, in order; each goes on to the next. There is one at least: an empty list in a file means one
+    /// that begins with the first sample.
     pub captures: Vec<Capture>,
     /// Remarks on stretches of samples, in order.
     pub annotations: Vec<Annotation>,
@@ -20,11 +23,11 @@ pub struct Metadata {
     pub other: Fields,
 }
 
-/// What holds for all samples: the `global` object.
+/// Facts about all samples: the `global` object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Global {
-    /// `core:datatype`.
-    pub format: SampleFormat,
+    /// `core:datatype`: how a number lies in the data, and whether two of them are a sample.
+    pub datatype: Datatype,
     /// `core:version`: of the specification, "1.2.0".
     pub version: String,
     /// `core:sample_rate`, samples a second.
@@ -33,6 +36,16 @@ pub struct Global {
     pub hw: Option<String>,
     /// `core:offset`: the index of the first sample, where a recording goes on from another file.
     pub offset: u64,
+    /// `core:num_channels`: channels, of which the data hold a sample each in turn; 1 to 1024.
+    pub channels: u64,
+    /// `core:dataset`: the data file beside the metadata, where its name is another one.
+    pub dataset: Option<String>,
+    /// `core:metadata_only`: the metadata are distributed without their data.
+    pub metadata_only: bool,
+    /// `core:trailing_bytes`: bytes at the end of the data that are no samples.
+    pub trailing_bytes: u64,
+    /// `core:sha512`: of the data file, 128 hexadecimal digits.
+    pub sha512: Option<String>,
     /// All other fields, as they stand.
     pub other: Fields,
 }
@@ -48,6 +61,8 @@ pub struct Capture {
     pub frequency_hz: Option<f64>,
     /// `core:datetime`: the time of the first sample, as text; [`utc_ns`](takt_base::utc_ns) understands it.
     pub datetime: Option<String>,
+    /// `core:header_bytes`: bytes before its first sample that are no samples.
+    pub header_bytes: u64,
     /// All other fields, as they stand.
     pub other: Fields,
 }
@@ -64,17 +79,24 @@ pub struct Annotation {
 }
 
 impl Global {
-    /// A recording in this format, by this program, of which nothing else is known.
+    /// A recording in this format, by this program, of which nothing else is known. It declares the fields that takt adds, such as
+    /// `takt:tick`.
     #[must_use]
     pub fn new(format: SampleFormat) -> Global {
-        let recorder = concat!("takt ", env!("CARGO_PKG_VERSION"));
+        let recorder = Value::from(concat!("takt ", env!("CARGO_PKG_VERSION")));
+        let extensions = json!([{ "name": "takt", "version": EXTENSION, "optional": true }]);
         Global {
-            format,
+            datatype: format.into(),
             version: VERSION.to_owned(),
             sample_rate_sps: None,
             hw: None,
             offset: 0,
-            other: [("core:recorder", recorder)].into_iter().collect(),
+            channels: 1,
+            dataset: None,
+            metadata_only: false,
+            trailing_bytes: 0,
+            sha512: None,
+            other: [("core:recorder", recorder), ("core:extensions", extensions)].into_iter().collect(),
         }
     }
 }
@@ -83,7 +105,7 @@ impl Metadata {
     /// Reads a document; `path` is only named in errors.
     ///
     /// # Errors
-    /// It is not JSON, not as SigMF has it, or of a kind we do not read (several channels, other sample types).
+    /// It is not JSON, not as SigMF has it, or it has more than 1024 channels or an extension that must be known.
     pub fn parse(path: &Path, text: &[u8]) -> Result<Metadata, FileError> {
         parse::metadata(path, text)
     }
@@ -109,11 +131,16 @@ impl Serialize for Metadata {
 impl Serialize for Global {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut object = Object::begin(to)?;
-        object.field("core:datatype", Some(self.format.sigmf_name()))?;
+        object.field("core:datatype", Some(&self.datatype.to_string()))?;
         object.field("core:version", Some(&self.version))?;
         object.number("core:sample_rate", self.sample_rate_sps)?;
         object.field("core:hw", self.hw.as_ref())?;
         object.field("core:offset", (self.offset != 0).then_some(&self.offset))?;
+        object.field("core:num_channels", (self.channels != 1).then_some(&self.channels))?;
+        object.field("core:dataset", self.dataset.as_ref())?;
+        object.field("core:metadata_only", self.metadata_only.then_some(&true))?;
+        object.field("core:trailing_bytes", (self.trailing_bytes != 0).then_some(&self.trailing_bytes))?;
+        object.field("core:sha512", self.sha512.as_ref())?;
         object.end(&self.other)
     }
 }
@@ -125,6 +152,7 @@ impl Serialize for Capture {
         object.field("core:global_index", self.global_index.as_ref())?;
         object.number("core:frequency", self.frequency_hz)?;
         object.field("core:datetime", self.datetime.as_ref())?;
+        object.field("core:header_bytes", (self.header_bytes != 0).then_some(&self.header_bytes))?;
         object.end(&self.other)
     }
 }
@@ -177,5 +205,7 @@ impl<M: SerializeMap> Object<M> {
     }
 }
 
-/// Of the specification.
+/// Version of the specification.
 const VERSION: &str = "1.2.0";
+/// The version of takt's own fields; docs/reference/json.md lists them.
+const EXTENSION: &str = "0.1.0";

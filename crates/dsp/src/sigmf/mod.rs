@@ -1,7 +1,8 @@
-//! SigMF recordings: samples in `NAME.sigmf-data`, what they are in `NAME.sigmf-meta`.
+//! SigMF recordings: samples in `NAME.sigmf-data`, what they are in `NAME.sigmf-meta`; or both in an archive, `NAME.sigmf`.
 //!
-//! Written after the specification, <https://sigmf.org> (1.2). What takt does not know is kept as it was read: fields,
-//! annotations, other people's namespaces.
+//! Written after the specification, <https://sigmf.org> (1.2). All its datatypes are read, one channel at a time, and data with
+//! another name, headers and trailers ([`Samples`]). Anything else is kept as it was read: fields, annotations, other people's
+//! namespaces.
 //!
 //! A [`Writer`] keeps a recording readable at any instant. Samples go to the data file first; then the metadata is written
 //! beside the old, brought to disk, and renamed over it. So a killed process leaves metadata that describe samples that
@@ -11,8 +12,8 @@
 //! that goes on. 26 000 captures are 5.5 MB; a checkpoint puts them together in 50 ms and brings them to disk in 20 ms (a
 //! shared machine of two cores). The limit of 64 MiB bounds it to about a second.
 //!
-//! Reading takes at most about three times the length of the file, beside the file itself. Fields of others are kept as text for
-//! that: [`Fields`].
+//! Reading metadata takes at most about four times the length of the file, beside the file itself. Fields of others are kept as
+//! text for that: [`Fields`].
 //!
 //! ```
 //! # fn main() -> Result<(), takt_dsp::file::FileError> {
@@ -36,45 +37,21 @@
 //! # }
 //! ```
 
+mod archive;
 mod fields;
+mod files;
+mod hash;
 mod metadata;
 mod parse;
 mod raw;
 mod reader;
+mod samples;
 mod writer;
 
 pub use fields::Fields;
+pub use files::base_name;
+pub use hash::Checksum;
 pub use metadata::{Annotation, Capture, Global, Metadata};
 pub use reader::Reader;
+pub use samples::Samples;
 pub use writer::Writer;
-
-use std::path::{Path, PathBuf};
-
-/// The two files of a recording, however it is named: by either of them, or without an extension.
-fn files(path: &Path) -> (PathBuf, PathBuf) {
-    let base = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("sigmf-meta" | "sigmf-data") => path.with_extension(""),
-        _ => path.to_owned(),
-    };
-    let with = |extension: &str| {
-        // Appended, not replaced: `run.1` becomes `run.1.sigmf-meta`.
-        let mut name = base.clone().into_os_string();
-        name.push(extension);
-        PathBuf::from(name)
-    };
-    (with(".sigmf-meta"), with(".sigmf-data"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_recording_is_found_by_any_of_its_names() {
-        for name in ["/tmp/run.1", "/tmp/run.1.sigmf-meta", "/tmp/run.1.sigmf-data"] {
-            let (meta, data) = files(Path::new(name));
-            assert_eq!(meta, Path::new("/tmp/run.1.sigmf-meta"));
-            assert_eq!(data, Path::new("/tmp/run.1.sigmf-data"));
-        }
-    }
-}

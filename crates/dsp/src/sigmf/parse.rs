@@ -9,15 +9,20 @@ use serde_json::value::RawValue;
 
 use super::fields::FieldsText;
 use super::raw::{self, Ended};
+use super::samples::MAX_CHANNELS;
 use super::{Annotation, Capture, Fields, Global, Metadata};
-use crate::file::{FileError, SampleFormat};
+use crate::file::{Datatype, FileError};
 
 /// Reads a metadata document. `path` is only named in errors.
 pub(super) fn metadata(path: &Path, text: &[u8]) -> Result<Metadata, FileError> {
     let document: &RawValue = serde_json::from_slice(text).map_err(|error| not_json(path, error))?;
     let mut top = Object::new(path, String::new(), document, Object::TOP)?;
     let global = global(top.required("global", "an object")?, path)?;
-    let captures = list(path, "captures", top.required("captures", "a list")?, Object::CAPTURE, capture)?;
+    let mut captures = list(path, "captures", top.required("captures", "a list")?, Object::CAPTURE, capture)?;
+    if captures.is_empty() {
+        // As the specification takes an empty list (1.2, captures).
+        captures.push(Capture { sample_start: global.offset, ..Capture::default() });
+    }
     let annotations = match top.take("annotations") {
         Some(annotations) => list(path, "annotations", annotations, Object::ANNOTATION, annotation)?,
         None => Vec::new(),
@@ -33,42 +38,44 @@ fn not_json(path: &Path, source: serde_json::Error) -> FileError {
 
 fn global(value: &RawValue, path: &Path) -> Result<Global, FileError> {
     let mut object = Object::new(path, "/global".to_owned(), value, Object::GLOBAL)?;
-    for (name, only) in [("core:num_channels", "1"), ("core:metadata_only", "false")] {
-        object.only(name, only, |found| found == only, "split the recording into one of a single channel")?;
-    }
-    object.only("core:trailing_bytes", "0 or absent", is_zero, "cut them off the data file")?;
     if let Some(found) = object.known("core:extensions").and_then(required_extension) {
         let fix = "if what it says does not matter here, make it optional";
         return Err(object.wrong("core:extensions", found, "extensions that are optional", fix));
     }
-    let fix = "rename the data file to NAME.sigmf-data and take this field away";
-    object.only("core:dataset", "absent", |_| false, fix)?;
-    let datatype = object.required("core:datatype", DATATYPES)?;
-    let format = text_of(datatype).and_then(|name| {
-        SampleFormat::ALL
-            .into_iter()
-            .find(|format| format.sigmf_name() == name || (name == "ci8_le" && *format == SampleFormat::Sc8))
-    });
-    let Some(format) = format else {
-        return Err(object.wrong("core:datatype", datatype, DATATYPES, "convert the samples to ci16_le or cf32_le"));
+    let found = object.required("core:datatype", DATATYPES)?;
+    let Some(datatype) = text_of(found).and_then(|name| name.parse::<Datatype>().ok()) else {
+        return Err(object.wrong("core:datatype", found, DATATYPES, NAME_IT));
     };
     let version = object.required("core:version", VERSION)?;
     let known = |version: &String| version.starts_with("1.") || version.starts_with("0.");
     let Some(version) = text_of(version).filter(known) else {
         return Err(object.wrong("core:version", version, VERSION, "convert the recording to SigMF 1.2"));
     };
+    let channels = |value: &RawValue| count_of(value).filter(|channels| (1..=MAX_CHANNELS).contains(channels));
+    let dataset = |value: &RawValue| text_of(value).filter(|name| is_file_name(name));
+    let sha512 = |value: &RawValue| text_of(value).filter(|hash| is_sha512(hash));
     Ok(Global {
-        format,
+        datatype,
         version,
         sample_rate_sps: object.number("core:sample_rate", |rate| rate > 0.0 && rate.is_finite(), RATE)?,
         hw: object.text("core:hw")?,
         offset: object.count("core:offset")?.unwrap_or(0),
+        channels: object.optional("core:num_channels", "1 to 1024 channels", CORRECT, channels)?.unwrap_or(1),
+        dataset: object.optional("core:dataset", "the name of a file in the same folder", BESIDE, dataset)?,
+        metadata_only: object.optional("core:metadata_only", "true or false", CORRECT, flag_of)?.unwrap_or(false),
+        trailing_bytes: object.count("core:trailing_bytes")?.unwrap_or(0),
+        sha512: object.optional("core:sha512", "128 hexadecimal digits", UNHASH, sha512)?,
         other: object.other,
     })
 }
 
-fn is_zero(text: &str) -> bool {
-    serde_json::from_str::<u64>(text).is_ok_and(|bytes| bytes == 0)
+/// A name that leads into no other folder.
+fn is_file_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0'])
+}
+
+fn is_sha512(text: &str) -> bool {
+    text.len() == 128 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// An extension without which, its author says, the recording must not be read (SigMF 1.2, `core:extensions`).
@@ -89,12 +96,12 @@ fn required_extension(extensions: &RawValue) -> Option<&RawValue> {
 }
 
 fn capture(mut object: Object<'_, '_>) -> Result<Capture, FileError> {
-    object.only("core:header_bytes", "0 or absent", is_zero, "strip the headers from the data file")?;
     Ok(Capture {
         sample_start: object.required_count("core:sample_start")?,
         global_index: object.count("core:global_index")?,
         frequency_hz: object.number("core:frequency", f64::is_finite, "a frequency in Hz")?,
         datetime: object.text("core:datetime")?,
+        header_bytes: object.count("core:header_bytes")?.unwrap_or(0),
         other: object.other,
     })
 }
@@ -156,11 +163,22 @@ struct Object<'p, 't> {
 impl<'p, 't> Object<'p, 't> {
     const TOP: Known = (&["global", "captures", "annotations"], &[]);
     const GLOBAL: Known = (
-        &["core:dataset", "core:datatype", "core:version", "core:sample_rate", "core:hw", "core:offset"],
-        &["core:num_channels", "core:metadata_only", "core:trailing_bytes", "core:extensions"],
+        &[
+            "core:datatype",
+            "core:version",
+            "core:sample_rate",
+            "core:hw",
+            "core:offset",
+            "core:num_channels",
+            "core:dataset",
+            "core:metadata_only",
+            "core:trailing_bytes",
+            "core:sha512",
+        ],
+        &["core:extensions"],
     );
     const CAPTURE: Known =
-        (&["core:sample_start", "core:global_index", "core:frequency", "core:datetime"], &["core:header_bytes"]);
+        (&["core:sample_start", "core:global_index", "core:frequency", "core:datetime", "core:header_bytes"], &[]);
     const ANNOTATION: Known = (&["core:sample_start", "core:sample_count"], &[]);
 
     fn new(
@@ -173,7 +191,7 @@ impl<'p, 't> Object<'p, 't> {
         let walked = raw::each_field(value.get(), |name, value| {
             let is_taken = taken.iter().find(|known| **known == name);
             if let Some(name) = is_taken.or_else(|| looked_at.iter().find(|known| **known == name)) {
-                // Of a name that stands there twice the last counts.
+                // If a name stands there twice the last counts.
                 known.retain(|(known, _)| known != name);
                 known.push((*name, value));
             }
@@ -202,14 +220,6 @@ impl<'p, 't> Object<'p, 't> {
         Some(self.known.remove(at).1)
     }
 
-    /// Refuses a field that is there and is not the only thing that takt reads.
-    fn only(&self, name: &str, expected: &str, legal: impl Fn(&str) -> bool, fix: &str) -> Result<(), FileError> {
-        match self.known(name).filter(|found| !legal(found.get())) {
-            Some(found) => Err(self.wrong(name, found, expected, fix)),
-            None => Ok(()),
-        }
-    }
-
     fn required(&mut self, name: &str, expected: &str) -> Result<&'t RawValue, FileError> {
         let place = format!("{}/{name}", self.place);
         self.take(name).ok_or_else(|| FileError::unexpected(self.path, place, "missing", expected, RESTORE))
@@ -225,24 +235,33 @@ impl<'p, 't> Object<'p, 't> {
         &mut self,
         name: &str,
         expected: &str,
+        fix: &str,
         read: impl Fn(&RawValue) -> Option<T>,
     ) -> Result<Option<T>, FileError> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        read(value).map(Some).ok_or_else(|| self.wrong(name, value, expected, CORRECT))
+        read(value).map(Some).ok_or_else(|| self.wrong(name, value, expected, fix))
     }
 
     fn count(&mut self, name: &str) -> Result<Option<u64>, FileError> {
-        self.optional(name, COUNT, |value| serde_json::from_str(value.get()).ok())
+        self.optional(name, COUNT, CORRECT, count_of)
     }
 
     fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
-        self.optional(name, "text", text_of)
+        self.optional(name, "text", CORRECT, text_of)
     }
 
     fn number(&mut self, name: &str, legal: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, FileError> {
         let read = |value: &RawValue| serde_json::from_str(value.get()).ok().filter(|number| legal(*number));
-        self.optional(name, expected, read)
+        self.optional(name, expected, CORRECT, read)
     }
+}
+
+fn count_of(value: &RawValue) -> Option<u64> {
+    serde_json::from_str(value.get()).ok()
+}
+
+fn flag_of(value: &RawValue) -> Option<bool> {
+    serde_json::from_str(value.get()).ok()
 }
 
 fn text_of(value: &RawValue) -> Option<String> {
@@ -258,10 +277,13 @@ fn wrong(path: &Path, place: String, found: &RawValue, expected: &str, fix: &str
     FileError::unexpected(path, place, &text, expected, fix)
 }
 
-const DATATYPES: &str = "ci16_le, ci8 or cf32_le";
+const DATATYPES: &str = "a datatype of SigMF, such as ci16_le, cf32_be or ru8";
+const NAME_IT: &str = "name one: c (complex) or r (real), the type of its numbers, and the order of their bytes";
 const VERSION: &str = "a version such as 1.2.0";
 const RATE: &str = "a number of samples a second above 0";
 const COUNT: &str = "a whole number from 0";
 const RESTORE: &str =
     "use a recording that follows the SigMF specification; this file may be cut off or of another kind";
 const CORRECT: &str = "correct the field";
+const BESIDE: &str = "put the data file beside the metadata, and name it without its folder";
+const UNHASH: &str = "correct the field, or take it away";

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use num_complex::Complex32;
 
-use super::reader::LIMIT_BYTES;
-use super::{Annotation, Capture, Fields, Global, Metadata, files};
+use super::files::{LIMIT_BYTES, pair};
+use super::hash::{self, SEALED_BYTES};
+use super::{Annotation, Capture, Fields, Global, Metadata};
 use crate::file::{Existing, FileError, SampleWriter};
 
 /// A recording being written.
@@ -24,12 +25,18 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates both files. The name is taken as [`Reader::open`](super::Reader::open) takes it.
+    /// Creates both files; the name is that of either, or their common part. The samples will be of one channel and alone in their
+    /// file, whatever `global` says of that.
     ///
     /// # Errors
-    /// If the system refuses, or either file is there and shall be kept.
+    /// If the system refuses, either file is there and shall be kept, or takt writes no such datatype.
     pub fn create(path: &Path, global: Global, existing: Existing) -> Result<Writer, FileError> {
-        let (meta, data) = files(path);
+        let (meta, data) = pair(path);
+        let Some(format) = global.datatype.native() else {
+            let found = format!("\"{}\"", global.datatype);
+            let fix = "write one of these";
+            return Err(FileError::unexpected(&meta, "/global/core:datatype", &found, "ci16_le, ci8 or cf32_le", fix));
+        };
         if meta.exists() {
             match existing {
                 Existing::Keep => return Err(FileError::Exists { path: meta }),
@@ -40,7 +47,9 @@ impl Writer {
                 }
             }
         }
-        let data = SampleWriter::create(&data, global.format, existing)?;
+        let data = SampleWriter::create(&data, format, existing)?;
+        let (channels, trailing_bytes) = (1, 0);
+        let global = Global { channels, trailing_bytes, dataset: None, metadata_only: false, sha512: None, ..global };
         let captures = vec![Capture { sample_start: global.offset, ..Capture::default() }];
         let metadata = Metadata { global, captures, annotations: vec![], other: Fields::default() };
         let mut writer = Writer { meta, metadata, news: true, data };
@@ -48,18 +57,17 @@ impl Writer {
         Ok(writer)
     }
 
-    /// What follows is a new run of samples. A run without samples is replaced by its successor. `sample_start` is set
-    /// here.
+    /// Begins a new run of samples. A run without samples is replaced by its successor. `sample_start` is set here.
     pub fn begin_capture(&mut self, capture: Capture) {
         let sample_start = self.metadata.global.offset.saturating_add(self.data.samples());
         let captures = &mut self.metadata.captures;
         // In order: only the last ones can have begun here.
         while captures.pop_if(|last| last.sample_start >= sample_start).is_some() {}
-        captures.push(Capture { sample_start, ..capture });
+        captures.push(Capture { sample_start, header_bytes: 0, ..capture });
         self.news = true;
     }
 
-    /// What the recording says of its rate, in samples a second, where that was not known at first.
+    /// Sets the recording's rate, in samples a second, if that was not known at first.
     pub fn set_sample_rate(&mut self, sample_rate_sps: f64) {
         self.metadata.global.sample_rate_sps = Some(sample_rate_sps);
         self.news = true;
@@ -105,19 +113,33 @@ impl Writer {
         Ok(self.metadata)
     }
 
+    /// As [`finish`](Writer::finish), with `core:sha512` of a data file of up to 256 MiB. It reads that back once all samples are
+    /// written, so that no hash delays the disk.
+    ///
+    /// # Errors
+    /// As [`checkpoint`](Writer::checkpoint). A file that can't be read back gets no hash.
+    pub fn seal(mut self) -> Result<Metadata, FileError> {
+        let path = self.data.path();
+        let about = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        if let Some((bytes, file)) = about.ok().filter(|(bytes, _)| *bytes <= SEALED_BYTES) {
+            self.metadata.global.sha512 = hash::sha512(&file, 0, bytes, path).ok();
+        }
+        self.finish()
+    }
+
     /// Samples written.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.data.samples()
     }
 
-    /// Of these, how many were beyond full scale.
+    /// Samples among these that were beyond full scale.
     #[must_use]
     pub fn clipped(&self) -> u64 {
         self.data.clipped()
     }
 
-    /// What the recording will say of itself.
+    /// The recording's future metadata.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.metadata

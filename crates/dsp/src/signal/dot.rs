@@ -8,7 +8,7 @@ use num_complex::Complex32;
 /// Products taken together; slices are whole multiples of it.
 pub(crate) const LANES: usize = 8;
 
-/// The sum of `taps[k] * (re[k] + j im[k])`. What does not fill a vector is left out.
+/// The sum of `taps[k] * (re[k] + j im[k])`. The rest that does not fill a vector is left out.
 #[inline]
 pub(crate) fn dot(taps: &[f32], re: &[f32], im: &[f32]) -> Complex32 {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
-//! What is in a signal: a tone by least squares, and a power spectrum. For judging, not for the sample path: they allocate.
+//! Contents of a signal: a tone by least squares, and a power spectrum. For judging, not for the sample path: they
+//! allocate.
 
 use num_complex::{Complex32, Complex64};
-use rustfft::FftPlanner;
 
 /// A tone found in a block of samples: `amplitude * exp(j (phase_rad + 2 pi frequency * n))`, n = 0 at the first sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub fn estimate_tone(samples: &[Complex32]) -> Option<ToneEstimate> {
     // Twice the length: the highest bin lies within a quarter of a cycle of the maximum, well inside its main lobe.
     let mut bins = x.clone();
     bins.resize(2 * n, Complex64::default());
-    FftPlanner::new().plan_fft_forward(2 * n).process(&mut bins);
+    takt_fft::forward64(2 * n).process(&mut bins);
     let peak = (0..bins.len()).max_by(|&a, &b| bins[a].norm_sqr().total_cmp(&bins[b].norm_sqr()))?;
     let coarse = peak as f64 / (2 * n) as f64;
     let half_bin = 0.5 / n as f64;
@@ -76,7 +76,7 @@ pub fn power_spectrum(samples: &[Complex32], bins: usize) -> Vec<f64> {
     assert!(bins > 0 && samples.len() >= bins, "a spectrum of {bins} bins needs as many samples");
     let window: Vec<f64> = (0..bins).map(|k| blackman_harris(k as f64 / bins as f64)).collect();
     let gain = window.iter().sum::<f64>().powi(2);
-    let fft = FftPlanner::new().plan_fft_forward(bins);
+    let fft = takt_fft::forward64(bins);
     let mut power = vec![0.0; bins];
     let hop = (bins / 2).max(1);
     let blocks = (samples.len() - bins) / hop + 1;
@@ -110,7 +110,7 @@ fn correlate(x: &[Complex64], frequency: f64) -> Complex64 {
     x.iter().enumerate().map(|(n, x)| x * turn(frequency, n).conj()).sum()
 }
 
-/// Where `f` is highest between `low` and `high`, if it has one maximum there: golden sections.
+/// Argument for which `f` is highest between `low` and `high`, if it has one maximum there: golden sections.
 fn maximum(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));

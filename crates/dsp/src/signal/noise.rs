@@ -91,6 +91,11 @@ fn rounded(x: f32) -> i16 {
     (whole.copysign(within) + 1.5 * NO_ROOM).to_bits() as u16 as i16
 }
 
+/// Random words that seed and counter alone decide. Noise has the counters whose `upper` is 0.
+pub(super) fn words(seed: u64, counter: u64, upper: u64) -> [u32; 4] {
+    philox(&keys(seed), counter, upper)
+}
+
 /// Ten rounds of Philox4x32, `upper` being the upper half of the counter.
 ///
 /// The words travel in the lower halves of 64 bits, so that a product's two halves need no shuffling; what is left in the upper

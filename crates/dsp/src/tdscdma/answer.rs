@@ -6,9 +6,9 @@ use super::burst::{CODE_BITS, Reader, SYMBOLS, Writer};
 use super::codes::{Symbols, qpsk, soft};
 use super::{Cell, SLOT_CHIPS};
 
-/// What a block's CRC said.
+/// Result of a block's CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum BlockAnswer {
     /// It holds.
     Ack,
     /// It does not: send the block again.
@@ -33,7 +33,7 @@ pub struct AnswerBurst {
 }
 
 impl AnswerBurst {
-    /// Of a cell.
+    /// Burst of a cell.
     #[must_use]
     pub fn new(cell: Cell) -> AnswerBurst {
         AnswerBurst { writer: Writer::new(cell), reader: Reader::new(cell) }
@@ -47,15 +47,15 @@ impl AnswerBurst {
     ///
     /// ```
     /// use takt_base::Complex32;
-    /// use takt_dsp::tdscdma::{Answer, AnswerBurst, Cell, SLOT_CHIPS};
+    /// use takt_dsp::tdscdma::{AnswerBurst, BlockAnswer, Cell, SLOT_CHIPS};
     /// let (mut burst, mut chips) = (AnswerBurst::new(Cell::default()), [Complex32::default(); SLOT_CHIPS]);
-    /// burst.transmit(Answer::Nack, 77, &mut chips);
-    /// assert_eq!(burst.receive(&chips), Some((Answer::Nack, 77)));
+    /// burst.transmit(BlockAnswer::Nack, 77, &mut chips);
+    /// assert_eq!(burst.receive(&chips), Some((BlockAnswer::Nack, 77)));
     /// ```
-    pub fn transmit(&self, answer: Answer, number: u64, chips: &mut [Complex32]) {
+    pub fn transmit(&self, answer: BlockAnswer, number: u64, chips: &mut [Complex32]) {
         assert_eq!(chips.len(), SLOT_CHIPS, "the chips of a slot");
         let bit = |place: usize| match number_bit(place) {
-            _ if place < REPEATED => u8::from(answer == Answer::Nack),
+            _ if place < REPEATED => u8::from(answer == BlockAnswer::Nack),
             Some(bit) => (number >> bit & 1) as u8,
             None => 0,
         };
@@ -71,7 +71,7 @@ impl AnswerBurst {
     ///
     /// # Panics
     /// If there are not [`SLOT_CHIPS`] chips.
-    pub fn receive(&mut self, chips: &[Complex32]) -> Option<(Answer, u16)> {
+    pub fn receive(&mut self, chips: &[Complex32]) -> Option<(BlockAnswer, u16)> {
         assert_eq!(chips.len(), SLOT_CHIPS, "the chips of a slot");
         let mut values = [[0.0; 2]; SYMBOLS];
         let channel = self.reader.read(chips, |n, symbols| values[n] = soft(symbols[0]));
@@ -79,7 +79,7 @@ impl AnswerBurst {
             return None;
         }
         let values = values.as_flattened();
-        let answer = if values[..REPEATED].iter().sum::<f32>() > 0.0 { Answer::Ack } else { Answer::Nack };
+        let answer = if values[..REPEATED].iter().sum::<f32>() > 0.0 { BlockAnswer::Ack } else { BlockAnswer::Nack };
         let mut sums = [0.0; NUMBER_BITS];
         for (place, value) in values.iter().enumerate() {
             if let Some(bit) = number_bit(place) {

@@ -18,7 +18,7 @@ pub(super) const CODE_BITS: usize = 2 * SYMBOLS;
 /// Chips of both data fields.
 const DATA: usize = 2 * DATA_CHIPS;
 
-/// Where the second data field begins.
+/// Start of the second data field.
 const SECOND: usize = DATA_CHIPS + MIDAMBLE_CHIPS;
 
 /// Writes bursts of a cell.

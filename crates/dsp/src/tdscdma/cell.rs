@@ -1,4 +1,4 @@
-//! What tells one cell from another: its midamble and its scrambling code.
+//! Marks of a cell: its midamble and its scrambling code.
 
 use num_complex::Complex32;
 

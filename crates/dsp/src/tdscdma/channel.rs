@@ -57,12 +57,11 @@ impl Estimator {
     pub(super) fn new(cell: Cell) -> Estimator {
         let period: [Complex32; PERIOD] = std::array::from_fn(|i| cell.midamble_chip(i));
         let mut spectrum = period.map(|chip| Complex64::new(chip.re.into(), chip.im.into()));
-        let mut planner = rustfft::FftPlanner::new();
-        planner.plan_fft_forward(PERIOD).process(&mut spectrum);
+        takt_fft::forward64(PERIOD).process(&mut spectrum);
         // A code with a hole in its spectrum has no inverse; what lies there is left out.
         let floor = 1e-3 * PERIOD as f64;
         spectrum.iter_mut().for_each(|x| *x = if x.norm_sqr() > floor { x.inv() } else { Complex64::default() });
-        planner.plan_fft_inverse(PERIOD).process(&mut spectrum);
+        takt_fft::inverse64(PERIOD).process(&mut spectrum);
         let inverse = spectrum.map(|x| x / PERIOD as f64).map(|x| Complex32::new(x.re as f32, x.im as f32));
         Estimator {
             inverse: Parts::from_fn(|i| inverse[(2 * PERIOD - i) % PERIOD]),
@@ -95,7 +94,7 @@ vectorised!(fn take_away(
     taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, observed: &mut Parts<PERIOD>,
 ) = take_away_scalar);
 
-/// What is left of the stretch when the midambles of all paths are taken away.
+/// Leaves the rest of the stretch without the midambles of all paths.
 #[inline(always)]
 fn take_away_scalar(taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, observed: &mut Parts<PERIOD>) {
     for (t, tap) in taps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a base station sends.
+//! Transmission of a base station.
 
 use num_complex::Complex32;
 
@@ -11,13 +11,13 @@ use crate::{lte, umts};
 /// The parity of a block: gCRC24 of TS 25.222, 4.2.1, which LTE calls CRC24B.
 pub(super) const PARITY: Crc = Crc::Crc24B;
 
-/// What scrambles the bits of a block, so that no bits at all are no block: c_init of a Gold sequence.
+/// Scrambles the bits of a block, so that no bits at all are no block: c_init of a Gold sequence.
 const SCRAMBLING: u32 = 0x7d5c_ad3a;
 
 /// How a block lies in its slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Of each slot.
+    /// Codes of each slot.
     pub(super) codes: usize,
     /// Payload and parity, K of the turbo code: as many as fit at rate 1/3.
     pub(super) block_bits: usize,
@@ -55,13 +55,13 @@ pub(super) fn scramble(block: &mut [u8]) {
 ///
 /// ```
 /// use takt_base::Complex32;
-/// use takt_dsp::tdscdma::{Answer, CHIPS, Cell, Downlink, Receiver};
+/// use takt_dsp::tdscdma::{BlockAnswer, CHIPS, Cell, Downlink, Receiver};
 /// let (mut downlink, mut receiver) = (Downlink::new(Cell::default(), 16)?, Receiver::new(Cell::default(), 16)?);
 /// let mut payload = vec![0; downlink.payload_bits()];
 /// let (mut chips, mut decoded) = (vec![Complex32::default(); CHIPS], payload.clone());
 /// downlink.payload(1, 77, &mut payload);
 /// downlink.transmit(&payload, &mut chips);
-/// assert_eq!(receiver.receive(&chips, &mut decoded).answer, Answer::Ack);
+/// assert_eq!(receiver.receive(&chips, &mut decoded).answer, BlockAnswer::Ack);
 /// assert_eq!(decoded, payload);
 /// # Ok::<_, takt_dsp::tdscdma::Error>(())
 /// ```

@@ -1,4 +1,4 @@
-//! What can be requested that a slot does not hold.
+//! Requests that a slot does not hold.
 
 /// A configuration that is refused when a plan is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -7,7 +7,7 @@
 pub enum Error {
     #[error("{codes} codes in a slot: there are 1 to 16 of 16 chips")]
     Codes {
-        /// What was requested.
+        /// The requested number.
         codes: usize,
     },
 }

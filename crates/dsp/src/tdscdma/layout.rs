@@ -1,4 +1,4 @@
-//! Where things lie in a subframe, TS 25.221 section 5A.1 and 5A.2.2 (1.28 Mcps).
+//! Layout of a subframe, TS 25.221 section 5A.1 and 5A.2.2 (1.28 Mcps).
 
 use std::ops::Range;
 

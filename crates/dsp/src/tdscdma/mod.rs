@@ -38,7 +38,7 @@ mod receiver;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Answer, AnswerBurst};
+pub use answer::{AnswerBurst, BlockAnswer};
 pub use cell::Cell;
 pub use convert::{Converter, slot_samples};
 pub use downlink::Downlink;

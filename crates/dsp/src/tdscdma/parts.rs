@@ -20,7 +20,7 @@ impl<const N: usize> Parts<N> {
         parts
     }
 
-    /// Of all chips together.
+    /// Power of all chips together.
     pub(super) fn power(&self) -> f32 {
         self.re.iter().zip(&self.im).map(|(re, im)| re * re + im * im).sum()
     }

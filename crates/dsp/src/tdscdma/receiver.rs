@@ -1,4 +1,4 @@
-//! What a terminal makes of a subframe.
+//! Reception of a subframe by a terminal.
 
 use num_complex::Complex32;
 
@@ -6,7 +6,7 @@ use super::burst::Reader;
 use super::channel::Channel;
 use super::codes::soft;
 use super::downlink::{PARITY, Shape, scramble};
-use super::{Answer, CHIPS, Cell, DOWNLINK_SLOTS, Error, SLOT_CHIPS, traffic_slot};
+use super::{BlockAnswer, CHIPS, Cell, DOWNLINK_SLOTS, Error, SLOT_CHIPS, traffic_slot};
 use crate::simd::vectorised;
 use crate::{turbo, umts};
 
@@ -16,11 +16,11 @@ const ITERATIONS: usize = 8;
 /// Mean magnitude of the soft values, which suits the decoder's 8 bits.
 const MAGNITUDE: f32 = 20.0;
 
-/// What was made of a subframe.
+/// Result of a received subframe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reception {
-    /// What the CRC says.
-    pub answer: Answer,
+    /// Result of the CRC.
+    pub answer: BlockAnswer,
     /// Iterations that the decoder took.
     pub iterations: usize,
     /// Power of a chip over that of its noise, and of what the channel's estimate does not explain, over the block's slots;
@@ -95,7 +95,7 @@ impl Receiver {
     }
 
     /// Decodes the block of the slots that were taken in. `payload` is what was decided, which is what was sent if the
-    /// answer is [`Answer::Ack`].
+    /// answer is [`BlockAnswer::Ack`].
     ///
     /// # Panics
     /// If there are not [`Receiver::payload_bits`] bits.
@@ -108,7 +108,7 @@ impl Receiver {
             umts::crc_check(PARITY, block)
         });
         payload.copy_from_slice(&self.block[..self.shape.payload_bits()]);
-        let answer = if accepted.is_some() { Answer::Ack } else { Answer::Nack };
+        let answer = if accepted.is_some() { BlockAnswer::Ack } else { BlockAnswer::Nack };
         Reception { answer, iterations: accepted.unwrap_or(ITERATIONS), snr_db: self.snr_db() }
     }
 

@@ -20,7 +20,7 @@ fn add_noise(seed: u64, snr_db: f32, x: &mut [Complex32]) {
     x.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
 }
 
-/// Of so many subframes at a chip's ratio of signal to noise, those that are acknowledged; each of these is what was sent.
+/// Number of acknowledged subframes at a chip's ratio of signal to noise; each of these is what was sent.
 fn acknowledged(codes: usize, snr_db: f32, subframes: u64, through_samples: bool) -> usize {
     let mut receiver = Receiver::new(Cell::default(), codes).unwrap();
     let mut converter = Converter::new();
@@ -35,7 +35,7 @@ fn acknowledged(codes: usize, snr_db: f32, subframes: u64, through_samples: bool
             add_noise(number, snr_db, &mut chips);
         }
         let mut decoded = vec![0; payload.len()];
-        let ack = receiver.receive(&chips, &mut decoded).answer == Answer::Ack;
+        let ack = receiver.receive(&chips, &mut decoded).answer == BlockAnswer::Ack;
         assert!(!ack || decoded == payload, "subframe {number} is acknowledged, and is another");
         ack
     });
@@ -74,7 +74,7 @@ fn a_slot_is_the_same_whether_the_rest_of_the_subframe_is_there_or_not() {
     }
     let mut decoded = vec![0; payload.len()];
     let by_slot = receiver.decode(&mut decoded);
-    assert_eq!((by_slot.answer, &decoded), (Answer::Ack, &payload));
+    assert_eq!((by_slot.answer, &decoded), (BlockAnswer::Ack, &payload));
     assert_eq!(receiver.receive(&chips, &mut decoded), by_slot);
 }
 
@@ -83,11 +83,11 @@ fn silence_and_noise_are_no_blocks() {
     let mut receiver = Receiver::new(Cell::default(), 16).unwrap();
     let (mut chips, mut payload) = (vec![Complex32::default(); CHIPS], vec![0; receiver.payload_bits()]);
     let silence = receiver.receive(&chips, &mut payload);
-    assert_eq!((silence.answer, silence.snr_db), (Answer::Nack, f32::NEG_INFINITY));
+    assert_eq!((silence.answer, silence.snr_db), (BlockAnswer::Nack, f32::NEG_INFINITY));
     for seed in 0..50 {
         chips.fill(0.0.into());
         add_noise(seed, 0.0, &mut chips);
-        assert_eq!(receiver.receive(&chips, &mut payload).answer, Answer::Nack);
+        assert_eq!(receiver.receive(&chips, &mut payload).answer, BlockAnswer::Nack);
     }
 }
 
@@ -98,10 +98,10 @@ fn a_lost_slot_is_a_block_to_send_again_and_another_cells_is_not_heard() {
     let mut payload = vec![0; receiver.payload_bits()];
     let mut holed = chips.clone();
     holed[traffic_slot(3).start..traffic_slot(5).end].fill(0.0.into());
-    assert_eq!(receiver.receive(&holed, &mut payload).answer, Answer::Nack);
+    assert_eq!(receiver.receive(&holed, &mut payload).answer, BlockAnswer::Nack);
     let other = Cell { scrambling: 0x0c5f, ..Cell::default() };
     let mut elsewhere = Receiver::new(other, 16).unwrap();
-    assert_eq!(elsewhere.receive(&chips, &mut payload).answer, Answer::Nack);
+    assert_eq!(elsewhere.receive(&chips, &mut payload).answer, BlockAnswer::Nack);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn answers_arrive_with_their_number_through_samples_and_noise() {
     let (mut burst, mut converter) = (AnswerBurst::new(Cell::default()), Converter::new());
     let (mut chips, mut samples) = ([Complex32::default(); SLOT_CHIPS], [Complex32::default(); ANSWER_SAMPLES]);
     for number in (0..4096).step_by(97) {
-        let answer = if number % 2 == 0 { Answer::Ack } else { Answer::Nack };
+        let answer = if number % 2 == 0 { BlockAnswer::Ack } else { BlockAnswer::Nack };
         burst.transmit(answer, number, &mut chips);
         converter.answer_to_samples(&chips, &mut samples);
         add_noise(number, 3.0, &mut samples);
@@ -177,7 +177,7 @@ proptest! {
         let reception = Receiver::new(Cell::default(), codes).unwrap().receive(&received, &mut decoded);
         // An echo in counter-phase may leave next to nothing of the two.
         prop_assume!((Complex32::new(1.0, 0.0) + echo).norm() > 0.6 || apart > 0);
-        prop_assert_eq!((reception.answer, decoded), (Answer::Ack, payload));
+        prop_assert_eq!((reception.answer, decoded), (BlockAnswer::Ack, payload));
     }
 
     #[test]
@@ -192,7 +192,7 @@ proptest! {
         receiver.receive(&chips, &mut payload);
         // And nothing of it is left for the next.
         let (sent, clean) = subframe(3, 2);
-        prop_assert_eq!(receiver.receive(&clean, &mut payload).answer, Answer::Ack);
+        prop_assert_eq!(receiver.receive(&clean, &mut payload).answer, BlockAnswer::Ack);
         prop_assert_eq!(payload, sent);
     }
 }

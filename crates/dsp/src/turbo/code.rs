@@ -50,7 +50,7 @@ impl Code {
         }
     }
 
-    /// Where x and z of the tail of encoder `which` (0 or 1) are.
+    /// Places of x and z in the tail of encoder `which` (0 or 1).
     pub(super) fn tail(self, bits: usize, which: usize) -> [(usize, usize); 3] {
         match self {
             Code::Umts => std::array::from_fn(|j| {

@@ -44,11 +44,11 @@ pub struct Decoder {
     room: Box<[i8]>,
     /// The received LLRs: systematic, and the parity of each encoder.
     received: [Box<[Row]>; 3],
-    /// What the decoders take beside the parities.
+    /// Inputs of the decoders beside the parities.
     x: [Box<[Row]>; 2],
     /// The systematic LLRs with what the first decoder passed on.
     with_first: Box<[Row]>,
-    /// What the second found, in the order of its block and in that of the first.
+    /// Findings of the second, in the order of its block and in that of the first.
     second: [Box<[Row]>; 2],
     kept: Box<[States]>,
     borders: [Borders; 2],
@@ -153,7 +153,7 @@ impl Decoder {
         run(self.level, back, pass);
     }
 
-    /// What both constituent decoders decide on together.
+    /// Joint decision of both constituent decoders.
     fn decide(&mut self, decided: &mut [u8]) {
         assert_eq!(decided.len(), self.block_bits, "room for the bits of a block");
         self.level.run(Decide {

@@ -1,4 +1,4 @@
-//! What one constituent decoder passes to the other, carried through the interleaver.
+//! Values that one constituent decoder passes to the other, carried through the interleaver.
 //!
 //! With W windows of T steps, bit i stands in row i mod T, lane i / T. An LTE interleaver moves whole rows if W divides K:
 //! with pi(i) = f1 i + f2 i^2 mod K, pi(i + T) = pi(i) mod T, so the bits of a row come from one row and only the lanes change
@@ -8,7 +8,7 @@ use super::lanes::{Lanes, Task};
 use super::pass::MAX_EXTRINSIC;
 use super::row::{LANES, Row, rows};
 
-/// Of what is found, 3/4 is passed on (times 2^15).
+/// Share of the findings that is passed on, 3/4 (times 2^15).
 const PASSED_ON: i16 = 3 << 13;
 
 /// How a block lies in rows: windows, steps of each, and how many places at the start of the first window are not used.
@@ -26,7 +26,7 @@ impl Shape {
     }
 }
 
-/// Where each row goes.
+/// Destination of each row.
 #[derive(Clone, Debug)]
 pub(super) enum Route {
     Rows(WholeRows),
@@ -99,7 +99,8 @@ impl Carry for &WholeRows {
     }
 }
 
-/// Where each cell of a row goes, in rows laid out one after the other. Those that hold no bit go behind the last row.
+/// Destination of each cell of a row, in rows laid out one after the other. Those that hold no bit go behind the last
+/// row.
 #[derive(Clone, Debug)]
 pub(super) struct SingleCells(Box<[[u16; LANES]]>);
 
@@ -133,7 +134,7 @@ impl Form for With<'_> {
     }
 }
 
-/// What was found.
+/// Passes on what was found, unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Found;
 

@@ -36,7 +36,7 @@ pub(super) trait Lanes: Copy {
     fn permute(self, row: &Row, from: &Row) -> Row;
 }
 
-/// What is done with the fastest instructions there are.
+/// Work that is done with the fastest instructions there are.
 pub(super) trait Task {
     type Output;
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;

@@ -18,7 +18,7 @@ use super::trellis::{Metrics, backward, extrinsic, forward, load, normalised, st
 
 /// Soft inputs are limited to this by their type.
 const MAX_INPUT: i16 = 128;
-/// What one constituent decoder passes to the other is limited to this.
+/// Values that one constituent decoder passes to the other are limited to this.
 pub(super) const MAX_EXTRINSIC: i16 = 767;
 /// The metric of a state that cannot be, beside 0.
 const IMPOSSIBLE: i16 = 4000;
@@ -41,7 +41,7 @@ const KNOWN: [i16; 8] = {
     metrics
 };
 
-/// What a constituent decoder keeps from one iteration to the next.
+/// Values that a constituent decoder keeps from one iteration to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Borders {
     /// Metrics where training towards the right starts, and where training towards the left does.
@@ -75,7 +75,7 @@ pub(super) struct Pass<'a, C, F> {
     pub(super) p: &'a [Row],
     /// In which form what is found beyond x is passed on.
     pub(super) form: F,
-    /// Where that is kept, row by row.
+    /// Store of that, row by row.
     pub(super) output: &'a mut [Row],
     /// How it goes through the interleaver, and to where.
     pub(super) carry: C,

@@ -1,5 +1,5 @@
 //! The parallel concatenation of two constituent encoders with an interleaver between, as both turbo codes have it
-//! (TS 25.212 section 4.2.3.2, TS 36.212 section 5.1.3.2). What comes out is ordered by the standard's own module.
+//! (TS 25.212 section 4.2.3.2, TS 36.212 section 5.1.3.2). The standard's own module orders the output.
 
 use super::rsc::Registers;
 use crate::bits;

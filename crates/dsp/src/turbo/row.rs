@@ -1,5 +1,5 @@
-//! A row: one 16-bit value for each of 32 lanes. What the lanes are is up to who fills the rows: the windows of one block,
-//! or as many blocks.
+//! A row: one 16-bit value for each of 32 lanes. The meaning of the lanes is up to whoever fills the rows: the windows
+//! of one block, or as many blocks.
 
 /// Lanes of a row.
 pub(super) const LANES: usize = 32;

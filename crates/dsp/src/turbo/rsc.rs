@@ -15,7 +15,7 @@ impl Registers {
     #[inline]
     pub(crate) fn encode(&mut self, inputs: u64, count: u32) -> u64 {
         let last = self.0;
-        // What is in the registers adds to the first three inputs.
+        // The registers' contents add to the first three inputs.
         let mut a = inputs ^ last >> 62 ^ last >> 61;
         a ^= a << 2 ^ a << 3;
         a ^= a << 4 ^ a << 6;

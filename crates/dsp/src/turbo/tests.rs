@@ -9,8 +9,9 @@ use super::{BatchDecoder, Decoder, Level};
 use crate::turbo::rsc::tests::by_the_figure;
 use proptest::prelude::*;
 
-/// What each bit's soft value gains from the code: the best path with a 0 there, less the best with a 1, less x. A path's metric
-/// is what its ones cost; all paths are tried, through the encoder of the standard's figure, and ended by its tail.
+/// Gain of each bit's soft value by the code: the best path with a 0 there, less the best with a 1, less x. A path's
+/// metric is what its ones cost; all paths are tried, through the encoder of the standard's figure, and ended by its
+/// tail.
 fn by_every_path(x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> {
     let steps = x.len();
     let metric = |path: u32| -> i32 {
@@ -104,7 +105,7 @@ proptest! {
     }
 }
 
-/// What plain Rust makes, which every other level makes as well.
+/// Result of plain Rust, which every other level gives as well.
 fn on_all_levels_alike<T: PartialEq>(make: impl Fn(Level) -> T) -> T {
     let mut all = Level::all().map(make);
     let plain = all.next().unwrap();

@@ -43,8 +43,8 @@ pub(super) fn backward<L: Lanes>(l: L, b: Metrics<L>, x: L::Group, p: L::Group) 
     ]
 }
 
-/// What a step says of its systematic bit beyond `x`, from the metrics before it (`a`) and behind it (`b`). The four
-/// maxima are over the branches of one (u, z) each.
+/// A step's extrinsic value of its systematic bit beyond `x`, from the metrics before it (`a`) and behind it (`b`). The
+/// four maxima are over the branches of one (u, z) each.
 #[inline(always)]
 pub(super) fn extrinsic<L: Lanes>(l: L, a: Metrics<L>, b: Metrics<L>, p: L::Group) -> L::Group {
     let zero = l.max(best(l, a, b, [0, 1, 6, 7], [0, 4, 7, 3]), l.sub(best(l, a, b, [2, 3, 4, 5], [5, 1, 2, 6]), p));

@@ -1,4 +1,4 @@
-//! What a configuration of the chain can ask for that TS 25.212 does not have.
+//! Configurations of the chain that TS 25.212 does not have.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 /// A shape that the standard does not have. Kernels are refused when they are built, never in a slot.

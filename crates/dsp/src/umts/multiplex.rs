@@ -19,8 +19,8 @@ pub fn multiplex<'a>(channels: impl IntoIterator<Item = &'a [u8]>, frame: &mut [
     frame[at..].fill(DTX);
 }
 
-/// Takes [`multiplex`] back, soft values or bits: what each transport channel has in `frame`. What follows the last channel is
-/// dropped.
+/// Takes [`multiplex`] back, soft values or bits: what each transport channel has in `frame`. Values behind the last
+/// channel are dropped.
 ///
 /// # Panics
 /// If the channels want more than `frame` has.
@@ -32,7 +32,7 @@ pub fn demultiplex<'a, T: Binary>(frame: &[T], channels: impl IntoIterator<Item 
     }
 }
 
-/// What each of `count` physical channels carries: equal pieces of a multiplexed frame (section 4.2.10).
+/// Bits of each of `count` physical channels: equal pieces of a multiplexed frame (section 4.2.10).
 ///
 /// # Panics
 /// If there are no `count` equal pieces.

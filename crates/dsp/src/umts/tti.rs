@@ -43,7 +43,7 @@ impl Tti {
     }
 
     /// How long a block of `bits` becomes by radio frame size equalisation, the next multiple of F (TS 25.212 section
-    /// 4.2.4; uplink only). What the appended bits are is left to the sender.
+    /// 4.2.4; uplink only). The sender chooses the appended bits.
     pub const fn equalised(self, bits: usize) -> usize {
         bits.next_multiple_of(self.frames())
     }

@@ -1,11 +1,10 @@
 //! Decoding the convolutional code: Viterbi's algorithm on soft values.
 //!
-//! A state is the last eight bits, the newest highest. State s comes from 2 s and 2 s + 1 (modulo 256), and s and s + 128 have
-//! the same two predecessors: a butterfly. All generators tap their newest and their oldest bit, so the four branches of a
-//! butterfly carry one metric with two signs. Metrics are 16 bits and renormalised every few steps: two paths that lead to one
-//! state differ by at most what eight steps can bring, 2 * 8 * 3 * 128.
+//! A state is the last eight bits, the newest highest; a step is 128 [`butterflies`]. Metrics are 16 bits and renormalised every
+//! few steps: two paths that lead to one state differ by at most what eight steps can bring, 2 * 8 * 3 * 128.
 
 use super::{Coding, ConvolutionalRate};
+use crate::butterflies;
 use crate::simd::vectorised;
 
 /// A maximum-likelihood decoder for the code blocks of the standard, up to 504 bits.
@@ -44,10 +43,7 @@ impl Viterbi {
     pub fn new(rate: ConvolutionalRate) -> Viterbi {
         let mut branches = Box::new([[0; BUTTERFLIES]; 3]);
         for (signs, generator) in branches.iter_mut().zip(generators(rate)) {
-            for (s, sign) in signs.iter_mut().enumerate() {
-                // Input 0 from state 2 s: that is what the registers hold, the newest bit being the input's.
-                *sign = 1 - 2 * (((2 * s as u32) & generator).count_ones() & 1) as i16;
-            }
+            *signs = butterflies::branch_signs(*generator);
         }
         Viterbi { rate, branches, decisions: vec![[0; STATES]; LONGEST + 8].into() }
     }
@@ -102,18 +98,7 @@ fn step_scalar(
     after: &mut Metrics,
     decisions: &mut [u8; STATES],
 ) {
-    let (zeros, ones) = after.split_at_mut(BUTTERFLIES);
-    let (from_zeros, from_ones) = decisions.split_at_mut(BUTTERFLIES);
-    for s in 0..BUTTERFLIES {
-        let gain = branches[0][s] * llrs[0] + branches[1][s] * llrs[1] + branches[2][s] * llrs[2];
-        let (even, odd) = (before[2 * s], before[2 * s + 1]);
-        let (a, b) = (even + gain, odd - gain);
-        zeros[s] = a.max(b);
-        from_zeros[s] = u8::from(b > a);
-        let (a, b) = (even - gain, odd + gain);
-        ones[s] = a.max(b);
-        from_ones[s] = u8::from(b > a);
-    }
+    butterflies::step(branches, llrs, before, after, decisions);
 }
 
 /// G0, G1 (G2) with the newest bit highest (TS 25.212 section 4.2.3.1, Figure 3).
@@ -209,7 +194,7 @@ mod tests {
         }
     }
 
-    /// What the best path from state 0 to state 0 gains.
+    /// Gain of the best path from state 0 to state 0.
     fn best_gain(rate: ConvolutionalRate, llrs: &[i8]) -> i32 {
         let outputs = generators(rate);
         let steps = llrs.len() / outputs.len();

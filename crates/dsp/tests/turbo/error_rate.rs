@@ -13,7 +13,7 @@ struct Point {
     code: Code,
     iterations: usize,
     eb_n0_db: f32,
-    /// Of the peer.
+    /// Error rate of the peer.
     rate: f64,
     blocks: usize,
 }

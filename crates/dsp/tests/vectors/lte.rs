@@ -1,7 +1,6 @@
 //! The vectors of LTE: each step of TS 36.212 and 36.211, then whole transport blocks with one and with two code blocks.
 
 use crate::file::{bits, bytes, every_wrong_bit_shows, list, made, number, open, text};
-use rustfft::FftPlanner;
 use serde_json::Value;
 use takt_base::Complex32;
 use takt_dsp::crc::Crc;
@@ -162,7 +161,7 @@ fn an_uplink_code_word_of_two_blocks_is_that_of_others() {
     let values: Vec<f32> =
         bytes(text(&vector, "grid_f32le_hex")).as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
     let mut grid: Vec<Complex32> = values.as_chunks().0.iter().map(|&[re, im]| Complex32::new(re, im)).collect();
-    let transform = FftPlanner::new().plan_fft_inverse(carriers);
+    let transform = takt_fft::inverse(carriers);
     let mut symbols = Vec::new();
     for (l, symbol) in grid.chunks_mut(carriers).enumerate().filter(|(l, _)| l % 7 != 3) {
         assert!(l < 14);

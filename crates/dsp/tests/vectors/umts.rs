@@ -199,7 +199,7 @@ fn the_traffic_channel_alone_in_its_frame_is_that_of_others_forth_and_back() {
     }
 }
 
-/// What the traffic and the signalling channel have of a radio frame.
+/// Shares of the traffic and the signalling channel in a radio frame.
 fn shares_of_both_channels(frame_bits: usize) -> [usize; 2] {
     let demand = |bits, tti| Demand { attribute: 256, bits, tti };
     let mut given = [0; 2];

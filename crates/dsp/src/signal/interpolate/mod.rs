@@ -32,10 +32,10 @@ pub const MAX_RATIO: f64 = 1200.0;
 /// Rows of taps for a sample of the slower side.
 pub(crate) const PHASES: f64 = 512.0;
 
-/// Where outputs lie among inputs: output n at input `whole + part / den - lag + n * (step_whole + step_part / den)`.
+/// Places of outputs among inputs: output n at input `whole + part / den - lag + n * (step_whole + step_part / den)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Places {
-    /// Of output 0.
+    /// Whole part of output 0.
     pub whole: i64,
     /// Below `den`.
     pub part: u64,
@@ -89,9 +89,9 @@ impl Places {
     }
 }
 
-/// What lies between a signal and whoever hears it.
+/// Path between a signal and whoever hears it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passage {
+pub struct PathParams {
     /// Outputs among inputs.
     pub places: Places,
     /// Inputs there are; zero elsewhere.
@@ -104,7 +104,7 @@ pub struct Passage {
     pub output: (Tick, u32),
     /// By how many inputs the places lie behind the outputs' own instants: the shift turns by the outputs' clock.
     pub delay: f64,
-    /// What the result is multiplied by.
+    /// Factor of the result.
     pub gain: Complex32,
 }
 
@@ -112,9 +112,9 @@ pub struct Passage {
 ///
 /// ```
 /// use takt_base::{Complex32, Tick};
-/// use takt_dsp::{Interpolator, Passage, Places, Taps};
+/// use takt_dsp::{Interpolator, PathParams, Places, Taps};
 /// let steady = vec![Complex32::new(0.5, 0.0); 400];
-/// let passage = Passage {
+/// let passage = PathParams {
 ///     places: Places { whole: 100, part: 0, den: 3, step_whole: 1, step_part: 1, lag: 0.25 },
 ///     len: 400,
 ///     shift_turns: 0.0,
@@ -155,7 +155,7 @@ impl Interpolator {
     pub fn add(
         &mut self,
         taps: &mut Taps,
-        passage: Passage,
+        passage: PathParams,
         out: &mut [Complex32],
         mut read: impl FnMut(u64, &mut [Complex32]),
     ) {
@@ -193,7 +193,7 @@ impl Interpolator {
     }
 
     /// Input to output.
-    fn copy(&mut self, passage: Passage, out: &mut [Complex32], mut read: impl FnMut(u64, &mut [Complex32])) {
+    fn copy(&mut self, passage: PathParams, out: &mut [Complex32], mut read: impl FnMut(u64, &mut [Complex32])) {
         let at = passage.places.whole;
         let (skip, mut from) = if at < 0 { (at.unsigned_abs(), 0) } else { (0, at as u64) };
         let here = (out.len() as u64).saturating_sub(skip).min(passage.len.saturating_sub(from)) as usize;
@@ -215,7 +215,7 @@ impl Interpolator {
     /// Brings the inputs `oldest .. oldest + reach` into the window, shifted; zeros where there are none.
     fn gather(
         &mut self,
-        passage: &Passage,
+        passage: &PathParams,
         shift: Rotation,
         oldest: i64,
         reach: usize,
@@ -291,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// What a line of places is, in f64.
+    /// Value of a line of places, in f64.
     fn place(places: Places, n: usize) -> f64 {
         places.whole as f64 + places.part as f64 / places.den as f64 - places.lag + n as f64 * places.ratio()
     }
@@ -302,7 +302,7 @@ mod tests {
 
     /// A tone of `turns` an input, at the places; the inputs begin so long before that nothing is missing.
     fn tone_at(places: Places, turns: f64, n: usize) -> Vec<Complex32> {
-        let passage = Passage {
+        let passage = PathParams {
             places,
             len: 1 << 20,
             shift_turns: 0.0,
@@ -365,7 +365,7 @@ mod tests {
             let places = Places { whole: -20, part: part % 997, den: 997, step_whole, step_part: step_part % 997, lag };
             prop_assume!(places.ratio() > 0.01);
             let read = |at: u64, block: &mut [Complex32]| crate::noise(3, 1.0, Tick(at), 1, block);
-            let passage = |n: usize| Passage {
+            let passage = |n: usize| PathParams {
                 places: places.skip(n as u64),
                 len: 700,
                 shift_turns: shift,
@@ -397,7 +397,7 @@ mod tests {
             })
             .collect();
         let places = Places { whole: 1500, part: 1, den: 7, step_whole: 0, step_part: 6, lag: 0.137 };
-        let passage = Passage {
+        let passage = PathParams {
             places,
             len: LEN as u64,
             shift_turns: 0.0,
@@ -427,7 +427,7 @@ mod tests {
         for (hz, shift_hz, delay) in [(2e6, 3e6, 0.0), (2e6, 3e6, 7.25), (-9e6, 11e6, 0.5), (9e6, -11e6, 100.125)] {
             let whole = 1000 - delay as i64;
             let places = Places { whole, part: 0, den: 4, step_whole: 1, step_part: 1, lag: f64::fract(delay) };
-            let passage = Passage {
+            let passage = PathParams {
                 places,
                 len: 10_000,
                 shift_turns: shift_hz / 25e6,
@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn samples_that_lie_one_by_one_go_over_unchanged() {
         let places = Places { whole: -3, part: 0, den: 1, step_whole: 1, step_part: 0, lag: 0.0 };
-        let passage = Passage {
+        let passage = PathParams {
             places,
             len: 4,
             shift_turns: 0.0,
@@ -478,7 +478,7 @@ mod tests {
             [far, Places { den: 0, ..near }, Places { whole: i64::MIN, ..near }, Places { whole: i64::MAX, ..near }]
         {
             for shift_turns in [0.0, f64::NAN, f64::INFINITY, 1e300] {
-                let passage = Passage {
+                let passage = PathParams {
                     places,
                     len: u64::MAX,
                     shift_turns,

@@ -15,7 +15,7 @@ const ROOM: usize = {
 
 static WINDOW: LazyLock<Box<[f64]>> = LazyLock::new(kaiser_half);
 
-/// What the rows were made for.
+/// Shape for which the rows were made.
 #[derive(Clone, Copy, PartialEq)]
 struct Shape {
     /// Inputs for an output.
@@ -49,7 +49,7 @@ impl Shape {
 pub struct Taps {
     rows: Box<[f32]>,
     shape: Option<Shape>,
-    /// Of that shape: taps on either side, rows for a sample, and how long a row is.
+    /// Sizes of that shape: taps on either side, rows for a sample, and how long a row is.
     pairs: usize,
     phases: usize,
     stride: usize,
@@ -73,7 +73,7 @@ impl Taps {
         let slower = ratio.recip().min(1.0);
         let low = (shift_turns - 0.5).max(-out_half);
         let high = (shift_turns + 0.5).min(out_half);
-        // Where one band contains the other, the common one is known exactly, and stays the same for any shift.
+        // If one band contains the other, the common one is known exactly, and stays the same for any shift.
         let contained = ((high - low) / slower - 1.0).abs() < 1e-9;
         let common = if contained { slower } else { high - low };
         let width_turns = common - TRANSITION * slower;

@@ -7,15 +7,15 @@ use crate::signal::dot::LANES;
 const ATTENUATION_DB: f64 = 7.95 + 14.36 * TRANSITION * 2.0 * HALF_SPAN as f64;
 
 /// From pass band to stop band, in units of the slower rate.
-pub(in crate::signal) const TRANSITION: f64 = 0.1;
+pub(crate) const TRANSITION: f64 = 0.1;
 
 /// Points of the window that are kept; between them a cubic is exact to 1e-9.
-const WINDOW_POINTS: usize = 1024;
+pub(crate) const WINDOW_POINTS: usize = 1024;
 
 /// Room for the rows of any two steps: the span of the filter in ticks, and what rounding rows up to whole vectors adds.
 const ROOM: usize = 2 * HALF_SPAN as usize * MAX_STEP as usize + (2 + LANES) * MAX_STEP as usize;
 
-/// What the rows were made for.
+/// Shape for which the rows were made.
 #[derive(Clone, Copy, PartialEq)]
 struct Shape {
     inner: u32,
@@ -52,7 +52,7 @@ impl Kernel {
         let (in_half, out_half) = (0.5 / f64::from(inner), 0.5 / f64::from(outer));
         let low = (shift_turns - in_half).max(-out_half);
         let high = (shift_turns + in_half).min(out_half);
-        // Where one band contains the other, the common one is known exactly, and stays the same for any shift.
+        // If one band contains the other, the common one is known exactly, and stays the same for any shift.
         let common = if (high - low - 1.0 / slower).abs() < 1e-9 { 1.0 / slower } else { high - low };
         let width_turns = common - TRANSITION / slower;
         if width_turns <= 0.0 {
@@ -118,7 +118,7 @@ fn reach(shape: Shape) -> usize {
 }
 
 /// Kaiser's window from its middle to its end, and a point beyond either, as the interpolation wants.
-pub(in crate::signal) fn kaiser_half() -> Box<[f64]> {
+pub(crate) fn kaiser_half() -> Box<[f64]> {
     let beta = 0.1102 * (ATTENUATION_DB - 8.7);
     let at = |x: f64| bessel_i0_of_root(beta * beta * (1.0 - x * x)) / bessel_i0_of_root(beta * beta);
     (-1..=WINDOW_POINTS as i32 + 2).map(|k| at(f64::from(k) / WINDOW_POINTS as f64)).collect()
@@ -135,7 +135,7 @@ fn bessel_i0_of_root(z: f64) -> f64 {
 }
 
 /// The cubic through the four points around `x`, 0 to 1.
-pub(in crate::signal) fn interpolate(points: &[f64], x: f64) -> f64 {
+pub(crate) fn interpolate(points: &[f64], x: f64) -> f64 {
     let place = x * WINDOW_POINTS as f64;
     let at = place as usize;
     let (u, p) = (place - at as f64, &points[at..at + 4]);

@@ -203,7 +203,7 @@ fn passes_unchanged(signal: Grid, shift_turns: f64, first: Tick, step: u32) -> b
         && first.0.wrapping_sub(signal.first.0).cast_signed() % i64::from(step) == 0
 }
 
-/// Where the first output lies between two inputs, and how it goes on from there, in ticks.
+/// Place of the first output between two inputs, and how it goes on from there, in ticks.
 #[derive(Clone, Copy)]
 struct Place {
     phase: usize,

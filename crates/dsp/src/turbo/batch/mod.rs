@@ -44,7 +44,7 @@ pub struct BatchDecoder {
     soft: Box<[[Row; 2]]>,
     /// Parities of the first decoder, of the second, and tails.
     parities: Box<[Row]>,
-    /// What both decoders together say.
+    /// Soft values of both decoders together.
     llrs: Box<[Row]>,
     room: Room,
     borders: [Borders; 2],

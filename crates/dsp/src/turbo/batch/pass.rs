@@ -12,9 +12,9 @@ use crate::turbo::lanes::{Lanes, Task};
 use crate::turbo::row::{Row, States};
 use bytemuck::{cast_slice, cast_slice_mut};
 
-/// What is found is limited to this, and 3/4 of it are passed on.
+/// Findings are limited to this, and 3/4 of them are passed on.
 const MOST_FOUND: u8 = 43;
-/// What stands for nothing found: with it, the most is the most of a signed byte.
+/// Value for nothing found: with it, the most is the most of a signed byte.
 pub(super) const NOTHING: u8 = 127 - MOST_FOUND;
 /// Soft values are so far above what they say, as the mean is one of unsigned bytes.
 pub(super) const ABOVE: u8 = 128;
@@ -26,7 +26,7 @@ const WINDOW: usize = 96;
 /// Steps through the next window.
 const TRAINING: usize = 16;
 
-/// What a constituent decoder keeps from one iteration to the next.
+/// Values that a constituent decoder keeps from one iteration to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Borders {
     /// Metrics where training for a window starts.
@@ -129,7 +129,7 @@ pub(super) struct Pass<'a, O, const DECIDES: bool> {
     /// Systematic LLRs, [`NOTHING`] less so that they need only be added to what is passed on; and the same with what the other
     /// decoder passed on, afterwards with what this one does. In the order of the block.
     pub(super) soft: &'a mut [[Row; 2]],
-    /// What both decoders together say of each bit, in the order of the block.
+    /// Soft value of each bit by both decoders together, in the order of the block.
     pub(super) llrs: &'a mut [Row],
     pub(super) room: &'a mut Room,
     pub(super) borders: &'a mut Borders,

@@ -1,7 +1,7 @@
 //! Received blocks to rows of small integers: a block in each lane, a step in each row.
 //!
 //! Bytes have no room for loud values, so each block is scaled by itself: the mean of what is known of its bits becomes
-//! [`MEAN`]. What is punctured does not count.
+//! [`MEAN`]. Punctured bits do not count.
 
 use super::lanes::ByteLanes;
 use super::pass::{ABOVE, NOTHING};
@@ -83,7 +83,7 @@ fn scale(block: &mut [i8]) {
     }
     // Times 2^8. The mean is 1 to 128; with nothing known, any will do.
     let gain = ((256 * MEAN * known + sum / 2) / sum.max(1)).clamp(1, 256 * MEAN) as i16;
-    // What this is scaled to is beyond the limit, or is all there is: no product is more than 2^13 then.
+    // The scaled value is beyond the limit, or is all there is: no product is more than 2^13 then.
     let most = (256 * i16::from(MOST_INPUT) / gain + 1).min(128);
     for llr in block {
         let size = ((i16::from(*llr).abs().min(most) * gain + 128) >> 8).min(i16::from(MOST_INPUT));

@@ -13,7 +13,7 @@ use super::lanes::ByteLanes;
 
 /// Soft inputs are limited to this.
 pub(super) const MOST_INPUT: u8 = 20;
-/// What a decoder takes beside the parity is limited to this.
+/// A decoder's inputs beside the parity are limited to this.
 pub(super) const MOST_X: u8 = 52;
 /// The most that a branch costs or brings.
 const STEP: u8 = (MOST_X + MOST_INPUT) / 2;
@@ -51,11 +51,11 @@ const fn detours(back: bool) -> [u8; 8] {
 /// The metric of each state.
 pub(super) type Metrics<L> = [<L as ByteLanes>::Group; 8];
 
-/// What the branches (u, z) of a step cost.
+/// Costs of the branches (u, z) of a step.
 #[derive(Clone, Copy)]
 pub(super) struct Costs<L: ByteLanes> {
     l: L,
-    /// Of (0, 0): to be taken away.
+    /// Cost of (0, 0): to be taken away.
     gain: L::Group,
     x: L::Group,
     p: L::Group,
@@ -107,7 +107,7 @@ pub(super) fn forward<L: ByteLanes>(l: L, a: Metrics<L>, c: Costs<L>) -> Metrics
     m
 }
 
-/// Where the branches with a 0 and with a 1 lead to from a state.
+/// Targets of a state's branches with a 0 and with a 1.
 const ALIKE: [(usize, usize, usize); 4] = [(0, 0, 4), (1, 4, 0), (6, 7, 3), (7, 3, 7)];
 const APART: [(usize, usize, usize); 4] = [(2, 5, 1), (3, 1, 5), (4, 2, 6), (5, 6, 2)];
 
@@ -175,7 +175,7 @@ mod tests {
         m.map(|metric| metric - m[0])
     }
 
-    /// Of those up to `most`, mostly the loudest: they bring metrics to their limits.
+    /// Values up to `most`, mostly the loudest: they bring metrics to their limits.
     fn soft(most: u8) -> impl Strategy<Value = i32> {
         let most = i32::from(most);
         prop_oneof![Just(most), Just(-most), -most..=most]

@@ -92,7 +92,7 @@ impl Level {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "one width of vectors is all there is"))]
     pub(super) fn for_blocks(self, blocks: usize) -> Level {
         match self.0 {
-            // What has AVX-512 was asked for AVX2, too.
+            // A processor with AVX-512 was asked for AVX2, too.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) if blocks <= <Avx2 as Lanes>::Bytes::BLOCKS => Level(Kind::Avx2(Avx2(()))),
             _ => self,

@@ -50,7 +50,7 @@ impl Lanes for Neon {
             // SAFETY: the only condition is the feature that `self` stands for.
             #[allow(unsafe_code)]
             let permuted = unsafe {
-                // Of lane n the bytes are 2n, and above it 2n + 1.
+                // The bytes of lane n are 2n, and above it 2n + 1.
                 let doubled = vshlq_n_u16::<1>(vreinterpretq_u16_s16(lanes));
                 let bytes = vorrq_u16(vsliq_n_u16::<8>(doubled, doubled), vdupq_n_u16(0x100));
                 vreinterpretq_s16_u8(vqtbl4q_u8(table, vreinterpretq_u8_u16(bytes)))

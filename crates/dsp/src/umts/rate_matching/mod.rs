@@ -18,7 +18,7 @@ use repetition::Repetition;
 use separation::Separation;
 pub use shares::{Demand, shares};
 
-/// What is done to the blocks of a transport channel so that they fit, worked out beforehand.
+/// Changes to the blocks of a transport channel so that they fit, worked out beforehand.
 ///
 /// ```
 /// use takt_dsp::umts::{Coding, RateMatching};
@@ -203,7 +203,7 @@ mod tests {
         sent
     }
 
-    /// Where each bit that is sent comes from, at most 2^16 bits.
+    /// Origin of each bit that is sent, at most 2^16 bits.
     fn sources(matching: &RateMatching) -> Vec<usize> {
         let (mut sent, mut all) = (vec![0u8; matching.matched_len()], vec![0; matching.matched_len()]);
         for byte in 0..2 {

@@ -97,9 +97,9 @@ impl Pattern {
 /// The parity sequences of the turbo code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
-    /// Of the first encoder, b = 2.
+    /// Parity of the first encoder, b = 2.
     First,
-    /// Of the second, b = 3.
+    /// Parity of the second, b = 3.
     Second,
 }
 
@@ -121,7 +121,7 @@ impl Parity {
     }
 }
 
-/// Of positive numbers.
+/// Quotient of positive numbers, rounded up.
 fn ceil(dividend: i64, divisor: i64) -> i64 {
     (dividend + divisor - 1) / divisor
 }

@@ -10,7 +10,7 @@ pub(super) enum Repetition {
     /// No bit is sent more than twice, which covers all rates up to two: piece by piece, so that what is in between fits on
     /// the stack.
     Twice(Box<[Piece]>),
-    /// Where the copies of each bit begin, and where the last ends.
+    /// Start of each bit's copies, and the end of the last.
     Often(Box<[u32]>),
 }
 
@@ -104,7 +104,7 @@ impl Repetition {
 vectorised!(fn repeat(once: &[u8], again: &[i8], places: &mut [u8]) = repeat_scalar);
 vectorised!(fn sum(sent: &[i8], again: &[i8], sums: &mut [i8]) = sum_scalar);
 
-/// What comes again is what came before.
+/// Copies the bits that come again.
 #[inline(always)]
 fn repeat_scalar(once: &[u8], again: &[i8], places: &mut [u8]) {
     for (((place, bit), before), again) in places.iter_mut().zip(&once[1..]).zip(once).zip(again) {

@@ -7,26 +7,26 @@ use super::{Parity, Tti};
 pub(super) struct Separation {
     /// Bits of each of the three sequences, but for what is left over by 3: that is systematic.
     pub(super) each: usize,
-    /// What the first, second and third of three bits are, `None` being systematic.
+    /// Kinds of the first, second and third of three bits, `None` being systematic.
     turn: [Option<Parity>; 3],
 }
 
 impl Separation {
-    /// Of a block as the encoder gives it.
+    /// Separation of a block as the encoder gives it.
     pub(super) fn downlink(bits: usize) -> Separation {
         Separation { each: bits / 3, turn: [None, Some(Parity::First), Some(Parity::Second)] }
     }
 
-    /// Of radio frame `frame` of a block that went through the first interleaver: column c of F holds the coded bits c,
-    /// c + F, c + 2 F, .., so it starts with kind c modulo 3 and goes on in steps of F modulo 3. That gives the offsets
-    /// alpha and beta of Tables 5 and 6 of section 4.2.7.3.1.
+    /// Separation of radio frame `frame` of a block that went through the first interleaver. Column c of F holds the
+    /// coded bits c, c + F, c + 2 F, ... So it starts with kind c modulo 3 and goes on in steps of F modulo 3. That
+    /// gives the offsets alpha and beta of Tables 5 and 6 of section 4.2.7.3.1.
     pub(super) fn uplink(bits: usize, tti: Tti, frame: usize) -> Separation {
         let kinds = Separation::downlink(bits).turn;
         let first = usize::from(tti.columns()[frame]);
         Separation { each: bits / 3, turn: std::array::from_fn(|i| kinds[(first + i * tti.frames()) % 3]) }
     }
 
-    /// What bit `at` of the block is.
+    /// Kind of bit `at` of the block.
     pub(super) fn kind(&self, at: usize) -> Option<Parity> {
         if at < 3 * self.each { self.turn[at % 3] } else { None }
     }

@@ -2,7 +2,7 @@
 
 use super::{Error, Tti};
 
-/// What a transport channel asks for.
+/// Demand of a transport channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// RM, the rate matching attribute, 1 to 256.
