@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use takt_base::Stop;
 use takt_host::accounting::Usage;
+use takt_host::ending;
 
 use crate::Counters;
 use crate::protocol::{Failure, Hello, Numbered, PROTOCOL, Reply, Request, Service};
@@ -21,7 +22,7 @@ use crate::replies::Replies;
 pub struct Launch {
     /// The program: this very one, as a rule ([`std::env::current_exe`]).
     pub program: PathBuf,
-    /// What stands before the options below: `agent`.
+    /// Arguments before the options below: `agent`.
     pub arguments: Vec<OsString>,
     /// The network namespace to enter, as a file.
     pub namespace: Option<PathBuf>,
@@ -35,7 +36,7 @@ pub struct Launch {
 pub struct Agent {
     to: Option<Box<dyn Write + Send>>,
     from: Replies,
-    /// Of the last request.
+    /// Number of the last request.
     number: u64,
     child: Option<Child>,
     hello: Hello,
@@ -59,9 +60,9 @@ pub enum AgentError {
     Silent(Duration),
     #[error("{0}")]
     Failed(Failure),
-    #[error("the agent answered {got}, where {expected} was due")]
+    #[error("the agent answered {got}; expected: {expected}")]
     Protocol { expected: &'static str, got: String },
-    #[error("the agent answered request {got}, where {asked} is the last that was made")]
+    #[error("the agent answered request {got}, but {asked} is the last one")]
     Number { got: u64, asked: u64 },
     #[error(
         "the agent speaks version {theirs} of the protocol, and this takt {PROTOCOL}: start the same takt at both ends"
@@ -163,7 +164,7 @@ impl Agent {
         self.child.as_ref().map_or(self.hello.pid, Child::id)
     }
 
-    /// What the kernel has counted in its namespace.
+    /// The kernel's counts in its namespace.
     ///
     /// # Errors
     /// It is gone, or `/proc` is not there.
@@ -174,8 +175,8 @@ impl Agent {
         }
     }
 
-    /// What it, these other processes of its machine and that machine have used since the last call; `None` the first
-    /// time.
+    /// Resource usage since the last call of it, these other processes of its machine and that machine; `None` the
+    /// first time.
     ///
     /// # Errors
     /// It is gone, or `/proc` is not there.
@@ -195,7 +196,7 @@ impl Agent {
         }
     }
 
-    /// What the hop that was started has counted so far.
+    /// Counts so far of the hop that was started.
     ///
     /// # Errors
     /// Nothing was started, or it is no hop.
@@ -267,7 +268,7 @@ impl Agent {
     }
 }
 
-/// What an agent may take for an answer that costs it no time: one that has not answered by then hangs. Its program may have
+/// Longest time for an answer that costs an agent none: one that has not answered by then hangs. Its program may have
 /// to be read from a disk first, beside whatever else a machine does.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a waiting caller looks at its stop flag.
@@ -298,8 +299,8 @@ impl Drop for Agent {
             }
             thread::sleep(LOOK);
         }
-        // It hangs: a stopped workload that does not look at its flag.
-        let _ = child.kill();
+        // It hangs: a stopped workload that does not look at its flag, or one that gets no time to.
+        let _ = ending::kill(&mut child);
         let _ = child.wait();
     }
 }
@@ -365,8 +366,8 @@ mod tests {
     #[test]
     fn an_answer_to_a_request_that_was_never_made_is_named() {
         for (number, why) in [
-            (Some(99), "the agent answered request 99, where 2 is the last that was made"),
-            (None, "the agent answered Done { result: Null }, where a reply with a number was due"),
+            (Some(99), "the agent answered request 99, but 2 is the last one"),
+            (None, "the agent answered Done { result: Null }; expected: a reply with a number"),
         ] {
             let (mut agent, mut played) = Played::with_its_lab();
             say(&mut played.writes, number, done(Value::Null));

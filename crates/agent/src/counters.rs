@@ -1,4 +1,4 @@
-//! What the kernel counts in a network namespace: where datagrams went.
+//! The kernel's counts in a network namespace: where datagrams went.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Of the namespace this process was in when it began or that its first thread entered since.
+    /// Counters of the namespace this process was in when it began or that its first thread entered since.
     ///
     /// # Errors
     /// `/proc` is not there.

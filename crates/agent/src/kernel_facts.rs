@@ -1,11 +1,12 @@
-//! What the kernel under an agent is, as far as punctuality goes, in its own words.
+//! Facts about the kernel under an agent, as far as punctuality goes, in its own words.
 
 use rustix::time::{ClockId, clock_getres};
 use serde::{Deserialize, Serialize};
 use takt_host::Host;
 use takt_host::kernel::{PreemptionInForce, preemption, tick_hz};
 
-/// What decides in a kernel when a sleep ends and who runs then. What it does not say is `None`, never a guess.
+/// Facts that decide in a kernel when a sleep ends and who runs then. A fact that it does not give is `None`, never a
+/// guess.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelFacts {
@@ -13,7 +14,7 @@ pub struct KernelFacts {
     pub command_line: String,
     /// Ticks a second of its clock, as it was built (`CONFIG_HZ`).
     pub tick_hz: Option<u32>,
-    /// What its timers resolve, nanoseconds, as it says itself: 1, or a whole tick where sleeps end only at ticks
+    /// Resolution of its timers, nanoseconds, as it says itself: 1, or a whole tick where sleeps end only at ticks
     /// (`clock_getres(2)`).
     pub timer_resolution_ns: u64,
     pub preemption: Option<PreemptionInForce>,

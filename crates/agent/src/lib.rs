@@ -22,4 +22,4 @@ pub use client::{Agent, AgentError, Launch, cores};
 pub use counters::Counters;
 pub use kernel_facts::KernelFacts;
 pub use protocol::{Failure, Hello, Numbered, PROTOCOL, Reply, Request, Service};
-pub use serve::{Duty, ServeError, serve};
+pub use serve::{Handler, ServeError, serve};

@@ -14,7 +14,8 @@ pub const PROTOCOL: u32 = 2;
 /// Bytes of a line in either direction: the text of a waveform, escaped, and what goes with it.
 pub(crate) const LONGEST: usize = 4 << 20;
 
-/// Lines that wait, in either direction, while the other end does something else. Who waits for its replies has one.
+/// Lines that wait, in either direction, while the other end does something else. A client that waits for its replies
+/// has one.
 pub(crate) const WAITING: usize = 16;
 
 /// A request, with a number of its own; or a reply, with the number of the request that it answers.
@@ -65,7 +66,7 @@ pub enum Request {
     Stop,
 }
 
-/// What runs until [`Request::Finish`].
+/// Service that runs until [`Request::Finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
@@ -108,7 +109,7 @@ pub struct Hello {
     pub cpus: Vec<usize>,
     #[serde(default)]
     pub kernel: String,
-    /// What decides there when a thread wakes up.
+    /// Facts that decide there when a thread wakes up.
     #[serde(default)]
     pub kernel_facts: KernelFacts,
 }
@@ -118,7 +119,7 @@ pub struct Hello {
 #[error("{}", self.in_one_line())]
 pub struct Failure {
     pub chain: Vec<String>,
-    /// What mends it, where that is known.
+    /// Its remedy, if that is known.
     pub fix: Option<String>,
     /// This host refuses it for good: another attempt would end alike.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What an agent says, line by line, and which of it answers a request.
+//! Lines of an agent, and which of them answer a request.
 
 use std::io::{BufRead, Read};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -54,7 +54,7 @@ impl Replies {
     }
 }
 
-/// What has no number is why the stream has failed, or of an agent whose protocol has none.
+/// A reply without a number is why the stream has failed, or of an agent whose protocol has none.
 fn unnumbered(reply: Reply) -> Result<Reply, AgentError> {
     match reply {
         Reply::Failed(_) => Ok(reply),

@@ -13,8 +13,8 @@ use crate::counters::Counters;
 use crate::kernel_facts::KernelFacts;
 use crate::protocol::{Failure, Hello, LONGEST, Numbered, PROTOCOL, Reply, Request, Service, WAITING};
 
-/// What an agent can do: a service, once it runs, and workloads by name.
-pub trait Duty: Sized {
+/// Abilities of an agent: a service, once it runs, and workloads by name.
+pub trait Handler: Sized {
     /// Starts a service by its options document.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ pub trait Duty: Sized {
 
     fn at(&self) -> Vec<String>;
 
-    /// What it has counted so far.
+    /// Its counts so far.
     ///
     /// # Errors
     /// It does not count while it runs.
@@ -50,9 +50,9 @@ pub enum ServeError {
     Output(#[source] io::Error),
 }
 
-/// Answers requests until `input` ends. What was started is stopped then; `abandon` is called if that takes longer than
-/// the grace that a workload gets to look at its stop flag (the program ends itself there).
-pub fn serve<D: Duty>(
+/// Answers requests until `input` ends. Everything started is stopped then. `abandon` is called if that takes longer
+/// than the grace that a workload gets to look at its stop flag (the program ends itself there).
+pub fn serve<D: Handler>(
     input: impl BufRead + Send + 'static,
     mut output: impl Write,
     abandon: impl FnOnce() + Send + 'static,
@@ -78,7 +78,7 @@ pub fn serve<D: Duty>(
 /// Time to look at the stop flag after the input has ended.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What was received as one line.
+/// One received line.
 type Received = Numbered<Result<Request, Failure>>;
 
 /// Passes requests on; `stop` takes effect at once, though a workload is running. Returns when the input ends, or its
@@ -105,7 +105,11 @@ fn listen(mut input: impl BufRead, received: &SyncSender<Received>, stop: &Stop)
     }
 }
 
-fn answer_all<D: Duty>(requests: &Receiver<Received>, stop: &Stop, output: &mut impl Write) -> Result<(), ServeError> {
+fn answer_all<D: Handler>(
+    requests: &Receiver<Received>,
+    stop: &Stop,
+    output: &mut impl Write,
+) -> Result<(), ServeError> {
     let mut here = Here { running: None::<D>, accounted: None };
     for Numbered { number, body: request } in requests {
         let body = request.and_then(|request| answer(request, &mut here, stop)).unwrap_or_else(Reply::Failed);
@@ -127,13 +131,13 @@ fn line(number: Option<u64>, body: Reply) -> String {
     failed.line().unwrap_or_default()
 }
 
-/// What an agent keeps from one request to the next.
+/// State of an agent from one request to the next.
 struct Here<D> {
     running: Option<D>,
     accounted: Option<Snapshot>,
 }
 
-fn answer<D: Duty>(request: Request, here: &mut Here<D>, stop: &Stop) -> Result<Reply, Failure> {
+fn answer<D: Handler>(request: Request, here: &mut Here<D>, stop: &Stop) -> Result<Reply, Failure> {
     let idle = || Failure::saying("nothing is running");
     let Here { running, accounted } = here;
     match request {
@@ -177,7 +181,7 @@ mod tests {
     /// Runs until it is stopped.
     struct Endless;
 
-    impl Duty for Endless {
+    impl Handler for Endless {
         fn start(_: Service, _: Value) -> Result<Endless, Failure> {
             Ok(Endless)
         }

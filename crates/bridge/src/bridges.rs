@@ -29,7 +29,7 @@ pub struct Bridges {
 type Parts = Arc<Mutex<BTreeMap<i64, Box<dyn Component>>>>;
 
 impl Bridges {
-    /// What the streams of a share take, bytes: known before they are opened.
+    /// Memory of a share's streams, bytes: known before they are opened.
     #[must_use]
     pub fn memory_bytes(share: &Share) -> u64 {
         let of = |bridge: &Bridge| lane_bytes(Layout::new(bridge.item, bridge.lengths.max, PAYLOAD_BYTES).most_bytes);
@@ -93,7 +93,7 @@ impl Bridges {
         }
     }
 
-    /// Where the other machines reach it.
+    /// Address at which the other machines reach it.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at

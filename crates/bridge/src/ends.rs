@@ -10,7 +10,7 @@ use takt_runtime::{Component, Io};
 use super::lane::{End, Parcel};
 use super::marks::Marks;
 
-/// What became of the slots of a stream. One writer each; read for reports.
+/// Fate of a stream's slots. One writer each; read for reports.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Slots handed over, at the sender to the wire, at the receiver to the waveform.
@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub(super) crowded_slots: AtomicU64,
     /// Slots of which nothing, or not all, had come when they were needed.
     pub(super) lost_slots: AtomicU64,
-    /// Of these, slots that came whole after they were needed.
+    /// Slots among these that came whole after they were needed.
     pub(super) late_slots: AtomicU64,
     /// Slots that the producer on the other machine had missed.
     pub(super) missed_slots: AtomicU64,
@@ -84,7 +84,7 @@ impl Component for Send {
 /// Gives what the thread that receives has put together; where a slot is not there, nothing.
 pub(super) struct Receive {
     lane: End,
-    /// Of a later slot than the last one wanted.
+    /// Parcel of a later slot than the last one wanted.
     pending: Option<Parcel>,
     item_bytes: usize,
     tally: Arc<Tally>,

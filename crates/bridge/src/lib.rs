@@ -5,10 +5,10 @@
 //!            copies a packet            cuts, turns bytes              puts together         copies it out
 //! ```
 //!
-//! A packet has the slots to travel that the plan gave its link. What has not come by then is lost to its slot: the components
-//! behind find it missing, as they find any packet missing. Nothing is sent twice, nobody waits.
+//! A packet has the slots to travel that the plan gave its link. A packet that has not come by then is lost to its
+//! slot: the components behind find it missing, as they find any packet missing. Nothing is sent twice, nobody waits.
 //!
-//! Who runs what on which machine is for a crate above to say.
+//! A crate above decides which machine runs what.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What becomes of the slots of a stream, for who watches a machine: read at any time, and after the bridges have ended.
+//! Fate of a stream's slots, for whoever watches a machine: read at any time, and after the bridges have ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub struct LinkReader {
     pub(super) tally: Arc<Tally>,
 }
 
-/// What became of a stream's slots and datagrams at one end, since it began.
+/// Fate of a stream's slots and datagrams at one end, since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTally {
     /// Slots handed over: at the sender to the wire, at the receiver to the waveform.
@@ -25,7 +25,7 @@ pub struct LinkTally {
     pub crowded_slots: u64,
     /// Slots of which nothing, or not all, had come when they were needed.
     pub lost_slots: u64,
-    /// Of these, slots that came whole after they were needed.
+    /// Slots among these that came whole after they were needed.
     pub late_slots: u64,
     /// Slots that the producer on the other machine had missed.
     pub missed_slots: u64,

@@ -20,7 +20,7 @@ pub(super) fn turn(item: Item, bytes: &mut [u8]) {
     }
 }
 
-/// Takes items from the wire. What a stranger may have written is made something a component can read: a bit is 0 or 1.
+/// Takes items from the wire. A stranger's bytes become items that a component can read: a bit is 0 or 1.
 pub(super) fn take(item: Item, bytes: &mut [u8]) {
     if item == Item::Bit {
         bytes.iter_mut().for_each(|bit| *bit &= 1);

@@ -76,7 +76,7 @@ impl Running {
         incoming.map(|link| (link.worker, link.tally.lost_slots.load(Ordering::Relaxed)))
     }
 
-    /// What becomes of the slots of each stream, one end each.
+    /// Fate of the slots of each stream, one end each.
     #[must_use]
     pub fn links(&self) -> &[LinkReader] {
         &self.links
@@ -96,7 +96,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.request();
-        // What broke it, or its panic, is of no use to who does not ask.
+        // Its breakage, or its panic, is of no use to a caller that does not ask.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -121,14 +121,14 @@ impl Pass {
         let (peers, own_stop, links) = (peers.clone(), stop.clone(), std::mem::take(&mut self.links));
         let run = move || {
             if let Some(priority) = fifo_priority {
-                // Where it is refused the workers' is, too, and the report says so.
+                // If it is refused the workers' is, too, and the report says so.
                 let _ = set_policy(0, Policy::Fifo { priority });
             }
             while !stop.requested() {
                 self.receive(&peers, &time)?;
                 self.send(&peers)?;
             }
-            // What workers made last is there by now.
+            // The workers' last packets are there by now.
             self.send(&peers)
         };
         let thread = std::thread::Builder::new().name("takt-bridge".to_owned()).spawn(run)?;

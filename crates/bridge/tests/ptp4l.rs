@@ -41,7 +41,7 @@ impl Cable {
         Some(cable)
     }
 
-    /// What a thread in a namespace does.
+    /// Result of `does` on a thread in a namespace.
     fn within<T: Send>(&self, end: usize, does: impl FnOnce() -> T + Send) -> T {
         let path = Path::new("/run/netns").join(&self.names[end]);
         let inside = || {
@@ -99,7 +99,7 @@ impl Pair {
     }
 }
 
-/// What takt reads of an answer, as pmc writes it.
+/// Fields that takt reads in an answer, as pmc writes them.
 fn fields(bytes: &[u8]) -> BTreeMap<String, String> {
     let reply = PtpReply::parse(bytes).expect("an answer");
     let flag = |is_set: bool| u8::from(is_set).to_string();

@@ -1,5 +1,5 @@
-//! What a node makes of a PTP service that is not there, not synchronised, or hostile; and of two opinions of one beat. The
-//! service is a double: a real one is in `ptp4l.rs`.
+//! A node's reaction to a PTP service that is not there, not synchronised, or hostile; and to two opinions of one beat.
+//! The service is a double: a real one is in `ptp4l.rs`.
 
 mod support;
 
@@ -117,7 +117,7 @@ fn hostile_answers_are_no_answers() {
     let flood = || [vec![0xFF; 100_000], vec![0; PtpReply::MOST_BYTES + 1], Vec::new()];
     double.becomes(move |_| (0..3).flat_map(|_| flood()).collect());
     assert!(says(double.service().ask().unwrap_err()));
-    // What follows the stated end is nobody's.
+    // Bytes behind the stated end are nobody's.
     double.becomes(|request| {
         let mut message = bytes(request, well(request.data_set));
         message.resize(1000, 0xFF);

@@ -16,13 +16,13 @@ use crate::folder::{Folder, Settings};
 use crate::private_key;
 use crate::tenant::Tenant;
 
-/// Where the authority's own files are, beside the nodes' folders.
+/// Folder of the authority's own files, beside the nodes' folders.
 pub const AUTHORITY_FOLDER: &str = "authority";
 
 /// Whom certificates are for, and when they are valid.
 #[derive(Clone, Debug, Default)]
 pub struct Grant {
-    /// Who gives orders with them; without one they are nodes' and the operator's.
+    /// The tenant that gives orders with them; without one they are nodes' and the operator's.
     pub tenant: Option<Tenant>,
     /// From when; without it always.
     pub from: Option<SystemTime>,
@@ -110,7 +110,7 @@ impl Authority {
     }
 }
 
-/// What the certificate of each member of a cluster is called. Zenoh takes the public authorities of the web for its peers' as
+/// Name of the certificate of each member of a cluster. Zenoh takes the public authorities of the web for its peers' as
 /// well; none of these vouches for a name like this.
 pub(crate) fn member_of(cluster: &str) -> String {
     format!("takt member of {cluster}")

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use takt_bridge::Bridges;
 use takt_graph::limits::{COMPONENTS, FILE_BYTES, SLOT_MAX_NS, SLOT_MIN_NS, WORKERS, is_name};
 use takt_graph::{Catalogue, Direction, Graph, Kind, Length, PortId, Share};
-use takt_runtime::Options;
+use takt_runtime::SessionOptions;
 
 use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
@@ -121,7 +121,8 @@ fn of_change(change: &Change) -> Result<(), OutOfRange> {
     within("at", change.at, 0..=SLOTS)
 }
 
-/// Whose clock sets the beat, since when, and what nodes have stated. The texts themselves are read where they are needed.
+/// Checks the reference, the first slot's time, and what nodes have stated. The texts themselves are read where they
+/// are needed.
 fn of_beat(
     run: &str,
     reference: &str,
@@ -190,7 +191,7 @@ pub(crate) enum Unmade {
 }
 
 impl Unmade {
-    /// What would be right.
+    /// The fix.
     pub(crate) fn fix(&self) -> String {
         match self {
             Unmade::Files { component, .. } => {
@@ -216,7 +217,7 @@ pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &
             return Err(Unmade::Isolated { component: component.name.clone(), tenant: owner.clone() });
         }
     }
-    let (needed, allowed) = (memory_bytes(share, kinds), Options::default().memory_max_bytes);
+    let (needed, allowed) = (memory_bytes(share, kinds), SessionOptions::default().memory_max_bytes);
     let (needed_mib, allowed_mib) = (needed.div_ceil(1 << 20), allowed >> 20);
     if needed > allowed {
         return Err(Unmade::Memory { needed_mib, allowed_mib });
@@ -224,7 +225,7 @@ pub(crate) fn of_waveform(owner: &Tenant, graph: &Graph, share: &Share, kinds: &
     Ok(u32::try_from(needed_mib).unwrap_or(u32::MAX))
 }
 
-/// What a share sends to other nodes at most, bits a second of UDP payloads: the longest packet on each link in each slot.
+/// Most that a share sends to other nodes, bits a second of UDP payloads: the longest packet on each link in each slot.
 pub(crate) fn samples_bits_per_s(share: &Share) -> u64 {
     let sends = share.bridges.iter().filter(|bridge| bridge.direction == Direction::Send);
     let bytes: u64 = sends.flat_map(takt_bridge::datagrams).map(|bytes| bytes as u64).fold(0, u64::saturating_add);
@@ -269,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    /// What the node of `a` says to a waveform of two components; `z` is on another node where they are `apart`.
+    /// Answer of `a`'s node to a waveform of two components; `z` is on another node where they are `apart`.
     fn asked(owner: &Tenant, [a, z]: [&ComponentSpec; 2], apart: bool) -> Result<u32, Unmade> {
         takt_phy::link();
         let kinds = Registry::of_program().unwrap();

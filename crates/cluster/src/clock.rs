@@ -1,12 +1,12 @@
-//! What the slots of a run are timed by, and what is known of that on a node.
+//! Clock of a run's slots, and what is known of that on a node.
 
 use serde::{Deserialize, Serialize};
 use takt_base::shown::time_ns;
 use takt_base::words::plural;
 use takt_bridge::clock::Drift;
-use takt_bridge::clock::ptp::{Contradiction, Measured, Standing};
+use takt_bridge::clock::ptp::{Contradiction, Measured, PtpStatus};
 
-/// What the slots of a run are timed by.
+/// Clock of a run's slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotClock {
@@ -23,7 +23,7 @@ impl SlotClock {
     }
 }
 
-/// Begin of slot 0 in PTP's time.
+/// Start of slot 0 in PTP's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PtpEpoch {
@@ -57,7 +57,7 @@ pub struct OffsetFacts {
     pub offset_bound_ns: u64,
 }
 
-/// What takt's own questions say on a node.
+/// Answers to takt's own questions on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnFacts {
     /// The reference's clock less the node's.
@@ -77,17 +77,17 @@ pub struct DriftFacts {
     pub drift_bound_ppb: u32,
 }
 
-/// What PTP says on a node.
+/// Facts of PTP on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PtpFacts {
     /// The reference's clock less the node's, by PTP; on the reference, how far that moved since slot 0 was agreed.
     #[serde(flatten)]
     pub offset: OffsetFacts,
-    /// Whose time it is, as linuxptp writes it.
+    /// Its grandmaster, as linuxptp writes it.
     pub grandmaster: String,
     /// How often PTP and the own estimate were looked at.
     pub looks: u64,
-    /// Of these, how often PTP was lost, and why it last was.
+    /// Looks among these at which PTP was lost, and why it last was.
     pub lost_looks: u64,
     /// The same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ pub struct ContradictionFacts {
 }
 
 impl ClockFacts {
-    /// What speaks against the beat of a node, in words.
+    /// Objections to a node's clock, in words.
     #[must_use]
     pub fn warnings(&self, node: &str) -> Vec<String> {
         let Some(ptp) = &self.ptp else { return Vec::new() };
@@ -151,8 +151,8 @@ impl From<Contradiction> for ContradictionFacts {
     }
 }
 
-impl From<Standing> for ClockFacts {
-    fn from(standing: Standing) -> ClockFacts {
+impl From<PtpStatus> for ClockFacts {
+    fn from(standing: PtpStatus) -> ClockFacts {
         let ptp = PtpFacts {
             offset: standing.ptp.into(),
             grandmaster: standing.grandmaster(),
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn what_speaks_against_a_beat_is_stated_with_its_numbers() {
         let measured = |offset_ns, bound_ns| Measured { offset_ns, bound_ns };
-        let mut standing = Standing {
+        let mut standing = PtpStatus {
             grandmaster: 0x0200_00FF_FE00_0001,
             is_by_ptp: true,
             ptp: measured(0, 4_000),
@@ -186,7 +186,7 @@ mod tests {
             contradicted: 0,
             worst: None,
         };
-        let facts = |standing: &Standing| ClockFacts::from(standing.clone());
+        let facts = |standing: &PtpStatus| ClockFacts::from(standing.clone());
         assert_eq!(facts(&standing).warnings("b"), Vec::<String>::new());
         assert_eq!(facts(&standing).ptp.unwrap().grandmaster, "020000.fffe.000001");
         standing.worst = Some(Contradiction { ptp: measured(-1_000_000, 4_000), own: measured(300_000, 30_000) });
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<ClockFacts>(&json).unwrap(), facts);
     }
 
-    /// Of a run by its own clock.
+    /// Facts of a run by its own clock.
     fn facts(drift: Option<DriftFacts>) -> ClockFacts {
         let offset = OffsetFacts { offset_ns: -7, offset_bound_ns: 9 };
         ClockFacts { own: Some(OwnFacts { offset, drift }), ..ClockFacts::default() }

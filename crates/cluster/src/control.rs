@@ -25,7 +25,7 @@ use crate::ClusterError;
 use crate::certificates::member_of;
 use crate::folder::Folder;
 use crate::message::{
-    Answer, Envelope, MOST_BYTES, Moment, PROTOCOL, Request, Unread, WriteAgent, document, read, read_within,
+    Envelope, MOST_BYTES, Moment, PROTOCOL, Request, RequestAnswer, Unread, WriteAgent, document, read, read_within,
 };
 use crate::quorum::{self, Heartbeat};
 use crate::seal::Signer;
@@ -62,7 +62,7 @@ impl Control {
         Ok(Control { session, cluster: settings.cluster.clone(), node: settings.node.clone(), signer, tenant })
     }
 
-    /// Whose orders this member's are.
+    /// Tenant whose orders this member's are.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
@@ -151,7 +151,7 @@ impl Control {
         reply_of(&replies, until, is_there).ok_or_else(|| ClusterError::Silent { node: node.to_owned() })
     }
 
-    /// What comes to the answer's channel is for [`answer`]; nothing if it does not come in time.
+    /// The answer's channel is for [`answer`]; nothing if it does not come in time.
     fn begin_to_send(
         &self,
         node: &str,
@@ -159,7 +159,7 @@ impl Control {
         patience: Duration,
     ) -> Result<FifoChannelHandler<Reply>, ClusterError> {
         let get = self.session.get(self.key(node, "ask")).payload(question).timeout(patience);
-        // What is lost here would be a word less to an agent: it waits for room.
+        // A loss here would be a word less to an agent: it waits for room.
         get.congestion_control(CongestionControl::Block).wait().map_err(ClusterError::zenoh)
     }
 
@@ -238,7 +238,7 @@ fn reply_of(replies: &FifoChannelHandler<Reply>, until: Instant, is_there: impl 
     }
 }
 
-/// What a node answered.
+/// Answer of a node.
 pub(crate) fn answer<T: DeserializeOwned>(node: &str, reply: &Reply) -> Result<T, ClusterError> {
     let sample = reply.result().map_err(|_| ClusterError::Silent { node: node.to_owned() })?;
     let bytes = sample.payload().to_bytes();
@@ -248,13 +248,13 @@ pub(crate) fn answer<T: DeserializeOwned>(node: &str, reply: &Reply) -> Result<T
         fix: "the same takt on all nodes".to_owned(),
     };
     match read(&bytes).map_err(|problem| problem.of_node(node))? {
-        Answer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
-        Answer::Refused { why, fix } => Err(ClusterError::Refused { node: node.to_owned(), why, fix }),
+        RequestAnswer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
+        RequestAnswer::Refused { why, fix } => Err(ClusterError::Refused { node: node.to_owned(), why, fix }),
     }
 }
 
 /// Does something with a real-time policy, which the threads that it starts inherit: heartbeats pass through Zenoh's, and late
-/// ones end a run. Where that is not permitted, ordinary load may delay them.
+/// ones end a run. If that is not permitted, ordinary load may delay them.
 fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
     let before = policy(0);
     let _ = set_policy(0, Policy::Fifo { priority: 1 });
@@ -266,13 +266,13 @@ fn before_ordinary_load<T>(what: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What came to a node.
+/// Payload that came to a node.
 pub(crate) fn payload(query: &Query) -> Vec<u8> {
     query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default()
 }
 
 /// Answers it.
-pub(crate) fn reply(query: &Query, answer: Answer) {
+pub(crate) fn reply(query: &Query, answer: RequestAnswer) {
     let document = document(&Envelope { protocol: PROTOCOL, body: answer });
     // A caller that has gone does not want to know.
     let _ = query.reply(query.key_expr(), document).wait();
@@ -324,7 +324,8 @@ fn config(folder: &Folder, listens: bool) -> Result<Config, ClusterError> {
     let listen: &[String] = if listens { &settings.listen } else { &[] };
     // A node may be in the list of all: it does not ask itself.
     let connect: Vec<&String> = settings.connect.iter().filter(|endpoint| !listen.contains(endpoint)).collect();
-    // Who listens nowhere can be reached through a router alone, and says so: then the router carries what is for it.
+    // A member that listens nowhere can be reached through a router alone, and says so: then the router carries what is
+    // for it.
     let mode = if settings.listen.is_empty() && !settings.multicast { "client" } else { "peer" };
     let mut config = Config::default();
     let certificate = folder.file(Folder::CERTIFICATE);
@@ -406,7 +407,7 @@ mod tests {
             members[0].send_heartbeat("run", &heartbeat).unwrap();
             (counts[1].load(Ordering::SeqCst) > 0).then_some(())
         });
-        // What is sent to oneself is there once it is sent.
+        // A message to oneself is there once it is sent.
         assert_eq!(counts[0].load(Ordering::SeqCst), 0);
     }
 }

@@ -1,5 +1,6 @@
-//! What the control plane has to do in a fleet: messages, names in them and bytes, counted from the rules that [`crate::quorum`],
-//! the clock and the manager follow. What each of them costs is measured: `cargo bench -p takt-cluster --bench control_plane`.
+//! Work of the control plane in a fleet: messages, names in them and bytes. They are counted from the rules that
+//! [`crate::quorum`], the clock and the manager follow. A benchmark measures the cost of each:
+//! `cargo bench -p takt-cluster --bench control_plane`.
 //!
 //! Rules: ten times a second every member of a run, a node or its manager, sends one heartbeat to each other member; it names each
 //! member that it receives from. Every node but one asks that one what time it is, as often. The manager asks all nodes of its run
@@ -35,7 +36,7 @@ pub struct Fleet {
     pub links: Links,
 }
 
-/// What one member does in a second.
+/// Work of one member in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Links kept.
@@ -55,14 +56,14 @@ pub struct Load {
 }
 
 impl Fleet {
-    /// Of a node of a run whose clock is not the reference's; of any node where there is no run.
+    /// Load of a node of a run whose clock is not the reference's; of any node where there is no run.
     #[must_use]
     pub fn node(&self) -> Load {
         let clock = if self.members > 1 { per_second(QUESTIONS_EVERY) } else { 0 };
         Load { clock, ..self.member() }
     }
 
-    /// Of the node whose clock sets the beat: all others ask it.
+    /// Load of the node with the reference clock: all others ask it.
     #[must_use]
     pub fn reference(&self) -> Load {
         Load { clock: per_second(QUESTIONS_EVERY) * self.members.saturating_sub(1), ..self.member() }
@@ -111,7 +112,7 @@ pub fn heartbeat(others: u64) -> (Heartbeat, Vec<u8>) {
     (heartbeat, bytes)
 }
 
-/// What travels for a heartbeat, as a member writes it.
+/// Bytes of a heartbeat, as a member writes it.
 #[must_use]
 pub fn written(heartbeat: &Heartbeat) -> Vec<u8> {
     document(&Envelope { protocol: PROTOCOL, body: heartbeat })
@@ -142,7 +143,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Of so many nodes.
+    /// Time of the answers of so many nodes.
     #[must_use]
     pub fn of(&self, nodes: u64) -> Duration {
         self.fixed + self.each.saturating_mul(u32::try_from(nodes).unwrap_or(u32::MAX))
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// What members do in a second once all know each other, by name; each run's manager is its last.
+    /// Work of members in a second once all know each other, by name; each run's manager is its last.
     fn executed(fleet: &Fleet) -> BTreeMap<String, Load> {
         let each = fleet.members + 1;
         let mut runs: Vec<Run> =

@@ -69,7 +69,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Where a node sends to.
+/// Addresses to which a node sends.
 pub(crate) struct Destinations {
     /// The address of its own samples.
     own: IpAddr,
@@ -88,7 +88,7 @@ pub(crate) struct Forbidden {
 }
 
 impl Forbidden {
-    /// What would be right.
+    /// The fix.
     pub(crate) fn fix(&self) -> String {
         self.fix.replace("NODE", &self.node)
     }

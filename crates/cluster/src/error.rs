@@ -1,4 +1,4 @@
-//! What can go wrong between nodes.
+//! Errors between nodes.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// What would be right; `None` where nothing is known.
+    /// The fix; `None` where nothing is known.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {

@@ -19,7 +19,7 @@ use crate::trust::{common_name_of, tenant_of};
 /// Bytes of a file of the folder at most.
 pub(crate) const MOST_BYTES: u64 = 64 << 10;
 
-/// What `cluster.toml` says.
+/// Contents of `cluster.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -27,7 +27,8 @@ pub struct Settings {
     pub cluster: String,
     /// This node.
     pub node: String,
-    /// Where it listens: `quic/ADDRESS:PORT`, port 0 for any. None, and no multicast: routers carry what is for it.
+    /// Address at which it listens: `quic/ADDRESS:PORT`, port 0 for any. None, and no multicast: routers carry what is
+    /// for it.
     #[serde(default)]
     pub listen: Vec<String>,
     /// Nodes or routers that it connects to. Without any it finds nodes of its network by multicast.
@@ -39,16 +40,16 @@ pub struct Settings {
     /// The address that samples come to; that of the first `listen` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<IpAddr>,
-    /// What the interface of that address can carry.
+    /// Rate that the interface of that address can carry.
     #[serde(default = "gigabit")]
     pub samples_bits_per_s: f64,
     /// Networks that it sends samples to; none: those of all nodes of the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples_to: Vec<Network>,
-    /// What each tenant may have of it.
+    /// Quota of each tenant.
     #[serde(default, skip_serializing_if = "Quotas::is_empty")]
     pub quota: Quotas,
-    /// Where its PTP service takes requests.
+    /// Address at which its PTP service takes requests.
     #[serde(default, skip_serializing_if = "PtpSettings::is_usual")]
     pub ptp: PtpSettings,
 }
@@ -99,9 +100,9 @@ impl Folder {
     pub const SETTINGS: &str = "cluster.toml";
     /// Whom the node trusts.
     pub const AUTHORITY: &str = "ca.pem";
-    /// What it shows.
+    /// Certificate that it shows.
     pub const CERTIFICATE: &str = "node.pem";
-    /// What it proves it with.
+    /// Key that proves it.
     pub const KEY: &str = "node.key";
 
     /// Reads a folder.
@@ -154,13 +155,13 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), settings })
     }
 
-    /// What its `cluster.toml` says.
+    /// Settings in its `cluster.toml`.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Where a file of it is.
+    /// Path of a file in it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
@@ -194,7 +195,7 @@ impl Folder {
         Ok((signer.map_err(|source| ClusterError::Certificate { source })?, tenant))
     }
 
-    /// What lets in orders to the node of this folder.
+    /// Gate for orders to the node of this folder.
     ///
     /// # Errors
     /// The folder is a tenant's; a file is not what its name says.
@@ -214,7 +215,7 @@ impl Folder {
         })
     }
 
-    /// Who vouches for members of its cluster.
+    /// Authority that vouches for members of its cluster.
     ///
     /// # Errors
     /// The authority is none.
@@ -229,13 +230,13 @@ impl Folder {
         })
     }
 
-    /// What a file of it holds.
+    /// Contents of a file in it.
     pub(crate) fn text(&self, name: &str) -> Result<String, ClusterError> {
         let path = self.path.join(name);
         read_text(&path).map_err(|source| ClusterError::File { path, source })
     }
 
-    /// Where samples come to.
+    /// Address to which samples come.
     ///
     /// # Errors
     /// Neither `samples` nor `listen` says.

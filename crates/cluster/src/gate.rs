@@ -1,15 +1,15 @@
-//! What a node lets in: every control message passes here before anything else looks at it, and nothing here knows Zenoh.
+//! Gate of a node: every control message passes here before anything else looks at it, and nothing here knows Zenoh.
 //!
 //! In this order, each step cheaper than the next, so that who is not let in costs little: the size, the version, the form, the
-//! certificate, the signature, for whom the order is, whether it is new, and whether its values are in range. What is kept of
-//! orders that were taken is bounded by tenant, so none of them can fill it for the others.
+//! certificate, the signature, for whom the order is, whether it is new, and whether its values are in range. The
+//! memory of orders that were taken is bounded by tenant, so none of them can fill it for the others.
 //!
 //! An order is new if it was signed for this life of the node (a number drawn when it starts), at most [`WINDOW`] before by the
 //! node's clock, and with a number that no order of its tenant had since. Signatures themselves would not do to tell orders
 //! apart: of one of ECDSA anybody can make a second that holds as well.
 //!
-//! What is written to an agent of the lab ([`Request::WriteAgent`]) is an order as well, and there are many: they count up, for one agent
-//! of one tenant in one life of the node, and the next is the only one that is let in. So nothing has to be kept of them.
+//! A write to an agent of the lab ([`Request::WriteAgent`]) is an order as well, and there are many. They count up, for
+//! one agent of one tenant in one life of the node, and only the next is let in. So nothing has to be kept of them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, SystemTime};
@@ -86,7 +86,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// What it is counted as.
+    /// Reason by which it is counted.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
@@ -105,7 +105,7 @@ impl Refused {
         }
     }
 
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ pub struct Gate {
     agents: BTreeMap<u64, Lab>,
 }
 
-/// Who writes to an agent, and the number of the next message.
+/// Writer to an agent, and the number of the next message.
 struct Lab {
     tenant: Tenant,
     next: u64,
@@ -173,7 +173,7 @@ impl Gate {
         Ok(Gate { node: node.to_owned(), trust, life, taken: BTreeMap::new(), agents: BTreeMap::new() })
     }
 
-    /// What orders have to be signed for; `now_ns` by the node's clock.
+    /// Moment for which orders have to be signed; `now_ns` by the node's clock.
     #[must_use]
     pub fn moment(&self, now_ns: u64) -> Moment {
         Moment { life: self.life, at_ns: now_ns }
@@ -296,7 +296,7 @@ struct Small {
     order: Option<Sealed>,
 }
 
-/// What is large has texts alone, which take no more room than they came in.
+/// A large message has texts alone, which take no more room than they came in.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "the version is read before")]

@@ -12,7 +12,7 @@
 //! far it is known is said. Every node has the whole order, and takes its own part: what is computed is what one machine would
 //! compute.
 //!
-//! Who may have a node do something is [`tenant`]'s and [`seal`]'s matter; what a node lets in, [`gate`]'s.
+//! Permission to have a node do something is [`tenant`]'s and [`seal`]'s matter; what a node lets in, [`gate`]'s.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]

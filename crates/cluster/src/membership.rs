@@ -56,7 +56,7 @@ struct Part {
     _receives: Subscriber<()>,
 }
 
-/// What it knows of the others, and until when it may execute.
+/// Its view of the others, and until when it may execute.
 struct Timed {
     view: View,
     leased: Option<Leased>,
@@ -132,8 +132,8 @@ impl Membership {
         Ok(false)
     }
 
-    /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it does. What
-    /// it executes it may go on with while majorities of both agree.
+    /// From now on this member supports a placing of a run, if it is `after` that it supported until now. Whether it
+    /// does. It may go on with what it executes while majorities of both agree.
     #[must_use]
     pub(crate) fn promise(&self, run: &str, after: &Ballot, next: Quorum) -> bool {
         lock(&self.shared).get_mut(run).is_some_and(|part| part.timed.promise(after, next))
@@ -154,7 +154,7 @@ impl Membership {
         }
     }
 
-    /// Whose majorities a run needs here: of what is executed, and of each placing that was promised since.
+    /// Quorums that a run needs here: of what is executed, and of each placing that was promised since.
     pub(crate) fn quorums(&self, run: &str) -> Vec<Quorum> {
         let shared = lock(&self.shared);
         shared
@@ -267,7 +267,7 @@ mod tests {
 
     const LEASE_NS: u64 = 1000;
 
-    /// What a member sends that received the last heartbeat of `b` at `returned_ns`.
+    /// Heartbeat of a member that received the last one of `b` at `returned_ns`.
     fn heartbeat(from: &str, sent_ns: u64, returned_ns: u64, supports: &Ballot) -> Heartbeat {
         let received = BTreeMap::from([("b".to_owned(), returned_ns)]);
         Heartbeat { from: from.to_owned(), sent_ns, received, supports: supports.clone() }

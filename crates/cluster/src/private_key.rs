@@ -10,13 +10,14 @@ use takt_host::user::User;
 use crate::ClusterError;
 use crate::folder::MOST_BYTES;
 
-/// What such a file holds, if nobody but its owner may read it, and its owner is this process's user, root, or who called sudo.
+/// Contents of such a file, if nobody but its owner may read it, and its owner is this process's user, root, or who
+/// called sudo.
 ///
 /// # Errors
 /// It can't be read; others may read it; another user owns it, who can put another key there.
 pub(crate) fn read(path: &Path) -> Result<String, ClusterError> {
     let unreadable = |source| ClusterError::File { path: path.to_owned(), source };
-    // Of the file that is read, whatever has its name by then.
+    // The check is of the file that is read, whatever has its name by then.
     let file = File::open(path).map_err(unreadable)?;
     let facts = file.metadata().map_err(unreadable)?;
     // systemd lets the service read its credentials by an access list, which looks like a right of the group; their folder is

@@ -22,9 +22,9 @@ use crate::statement::Statement;
 /// an order, and no signature of an order is one of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// What a tenant has a node do.
+    /// Order of a tenant to a node.
     Order,
-    /// What a node says of itself ([`crate::statement`]).
+    /// Statement of a node about itself ([`crate::statement`]).
     Statement,
 }
 
@@ -57,7 +57,7 @@ impl Sealed {
     }
 }
 
-/// What is signed.
+/// The signed text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Given {
@@ -69,7 +69,7 @@ pub struct Given {
     pub moment: Moment,
     /// Drawn for this order alone; of what is written to an agent its place, from 0.
     pub number: u64,
-    /// What is to be done.
+    /// The order itself.
     pub order: Request,
 }
 
@@ -80,7 +80,7 @@ struct Message<'a> {
     order: &'a Sealed,
 }
 
-/// Who gives orders: the certificate and the key of a cluster's folder.
+/// Signer of orders: the certificate and the key of a cluster's folder.
 pub struct Signer {
     certificate: String,
     key: KeyPair,

@@ -1,4 +1,4 @@
-//! Where a node takes samples and requests for the time, in its own words.
+//! Addresses at which a node takes samples and requests for the time, in its own words.
 //!
 //! Orders name nodes, and whoever gives an order may name any address for them. So a node sends datagrams only to an address that
 //! the other node itself has stated, signed with that node's own key, for this placing of this run. A node signs it when it has the
@@ -14,7 +14,7 @@ use crate::seal::{Context, Sealed};
 use crate::tenant::Tenant;
 use crate::trust::{Trust, Untrusted};
 
-/// What a node states of itself for one placing of one run.
+/// Statement of a node about itself for one placing of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
@@ -22,15 +22,15 @@ pub struct Statement {
     pub cluster: String,
     /// The node.
     pub node: String,
-    /// Whose run it is.
+    /// Tenant of the run.
     pub tenant: Tenant,
     /// The run.
     pub run: String,
     /// The placing that the node has ready.
     pub ballot: Ballot,
-    /// Where it takes samples of that placing.
+    /// Address at which it takes samples of that placing.
     pub samples: SocketAddr,
-    /// Where it answers what time it is.
+    /// Address at which it answers what time it is.
     pub clock: SocketAddr,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Placing<'a> {
 }
 
 impl Trust {
-    /// What `node` has stated for a placing.
+    /// Statement of `node` for a placing.
     ///
     /// # Errors
     /// It has stated nothing, or another one signed this, or it is for another placing.

@@ -1,8 +1,8 @@
-//! Who gives orders, and how much of a node each may have.
+//! Tenants that give orders, and how much of a node each may have.
 //!
 //! A tenant is a name in a certificate that the cluster's authority has signed: nobody can claim it who has not got the key. A
-//! certificate without one, as nodes have, is the operator's, who may do everything. What a tenant may have is stated in the
-//! `cluster.toml` of each node, so each node can decide by itself, and no tenant's word counts for it.
+//! certificate without one, as nodes have, is the operator's, who may do everything. The `cluster.toml` of each node
+//! states what a tenant may have, so each node can decide by itself, and no tenant's word counts for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use takt_graph::limits::is_name;
 
-/// Who gives an order.
+/// The giver of an order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tenant(String);
@@ -19,7 +19,7 @@ impl Tenant {
     /// The name of who has a certificate without a tenant.
     pub const OPERATOR: &str = "operator";
 
-    /// Who may do everything.
+    /// The tenant that may do everything.
     #[must_use]
     pub fn operator() -> Tenant {
         Tenant(Tenant::OPERATOR.to_owned())
@@ -51,7 +51,7 @@ impl fmt::Display for Tenant {
     }
 }
 
-/// What a tenant may have of a node; what is not given has no limit but the node's own.
+/// Limits of a tenant on a node; one that is not given is the node's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quota {
@@ -69,7 +69,7 @@ pub struct Quota {
     pub samples_bits_per_s: Option<u64>,
 }
 
-/// What a tenant has of a node, or asks of it.
+/// Share of a node that a tenant has, or asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Cores that have a worker.
@@ -112,7 +112,7 @@ impl Quotas {
         self.0.iter().map(|(name, quota)| (Tenant(name.clone()), *quota))
     }
 
-    /// What a tenant may have, and the name of the table that says so.
+    /// Limits of a tenant, and the name of the table that states them.
     #[must_use]
     pub fn of(&self, tenant: &Tenant) -> (Quota, &str) {
         if let Some((name, quota)) = self.0.get_key_value(tenant.name()) {
@@ -154,7 +154,7 @@ pub struct OverQuota {
     pub table: String,
     /// `cores`, `runs`, `MiB` or `bit/s of samples`.
     pub what: &'static str,
-    /// What the table calls it.
+    /// Its key in the table.
     pub key: &'static str,
     pub most: u64,
     pub has: u64,
@@ -162,7 +162,7 @@ pub struct OverQuota {
 }
 
 impl OverQuota {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         let enough = self.has.saturating_add(self.asks);

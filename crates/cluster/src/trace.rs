@@ -1,6 +1,6 @@
-//! What a manager did, and when, as spans of OpenTelemetry: a file of lines, each an `ExportTraceServiceRequest` in OTLP's JSON
-//! encoding (OpenTelemetry Protocol File Exporter; opentelemetry-proto 1.x). A collector reads it with its `otlpjsonfile`
-//! receiver.
+//! Actions of a manager, and when, as spans of OpenTelemetry. A file has lines, each an `ExportTraceServiceRequest` in
+//! OTLP's JSON encoding (OpenTelemetry Protocol File Exporter; opentelemetry-proto 1.x). A collector reads it with its
+//! `otlpjsonfile` receiver.
 //!
 //! A span is written when it ends, so a manager that dies leaves all that it had done. The run's own span comes last.
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::ClusterError;
 use crate::seal::number;
 
-/// Where spans go. What can't be written is left out, and [`Trace::problem`] says why.
+/// Destination of spans. A span that can't be written is left out, and [`Trace::problem`] says why.
 pub struct Trace(Option<Mutex<Open>>);
 
 struct Open {
@@ -26,7 +26,7 @@ struct Open {
     problem: Option<std::io::Error>,
 }
 
-/// What a span says of itself: OpenTelemetry's attributes.
+/// Facts of a span: OpenTelemetry's attributes.
 pub(crate) type Facts<'a> = &'a [(&'static str, &'a str)];
 
 impl Trace {
@@ -96,7 +96,7 @@ fn written<T>(
     done
 }
 
-/// What a thread that panicked left is whole: a line is written at once.
+/// A thread that panicked left it whole: a line is written at once.
 fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -26,7 +26,7 @@ pub(crate) enum Untrusted {
     Signature { tenant: Tenant },
 }
 
-/// Who signed a text.
+/// Signer of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signatory {
     /// The tenant; the operator for a node's certificate.
@@ -58,7 +58,7 @@ impl Trust {
         &self.cluster
     }
 
-    /// Who signed a text as one of this kind.
+    /// Signer of a text as one of this kind.
     ///
     /// # Errors
     /// Nobody whom the authority vouches for `today`.

@@ -33,7 +33,7 @@ fn placing(number: u32) -> Box<Order> {
     Box::new(Order { placing: number, slots: None, ..*order })
 }
 
-/// Of placing `number`, from the clock of `reference`, as nodes have `stated`.
+/// Change to placing `number`, from the clock of `reference`, as nodes have `stated`.
 fn change(number: u32, reference: &str, at: u64, stated: BTreeMap<String, Sealed>) -> Request {
     Request::Change(Change {
         run: "r".to_owned(),

@@ -1,5 +1,5 @@
-//! Where a node sends samples and requests for the time: nowhere but to addresses that other nodes have stated themselves. The node
-//! is real, and so is what travels.
+//! Addresses to which a node sends samples and requests for the time: only those that other nodes have stated
+//! themselves. The node is real, and so is what travels.
 
 mod node;
 
@@ -177,7 +177,7 @@ fn a_tenant_who_invents_a_node_has_nothing_sent_anywhere() {
     });
 }
 
-/// Where a node says that it takes samples.
+/// Address at which a node says that it takes samples.
 fn opened_at(sealed: &Sealed) -> SocketAddr {
     let statement: Statement = serde_json::from_str(&sealed.text).expect("JSON");
     statement.samples

@@ -19,7 +19,7 @@ struct Node {
     ready: Option<Placing>,
 }
 
-/// What a manager believes, and what it is about to do.
+/// Beliefs of a manager, and what it is about to do.
 #[derive(Clone)]
 struct Manager {
     name: String,

@@ -10,7 +10,7 @@ use crate::waveform::Waveform;
 /// A parameter and its other value: `component.parameter=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// Whose.
+    /// Component that has the parameter.
     pub component: String,
     /// Its name, or another that it is called by.
     pub param: String,
@@ -39,7 +39,7 @@ pub enum OverrideError {
 }
 
 impl OverrideError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {

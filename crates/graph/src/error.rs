@@ -1,10 +1,10 @@
-//! What is wrong with a waveform, where, and what would be right.
+//! Faults of a waveform: problem, place and remedy.
 #![allow(missing_docs, reason = "names and messages say it")]
 
 use std::fmt;
 use std::sync::Arc;
 
-use takt_toml::{Place, Source};
+use takt_toml::{FilePlace, Source};
 
 use crate::item::Item;
 use crate::kind::ParamError;
@@ -15,8 +15,8 @@ use crate::waveform::Spot;
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphError {
     pub problem: Box<Problem>,
-    /// Where; `None` for a waveform that was not read from a file.
-    pub place: Option<Place>,
+    /// Its place; `None` for a waveform that was not read from a file.
+    pub place: Option<FilePlace>,
 }
 
 impl fmt::Display for GraphError {
@@ -35,11 +35,11 @@ impl std::error::Error for GraphError {
 impl GraphError {
     pub(crate) fn new(problem: Problem, source: Option<&Arc<Source>>, spot: Spot) -> GraphError {
         let source = source.filter(|_| spot.start != usize::MAX);
-        let place = source.map(|source| Place::new(source, spot.start..spot.end));
+        let place = source.map(|source| FilePlace::new(source, spot.start..spot.end));
         GraphError { problem: Box::new(problem), place }
     }
 
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         self.problem.fix()
@@ -78,7 +78,7 @@ pub enum Problem {
     #[error("component type `{kind}` is wrong in itself: {fault}")]
     Declaration {
         kind: String,
-        /// What it declares.
+        /// The faulty declaration.
         fault: &'static str,
     },
     #[error("no component is called `{name}`")]
@@ -109,9 +109,9 @@ pub enum Problem {
     Twice {
         /// `component.port`.
         port: String,
-        /// Where the first comes from.
+        /// Source of the first.
         first: String,
-        /// Where the second comes from.
+        /// Source of the second.
         second: String,
     },
     /// Types of the two ends differ.
@@ -142,7 +142,7 @@ pub enum Problem {
         output: String,
         /// `component.port`.
         input: String,
-        /// What the input gets.
+        /// Lengths that the input gets.
         gets: Lengths,
         num: u32,
         den: u32,
@@ -191,7 +191,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// What an input wants, in words.
+/// Lengths that an input wants, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// As declared.

@@ -28,7 +28,7 @@ pub struct Component {
     pub params: Params,
     /// Its ports.
     pub shape: Shape,
-    /// What happens to slots it misses.
+    /// Treatment of slots that it misses.
     pub on_miss: MissPolicy,
     /// Execution time it is allowed a slot, nanoseconds, where declared.
     pub budget_ns: Option<u64>,
@@ -56,9 +56,9 @@ impl Component {
 /// A port by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PortId {
-    /// Of the graph's components.
+    /// Index among the graph's components.
     pub component: usize,
-    /// Of the component's inputs or outputs.
+    /// Index among the component's inputs or outputs.
     pub port: usize,
 }
 
@@ -71,7 +71,7 @@ pub struct Link {
     pub to: PortId,
     /// Functional delay, slots.
     pub delay: u32,
-    /// What flows.
+    /// Items that flow.
     pub item: Item,
     /// How much of it a slot.
     pub lengths: Lengths,

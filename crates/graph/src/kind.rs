@@ -1,6 +1,6 @@
 //! [`Kind`]: a component type as documented, and [`Catalogue`], which knows them.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use takt_base::nearest;
 
 use crate::limits;
@@ -8,50 +8,50 @@ use crate::shape::Shape;
 use crate::value::{Params, Value};
 
 /// A component type.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Kind {
     /// As waveform files name it: `bpsk-modulate`.
     pub name: String,
     /// One sentence.
     pub summary: String,
-    /// What it can be set to.
+    /// Its parameters.
     pub params: Vec<ParamSpec>,
     /// Whether it keeps nothing from slot to slot, so that copies of it may take turns.
     pub stateless: bool,
     /// Whether it opens files of its machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub files: bool,
 }
 
 /// A documented parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ParamSpec {
     /// Its name.
     pub name: String,
-    /// What it is called as well.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Its other names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// One sentence.
     pub doc: String,
     /// Its unit; empty for a plain number.
     pub unit: String,
-    /// What it can be.
+    /// Its possible values.
     #[serde(flatten)]
     pub domain: Domain,
-    /// What it is when not given; `None`: it must be given.
+    /// Its value when not given; `None`: it must be given.
     pub default: Option<Value>,
     /// Whether it can be set while the waveform runs.
     pub variable: bool,
     /// Whether it is how many bytes of memory the component takes, besides its packets.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub memory: bool,
-    /// What it is where a waveform is only tried, whatever was given; `None`: what was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its value where a waveform is only tried, whatever was given; `None`: the given one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_trials: Option<Value>,
 }
 
 /// The values a parameter can have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "domain", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Domain {
@@ -101,14 +101,14 @@ pub enum ParamError {
     /// Values that are good alone do not go together.
     #[error("{what}")]
     Together {
-        /// What does not fit.
+        /// The conflict.
         what: String,
         fix: String,
     },
 }
 
 impl ParamError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -132,7 +132,7 @@ impl ParamError {
     }
 }
 
-/// Where the checks look component types up. The runtime's registry is one; tests bring their own.
+/// Source of component types for the checks. The runtime's registry is one; tests bring their own.
 pub trait Catalogue {
     /// All types, by name.
     fn kinds(&self) -> Vec<&Kind>;
@@ -185,7 +185,7 @@ impl Kind {
         self
     }
 
-    /// What was given, completed by the defaults.
+    /// The given parameters, completed by the defaults.
     ///
     /// # Errors
     /// The first parameter that is unknown, missing, or out of range.
@@ -341,7 +341,7 @@ impl ParamSpec {
         self.admit(&value.ok_or_else(|| self.refuse(format!("`{text}`")))?)
     }
 
-    /// What it can be, in words: `a whole number from 1 to 65536`.
+    /// Its possible values, in words: `a whole number from 1 to 65536`.
     #[must_use]
     pub fn expected(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };

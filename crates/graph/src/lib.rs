@@ -42,6 +42,6 @@ pub use kind::{Catalogue, Domain, Kind, ParamError, ParamSpec};
 pub use plan::{Latency, Plan, PlanError};
 pub use shape::{Accepts, InputShape, Length, Lengths, OutputShape, Shape};
 pub use share::{Bridge, Direction, Share, ShareError};
-pub use takt_toml::{Place, Source};
+pub use takt_toml::{FilePlace, Source};
 pub use value::{Params, Value};
 pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Waveform};

@@ -1,5 +1,5 @@
-//! What a waveform may ask for at most. A file is hostile until checked, and every one of these is compared before
-//! anything is allocated for it.
+//! Limits of a waveform. A file is hostile until checked, and every one of these is compared before anything is
+//! allocated for it.
 
 /// Bytes of a waveform file.
 pub const FILE_BYTES: usize = 1 << 20;

@@ -60,7 +60,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -96,7 +96,7 @@ impl Plan {
         let (worker_of, position) = places(graph, &workers)?;
         let need = |link: &Link| {
             let (from, to) = (link.from.component, link.to.component);
-            // What an isolated component makes in a slot comes back in the next.
+            // The output of an isolated component in a slot comes back in the next.
             let lag = u32::from(graph.components[from].isolated);
             if worker_of[from] != worker_of[to] {
                 return hop(worker_of[from], worker_of[to]).clamp(1, limits::DELAY_SLOTS) + lag;
@@ -125,7 +125,7 @@ impl Plan {
         Ok(Plan::of_depths(graph, workers, worker_of, depth, latency))
     }
 
-    /// What follows from the depths, which are legal.
+    /// Plan that follows from the depths, which are legal.
     pub(crate) fn of_depths(
         graph: &Graph,
         workers: Vec<Vec<usize>>,

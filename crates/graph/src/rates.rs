@@ -53,7 +53,7 @@ fn propagate(graph: &Graph) -> Result<Vec<Lengths>, Fault> {
         .ok_or_else(|| Box::new((unsettled(graph, &of_link), None)))
 }
 
-/// What an output gives; `None` while the input it depends on is not settled.
+/// Lengths that an output gives; `None` while the input it depends on is not settled.
 fn output(graph: &Graph, port: PortId, known: impl Fn(usize) -> Option<Lengths>) -> Result<Option<Lengths>, Fault> {
     let lengths = match graph.components[port.component].shape.outputs[port.port].length {
         Length::Fixed(items) => Lengths::exactly(items.into()),

@@ -1,7 +1,7 @@
 //! [`Shape`]: the ports of a component, what flows through them and how much of it a slot.
 //!
 //! An empty packet is always possible on every port: it stands before the first on a delayed link and in place of one
-//! that is missing. What is declared here holds for all other packets.
+//! that is missing. The declarations here hold for all other packets.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Shape {
 pub struct InputShape {
     /// Unique among the component's inputs.
     pub name: String,
-    /// What it takes.
+    /// Items that it takes.
     pub item: Item,
     /// How much of it.
     pub accepts: Accepts,
@@ -35,7 +35,7 @@ pub struct InputShape {
 pub struct OutputShape {
     /// Unique among the component's outputs.
     pub name: String,
-    /// What it gives.
+    /// Items that it gives.
     pub item: Item,
     /// How much of it.
     pub length: Length,
@@ -120,7 +120,7 @@ impl Shape {
         self
     }
 
-    /// What is wrong with the declaration itself; a component's author sees this, a waveform's author never.
+    /// Fault of the declaration itself; a component's author sees this, a waveform's author never.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let count = self.inputs.len();
         if count > limits::PORTS || self.outputs.len() > limits::PORTS {

@@ -23,11 +23,11 @@ use crate::waveform::MissPolicy;
 pub struct Share {
     /// Its components, and those that send and receive.
     pub graph: Graph,
-    /// Where they run, in the physical slots of the whole plan.
+    /// Their plan, in the physical slots of the whole one.
     pub plan: Plan,
     /// Which worker of the whole plan each of its workers is.
     pub workers: Vec<usize>,
-    /// What it sends and receives.
+    /// Streams that it sends and receives.
     pub bridges: Vec<Bridge>,
 }
 
@@ -42,7 +42,7 @@ pub struct Bridge {
     pub direction: Direction,
     /// Worker of the whole plan at the other end.
     pub other: usize,
-    /// What flows.
+    /// Items that flow.
     pub item: Item,
     /// How much of it a slot.
     pub lengths: Lengths,
@@ -51,9 +51,9 @@ pub struct Bridge {
 /// Which end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Where packets are made.
+    /// The end at which packets are made.
     Send,
-    /// Where packets are used.
+    /// The end at which packets are used.
     Receive,
 }
 
@@ -67,7 +67,7 @@ pub enum ShareError {
 }
 
 impl ShareError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -76,7 +76,7 @@ impl ShareError {
     }
 }
 
-/// What one output sends to one worker of another machine: the links that it stands for.
+/// Stream from one output to one worker of another machine: the links that it stands for.
 struct Stream {
     from: PortId,
     to_worker: usize,

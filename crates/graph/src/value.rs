@@ -43,7 +43,7 @@ macro_rules! values {
 
 values!(bool => Bool, i32 => Int, u32 => Int, i64 => Int, f64 => Float, &str => Text, String => Text, Vec<f64> => Floats);
 
-/// Parameters by name. What the checks hand to a component is complete and in range.
+/// Parameters by name. The checks hand complete parameters within their range to a component.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(BTreeMap<String, Value>);

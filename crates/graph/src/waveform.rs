@@ -31,7 +31,7 @@ pub struct Waveform {
     pub components: Vec<ComponentSpec>,
     /// Links, in the order written.
     pub links: Vec<LinkSpec>,
-    /// Who sends messages to whom: names of components, and after how many slots, at least 1, they arrive.
+    /// Ways of messages: names of components, and after how many slots, at least 1, they arrive.
     pub messages: Vec<LinkSpec>,
     /// The file it was read from.
     pub(crate) source: Option<Arc<Source>>,
@@ -44,9 +44,9 @@ pub struct ComponentSpec {
     pub name: String,
     /// Its type.
     pub kind: String,
-    /// What it is set to; the rest is defaults.
+    /// Its given parameters; the rest is defaults.
     pub params: Params,
-    /// What happens to slots it misses.
+    /// Treatment of slots that it misses.
     pub on_miss: MissPolicy,
     /// Execution time it is allowed a slot, nanoseconds; where none is declared, what it usually takes.
     pub budget_ns: Option<u64>,
@@ -70,7 +70,7 @@ pub struct LinkSpec {
     pub(crate) to_spot: Spot,
 }
 
-/// What happens to the slots a component misses.
+/// Treatment of slots that a component misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MissPolicy {
@@ -224,7 +224,7 @@ impl LinkSpec {
     }
 }
 
-/// Where in the file something stands. Two descriptions are equal wherever they stand.
+/// Place in the file. Two descriptions are equal wherever they stand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) start: usize,

@@ -39,7 +39,7 @@ fn a_good_file_is_a_graph() {
 fn mistakes_in_the_file_are_named_where_they_are() {
     assert_eq!(
         refusal("name = "),
-        "1:8: no TOML: string values must be quoted, expected literal string; mend the syntax: https://toml.io"
+        "1:8: not valid TOML: string values must be quoted, expected literal string; fix the syntax: https://toml.io"
     );
     assert_eq!(refusal("name = 3\nslot = 1"), "1:8: `name` can't be 3; a text in quotes");
     assert_eq!(after_head("chian = []"), "3:1: unknown key `chian` in the file; did you mean `chain`?");

@@ -54,7 +54,7 @@ proptest! {
                     prop_assert_eq!((link.delay, link.item, link.lengths), (there.delay, there.item, there.lengths));
                 }
             }
-            // What one worker hands itself comes after it was made, or in a later slot.
+            // A worker's packet to itself comes after it was made, or in a later slot.
             for (index, link) in share.graph.links().iter().enumerate() {
                 let order = |at: usize| {
                     let worker = share.plan.worker_of(at);

@@ -105,7 +105,7 @@ fn platform(big: u32, little: u32) -> Platform {
     spec.check().expect("a platform")
 }
 
-/// What the kernels say about this machine; not a measure of takt, but of whether the kernels are what they are named.
+/// Times of the kernels on this machine; not a measure of takt, but of whether the kernels are what they are named.
 fn calibration() {
     let clock = |work: &mut dyn FnMut()| {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Where each component of a waveform runs: a [`takt_graph::Graph`], what its components cost, and a platform in; a
+//! Places for each component of a waveform: a [`takt_graph::Graph`], what its components cost, and a platform in; a
 //! [`takt_graph::Plan`] with its bounds out. Pure functions: no clock, no thread, no file is opened.
 //!
 //! | question | answer |
@@ -11,8 +11,8 @@
 //! | how good is that? | [`Bounds`], [`Mapping::gap`], [`Mapping::next`] |
 //! | how good are the algorithms? | [`chain`], judged by published data in `tests/published.rs` |
 //!
-//! What counts is the *period*: the busiest core or link, ns a slot. A mapping fits if its period is at most the share of
-//! the slot that [`Objective`] allows.
+//! The *period* counts: the busiest core or link, ns a slot. A mapping fits if its period is at most the share of the
+//! slot that [`Objective`] allows.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

@@ -1,21 +1,16 @@
-//! What the runtime adds: `cargo bench -p takt-runtime`. Three questions, each beside its floor, measured in the same run in
-//! turns A B A B; medians of rounds. Times of a shared machine mean little, their ratio and the floor mean more.
+//! Cost of the runtime: `cargo bench -p takt-runtime`. Five questions, each beside its floor, measured in the same run
+//! in turns A B A B; medians of rounds. Times of a shared machine mean little, their ratio and the floor mean more.
 //!
 //! 1. A component call with statistics, on one core, slot by slot and in bursts. Floor of the former: a bare loop over
 //!    `Box<dyn Fn>` with one read of the time-stamp counter and a histogram record. A burst reads the counter once.
 //! 2. The base of a slot: what is left of a slot with one component when the call is taken off.
 //! 3. A hand-over between two cores that both watch. Floor: half a round trip through two `rtrb` rings.
 //! 4. The base of a slot under a clock whose edges are always due. Floor: the looks at the clock that it takes.
-//! 5. A call into a shared library. Floor: the same component linked in.
-//! 6. A slot with an isolated component, its answer waited for. Floor: a round trip through two `rtrb` rings.
+//! 5. A slot with an isolated component, its answer waited for. Floor: a round trip through two `rtrb` rings.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
 #[path = "../../../tests/support/bench.rs"]
 mod bench;
-#[path = "../tests/common/library.rs"]
-mod built;
-#[path = "../examples/library.rs"]
-mod linked;
 #[path = "support/nulls.rs"]
 mod nulls;
 
@@ -26,10 +21,12 @@ use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{ComponentSpec, Graph, Kind, Latency, Plan, Shape, Waveform};
-use takt_runtime::{Component, Edges, Io, Isolation, Options, Registration, Registry, Session, Sleeper, SlotClock};
+use takt_runtime::{
+    Component, Edges, Io, Isolation, Registration, Registry, Session, SessionOptions, Sleeper, SlotClock, component,
+};
 use takt_stats::{Histogram, Ns};
 
-use nulls::{blank, chain, chain_of};
+use nulls::{blank, chain};
 
 /// Rounds, and slots of each; where it need only run, one of a few.
 const MEASURED: (usize, u64) = (9, 200_000);
@@ -56,6 +53,12 @@ impl Component for Idle {
     }
 }
 
+/// The same, which a process of its own knows, too.
+#[component]
+fn alone(slot: u64) {
+    black_box(slot);
+}
+
 fn registry() -> Registry {
     let mut registry = nulls::registry();
     let idle =
@@ -71,7 +74,7 @@ fn ns_per_slot(waveform: &Waveform, worker_of: &[usize], cores: &[usize]) -> f64
 
 /// The same in bursts, on one core.
 fn ns_per_slot_in_bursts(waveform: &Waveform, components: usize, cores: &[usize]) -> f64 {
-    let options = Options { burst: BURST, ..options(cores, SlotClock::Free) };
+    let options = SessionOptions { burst: BURST, ..options(cores, SlotClock::Free) };
     ns_per_slot_with(options, &registry(), waveform, &vec![0; components])
 }
 
@@ -85,12 +88,19 @@ fn ns_per_slot_of(
     ns_per_slot_with(options(cores, clock), registry, waveform, worker_of)
 }
 
-fn options(cores: &[usize], clock: SlotClock) -> Options {
+fn options(cores: &[usize], clock: SlotClock) -> SessionOptions {
     let isolation = Isolation { start: HANG, hang: HANG, ..Isolation::default() };
-    Options { slots: Some(slots()), hash: false, cores: cores.to_vec(), clock, isolation, ..Options::default() }
+    SessionOptions {
+        slots: Some(slots()),
+        hash: false,
+        cores: cores.to_vec(),
+        clock,
+        isolation,
+        ..SessionOptions::default()
+    }
 }
 
-fn ns_per_slot_with(options: Options, registry: &Registry, waveform: &Waveform, worker_of: &[usize]) -> f64 {
+fn ns_per_slot_with(options: SessionOptions, registry: &Registry, waveform: &Waveform, worker_of: &[usize]) -> f64 {
     let graph = Graph::check(waveform, registry).unwrap_or_else(|error| panic!("{error}"));
     let plan = Plan::assign(&graph, worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
     let session = Session::open(&graph, &plan, registry, options).expect("opened");
@@ -125,17 +135,6 @@ fn floor_of_a_timed_slot() -> f64 {
     }
     black_box(x);
     start.elapsed().as_nanos() as f64 / slots() as f64
-}
-
-/// A chain of components of the library, of one item.
-fn library_chain(count: usize) -> Waveform {
-    let source = ComponentSpec::new("a", "library-source").param("items", 1).param("varying", false);
-    chain_of(source, "library-saxpy", count, "library-sink")
-}
-
-fn ns_per_library_call(registry: &Registry, one: &[usize]) -> f64 {
-    let ns = |count: usize| ns_per_slot_of(registry, &library_chain(count), &vec![0; count + 2], one, SlotClock::Free);
-    (ns(20) - ns(4)) / 16.0
 }
 
 fn idles(count: usize) -> Waveform {
@@ -240,11 +239,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn main() {
     takt_runtime::isolated::serve_if_asked();
     let program = Registry::of_program().expect("one name each");
-    let mut loaded = Registry::empty();
-    loaded.load(built::library()).expect("loads");
     let cores = takt_host::affinity::own_cpus();
     let one = &cores[..1];
-    let mut rounds: [Vec<f64>; 13] = Default::default();
+    let mut rounds: [Vec<f64>; 11] = Default::default();
     let (count, slots) = rounds_and_slots();
     for _ in 0..count {
         let (short, long) = (chain(4), chain(20));
@@ -252,13 +249,11 @@ fn main() {
         rounds[0].push(floor_of_a_call());
         rounds[1].push((ns_per_slot(&many, &[0; 17], one) - ns_per_slot(&few, &[0; 1], one)) / 16.0);
         rounds[2].push((ns_per_slot(&long, &[0; 22], one) - ns_per_slot(&short, &[0; 6], one)) / 16.0);
-        rounds[12].push((ns_per_slot_in_bursts(&long, 22, one) - ns_per_slot_in_bursts(&short, 6, one)) / 16.0);
+        rounds[10].push((ns_per_slot_in_bursts(&long, 22, one) - ns_per_slot_in_bursts(&short, 6, one)) / 16.0);
         let call = rounds[1].last().copied().unwrap_or(0.0);
         rounds[3].push(ns_per_slot(&few, &[0; 1], one) - call);
         rounds[7].push(floor_of_a_timed_slot());
         rounds[8].push(ns_per_slot_of(&registry(), &few, &[0; 1], one, SlotClock::Edges(Arc::new(Due))) - call);
-        rounds[9].push(ns_per_library_call(&program, one));
-        rounds[10].push(ns_per_library_call(&loaded, one));
         if cores.len() >= 2 {
             let two = &cores[..2];
             let cycle = blank().with(ComponentSpec::new("a", "null")).with(ComponentSpec::new("b", "null"));
@@ -267,11 +262,11 @@ fn main() {
             rounds[4].push(hand_over_by_rtrb(two));
             rounds[5].push(ns_per_slot(&cycle, &[0, 1], two));
             rounds[6].push(hand_over(two));
-            let isolated = blank().with(ComponentSpec::new("i", "library-idle").isolated());
-            rounds[11].push(ns_per_slot_of(&program, &isolated, &[0], one, SlotClock::Free));
+            let isolated = blank().with(ComponentSpec::new("i", "alone").isolated());
+            rounds[9].push(ns_per_slot_of(&program, &isolated, &[0], one, SlotClock::Free));
         }
     }
-    let [floor, call, linked, base, ring, slot, link, looks, timed, linked_in, from_library, round_trip, bursts] =
+    let [floor, call, linked, base, ring, slot, link, looks, timed, round_trip, bursts] =
         rounds.map(|values| if values.is_empty() { f64::NAN } else { median(values) });
     println!("median of {count} rounds of {slots} slots             measured      floor       goal");
     println!("component call with statistics, no port      {call:7.1} ns {floor:7.1} ns      40 ns");
@@ -279,7 +274,6 @@ fn main() {
     println!("the same in bursts of {BURST}                     {bursts:7.1} ns");
     println!("base of a slot, one worker                   {base:7.1} ns                1000 ns");
     println!("base of a slot under a clock, one worker     {timed:7.1} ns {looks:7.1} ns    1000 ns");
-    println!("a component with two links, in a library      {from_library:7.1} ns {linked_in:7.1} ns");
     println!("hand-over between cores, one word            {link:7.1} ns                 250 ns");
     println!("the same through a ring of rtrb             {ring:7.1} ns");
     println!("a slot with an isolated component, in all   {round_trip:7.1} ns");

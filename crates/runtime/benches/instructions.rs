@@ -9,7 +9,7 @@ mod nulls;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
 use takt_runtime::ring::ring;
-use takt_runtime::{Options, Session};
+use takt_runtime::{Session, SessionOptions};
 
 use nulls::{chain, registry};
 
@@ -18,7 +18,7 @@ fn run(slots: u64, burst: u64) {
     let registry = registry();
     let graph = Graph::check(&chain(16), &registry).unwrap_or_else(|error| panic!("{error}"));
     let plan = Plan::assign(&graph, &vec![0; graph.components().len()], Latency::Compact).expect("one worker");
-    let options = Options { slots: Some(slots), burst, hash: false, ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), burst, hash: false, ..SessionOptions::default() };
     let report = Session::open(&graph, &plan, &registry, options).expect("opens").run(&Stop::new()).expect("starts");
     assert_eq!((report.slots, report.misses), (slots, 0));
 }

@@ -2,7 +2,7 @@
 //! execution cost.
 //!
 //! - Time is the slot index. A component executes its logical slots 0, 1, 2, ... once and in order; the plan says in
-//!   which physical slot. What it computes depends on the waveform alone, so `output_hash` is one value for all plans.
+//!   which physical slot. Its results depend on the waveform alone, so `output_hash` is one value for all plans.
 //! - A link carries whole slots ([`takt_link::ring`]); no worker takes a lock, and under a clock none waits for another.
 //! - The slot loop allocates nothing and makes no system call but the clock's sleep. Statistics are always on: the
 //!   execution time of a component is between two readings of the time-stamp counter, right before and behind its `tick`.
@@ -12,7 +12,7 @@
 //! ```
 //! use std::time::Duration;
 //! use takt_graph::{ComponentSpec, Graph, Latency, Plan, Value, Waveform};
-//! use takt_runtime::{Options, Registry, Session, component};
+//! use takt_runtime::{Registry, Session, SessionOptions, component};
 //!
 //! /// Counts slots.
 //! #[component]
@@ -40,14 +40,14 @@
 //!     .with(ComponentSpec::new("a", "count")).with(ComponentSpec::new("z", "sum")).chain(["a", "z"]);
 //! let graph = Graph::check(&waveform, &registry).unwrap();
 //! let plan = Plan::assign(&graph, &[0, 1], Latency::Compact).unwrap();
-//! let options = Options { slots: Some(10), ..Options::default() };
+//! let options = SessionOptions { slots: Some(10), ..SessionOptions::default() };
 //! let report = Session::open(&graph, &plan, &registry, options).unwrap().run(&takt_base::Stop::new()).unwrap();
 //! assert_eq!(report.components[1].results["sum"], Value::Int(4 * (0..10).sum::<i64>()));
 //! ```
 
 #![warn(missing_docs)]
 
-/// What only the compiler itself can refuse.
+/// Code that only the compiler itself can refuse.
 ///
 /// A port carries items that can be carried:
 /// ```compile_fail
@@ -96,8 +96,6 @@ pub mod control;
 pub mod costs;
 pub mod isolated;
 pub mod job;
-#[doc(hidden)]
-pub mod library;
 mod options;
 mod port;
 mod report;
@@ -108,12 +106,13 @@ mod stats;
 mod table;
 mod worker;
 
-pub use component::{Component, Io, Make, MakeError, Message, Outbox, Prepared, Scalar};
+pub use component::{
+    Component, Equipment, Io, Make, MakeError, Message, NameTaken, Outbox, Prepared, Registration, Registry, Scalar,
+};
 #[doc(hidden)]
 pub use inventory;
-pub use library::{Equipment, LibraryError, NameTaken, Registration, Registry};
 pub use num_complex::Complex;
-pub use options::{Isolation, LogOptions, Options, Wish};
+pub use options::{Isolation, LogOptions, SessionOptions, Wish};
 pub use port::{Bit, BrokenPacket, Header, In, InPort, Llr, Out, OutPort, Sample};
 pub use report::{
     Before, ComponentReport, Culprit, Granted, Miss, OutputReport, Quantiles, Report, SinkHash, WorkerReport,

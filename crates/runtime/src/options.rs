@@ -1,4 +1,4 @@
-//! How a waveform is run: [`Options`].
+//! How a waveform is run: [`SessionOptions`].
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::soft;
 
 /// How a waveform is run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SessionOptions {
     /// Logical slots each component executes; `None`: until stopped.
     pub slots: Option<u64>,
-    /// What sets the beat.
+    /// Clock of the slots.
     pub clock: SlotClock,
     /// A processor for each worker; empty: wherever the kernel likes.
     pub cores: Vec<usize>,
@@ -21,9 +21,9 @@ pub struct Options {
     /// Whether all memory of the process is locked before the workers start, and stays so afterwards.
     pub lock_memory: Wish,
     /// Slots that a worker executes of one component before the next one's turn, under a free clock; no more than its links
-    /// hold. What is computed does not depend on it. 1: slot by slot, as on the beat, so that execution times are those of
-    /// the beat. More: what a component needs stays in the processor's caches, and executions of one burst are timed together,
-    /// each as its mean, unless all are logged.
+    /// hold. The results do not depend on it. 1: slot by slot, as on the beat, so that execution times are those of the
+    /// beat. More: what a component needs stays in the processor's caches, and executions of one burst are timed
+    /// together, each as its mean, unless all are logged.
     pub burst: u64,
     /// How long before an edge a worker stops sleeping and watches the clock, at most: it learns how late its sleeps end, and
     /// watches as long as all but one in a thousand need.
@@ -43,14 +43,14 @@ pub struct Options {
 pub struct LogOptions {
     /// Executions of each worker that may wait to be read.
     pub waiting: usize,
-    /// What happens to the next one: it is dropped and counted, or the worker waits for the reader.
+    /// Fate of the next one: it is dropped and counted, or the worker waits for the reader.
     pub policy: soft::Policy,
 }
 
-impl Default for Options {
+impl Default for SessionOptions {
     /// Free, unpinned, until stopped, with hash, 4 GiB.
-    fn default() -> Options {
-        Options {
+    fn default() -> SessionOptions {
+        SessionOptions {
             slots: None,
             clock: SlotClock::Free,
             cores: Vec::new(),

@@ -1,8 +1,8 @@
 //! The soft domain: what is not real time, such as files, logs and pages, behind bounded queues.
 //!
 //! A component keeps one end of a queue in its struct and uses it in `tick`; the other end belongs to a soft thread
-//! ([`Soft`]) that may wait, allocate and fail. The end in `tick` takes no lock and makes no system call. What happens when
-//! the other side does not keep up is declared ([`Policy`]):
+//! ([`Soft`]) that may wait, allocate and fail. The end in `tick` takes no lock and makes no system call. A declared
+//! [`Policy`] says what happens when the other side does not keep up:
 //!
 //! - [`Policy::Drop`]: data is lost, counted, and the slot is in time;
 //! - [`Policy::Hold`]: nothing is lost, and the tick lasts until there is room, or something to take. It watches the queue
@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub use rtrb::{Consumer, Producer};
 
-/// What gives way when the soft side does not keep up.
+/// Rule for a soft side that does not keep up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The data.
@@ -134,7 +134,7 @@ impl<T: Copy> Incoming<T> {
     }
 }
 
-/// What a soft thread did.
+/// Result of a soft thread's step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Something: call again at once.

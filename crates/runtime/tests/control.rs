@@ -11,7 +11,7 @@ use takt_base::Stop;
 use takt_graph::{Graph, Item, Kind, Latency, Length, Plan, Shape};
 use takt_runtime::soft::Policy;
 use takt_runtime::{
-    Component, ControlError, Io, LogOptions, Message, Options, Registration, Report, Running, Scalar, Session,
+    Component, ControlError, Io, LogOptions, Message, Registration, Report, Running, Scalar, Session, SessionOptions,
 };
 
 fn chain() -> Graph {
@@ -217,7 +217,7 @@ fn of_two_changes_the_earlier_one_goes_first_whatever_their_slots() {
 fn ends_in_slot_10(steps: impl FnOnce(usize) -> Steps, change: impl FnOnce(&mut Running)) -> Report {
     let workers = takt_host::affinity::own_cpus().len().min(2);
     let plan = assign(&chain(), &[0, workers - 1, 0], Latency::Fixed);
-    let options = Options { slots: Some(100), clock: steps(workers).clock(), ..Options::default() };
+    let options = SessionOptions { slots: Some(100), clock: steps(workers).clock(), ..SessionOptions::default() };
     let session = Session::open(&chain(), &plan, &registry(), options).expect("opens");
     let mut running = session.start_paused(&Stop::new()).expect("starts");
     change(&mut running);
@@ -278,7 +278,7 @@ fn what_a_waveform_leaves_behind_is_given_back_while_the_run_goes_on() {
     };
     let graphs = ["a", "b"].map(with);
     let plan = |graph: &Graph| assign(graph, &[0, 0], Latency::Compact);
-    let session = Session::open(&graphs[0], &plan(&graphs[0]), &registry, Options::default()).expect("opens");
+    let session = Session::open(&graphs[0], &plan(&graphs[0]), &registry, SessionOptions::default()).expect("opens");
     let stop = Stop::new();
     let mut running = session.start(&stop).expect("starts");
     let has_begun = |running: &Running| running.stats().snapshot().components[0].executions > 0;
@@ -395,7 +395,7 @@ proptest! {
 fn logged(worker_of: &[usize], slots: u64, policy: Policy) -> Session {
     let graph = check(&common::chain(waveform(), [spec("a", "source"), spec("z", "watch")]));
     let log = Some(LogOptions { waiting: 8, policy });
-    let options = Options { slots: Some(slots), log, ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), log, ..SessionOptions::default() };
     Session::open(&graph, &assign(&graph, worker_of, Latency::Compact), &registry(), options).expect("opens")
 }
 

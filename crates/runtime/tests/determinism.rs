@@ -1,4 +1,4 @@
-//! What a waveform computes depends on the waveform: not on workers, placement, order, latency mode or load.
+//! The results of a waveform depend on the waveform: not on workers, placement, order, latency mode or load.
 
 mod common;
 
@@ -151,7 +151,7 @@ fn noted(slot: u64, input: In<u8>, mut output: Out<u8>) {
     NOTES.lock().unwrap_or_else(PoisonError::into_inner).push((slot, output.as_ptr().addr()));
 }
 
-/// What a component has read is the memory that the next but one writes, while it is still in the cache.
+/// Memory that a component has read is written by the next but one, while it is still in the cache.
 #[test]
 fn a_long_chain_touches_few_buffers_in_a_slot() {
     const NAMES: [&str; 12] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "d0", "d1"];

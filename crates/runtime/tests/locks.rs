@@ -1,7 +1,7 @@
 //! Workers take no lock during 10 000 slots: they execute not one instruction by which one could be taken.
 //!
 //! This test starts itself again, with a breakpoint on each of these when the workers are about to begin, and counts which are
-//! reached. What it does not see: the kernel's code, which strace sees entered (`tests/quiet.rs`).
+//! reached. It does not see the kernel's code, which strace sees entered (`tests/quiet.rs`).
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod common;

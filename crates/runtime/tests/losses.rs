@@ -9,7 +9,7 @@ use common::{assign, of, registry, result, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Domain, Graph, Item, Kind, Latency, Length, ParamSpec, Params, Plan, Shape, Value};
-use takt_runtime::{Bench, Component, Io, Options, Registration, Registry, Report, Session, component};
+use takt_runtime::{Bench, Component, Io, Registration, Registry, Report, Session, SessionOptions, component};
 
 /// Items of a packet.
 const ITEMS: u32 = 4;
@@ -133,7 +133,7 @@ proptest! {
         let all = all();
         let (graph, plan) = built(&links, &all);
         let open = |burst| {
-            let options = Options { slots: Some(SLOTS), burst, ..Options::default() };
+            let options = SessionOptions { slots: Some(SLOTS), burst, ..SessionOptions::default() };
             Session::open(&graph, &plan, &all, options).expect("opens")
         };
         let (virtual_time, threads) = (open(1).simulate(), open(burst).run(&Stop::new()).expect("ran"));

@@ -6,7 +6,7 @@ use common::{chain, check, open, registry, registry_with, result, run, simulate,
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Kind, Latency, Params, Plan, Shape, Value, Waveform};
-use takt_runtime::{Bench, Component, Io, Message, Options, Registration, Session, component};
+use takt_runtime::{Bench, Component, Io, Message, Registration, Session, SessionOptions, component};
 
 /// Passes bytes on, and sends what it read: the slot, and a sum.
 #[component]
@@ -155,7 +155,7 @@ fn a_component_without_a_message_table_has_no_room_for_messages() {
         make: |_| Ok(Box::new(Lonely)),
     });
     let graph = Graph::check(&waveform().with(spec("a", "lonely")), &all).expect("legal");
-    let options = Options { slots: Some(3), ..Options::default() };
+    let options = SessionOptions { slots: Some(3), ..SessionOptions::default() };
     let plan = Plan::single(&graph, Latency::Compact);
     let report = Session::open(&graph, &plan, &all, options).expect("opens").run(&Stop::new()).expect("starts");
     assert_eq!((report.misses, report.slots), (0, 3));

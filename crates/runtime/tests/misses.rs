@@ -10,7 +10,9 @@ use common::{
 };
 use takt_base::Stop;
 use takt_graph::{Graph, Item, Kind, Latency, Length, MissPolicy, Shape, Value};
-use takt_runtime::{BrokenPacket, Component, Culprit, Io, Message, MissKind, Options, Registration, Report, Session};
+use takt_runtime::{
+    BrokenPacket, Component, Culprit, Io, Message, MissKind, Registration, Report, Session, SessionOptions,
+};
 
 /// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
 /// worker 1, and b -> c -> w on worker 1 alone.
@@ -187,7 +189,7 @@ fn what_breaks_a_burst_costs_its_slot_and_the_rest_is_as_slot_by_slot() {
     let graph = Graph::check(&made, &registry).unwrap_or_else(|error| panic!("{error}"));
     let reports = [1, 5, 16].map(|burst| {
         let plan = assign(&graph, &[0, 0, 0], Latency::Compact);
-        let options = Options { slots: Some(40), burst, ..Options::default() };
+        let options = SessionOptions { slots: Some(40), burst, ..SessionOptions::default() };
         Session::open(&graph, &plan, &registry, options).expect("opens").run(&Stop::new()).expect("starts")
     });
     for report in &reports {

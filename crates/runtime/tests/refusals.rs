@@ -1,4 +1,4 @@
-//! What can't be run is refused before anything runs, with what would be right.
+//! A waveform that can't be run is refused before anything runs, with what would be right.
 
 mod common;
 
@@ -11,8 +11,8 @@ use common::{assign, check, registry, registry_with, spec, waveform};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
 use takt_runtime::{
-    Component, Edges, Granted, Io, MakeError, OpenError, Options, Prepared, Registration, Report, Session, SlotClock,
-    StartError, Wish,
+    Component, Edges, Granted, Io, MakeError, OpenError, Prepared, Registration, Report, Session, SessionOptions,
+    SlotClock, StartError, Wish,
 };
 
 fn chain(items: u32) -> Graph {
@@ -20,31 +20,32 @@ fn chain(items: u32) -> Graph {
     check(&common::chain(waveform(), [source, spec("z", "sink")]))
 }
 
-fn run(options: Options) -> Result<Report, StartError> {
+fn run(options: SessionOptions) -> Result<Report, StartError> {
     open(&chain(8), options).expect("opened").run(&Stop::new())
 }
 
-fn open(graph: &Graph, options: Options) -> Result<Session, OpenError> {
+fn open(graph: &Graph, options: SessionOptions) -> Result<Session, OpenError> {
     Session::open(graph, &assign(graph, &[0, 1], Latency::Fixed), &registry(), options)
 }
 
 #[test]
 fn links_that_take_too_much_memory_are_refused() {
-    let options = Options { memory_max_bytes: 1 << 20, ..Options::default() };
+    let options = SessionOptions { memory_max_bytes: 1 << 20, ..SessionOptions::default() };
     let refused = open(&chain(1 << 20), options).err().expect("refused");
     assert!(matches!(refused, OpenError::Memory { needed_bytes: 4_000_000.., allowed_bytes: 1_048_576 }), "{refused}");
 }
 
 #[test]
 fn more_watching_workers_than_cores_are_refused() {
-    let options = Options { clock: SlotClock::Wall, cores: vec![0], slots: Some(1), ..Options::default() };
+    let options =
+        SessionOptions { clock: SlotClock::Wall, cores: vec![0], slots: Some(1), ..SessionOptions::default() };
     let refused = run(options).expect_err("refused");
     assert!(matches!(refused, StartError::Cores { workers: 2, cores: 1 }));
 }
 
 #[test]
 fn a_core_that_does_not_exist_is_refused_with_the_cause() {
-    let options = Options { cores: vec![0, 4000], slots: Some(1), ..Options::default() };
+    let options = SessionOptions { cores: vec![0, 4000], slots: Some(1), ..SessionOptions::default() };
     let refused = run(options).expect_err("refused");
     assert_eq!(refused.to_string(), "worker 1 on core 4000");
     assert!(refused.source().is_some_and(|cause| !cause.to_string().contains("worker")));
@@ -52,7 +53,7 @@ fn a_core_that_does_not_exist_is_refused_with_the_cause() {
 
 #[test]
 fn a_priority_is_given_or_refused_with_the_cause() {
-    let options = Options { fifo_priority: Some(1), slots: Some(3), ..Options::default() };
+    let options = SessionOptions { fifo_priority: Some(1), slots: Some(3), ..SessionOptions::default() };
     match run(options) {
         Ok(report) => assert_eq!(report.slots, 3),
         Err(refused) => {
@@ -62,7 +63,7 @@ fn a_priority_is_given_or_refused_with_the_cause() {
     }
 }
 
-/// What a process without capabilities gets. A privileged one runs the test again without them.
+/// Effects on a process without capabilities. A privileged one runs the test again without them.
 #[test]
 fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_requested() {
     use takt_host::capability::{self, CapabilitySet};
@@ -82,7 +83,13 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
         return;
     }
     let run = |lock_memory, priority| {
-        let options = Options { lock_memory, priority, fifo_priority: Some(1), slots: Some(3), ..Options::default() };
+        let options = SessionOptions {
+            lock_memory,
+            priority,
+            fifo_priority: Some(1),
+            slots: Some(3),
+            ..SessionOptions::default()
+        };
         run(options)
     };
     let refused = run(Wish::Require, Wish::No).expect_err("refused");
@@ -99,7 +106,7 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
 
 #[test]
 fn what_the_host_grants_is_in_the_report() {
-    let options = Options { lock_memory: Wish::Try, slots: Some(3), ..Options::default() };
+    let options = SessionOptions { lock_memory: Wish::Try, slots: Some(3), ..SessionOptions::default() };
     let granted = run(options).expect("ran").granted;
     let locked = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let locked = locked.lines().find_map(|line| line.strip_prefix("VmLck:")).expect("there").trim() != "0 kB";
@@ -130,7 +137,7 @@ fn a_component_may_refuse_what_leads_to_it() {
         let source = spec("a", "source").param("items", items);
         let made = waveform().with(source).with(spec("z", "fussy")).chain(["a", "z"]);
         let graph = Graph::check(&made, &registry).expect("checked");
-        Session::open(&graph, &assign(&graph, &[0, 0], Latency::Fixed), &registry, Options::default())
+        Session::open(&graph, &assign(&graph, &[0, 0], Latency::Fixed), &registry, SessionOptions::default())
     };
     assert!(opened(16).is_ok());
     let refused = opened(17).err().expect("refused");
@@ -186,7 +193,7 @@ fn a_report_has_all_of_a_run_that_missed_nothing() {
 }
 
 fn fifty_slots(clock: SlotClock) -> Report {
-    let options = Options { clock, slots: Some(50), ..Options::default() };
+    let options = SessionOptions { clock, slots: Some(50), ..SessionOptions::default() };
     let graph = chain(8);
     let plan = assign(&graph, &[0, 0], Latency::Fixed);
     let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");

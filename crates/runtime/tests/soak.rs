@@ -7,7 +7,7 @@ use common::{assign, check, open, registry, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, MissPolicy, Value};
-use takt_runtime::{Options, Report, Session, SlotClock};
+use takt_runtime::{Report, Session, SessionOptions, SlotClock};
 
 /// Two chains that stall, and one that does not; all three end on each of the workers' sides.
 fn shaky(seed: i64, one_in: i64, most_us: i64, policy: MissPolicy) -> Graph {
@@ -75,7 +75,7 @@ fn stalls_on_the_wall_clock_never_make_a_packet_wrong() {
     }
     let graph = shaky(7, 50, 1500, MissPolicy::Skip);
     let plan = assign(&graph, &[0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1], Latency::Compact);
-    let options = Options { slots: Some(1500), clock: SlotClock::Wall, ..Options::default() };
+    let options = SessionOptions { slots: Some(1500), clock: SlotClock::Wall, ..SessionOptions::default() };
     let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
     sound(&report, 1500);
     assert!(report.misses > 0, "a stall of 1.5 slots every 50 slots leaves its mark");

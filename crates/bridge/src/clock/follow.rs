@@ -98,7 +98,7 @@ impl Questions {
         Ok(Questions { socket, next: 0, estimate: Estimate::default(), last: None })
     }
 
-    /// What is first known of the reference's clock less ours: of several answers.
+    /// First knowledge of the reference's clock less ours: from several answers.
     pub(super) fn first(&mut self) -> std::io::Result<Known> {
         let mut last = Err(std::io::ErrorKind::TimedOut.into());
         for _ in 0..FIRST {
@@ -115,7 +115,7 @@ impl Questions {
         self.last.map(|known| (known.ns, known.bound_at(WallClock.now().0)))
     }
 
-    /// What is known after one more answer.
+    /// Knowledge after one more answer.
     fn learn(&mut self) -> std::io::Result<Known> {
         let id = self.next;
         self.next = id.wrapping_add(1);
@@ -142,7 +142,7 @@ fn ask(socket: &UdpSocket, id: u32) -> std::io::Result<Exchange> {
             Ok(ClockReply { id: answered, received_ns, sent_ns }) if answered == id => {
                 return Ok(Exchange { requested_ns, received_ns, sent_ns, answered_ns });
             }
-            // Of an earlier question, or of nobody.
+            // It answers an earlier question, or comes from nobody.
             _ if answered_ns.saturating_sub(requested_ns) > PATIENCE.as_nanos() as u64 => {
                 return Err(std::io::ErrorKind::TimedOut.into());
             }

@@ -15,7 +15,7 @@ use takt_base::{Clock, WallClock};
 /// (`maxslewrate`): until it has caught up, the bound is not true.
 const DRIFT_PPM: u64 = 2 * (50 + 50);
 
-/// What whole nanoseconds lose: in readings of both clocks, and where these are halved.
+/// Error of whole nanoseconds: in readings of both clocks, and where these are halved.
 const ROUNDED_NS: u64 = 2;
 
 /// A bound after so much time.
@@ -125,7 +125,7 @@ impl Drift {
 /// A drift with a larger bound is not known.
 const KNOWN_PPB: u32 = 1_000_000;
 
-/// What is known of an offset.
+/// Knowledge of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) ns: i64,
@@ -160,13 +160,14 @@ impl Exchange {
         there / 2 + back / 2
     }
 
-    /// What both ways took.
+    /// Time of both ways.
     fn way_ns(self) -> u64 {
         let there_and_back = self.answered_ns.saturating_sub(self.requested_ns);
         there_and_back.saturating_sub(self.sent_ns.saturating_sub(self.received_ns))
     }
 
-    /// What it says. The other's clock was read after the question, so an age that counts from there covers all drift.
+    /// Its offset and bound. The other's clock was read after the question, so an age that counts from there covers all
+    /// drift.
     fn known(self) -> Known {
         Known { ns: self.offset_ns(), bound_ns: self.way_ns() / 2 + ROUNDED_NS, at_ns: self.requested_ns }
     }
@@ -185,10 +186,10 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// What is known after one more exchange.
+    /// Knowledge after one more exchange.
     pub(super) fn after(&mut self, exchange: Exchange) -> Known {
         let (last, now_ns) = (exchange.known(), exchange.answered_ns);
-        // What both may drift apart until the answer is there makes it true of the moment of asking as well.
+        // The possible drift until the answer is there makes it true of the moment of asking as well.
         self.slopes.after(Known { bound_ns: last.bound_at(now_ns), ..last });
         let best = self.best.filter(|best| best.bound_at(now_ns) < last.bound_at(now_ns)).unwrap_or(last);
         let ns = self.ns.map_or(best.ns, |ns| ns + best.ns.saturating_sub(ns).clamp(-STEP_NS, STEP_NS));
@@ -204,7 +205,7 @@ impl Estimate {
 
 /// How far apart two answers may be: a drift is of that time at most.
 const SPAN_NS: u64 = 600_000_000_000;
-/// Of the answers in so much time one is kept.
+/// One of the answers in so much time is kept.
 const EACH_NS: u64 = 10_000_000_000;
 
 /// Estimates a drift: of all pairs of an early answer and a later one, that with the smallest bound says it. Which answer is a good
@@ -212,7 +213,7 @@ const EACH_NS: u64 = 10_000_000_000;
 #[derive(Debug, Default)]
 struct Slopes {
     early: VecDeque<Known>,
-    /// What the best pair says, and when its early answer came.
+    /// Drift by the best pair, and when its early answer came.
     best: Option<(u64, Drift)>,
 }
 
@@ -356,7 +357,7 @@ mod tests {
         };
         assert_eq!(known_at(1_000, 0), None, "one answer has no slope");
         assert_eq!(known_at(1_010, 0), None, "2000 ppm are as good as nothing");
-        // Of both: half of the way, 2 ns of rounding, 200 ppm of 21 µs; and 1 ppb of rounding.
+        // Both have half of the way, 2 ns of rounding, 200 ppm of 21 µs; and 1 ppb of rounding.
         assert_eq!(known_at(2_000, 50_000), Some((50_000, 20_015)));
         assert_eq!(known_at(601_000, 0), Some((0, 35)));
         assert_eq!(known_at(602_000, -7_000), Some((-7_000, 20_015)), "the first is too long ago");

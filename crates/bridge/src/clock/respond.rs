@@ -33,7 +33,7 @@ impl Responder {
         Ok(Responder { stop, at, thread: Some(thread) })
     }
 
-    /// Where it takes requests.
+    /// Address at which it takes requests.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at
@@ -49,7 +49,7 @@ fn answer(socket: &UdpSocket) {
     let Ok(ClockRequest { id }) = ClockRequest::parse(request) else { return };
     let mut reply = [0; ClockRequest::BYTES];
     let Ok(len) = (ClockReply { id, received_ns, sent_ns: WallClock.now().0 }).write(&mut reply) else { return };
-    // Who does not get it asks again.
+    // An asker that does not get it asks again.
     let _ = socket.send_to(&reply[..len], from);
 }
 

@@ -15,7 +15,7 @@ use takt_wire::ptp::{
 
 pub const GRANDMASTER: u64 = 0x0200_00FF_FE00_0001;
 
-/// What it answers to a request: any number of messages.
+/// Its answer to a request: any number of messages.
 pub type Answer = Box<dyn Fn(&PtpRequest) -> Vec<Vec<u8>> + Send>;
 
 /// Answers on a socket of its own until it is dropped.

@@ -11,7 +11,7 @@ use super::fleet::Links;
 use super::run::Record;
 use super::{FITTED, Raw};
 
-/// What heartbeats cost without a network: writing one that names so many others, and reading it. ns of CPU.
+/// Cost of heartbeats without a network: writing one that names so many others, and reading it. ns of CPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Documents {
     pub round: usize,
@@ -68,7 +68,7 @@ pub fn line(points: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
     (y - slope * x, slope)
 }
 
-/// What one round says; µs of CPU a second unless it says otherwise.
+/// Costs in one round; µs of CPU a second unless it says otherwise.
 pub struct Constants {
     /// A node that waits: by itself, and each link.
     pub alone: f64,
@@ -86,7 +86,8 @@ pub struct Constants {
     pub routed_other: f64,
     /// The router: by itself, each link, and each heartbeat that it passes on, µs.
     pub router: (f64, f64, f64),
-    /// Of a heartbeat on the wire, mesh: packets, and bytes that are not the document's; what comes back for it included.
+    /// Size of a heartbeat on the wire, mesh: packets, and bytes that are not the document's; what comes back for it
+    /// included.
     pub packets: f64,
     pub around: f64,
     /// Answering one more node ten times a second what time it is.
@@ -101,7 +102,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Of each round.
+    /// Constants of each round.
     pub fn of(raw: &Raw) -> Vec<Constants> {
         raw.documents.iter().map(|documents| Constants::of_round(raw, documents)).collect()
     }

@@ -21,7 +21,7 @@ pub enum Links {
     Router,
 }
 
-/// What threads of a node are for; CPU time, µs.
+/// CPU time of a node's threads by purpose, µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// Zenoh's own: sends, receives, encrypts, takes heartbeats.
@@ -57,7 +57,7 @@ impl Parts {
         }
     }
 
-    /// Of `self`, later, and `before`: what came between, a second.
+    /// Change from `before` to `self`, a second.
     pub fn since(&self, before: &Parts, seconds: f64) -> Parts {
         let rate = |part: fn(&Parts) -> f64| (part(self) - part(before)) / seconds;
         Parts {
@@ -82,7 +82,8 @@ impl Parts {
     }
 }
 
-/// What has passed over loopback: bytes and packets. Of this fleet alone where nothing else uses this network namespace.
+/// Bytes and packets that have passed over loopback. They are this fleet's alone if nothing else uses this network
+/// namespace.
 pub fn loopback() -> (f64, f64) {
     let text = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim().strip_prefix("lo:")).unwrap_or_default();
@@ -117,7 +118,8 @@ impl Fleet {
             let folder = member(place.path(), &name(n), listen, connect);
             nodes.push(spawn(&["--node", &folder.to_string_lossy(), &core(n).to_string()]));
         }
-        // Who gives orders listens nowhere, whatever its folder says; without an address there it would be a router's client.
+        // The manager listens nowhere, whatever its folder says; without an address there it would be a router's
+        // client.
         let (listen, connect) = match links {
             Links::Mesh => (vec![at(201)], (0..count).map(|n| at(n + 1)).collect()),
             Links::Router => (Vec::new(), vec![at(200)]),
@@ -126,7 +128,7 @@ impl Fleet {
         Fleet { nodes, router, place }
     }
 
-    /// Who gives orders.
+    /// Manager of the fleet.
     pub fn manager(&self) -> Manager {
         Manager::open(&Folder::read(&self.place.path().join("m")).expect("a folder")).expect("it joins")
     }

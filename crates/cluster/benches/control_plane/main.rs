@@ -1,6 +1,6 @@
-//! What the control plane costs a node, and how that grows: CPU of a node's process that is neither a worker's nor a bridge's, while
-//! the fleet waits, and while some or all of its nodes execute one waveform of 10 ms slots. Then what the measured constants say of
-//! fleets that no machine here holds, by the counts of [`takt_cluster::cost`].
+//! Cost of the control plane for a node, and how that grows. It is the CPU of a node's process that is neither a
+//! worker's nor a bridge's: while the fleet waits, and while some or all nodes execute one waveform of 10 ms slots.
+//! Then what the measured constants say of fleets that no machine here holds, by the counts of [`takt_cluster::cost`].
 //!
 //! ```sh
 //! unshare --net sh -c 'ip link set lo up; cargo bench --offline -p takt-cluster --bench control_plane -- --raw /tmp/raw.json'
@@ -48,7 +48,7 @@ const LARGE: Plan = Plan {
     router: &[(2, &[2]), (16, &[16]), (64, &[16, 32])],
     rounds: 3,
 };
-/// Nodes of the largest fleet that lines are laid through. What they say of a larger one is a prediction.
+/// Nodes of the largest fleet that lines are laid through. Their value for a larger one is a prediction.
 const FITTED: usize = 16;
 const TIME: Duration = Duration::from_secs(4);
 
@@ -94,7 +94,7 @@ fn measured(plan: &Plan, kept: Option<&Path>) -> Raw {
             eprintln!("round {} of {}: {links:?}, {nodes} nodes", round + 1, plan.rounds);
             run::measure(&mut raw, (round, links, nodes), members, TIME);
         }
-        // What was measured is there even if what follows fails.
+        // The measurements are there even if what follows fails.
         if let Some(path) = kept {
             std::fs::write(path, serde_json::to_string(&raw).expect("JSON")).expect("written");
         }

@@ -1,4 +1,4 @@
-//! What is measured of one fleet: while it waits, then while runs of several sizes are executed.
+//! Measurements of one fleet: while it waits, then while runs of several sizes are executed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -107,7 +107,7 @@ pub fn measure(raw: &mut Raw, (round, links, nodes): (usize, Links, usize), memb
     }
 }
 
-/// What was counted in a stretch of time.
+/// Counts of a stretch of time.
 struct Counted {
     seconds: f64,
     nodes: Vec<Parts>,

@@ -1,4 +1,4 @@
-//! What is printed: what was measured, then what it says of more nodes.
+//! Tables: what was measured, then what it says of more nodes.
 
 use std::time::Duration;
 
@@ -157,7 +157,7 @@ fn constants(rounds: &[Constants]) {
     }
 }
 
-/// What the lines say of fleets that they were not laid through, beside what was measured there.
+/// Values of the lines for fleets that they were not laid through, beside what was measured there.
 fn larger(raw: &Raw, rounds: &[Constants]) {
     let points: Vec<Point> = points(raw).into_iter().filter(|point| point.1 > FITTED).collect();
     if points.is_empty() {
@@ -289,10 +289,10 @@ fn at_once((fixed, each): (f64, f64)) -> Answers {
     Answers { fixed: seconds(fixed), each: seconds(each) }
 }
 
-/// Where something comes to an end, or is no more what it was.
+/// Sizes at which something comes to an end, or changes its course.
 fn bends(rounds: &[Constants]) {
     println!("\nWhere it bends\n\n| what | from |\n| --- | --- |");
-    // Where the cost of one more does not differ from none, nothing follows from it.
+    // If the cost of one more does not differ from none, nothing follows from it.
     let seen = |one: Estimate| if one.low() > 0.0 { interval(&one) } else { "not seen".to_owned() };
     let of = |value: &dyn Fn(&Constants) -> f64| over_rounds(rounds, value).map_or("-".to_owned(), seen);
     let sessions = zenoh::Config::default().get_json("transport/unicast/max_sessions").unwrap_or_default();
@@ -304,7 +304,7 @@ fn bends(rounds: &[Constants]) {
         &[of(&|one| (PAUSE.as_secs_f64() - one.answers.0) / one.answers.1)],
     );
     row("nodes of a run whose manager takes a core", &[of(&|one| (1e6 - one.manager.0) / one.manager.1)]);
-    // Of a node: ten heartbeats a second from it to each other member, and ten from the manager, which counts for a share of them.
+    // For a node: ten heartbeats a second from it to each other member, and a share of ten from the manager.
     let passed = |members: f64| 10.0 * members * (members + 1.0) / members;
     for members in [4.0, 16.0] {
         let nodes = |one: &Constants| {

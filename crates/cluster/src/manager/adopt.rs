@@ -16,14 +16,14 @@ use crate::quorum::{Ballot, Quorum};
 
 /// A run without a manager, as its nodes know it.
 pub struct Orphan {
-    /// What each of its nodes says, by name.
+    /// Facts from each of its nodes, by name.
     nodes: Vec<(String, Recalled)>,
     /// The manager that is gone.
     pub manager: String,
 }
 
 impl Orphan {
-    /// What the run executes: the last placing that a node has gone over to.
+    /// Order that the run executes: the last placing that a node has gone over to.
     #[must_use]
     pub fn order(&self) -> &Order {
         // One node at least: `Manager::recall`.
@@ -55,8 +55,8 @@ impl Orphan {
         self.nodes.iter().map(|(name, _)| name).filter(in_all).cloned().collect()
     }
 
-    /// Whose majorities another manager needs: of all that any node executes or has promised, since a majority of any of them
-    /// may go on without it.
+    /// Quorums that another manager needs: of all that any node executes or has promised. A majority of any of them may
+    /// go on without it.
     fn quorums(&self) -> Vec<Quorum> {
         let mut quorums: Vec<Quorum> = Vec::new();
         for quorum in self.nodes.iter().flat_map(|(_, recalled)| &recalled.quorums) {

@@ -1,7 +1,8 @@
 //! An agent of the lab on a node: two ends of a stream of bytes, and the thread that carries it in signed messages.
 //!
-//! At any moment one message is with the node, which answers once its agent has written something, or after a while. What is written
-//! to the agent goes at once, as a second message: the node answers the first one then. Answers come in the order of the messages.
+//! At any moment one message is with the node, which answers once its agent has written something, or after a while.
+//! Words to the agent go at once, as a second message: the node answers the first one then. Answers come in the order
+//! of the messages.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read, Write};
@@ -33,19 +34,19 @@ const LEFT_BEHIND: Duration = Duration::from_secs(AGENT_LEASE.as_secs() + 5);
 
 /// An agent that a node has started.
 pub struct RemoteAgent {
-    /// What was granted.
+    /// Number, cores and machine of the agent, as granted.
     pub started: AgentStarted,
-    /// What is written here the agent reads. It ends once this is dropped.
+    /// Bytes written here reach the agent. It ends once this is dropped.
     pub to: ToAgent,
-    /// What it writes. An error says which node it was, and what happened.
+    /// Output of the agent. An error says which node it was, and what happened.
     pub from: BufReader<FromAgent>,
     /// Dropping it waits until the agent has ended, or the node does not answer; after `to` was dropped.
     pub end: AgentEnd,
 }
 
 impl Manager {
-    /// Has a node start an agent, on so many of its cores; none: on all that it grants. Where it refuses and has agents of this
-    /// tenant, they may be those of a lab that was killed: the request is repeated until they have ended.
+    /// Has a node start an agent, on so many of its cores; none: on all that it grants. If it refuses and has agents of
+    /// this tenant, they may be those of a lab that was killed. The request is repeated until they have ended.
     ///
     /// # Errors
     /// The node does not answer, has another takt, no free core, or a quota that leaves none.
@@ -99,15 +100,15 @@ enum End {
     Sent,
 }
 
-/// What carries bytes to and fro.
+/// Carries bytes to and fro.
 struct Carrier {
     control: Arc<Control>,
     node: String,
     /// Its number, and the node's life.
     agent: (u64, u64),
-    /// Of the next message.
+    /// Number of the next message.
     number: u64,
-    /// What is still to be sent.
+    /// Bytes still to be sent.
     waiting: Vec<u8>,
     end: End,
     under_way: VecDeque<FifoChannelHandler<Reply>>,

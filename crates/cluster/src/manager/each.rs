@@ -5,7 +5,7 @@ use crate::ClusterError;
 /// How many at once: each takes a thread of the manager as long as it is asked.
 const AT_ONCE: usize = 64;
 
-/// What `ask` brings of each node, in the order of `nodes`.
+/// Result of `ask` for each node, in the order of `nodes`.
 pub(super) fn each<T: Send>(
     nodes: &[String],
     ask: impl Fn(&String) -> Result<T, ClusterError> + Sync,
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn none_waits_for_another_and_each_is_asked_once() {
-        // Who is asked returns only when all of its turn are asked.
+        // A call returns only when all of its turn are asked.
         for count in [0, 1, 2, AT_ONCE, 2 * AT_ONCE] {
             let all = Barrier::new(count.clamp(1, AT_ONCE));
             let brought = each(&names(count), |node| {

@@ -41,13 +41,13 @@ const BETWEEN: Duration = Duration::from_millis(500);
 /// One who asks nodes.
 pub struct Manager {
     pub(crate) control: Arc<Control>,
-    /// What its own name and those of its runs end with.
+    /// End of its own name and those of its runs.
     drawn: String,
 }
 
 /// The nodes that are there.
 pub struct Present {
-    /// What each says of itself, by name.
+    /// Facts of each about itself, by name.
     pub nodes: Vec<NodeFacts>,
     /// Why others that are there can't be used: one speaks another version, or refuses to say what it is.
     pub left_out: Vec<ClusterError>,
@@ -108,8 +108,8 @@ impl Manager {
         }
     }
 
-    /// Nodes as far as this manager's tenant may have them: what its quotas leave. Where they leave nothing anywhere the nodes
-    /// are as they are: the node itself answers what the quota is.
+    /// Nodes as far as this manager's tenant may have them: what its quotas leave. If they leave nothing anywhere the
+    /// nodes are as they are: the node itself answers what the quota is.
     ///
     /// # Errors
     /// None is there, or all cores have a worker.
@@ -130,8 +130,9 @@ impl Manager {
     }
 }
 
-/// What nodes say of themselves. One that was just lost is seen for a while, and says nothing: it is left out. One that can't be
-/// used, as while a fleet gets another takt machine by machine, keeps nobody from using the others.
+/// Facts of nodes about themselves, by name. One that was just lost is seen for a while, and says nothing: it is left
+/// out. One that can't be used, as while a fleet gets another takt machine by machine, keeps nobody from using the
+/// others.
 fn sorted(answers: Vec<(String, Result<NodeFacts, ClusterError>)>) -> Result<Present, ClusterError> {
     let mut present = Present { nodes: Vec::new(), left_out: Vec::new() };
     for (_, facts) in answers {

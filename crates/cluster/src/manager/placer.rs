@@ -1,4 +1,4 @@
-//! Where the components of a waveform go: on the nodes that are there, and on those that are left.
+//! Places for the components of a waveform: on the nodes that are there, and on those that are left.
 
 use takt_graph::Graph;
 use takt_mapper::{Costs, MapError, Mapping, Objective, Platform, PlatformError, map};
@@ -14,7 +14,7 @@ pub enum PlaceError {
     /// No core is free, or a node says of itself what can't be.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-    /// What components take is not known, and can't be found out.
+    /// Times of components are not known, and can't be found out.
     #[error(transparent)]
     Costs(#[from] CostsError),
     /// They don't fit.
@@ -22,16 +22,16 @@ pub enum PlaceError {
     Map(#[from] MapError),
 }
 
-/// Where the components of a waveform go.
+/// Places of a waveform's components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     /// A worker for each core that is used, and for those that wait.
     pub workers: Vec<WorkerOrder>,
-    /// What the busiest core or link needs of a slot, ns, as far as is known.
+    /// Time that the busiest core or link needs of a slot, ns, as far as is known.
     pub needs_ns: u64,
 }
 
-/// Where the components of an order go when some of its nodes are left.
+/// New places of an order's components when some of its nodes are left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced {
     /// Its workers on them, in order, with all components.
@@ -40,7 +40,7 @@ pub struct Replaced {
     pub fits: bool,
 }
 
-/// What the mapper needs to place a waveform on nodes, and to place it again when one is lost.
+/// Facts that the mapper needs to place a waveform on nodes, and to place it again when one is lost.
 pub struct Placer<'a> {
     graph: &'a Graph,
     nodes: &'a [NodeFacts],

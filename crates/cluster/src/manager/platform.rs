@@ -1,4 +1,4 @@
-//! What the mapper needs to know of the nodes.
+//! Facts about nodes for the mapper.
 
 use std::collections::BTreeMap;
 

@@ -30,7 +30,7 @@ const LEAD: Duration = Duration::from_millis(400);
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 const WORD: Duration = Duration::from_millis(500);
 
-/// What a watcher gets while a waveform runs.
+/// Data for a watcher while a waveform runs.
 pub struct Watch<'a> {
     /// The slot of the node that is behind all others.
     pub slot: u64,
@@ -46,9 +46,9 @@ pub struct RunOptions<'a> {
     pub stop: &'a Stop,
     /// Called a few times a second.
     pub watch: &'a mut dyn FnMut(Watch<'_>),
-    /// What happens when a node is lost.
+    /// Reaction to the loss of a node.
     pub on_loss: OnLoss,
-    /// Where what the manager does is written.
+    /// Trace of the manager's actions.
     pub trace: &'a Trace,
 }
 
@@ -56,9 +56,9 @@ pub struct RunOptions<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnLoss {
-    /// The others take over its components.
+    /// Other nodes take over its components.
     Move,
-    /// The run ends where it is lost.
+    /// A lost node ends the run; a slow one changes nothing.
     Stop,
 }
 
@@ -67,8 +67,8 @@ pub enum OnLoss {
 pub struct Ended {
     /// Its name.
     pub run: String,
-    /// What all sinks received, folded, wherever they were; the same as on one machine. 16 hexadecimal digits; `None` where a
-    /// node was lost or cut off.
+    /// Hash of what all sinks received, wherever they were; the same as on one machine. 16 hexadecimal digits; `None`
+    /// where a node was lost or cut off.
     pub output_hash: Option<String>,
     /// Slots of the node that came least far.
     pub slots: u64,
@@ -78,20 +78,20 @@ pub struct Ended {
     pub reference: String,
     /// Nodes lost on the way.
     pub losses: Vec<Loss>,
-    /// What speaks against the beat that the nodes had.
+    /// Objections to the nodes' clocks.
     pub warnings: Vec<String>,
     /// By node, those that came to the end.
     pub nodes: BTreeMap<String, NodeEnd>,
 }
 
-/// What became of a run on one node.
+/// End of a run on one node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeEnd {
     /// The reference's clock less the node's at the last request, and how far off that is at most.
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
-    /// What its slots were timed by, and what is known of that.
+    /// Clock of its slots, and what is known of that.
     pub clock: ClockFacts,
     /// Why its bridges broke, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +121,8 @@ pub(super) struct Watched<'a> {
     pub(super) order: Order,
     /// Nodes of the run that are there.
     pub(super) names: Vec<String>,
-    /// Whose majorities the run needs: of what its nodes execute, and of each placing that some of them have promised since.
+    /// Quorums that the run needs: of what its nodes execute, and of each placing that some of them have promised
+    /// since.
     pub(super) quorums: Vec<Quorum>,
     /// The placing that each node supports, and the manager itself.
     pub(super) supports: BTreeMap<String, Ballot>,
@@ -198,11 +199,11 @@ impl Manager {
             let opened = trace.leaf("takt.open", &[("takt.node", name)], || self.control.ask(name, &request, OPENING));
             opened.map_err(|error| if began.elapsed() < OPENING { error } else { unopened(error) })
         };
-        // Where each node takes samples, in its own words.
+        // Address at which each node takes samples, in its own words.
         let stated = each(&watched.names, open).into_iter().map(|(name, opened)| Ok((name, opened?.statement)));
         let statements = stated.collect::<Result<_, ClusterError>>()?;
         let all_there = || Ok(watched.members.wait_for(&watched.order.run, watched.voters(), PATIENCE));
-        // Who can't be reached by others now is found lost in a moment: others go on without it, if that is wanted.
+        // A node that others can't reach now is found lost in a moment: others go on without it, if that is wanted.
         let _ = watched.trace.leaf("takt.wait-for-heartbeats", &[], all_there)?;
         self.start(watched, statements)
     }
@@ -268,7 +269,7 @@ impl Manager {
     /// Asks every node how it is that is there and has not ended. The nodes that are lost, and those that were asked.
     fn look(&self, watched: &mut Watched<'_>, request: &Request) -> Result<(Vec<String>, Vec<String>), ClusterError> {
         let mut gone = watched.members.lost(&watched.order.run, watched.voters());
-        // What has ended stays as it is, though no heartbeats come from it any more.
+        // A node that has ended stays as it is, though no heartbeats come from it any more.
         gone.retain(|name| watched.names.contains(name) && !watched.has_ended(name));
         let asked: Vec<String> =
             watched.names.iter().filter(|name| !watched.has_ended(name) && !gone.contains(name)).cloned().collect();
@@ -297,7 +298,7 @@ impl Manager {
         Ok((gone, asked))
     }
 
-    /// What a node says of itself. One that refuses to stop may have another manager by now: then it says that.
+    /// Progress by a node's own words. One that refuses to stop may have another manager by now: then it says that.
     fn how_is(&self, watched: &Watched<'_>, name: &str, request: &Request) -> Result<Progress, ClusterError> {
         let asked = self.ask_progress(name, request, patience(request));
         if !matches!(asked, Err(ClusterError::Refused { .. })) {
@@ -346,7 +347,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// Whose support counts for the last placing.
+    /// Members whose support counts for the last placing.
     pub(super) fn voters(&self) -> &[String] {
         self.quorums.last().map_or(&[], |quorum| &quorum.voters)
     }

@@ -2,8 +2,8 @@
 //!
 //! Fixed before any data are seen: windows of [`WINDOW`] and at least [`LEAST_SLOTS`] slots; a node that missed [`SHARE`] of the
 //! slots of a window is slow; so is one that answered no question in it, though its heartbeats come; and so is one that every link on which that share was lost begins or ends at; of two such nodes the one
-//! that left more questions unanswered. Where no single node explains it, none is slow. Two windows, one after the other, must name the same node: one that has died is found by its
-//! heartbeats before that.
+//! that left more questions unanswered. If no single node explains it, none is slow. Two windows, one after the other,
+//! must name the same node: one that has died is found by its heartbeats before that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_secs(2);
 /// Fewer slots say nothing.
 const LEAST_SLOTS: u64 = 20;
 
-/// Of the slots of a window, missed by a node or lost on a link.
+/// Share of a window's slots, missed by a node or lost on a link.
 const SHARE: f64 = 0.2;
 
 /// Slots counted since the begin of a window.
@@ -29,7 +29,7 @@ pub(super) struct Slowness {
     named: Option<String>,
 }
 
-/// What a node has counted so far.
+/// Counts of a node so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counts {
     slot: u64,
@@ -89,7 +89,7 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let none = Counts::default();
     let began = |name: &String| before.get(name).unwrap_or(&none);
     let unanswered = |name: &String| after.get(name).map_or(0, |counts| counts.unanswered) - began(name).unanswered;
-    // What such a node has lost it can't say.
+    // Such a node can't report its losses.
     let unresponsive =
         |name: &&String| unanswered(name) > 0 && after.get(*name).map(|now| now.slot) == Some(began(name).slot);
     match &after.keys().filter(unresponsive).collect::<Vec<_>>()[..] {
@@ -122,7 +122,7 @@ fn slowest(before: &BTreeMap<String, Counts>, after: &BTreeMap<String, Counts>, 
     let worst = links.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let ends = |((from, to), _): &((String, String), f64)| BTreeSet::from([from.clone(), to.clone()]);
     let common = links.iter().map(ends).reduce(|all, ends| all.intersection(&ends).cloned().collect())?;
-    // Of the two ends of one link either may be it: without one of them there is no such link. A cable that carries no samples in
+    // Either end of one link may be it: without one of them there is no such link. A cable that carries no samples in
     // time carries no answers in time either.
     let node = common.into_iter().max_by_key(unanswered)?;
     Some(Slow { node, why: format!("{} of the slots to or from it were lost", percent(worst)) })

@@ -1,4 +1,5 @@
-//! What happens when a node is lost or too slow: the others take over its components at a slot edge, after the lost one can execute no more.
+//! Reaction to a lost or too slow node. The others take over its components at a slot edge, after the lost one can
+//! execute no more.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -171,7 +172,8 @@ impl Manager {
         }
     }
 
-    /// Makes ready the next placing on all nodes that are left. Where each one takes samples, in its own words.
+    /// Makes ready the next placing on all nodes that are left. Answers the address at which each one takes samples, in
+    /// its own words.
     fn prepare(
         &self,
         watched: &mut Watched<'_>,
@@ -329,7 +331,7 @@ mod tests {
     use crate::control::{Control, payload, reply};
     use crate::folder::{Folder, Settings};
     use crate::membership::Membership;
-    use crate::message::{Answer, Moment, Order};
+    use crate::message::{Moment, Order, RequestAnswer};
 
     fn folder(place: &Path, name: &str, listen: u8, connect: &[String]) -> Folder {
         let at = format!("quic/{}:7447", loopback(listen));
@@ -373,7 +375,7 @@ mod tests {
         }
     }
 
-    /// What a message asks; an order is in the text that is signed.
+    /// Request of a message; an order is in the text that is signed.
     fn ask_of(message: &[u8]) -> String {
         let message: Value = serde_json::from_slice(message).unwrap();
         let order = message["order"]["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap());
@@ -401,7 +403,7 @@ mod tests {
                         _ => json!(*is.lock().unwrap()),
                     };
                     asked.lock().unwrap().push(ask);
-                    reply(&query, Answer::Good(answer));
+                    reply(&query, RequestAnswer::Good(answer));
                 }
             });
             wait_for("the node", || manager.control.present().ok()?.contains(&"a".to_owned()).then_some(()));

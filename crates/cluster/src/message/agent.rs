@@ -28,7 +28,7 @@ pub struct AgentStarted {
     pub machine: Fingerprint,
 }
 
-/// What the lab says to an agent.
+/// Input from the lab for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteAgent {
@@ -40,7 +40,7 @@ pub struct WriteAgent {
     pub end: bool,
 }
 
-/// What an agent says to the lab.
+/// Output of an agent for the lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentOutput {
     /// Bytes of it, base64, [`MOST_AGENT_BYTES`] at most.

@@ -1,5 +1,5 @@
-//! What nodes and managers send each other: one JSON document a request, one its answer. What changes anything is an order, and
-//! travels signed ([`crate::seal`]).
+//! Messages between nodes and managers: one JSON document a request, one its answer. A request that changes anything is
+//! an order, and travels signed ([`crate::seal`]).
 
 mod agent;
 mod node;
@@ -12,8 +12,8 @@ pub use self::agent::{AGENT_LEASE, AgentOutput, AgentStarted, MOST_AGENT_BYTES, 
 pub use self::node::{AgentFacts, EngineFacts, NodeFacts, RadioFacts, RunFacts, TenantFacts};
 pub use self::run::{Adopt, Adopted, Change, End, Opened, Order, Progress, Recalled, Start, Started, WorkerOrder};
 use crate::quorum::Ballot;
-/// What a node answers; the control socket of one machine's waveform answers alike.
-pub use takt_runtime::control::Answer;
+/// Answer of a node; the control socket of one machine's waveform answers alike.
+pub use takt_runtime::control::RequestAnswer;
 
 /// Version of the protocol. Another one is refused by name.
 pub const PROTOCOL: u32 = 3;
@@ -30,13 +30,13 @@ pub struct Envelope<T> {
     pub body: T,
 }
 
-/// What can be requested of a node.
+/// Requests to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// What it is and offers: [`NodeFacts`].
+    /// Tell facts and offers: [`NodeFacts`].
     Describe,
-    /// What an order that is given now has to be signed for: [`Moment`].
+    /// Tell the moment for which an order that is given now has to be signed: [`Moment`].
     Moment,
     /// Make ready its part of a waveform: [`Opened`].
     Open(Box<Order>),
@@ -46,7 +46,7 @@ pub enum Request {
     Prepare {
         /// The placing that the node supports until now; refused if it is another one.
         after: Ballot,
-        /// What is next.
+        /// Order of the next placing.
         order: Box<Order>,
     },
     /// Go over to it.
@@ -56,7 +56,7 @@ pub enum Request {
         /// Which.
         run: String,
     },
-    /// What a manager needs to know of a run to watch over it: [`Recalled`].
+    /// Tell a manager what it needs to know of a run to watch over it: [`Recalled`].
     Recall {
         /// Which.
         run: String,
@@ -79,7 +79,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What orders are called.
+    /// Names of orders.
     pub(crate) const ORDERS: [&str; 9] =
         ["open", "start", "prepare", "change", "recall", "adopt", "stop", "start_agent", "write_agent"];
 
@@ -89,7 +89,7 @@ impl Request {
         matches!(self, Request::Describe | Request::Moment | Request::Progress { .. })
     }
 
-    /// What it is called in messages, as in `ask`.
+    /// Its name in messages, as in `ask`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

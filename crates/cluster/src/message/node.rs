@@ -1,4 +1,4 @@
-//! What a node is and offers, and to whom.
+//! Facts and offers of a node, and who may have them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,18 +7,18 @@ use takt_mapper::ClassSpec;
 
 use crate::tenant::{Quota, Quotas, Share, Tenant};
 
-/// What is a node's own to say of a tenant: what it may have, and what it has.
+/// A node's own word on a tenant: its quota, and its share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TenantFacts {
     /// Which.
     pub tenant: Tenant,
-    /// What it may have.
+    /// The most it may have.
     pub quota: Quota,
-    /// What it has.
+    /// Its present share.
     pub has: Share,
 }
 
-/// What a node is and offers.
+/// Facts and offers of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeFacts {
     /// Its name.
@@ -27,15 +27,15 @@ pub struct NodeFacts {
     pub version: String,
     /// Kind of its cores.
     pub class: String,
-    /// What they can do.
+    /// Their capacities.
     pub capacities: ClassSpec,
     /// Cores on which it lets workers run, one each.
     pub cores: Vec<u32>,
-    /// Of those the ones that have a worker.
+    /// Cores among those that have a worker.
     pub busy: Vec<u32>,
-    /// What the interface of its samples can carry, bytes a second.
+    /// Rate that the interface of its samples can carry, bytes a second.
     pub bytes_per_s: f64,
-    /// Where the time is requested from it.
+    /// Address at which it answers requests for the time.
     pub clock: SocketAddr,
     /// Waveforms that run on it.
     pub runs: Vec<RunFacts>,
@@ -87,7 +87,7 @@ pub struct EngineFacts {
 /// A radio that `takt node --radio` names, as it answered when the node began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RadioFacts {
-    /// Where.
+    /// Its address.
     pub addr: IpAddr,
     /// `N210`; `None`: nothing answered that takt can use.
     pub model: Option<String>,
@@ -105,7 +105,7 @@ pub struct RadioFacts {
 /// An agent of a lab on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentFacts {
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: Tenant,
     /// The cores that it is pinned on.
     pub cores: Vec<u32>,
@@ -116,7 +116,7 @@ pub struct AgentFacts {
 pub struct RunFacts {
     /// Name of the run.
     pub run: String,
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: Tenant,
     /// Name of the waveform.
     pub waveform: String,
@@ -124,7 +124,7 @@ pub struct RunFacts {
     pub components: Vec<String>,
     /// The physical slot it is in; of one that has ended, the slots executed.
     pub slot: u64,
-    /// Who watches over it.
+    /// Manager that watches over it.
     pub manager: String,
     /// Whether the node receives from that one.
     pub watched: bool,

@@ -35,11 +35,11 @@ pub struct Order {
     pub slots: Option<u64>,
     /// Real-time priority of the workers; 0: none.
     pub fifo_priority: u8,
-    /// Who watches over it. Its nodes and this one are its voters.
+    /// Manager that watches over it. Its nodes and this one are its voters.
     pub manager: String,
     /// Number of the first stream between nodes; other numbers with every placing.
     pub first_stream: u32,
-    /// What slots are timed by.
+    /// Clock of its slots.
     #[serde(default, skip_serializing_if = "SlotClock::is_own")]
     pub slot_clock: SlotClock,
     /// Its workers.
@@ -50,11 +50,11 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerOrder {
-    /// Where it is.
+    /// Its node.
     pub node: String,
     /// The core it is bound to.
     pub cpu: u32,
-    /// What it executes, by name, in order.
+    /// Components that it executes, by name, in order.
     pub components: Vec<String>,
 }
 
@@ -69,9 +69,9 @@ impl Order {
 /// A run, as a node knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recalled {
-    /// What it executes.
+    /// The order that it executes.
     pub order: Order,
-    /// Whose majorities it needs. The last is of the placing that it supports: that one, or one that was made ready.
+    /// Quorums that it needs. The last is of the placing that it supports: that one, or one that was made ready.
     pub quorums: Vec<Quorum>,
     /// The node whose clock sets the beat.
     pub reference: String,
@@ -107,11 +107,12 @@ pub struct Adopted {
 /// An order is made ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Where the node takes samples of it and requests for the time: a signed [`crate::statement::Statement`].
+    /// Addresses at which the node takes samples of it and requests for the time: a signed
+    /// [`crate::statement::Statement`].
     pub statement: Sealed,
 }
 
-/// Begin of a run.
+/// Start of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
@@ -121,12 +122,12 @@ pub struct Start {
     pub reference: String,
     /// How long from now, on the reference's clock, slot 0 begins; requested by the reference itself.
     pub in_ns: u64,
-    /// Begin of slot 0 on the reference's clock, for all others.
+    /// Start of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpEpoch>,
-    /// What each node of the run answered to [`Order`]: where it takes samples.
+    /// Answer of each node of the run to [`Order`]: where it takes samples.
     pub statements: BTreeMap<String, Sealed>,
 }
 
@@ -142,19 +143,19 @@ pub struct Change {
     pub at: u64,
     /// The node whose clock sets the beat from now on.
     pub reference: String,
-    /// Begin of slot 0 on the reference's clock, for all others.
+    /// Start of slot 0 on the reference's clock, for all others.
     pub epoch_ns: Option<u64>,
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptp: Option<PtpEpoch>,
-    /// What each node answered when it made that placing ready.
+    /// Answer of each node when it made that placing ready.
     pub statements: BTreeMap<String, Sealed>,
 }
 
 /// A run has begun, or is about to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {
-    /// Begin of slot 0 on the reference's clock.
+    /// Start of slot 0 on the reference's clock.
     pub epoch_ns: u64,
     /// The same in PTP's time, where slots are timed by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,10 +181,10 @@ pub struct Progress {
     pub offset_ns: i64,
     /// The same.
     pub offset_bound_ns: u64,
-    /// What is known of it, and by whom.
+    /// Facts about the clock, and their source.
     #[serde(default)]
     pub clock: ClockFacts,
-    /// Who watches over it.
+    /// Manager that watches over it.
     pub manager: String,
     /// Slots that the node was too slow for: from look to look those of the component that missed most.
     pub slow_slots: u64,
@@ -193,12 +194,12 @@ pub struct Progress {
     pub end: Option<End>,
 }
 
-/// What became of a run.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Its report, as `takt run --json` gives it.
     pub report: Json,
-    /// What its sinks received.
+    /// Hashes of what its sinks received.
     pub sinks: Vec<SinkHash>,
     /// Why its bridges broke, if they did.
     pub bridges_broke: Option<String>,

@@ -1,4 +1,4 @@
-//! What a node counts of messages, since it began.
+//! Counts of a node's messages, since it began.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl Reason {
     }
 }
 
-/// Messages to a node. What was never counted is 0, and not missing.
+/// Messages to a node. A kind that was never counted is 0, and not missing.
 #[derive(Debug)]
 pub(crate) struct Messages {
     questions: u64,
@@ -122,7 +122,7 @@ impl Messages {
 pub enum Uncounted {
     /// It is no heartbeat.
     Malformed,
-    /// Of another version of the protocol.
+    /// It has another version of the protocol.
     Version,
     /// More bytes than any document has.
     Long,
@@ -130,7 +130,7 @@ pub enum Uncounted {
     Own,
     /// Sent before one that has come.
     Replayed,
-    /// Of more members than are remembered.
+    /// It is from more members than are remembered.
     Crowded,
 }
 

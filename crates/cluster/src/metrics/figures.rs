@@ -1,11 +1,11 @@
-//! What a node says of itself to Prometheus. The table in `docs/reference/cluster.md` has a row for each.
+//! Figures of a node for Prometheus. The table in `docs/reference/cluster.md` has a row for each.
 
 use takt_bridge::LinkTally;
 use takt_bridge::clock::Drift;
 use takt_runtime::ComponentTally;
 
 use super::counts::{Heartbeats, Messages, Uncounted};
-use super::text::{Family, Kind, Page};
+use super::text::{Family, MetricKind, Page};
 use super::totals::{How, Series, Sums, Totals};
 use crate::message::{NodeFacts, RunFacts};
 
@@ -32,7 +32,7 @@ pub(crate) const TIMES_NS: [u64; 19] = [
     1_000_000_000,
 ];
 
-/// Where a run is.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Ready, and not started.
@@ -57,7 +57,7 @@ pub(crate) struct RunFigures {
     pub(crate) offset_ns: i64,
     pub(crate) offset_bound_ns: u64,
     pub(crate) drift: Option<Drift>,
-    /// What is left of its lease.
+    /// Rest of its lease.
     pub(crate) lease_ns: u64,
 }
 
@@ -209,7 +209,7 @@ impl Figures<'_> {
 
 fn components(page: &mut Page, all: &Totals<ComponentTally>) {
     let help = "Execution times of a component.";
-    let mut times = page.family("takt_component_execution_seconds", Kind::Histogram, help);
+    let mut times = page.family("takt_component_execution_seconds", MetricKind::Histogram, help);
     for (series, tally) in all.iter() {
         let up_to = |at: usize| tally.within.get(at).copied().unwrap_or(0);
         let within: Vec<(f64, u64)> = TIMES_NS.iter().enumerate().map(|(at, &ns)| (seconds(ns), up_to(at))).collect();

@@ -1,4 +1,4 @@
-//! What comes in at the port for metrics: the head of a request, by RFC 9112, of which httparse reads the form.
+//! Requests at the port for metrics: the head of a request, by RFC 9112, of which httparse reads the form.
 
 /// Bytes of a head.
 pub(super) const MOST_BYTES: usize = 8 << 10;
@@ -6,7 +6,7 @@ pub(super) const MOST_BYTES: usize = 8 << 10;
 /// Fields of a head.
 const MOST_FIELDS: usize = 64;
 
-/// What is requested.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The page of metrics; without the text itself, if only its head is wanted.

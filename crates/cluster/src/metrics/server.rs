@@ -37,7 +37,7 @@ pub struct Server {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Who waits for a page.
+/// A client that waits for a page.
 type Scrape = SyncSender<Arc<str>>;
 
 impl Server {
@@ -62,7 +62,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at
@@ -75,7 +75,7 @@ impl Server {
             return;
         }
         let page: Arc<str> = page().into();
-        // Who has gone wants none.
+        // A client that has gone wants none.
         waiting.for_each(|scrape| _ = scrape.try_send(Arc::clone(&page)));
     }
 }
@@ -96,7 +96,7 @@ impl Drop for Server {
 fn serve(listener: &TcpListener, ask: &SyncSender<Scrape>, stop: &Stop, patience: Duration) {
     while !stop.requested() {
         match listener.accept() {
-            // What becomes of one connection is its client's affair.
+            // The fate of one connection is its client's affair.
             Ok((stream, _)) => _ = Connection { stream, until: Instant::now() + patience, stop }.answer(ask),
             // No descriptors left, say: others may be given back.
             Err(_) if !stop.requested() => std::thread::sleep(LOOK),
@@ -202,10 +202,10 @@ mod tests {
         Server::patient((Ipv4Addr::LOCALHOST, 0).into(), Duration::from_secs(3)).unwrap()
     }
 
-    /// What a client reads until the end.
+    /// All that a client reads until the end.
     fn rest(mut stream: TcpStream) -> String {
         let mut text = String::new();
-        // Who is cut off may find that its own words were not read.
+        // A client that is cut off may find that its own words were not read.
         let _ = stream.read_to_string(&mut text);
         text
     }
@@ -286,7 +286,7 @@ mod tests {
         let (at, _half) = (server.local(), ask(&server, "GET /m"));
         let waits = ask(&server, GET);
         drop(server);
-        // Who waited has no page.
+        // The client that waited has no page.
         assert!(!rest(waits).contains("200 OK"));
         assert!(TcpStream::connect(at).is_err());
     }

@@ -2,26 +2,26 @@
 
 use std::fmt::Write;
 
-/// What an answer in this format says of itself.
+/// Content type of an answer in this format.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Characters of a label's value: more than any name may have that a node lets in.
 const MOST_CHARS: usize = 512;
 
-/// What kind of figures a family has.
+/// Kind of a family's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     Counter,
     Gauge,
     Histogram,
 }
 
-impl Kind {
+impl MetricKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         }
     }
 }
@@ -37,22 +37,22 @@ pub(super) struct Page(String);
 pub(super) struct Family<'a> {
     page: &'a mut String,
     name: &'static str,
-    /// What stands above the first.
-    head: Option<(Kind, &'static str)>,
+    /// Head above the first.
+    head: Option<(MetricKind, &'static str)>,
 }
 
 impl Page {
     /// Begins a family; `help` is one line.
-    pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &'static str) -> Family<'_> {
+    pub(super) fn family(&mut self, name: &'static str, kind: MetricKind, help: &'static str) -> Family<'_> {
         Family { page: &mut self.0, name, head: Some((kind, help)) }
     }
 
     pub(super) fn gauge(&mut self, name: &'static str, help: &'static str) -> Family<'_> {
-        self.family(name, Kind::Gauge, help)
+        self.family(name, MetricKind::Gauge, help)
     }
 
     pub(super) fn counter(&mut self, name: &'static str, help: &'static str) -> Family<'_> {
-        self.family(name, Kind::Counter, help)
+        self.family(name, MetricKind::Counter, help)
     }
 
     pub(super) fn done(self) -> String {
@@ -103,7 +103,7 @@ impl Family<'_> {
     }
 }
 
-/// What commands a terminal or begins a line of its own is never part of a value.
+/// A character that commands a terminal or begins a line of its own is never part of a value.
 fn escape(page: &mut String, c: char) {
     match c {
         '\\' => page.push_str("\\\\"),
@@ -139,7 +139,7 @@ mod tests {
         let mut up = page.gauge("takt_up_seconds", "How long.");
         up.figure(&[], 0.5);
         up.figure(&[("node", "a")], f64::NEG_INFINITY);
-        let mut times = page.family("takt_times_seconds", Kind::Histogram, "Times.");
+        let mut times = page.family("takt_times_seconds", MetricKind::Histogram, "Times.");
         times.histogram(&[("node", "a")], &[(0.000_001, 1), (1.0, 3)], 4, 2.5);
         let text = "# HELP takt_up_seconds How long.\n# TYPE takt_up_seconds gauge\ntakt_up_seconds 0.5\n\
                     takt_up_seconds{node=\"a\"} -Inf\n\

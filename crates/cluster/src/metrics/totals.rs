@@ -14,18 +14,18 @@ const MOST: usize = 512;
 /// Waveform and component of what came later; no name has brackets.
 const OTHERS: &str = "(others)";
 
-/// What a count is of.
+/// Subject of a count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Series {
     pub(crate) tenant: String,
     pub(crate) waveform: String,
-    /// Of the component, or the output whose packets a link carries.
+    /// Name of the component, or of the output whose packets a link carries.
     pub(crate) name: String,
     /// The node at the other end of a link.
     pub(crate) peer: String,
 }
 
-/// What can be added up.
+/// Counts that can be added up.
 pub(crate) trait Sum: Clone + Default {
     /// Adds what another one counted.
     fn add(&mut self, more: &Self);

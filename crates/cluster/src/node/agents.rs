@@ -1,6 +1,6 @@
 //! Agents of the lab on this node: takt itself, as children of it, on cores that an order was granted.
 //!
-//! What the lab writes to one, and what it writes to the lab, passes in chunks of bounded size; what waits on either side is
+//! Messages of the lab to one, and of one to the lab, pass in chunks of bounded size. The queue on either side is
 //! bounded too. An agent whose lab sends nothing for a lease ends: first its input, and if it goes on, by force.
 
 use std::io::{self, Read, Write};
@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use takt_host::ending;
 
 use super::place::Refusal;
 use crate::message::{AGENT_LEASE, AgentFacts, AgentOutput, MOST_AGENT_BYTES};
@@ -25,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long an agent may take to end once its input has.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// What passes between two looks at most, as far as the lease goes: a node that stood still has received nothing either.
+/// Longest time between two looks, as far as the lease goes: a node that stood still has received nothing either.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// Messages that wait for an agent to read them.
@@ -34,7 +35,7 @@ const MOST_WAITING: usize = 16;
 /// Bytes of an agent that wait for its lab.
 const MOST_WAITING_BYTES: usize = 4 * MOST_AGENT_BYTES;
 
-/// What an agent may have of the node.
+/// Share of the node that an agent may have.
 pub(super) struct Granted {
     pub(super) cores: Vec<u32>,
     /// Memory, MiB; `None`: its tenant has no quota of it.
@@ -150,7 +151,7 @@ impl Agent {
         });
         if self.ended.is_none() && ending > Some(FAREWELL) {
             // It ends before the next look, or the one after that.
-            let _ = self.child.kill();
+            let _ = ending::kill(&mut self.child);
         }
         self.ended.is_some() && (self.is_known || self.silent > AGENT_LEASE)
     }
@@ -165,7 +166,7 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         if self.ended.is_none() {
-            let _ended_already = self.child.kill();
+            let _ended_already = ending::kill(&mut self.child);
             let _ = self.child.wait();
         }
         self.output.abandon();
@@ -191,7 +192,7 @@ fn write(mut to: impl Write, chunks: &Receiver<Vec<u8>>) {
     }
 }
 
-/// What an agent has written, until its lab takes it.
+/// Output of an agent, until its lab takes it.
 #[derive(Default)]
 struct Output {
     state: Mutex<Written>,

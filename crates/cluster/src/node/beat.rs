@@ -1,4 +1,4 @@
-//! What keeps the slots of a run where they belong, on this node.
+//! Clock that keeps the slots of a run where they belong, on this node.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use takt_bridge::clock::{Answered, Follower, SlotTime};
 use super::place::Refusal;
 use crate::clock::{ClockFacts, OffsetFacts, OwnFacts, PtpEpoch, SlotClock};
 
-/// Begin of slot 0, as an order to begin or to change has it.
+/// Start of slot 0, as an order to begin or to change has it.
 pub(super) struct Epoch<'a> {
     pub(super) reference: &'a str,
     pub(super) clock: SocketAddr,
@@ -17,8 +17,8 @@ pub(super) struct Epoch<'a> {
     pub(super) ptp: Option<PtpEpoch>,
 }
 
-/// What keeps the slots.
-pub(super) enum Beat {
+/// Clock that keeps the slots.
+pub(super) enum RunClock {
     /// The node is the reference, and no other clock counts; or nothing has begun.
     Alone,
     /// A request to the reference is under way.
@@ -29,7 +29,7 @@ pub(super) enum Beat {
     Over(ClockFacts),
 }
 
-impl Beat {
+impl RunClock {
     /// Whether what slots are to be timed by can be relied on here.
     pub(super) fn check(clock: SlotClock, service: &Service) -> Result<(), Refusal> {
         match clock {
@@ -46,15 +46,15 @@ impl Beat {
         service: &Service,
         time: &SlotTime,
     ) -> Result<(), Refusal> {
-        if let Beat::Ptp(disciplined) = self {
+        if let RunClock::Ptp(disciplined) = self {
             disciplined.lead();
             return Ok(());
         }
-        *self = Beat::Alone;
+        *self = RunClock::Alone;
         time.offset().set(0, 0);
         time.begin(epoch_ns);
         if clock == SlotClock::Ptp {
-            *self = Beat::Ptp(Disciplined::agree(service.clone(), epoch_ns, time).map_err(refusal)?);
+            *self = RunClock::Ptp(Disciplined::agree(service.clone(), epoch_ns, time).map_err(refusal)?);
         }
         Ok(())
     }
@@ -71,13 +71,13 @@ impl Beat {
         let epoch_ns = epoch.epoch_ns.ok_or_else(lacks("epoch_ns"))?;
         if clock == SlotClock::Ptp {
             let ptp = epoch.ptp.ok_or_else(lacks("ptp"))?;
-            if let Beat::Ptp(disciplined) = self {
+            if let RunClock::Ptp(disciplined) = self {
                 disciplined.turn_to(epoch.clock, epoch_ns, ptp.bound_ns);
                 return Ok(epoch_ns);
             }
             let PtpEpoch { epoch_ptp_ns, grandmaster, bound_ns } = ptp;
             let agreed = Agreed { epoch_ptp_ns, grandmaster, epoch_ns, bound_ns };
-            *self = Beat::Ptp(Disciplined::follow(service.clone(), agreed, epoch.clock, time).map_err(refusal)?);
+            *self = RunClock::Ptp(Disciplined::follow(service.clone(), agreed, epoch.clock, time).map_err(refusal)?);
             return Ok(epoch_ns);
         }
         let silent = |error| {
@@ -88,14 +88,14 @@ impl Beat {
             |error| Refusal::new(format!("no thread to follow a clock: {error}"), "fewer threads on this node");
         let answered = Answered::by(epoch.clock).map_err(silent)?;
         // Not before: until it answers, the slots keep the beat that they have. And only one may follow at a time.
-        *self = Beat::Alone;
-        *self = Beat::Own { _follower: answered.follow(epoch_ns, time).map_err(no_thread)? };
+        *self = RunClock::Alone;
+        *self = RunClock::Own { _follower: answered.follow(epoch_ns, time).map_err(no_thread)? };
         Ok(epoch_ns)
     }
 
-    /// Begin of slot 0 in PTP's time.
+    /// Start of slot 0 in PTP's time.
     pub(super) fn ptp(&self) -> Option<PtpEpoch> {
-        let Beat::Ptp(disciplined) = self else { return None };
+        let RunClock::Ptp(disciplined) = self else { return None };
         let Agreed { epoch_ptp_ns, grandmaster, bound_ns, .. } = disciplined.agreed();
         Some(PtpEpoch { epoch_ptp_ns, grandmaster, bound_ns })
     }
@@ -103,21 +103,21 @@ impl Beat {
     /// How the node's slots are timed.
     pub(super) fn facts(&self, time: &SlotTime) -> ClockFacts {
         match self {
-            Beat::Alone => ClockFacts::default(),
-            Beat::Own { .. } => {
+            RunClock::Alone => ClockFacts::default(),
+            RunClock::Own { .. } => {
                 let offset = time.offset();
                 let drift = offset.drift().map(Into::into);
                 let offset = OffsetFacts { offset_ns: offset.ns(), offset_bound_ns: offset.bound_ns() };
                 ClockFacts { own: Some(OwnFacts { offset, drift }), ..ClockFacts::default() }
             }
-            Beat::Ptp(disciplined) => disciplined.standing().into(),
-            Beat::Over(facts) => facts.clone(),
+            RunClock::Ptp(disciplined) => disciplined.standing().into(),
+            RunClock::Over(facts) => facts.clone(),
         }
     }
 
     /// The run has ended: what is known of it stays.
     pub(super) fn end(&mut self, time: &SlotTime) {
-        *self = Beat::Over(self.facts(time));
+        *self = RunClock::Over(self.facts(time));
         // The bound of the run's last moment, which nobody's silence makes larger.
         let offset = time.offset();
         offset.set(offset.ns(), offset.bound_ns());
@@ -170,11 +170,11 @@ mod tests {
         let (time, stop) = (SlotTime::new(1_000_000), Stop::new());
         let service = Service::new(None, PtpDomain { number: 0, transport_specific: 0 });
         let (at, asked, answers) = reference(&stop);
-        let mut beat = Beat::Alone;
+        let mut beat = RunClock::Alone;
         let mut follow = |name: &str, clock, epoch_ns| {
             let epoch = Epoch { reference: name, clock, epoch_ns: Some(epoch_ns), ptp: None };
             let followed = beat.follow(SlotClock::Own, &epoch, &service, &time);
-            assert!(matches!(beat, Beat::Own { .. }), "one is followed, the old or the new");
+            assert!(matches!(beat, RunClock::Own { .. }), "one is followed, the old or the new");
             followed
         };
         // Slot 0 a thousand seconds later: no clock is off by that.

@@ -10,7 +10,7 @@ use super::Node;
 use super::agents::{Agent, Granted};
 use super::place::Refusal;
 use crate::control::reply;
-use crate::message::{AgentStarted, Answer, StartAgent, WriteAgent};
+use crate::message::{AgentStarted, RequestAnswer, StartAgent, WriteAgent};
 use crate::tenant::{Share, Tenant};
 
 /// An agent of a lab, and the message of its lab that waits for an answer.
@@ -24,7 +24,7 @@ impl HostedAgent {
     pub(super) fn answer(&mut self) {
         let Some((query, since)) = self.waits.take() else { return };
         match self.agent.answer(since.elapsed()) {
-            Some(output) => reply(&query, Answer::Good(json!(output))),
+            Some(output) => reply(&query, RequestAnswer::Good(json!(output))),
             None => self.waits = Some((query, since)),
         }
     }
@@ -33,7 +33,7 @@ impl HostedAgent {
     fn give_way(&mut self) {
         let Some((query, _)) = self.waits.take() else { return };
         let output = self.agent.answer(Duration::MAX).unwrap_or_default();
-        reply(&query, Answer::Good(json!(output)));
+        reply(&query, RequestAnswer::Good(json!(output)));
     }
 }
 

@@ -36,7 +36,7 @@ use crate::destination::Destinations;
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
-use crate::message::{Answer, EngineFacts, NodeFacts, RadioFacts, Request, TenantFacts};
+use crate::message::{EngineFacts, NodeFacts, RadioFacts, Request, RequestAnswer, TenantFacts};
 use crate::metrics::Server;
 use crate::metrics::counts::Messages;
 use crate::metrics::figures::{Figures, RunFigures};
@@ -49,11 +49,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How often it says how it is.
 const STATISTICS: Duration = Duration::from_secs(1);
 
-/// What a node offers.
+/// Offer of a node.
 pub struct Offer {
     /// Cores on which it lets workers run.
     pub cores: Vec<u32>,
-    /// What these cores can do.
+    /// Capacities of these cores.
     pub capacities: ClassSpec,
     /// How samples pass between nodes.
     pub engine: EngineKind,
@@ -76,16 +76,16 @@ pub struct Node {
     notes: Notes,
     runs: Vec<Run>,
     openings: Vec<Opening>,
-    /// What each run takes beside cores.
+    /// Share of each run beside cores.
     takes: BTreeMap<String, Takes>,
     agents: Vec<HostedAgent>,
     messages: Messages,
-    /// What runs counted that are gone.
+    /// Sums of runs that are gone.
     past: Sums,
     metrics: Option<Metrics>,
 }
 
-/// Where metrics are read, and what the program counts besides: peers that TLS refused.
+/// Port at which metrics are read, and what the program counts besides: peers that TLS refused.
 struct Metrics {
     server: Server,
     refused_peers: fn() -> u64,
@@ -212,7 +212,7 @@ impl Node {
             },
             Ok(Admitted::Question(question)) => {
                 self.messages.question();
-                self.answer(question).map_or_else(Refusal::into, Answer::Good)
+                self.answer(question).map_or_else(Refusal::into, RequestAnswer::Good)
             }
             Ok(Admitted::Order(tenant, order)) => {
                 let name = order.name();
@@ -227,12 +227,18 @@ impl Node {
         reply(&query, answer);
     }
 
-    /// What is answered to an order that was carried out, or refused.
-    fn answer_to(&mut self, name: &'static str, by: &Tenant, now_ns: u64, done: Result<Json, Refusal>) -> Answer {
+    /// Answer to an order that was carried out, or refused.
+    fn answer_to(
+        &mut self,
+        name: &'static str,
+        by: &Tenant,
+        now_ns: u64,
+        done: Result<Json, Refusal>,
+    ) -> RequestAnswer {
         match done {
             Ok(good) => {
                 self.messages.order(name);
-                Answer::Good(good)
+                RequestAnswer::Good(good)
             }
             Err(refusal) => {
                 self.notes.add(now_ns, &format!("order `{name}` of `{by}`: {}", refusal.why));
@@ -242,7 +248,7 @@ impl Node {
     }
 
     /// A message changes nothing.
-    fn refuse(&mut self, refusal: Refusal) -> Answer {
+    fn refuse(&mut self, refusal: Refusal) -> RequestAnswer {
         self.messages.refused(refusal.reason);
         refusal.into()
     }
@@ -257,7 +263,7 @@ impl Node {
         }
     }
 
-    /// What a tenant orders.
+    /// Carries out a tenant's order.
     fn execute(&mut self, by: &Tenant, order: Request) -> Result<Json, Refusal> {
         match order {
             Request::Start(start) => {
@@ -277,7 +283,7 @@ impl Node {
         }
     }
 
-    /// What each tenant has of the node.
+    /// Share of the node that each tenant has.
     fn shares(&self) -> BTreeMap<Tenant, Share> {
         let mut shares: BTreeMap<Tenant, Share> = BTreeMap::new();
         let of_runs = self.runs.iter().filter(|run| run.ended().is_none());

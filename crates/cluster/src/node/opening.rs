@@ -28,7 +28,7 @@ pub(super) struct Opening {
     /// Cores that it will have.
     pub(super) cores: Vec<u32>,
     thread: JoinHandle<Result<Run, Refusal>>,
-    /// Who waits for it.
+    /// Query that waits for it.
     waits: Option<Query>,
     /// It was stopped before it was open.
     stopped: bool,
@@ -67,7 +67,7 @@ impl Opening {
         }
     }
 
-    /// Waits for it, and undoes it. Who ordered it is answered before.
+    /// Waits for it, and undoes it. The one that ordered it is answered before.
     pub(super) fn abandon(mut self) {
         if let Some(query) = self.waits.take() {
             reply(&query, Refusal::new("the node is being stopped", "another node").into());
@@ -80,7 +80,7 @@ impl Opening {
         self.thread.is_finished()
     }
 
-    /// What became of it.
+    /// Its result.
     fn finish(self) -> Result<Run, Refusal> {
         let broken =
             |_| Err(Refusal::new("a component panicked while it was made", "a waveform without that component"));

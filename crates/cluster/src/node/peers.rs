@@ -18,10 +18,10 @@ use crate::trust::Trust;
 pub(super) struct Peers {
     /// This node's own key.
     pub(super) signer: Signer,
-    /// Who vouches for the keys of others.
+    /// Authority that vouches for the keys of others.
     pub(super) trust: Trust,
     pub(super) destinations: Destinations,
-    /// Where this node answers what time it is.
+    /// Address at which this node answers what time it is.
     pub(super) clock: SocketAddr,
 }
 
@@ -41,7 +41,7 @@ impl Peers {
     }
 }
 
-/// What the nodes of a placing have stated, as an order passes it on.
+/// Statements of a placing's nodes, as an order passes them on.
 pub(super) struct Stated<'a> {
     pub(super) host: &'a Host,
     pub(super) placing: Placing<'a>,
@@ -49,7 +49,7 @@ pub(super) struct Stated<'a> {
 }
 
 impl Stated<'_> {
-    /// Where the workers are at the other ends of this node's links.
+    /// Addresses of the workers at the other ends of this node's links.
     pub(super) fn peers(&self, order: &Order, placed: &Placed) -> Result<BTreeMap<usize, SocketAddr>, Refusal> {
         let mut peers = BTreeMap::new();
         for bridge in &placed.share.bridges {
@@ -64,7 +64,7 @@ impl Stated<'_> {
         Ok(peers)
     }
 
-    /// Where the reference answers what time it is.
+    /// Address at which the reference answers what time it is.
     pub(super) fn clock(&self, reference: &str) -> Result<SocketAddr, Refusal> {
         if reference == self.host.node {
             return Ok(self.host.peers.clock);

@@ -7,7 +7,7 @@ use takt_graph::{Graph, Override, Plan, Share, Waveform};
 use takt_runtime::Registry;
 
 use crate::gate::Refused;
-use crate::message::{Answer, Order, WorkerOrder};
+use crate::message::{Order, RequestAnswer, WorkerOrder};
 use crate::metrics::Reason;
 use crate::tenant::OverQuota;
 
@@ -16,25 +16,25 @@ use crate::tenant::OverQuota;
 pub(crate) struct Refusal {
     pub(crate) why: String,
     pub(crate) fix: String,
-    /// What it is counted as.
+    /// Reason by which it is counted.
     pub(crate) reason: Reason,
 }
 
 impl Refusal {
-    /// What the node can't do as it is.
+    /// Refuses a thing that the node can't do as it is.
     pub(super) fn new(why: impl ToString, fix: impl Into<String>) -> Refusal {
         Refusal { why: why.to_string(), fix: fix.into(), reason: Reason::Unable }
     }
 
-    /// What is not to be done, for another reason.
+    /// The same for another reason.
     pub(super) fn because(self, reason: Reason) -> Refusal {
         Refusal { reason, ..self }
     }
 }
 
-impl From<Refusal> for Answer {
-    fn from(Refusal { why, fix, .. }: Refusal) -> Answer {
-        Answer::Refused { why, fix }
+impl From<Refusal> for RequestAnswer {
+    fn from(Refusal { why, fix, .. }: Refusal) -> RequestAnswer {
+        RequestAnswer::Refused { why, fix }
     }
 }
 
@@ -50,7 +50,7 @@ impl From<Refused> for Refusal {
     }
 }
 
-/// What one node executes of an order.
+/// Part of an order that one node executes.
 pub(super) struct Placed {
     pub(super) graph: Graph,
     pub(super) share: Share,

@@ -19,7 +19,7 @@ use crate::tenant::{Share, Tenant};
 /// Runs at a time, those that have ended included.
 const MOST_RUNS: usize = 64;
 
-/// What a run takes of its tenant's quota beside cores: of that placing of it which takes most.
+/// Share of its tenant's quota that a run takes beside cores: in the placing of it that takes most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Takes {
     pub(super) memory_mib: u32,
@@ -27,7 +27,7 @@ pub(super) struct Takes {
 }
 
 impl Takes {
-    /// Of each the larger one.
+    /// The larger one of each.
     fn most(self, other: Takes) -> Takes {
         Takes {
             memory_mib: self.memory_mib.max(other.memory_mib),
@@ -89,7 +89,7 @@ impl Node {
         Ok(())
     }
 
-    /// What a placed share takes, if a run of `owner` may have it: nothing of it is made before.
+    /// Share that a placed run takes, if one of `owner` may have it: nothing of it is made before.
     fn needs(&self, owner: &Tenant, placed: &Placed) -> Result<Takes, Refusal> {
         let memory_mib = of_waveform(owner, &placed.graph, &placed.share, &self.host.registry)?;
         Ok(Takes { memory_mib, samples_bits_per_s: samples_bits_per_s(&placed.share) })
@@ -105,8 +105,8 @@ impl Node {
         Ok(json!(Opened { statement }))
     }
 
-    /// What a run takes once it may go over to another placing. What its tenant may not have the operator does not bring in either,
-    /// when he takes over the run with the order that it has.
+    /// Share that a run takes once it may go over to another placing. The operator does not bring in either what its
+    /// tenant may not have, when he takes over the run with the order that it has.
     fn takes_with(&self, name: &str, next: &Placed) -> Result<Takes, Refusal> {
         let run = self.runs.iter().find(|run| run.name() == name).ok_or_else(|| unknown(name))?;
         let (owner, now) = (run.tenant(), self.takes.get(name).copied().unwrap_or_default());

@@ -4,14 +4,15 @@
 //! last from each other member of the run, and when that was sent; and which placing it supports. A node may execute a placing for a
 //! lease after a time of its own that more than half of the placing's voters (its nodes and its manager) have returned to it
 //! while they supported that placing. Its own clock measures that, so a heartbeat that was long under way, or waited while the
-//! node was frozen, prolongs nothing. What others return is what this node has sent: a later time is a lie, and such a heartbeat does
-//! not count. Nor does one that has come before: it does not say that its sender is still there.
+//! node was frozen, prolongs nothing. The times that others return are those that this node has sent: a later time is a
+//! lie, and such a heartbeat does not count. Nor does one that has come before: it does not say that its sender is
+//! still there.
 //!
-//! Who takes over has more than half of the voters promise to support the next placing first. Each supports one at a time, and
-//! goes on from the one it supports to one next only: two managers that both want the next get a majority for one of them at
-//! most. A lease later no other node can execute the placing before: any majority of its voters has one that no longer supports
-//! it. So of two halves of a torn network at most one goes on, whatever they know of each other. (Leases and majorities: Gray and
-//! Cheriton, 1989; Ongaro and Ousterhout, 2014.)
+//! A manager that takes over has more than half of the voters promise to support the next placing first. Each supports
+//! one at a time, and goes on from the one it supports to one next only: two managers that both want the next get a
+//! majority for one of them at most. A lease later no other node can execute the placing before: any majority of its
+//! voters has one that no longer supports it. So of two halves of a torn network at most one goes on, whatever they
+//! know of each other. (Leases and majorities: Gray and Cheriton, 1989; Ongaro and Ousterhout, 2014.)
 //!
 //! A takeover may stop half way, and another may begin from there. So a node that has promised the next placing needs a majority
 //! of both, each counted by members that support one or the other, until it sees that majorities of both support the next (joint
@@ -30,12 +31,12 @@ use crate::metrics::Uncounted;
 pub struct Ballot {
     /// Number of the placing in its run, from 1.
     pub placing: u32,
-    /// Whose.
+    /// Its manager.
     pub manager: String,
 }
 
 impl Ballot {
-    /// Of a manager.
+    /// Ballot of a manager.
     #[must_use]
     pub fn new(placing: u32, manager: &str) -> Ballot {
         Ballot { placing, manager: manager.to_owned() }
@@ -59,7 +60,7 @@ impl Quorum {
     }
 }
 
-/// What a member sends a few times a second.
+/// Message that a member sends a few times a second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
@@ -81,12 +82,12 @@ impl Heartbeat {
     }
 }
 
-/// What one member of a run knows of all others, and what it supports. Times are of its own clock, nanoseconds.
+/// One member's knowledge of all others in a run, and what it supports. Times are of its own clock, nanoseconds.
 #[derive(Debug)]
 pub struct View {
     own: String,
     lease_ns: u64,
-    /// The last heartbeat of each, and when it came. Of what it names this member and `voters` are kept.
+    /// The last heartbeat of each, and when it came. This member and `voters` are kept of the names in it.
     peers: BTreeMap<String, (u64, Heartbeat)>,
     supports: Ballot,
     /// Those that were last asked about: only a manager asks.
@@ -112,7 +113,7 @@ pub(crate) fn is_member(name: &str) -> bool {
 }
 
 impl View {
-    /// Of a member that has received nothing yet.
+    /// View of a member that has received nothing yet.
     #[must_use]
     pub fn new(own: &str, supports: Ballot, lease_ns: u64) -> View {
         let (peers, voters, voter_since) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
@@ -199,8 +200,8 @@ impl View {
         voters.iter().all(receives_all)
     }
 
-    /// Until when this member may execute; `None`: not at all. Of `quorums` the first is of what it executes, and each other one
-    /// is of what it has promised since.
+    /// Until when this member may execute; `None`: not at all. The first of `quorums` is of what it executes, and each
+    /// other one is of what it has promised since.
     #[must_use]
     pub fn lease(&self, quorums: &[Quorum], now_ns: u64) -> Option<u64> {
         let counts = |supports: &Ballot| quorums.iter().any(|quorum| quorum.ballot == *supports);
@@ -231,11 +232,11 @@ impl View {
         quorums.iter().all(|quorum| quorum.has(supports))
     }
 
-    /// Voters of which more than half of all receive nothing, as this one knows. Of one that has been a voter for less than
-    /// half a lease nobody may have received anything yet: it is not lost.
+    /// Voters of which more than half of all receive nothing, as this one knows. Nobody may have received anything yet
+    /// of one that has been a voter for less than half a lease: it is not lost.
     #[must_use]
     pub fn lost(&mut self, voters: &[String], now_ns: u64) -> Vec<String> {
-        // Of one that is new here earlier heartbeats may not name it: they are too old to count once it may be lost.
+        // Earlier heartbeats may not name one that is new here: they are too old to count once it may be lost.
         self.voters = voters.iter().cloned().collect();
         self.voter_since.retain(|name, _| voters.contains(name));
         for voter in voters {

@@ -12,12 +12,12 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("n{n}")).collect()
 }
 
-/// Of a member that receives nothing.
+/// Heartbeat of a member that receives nothing.
 fn heartbeat(from: &str, sent_ns: u64) -> Heartbeat {
     Heartbeat { from: from.to_owned(), sent_ns, received: BTreeMap::new(), supports: Ballot::new(1, "m") }
 }
 
-/// Of a member that received some, whose clocks were at 1 then.
+/// Heartbeat of a member that received some, whose clocks were at 1 then.
 fn naming(sent_ns: u64, received: Vec<String>) -> Heartbeat {
     Heartbeat { received: received.into_iter().map(|name| (name, 1)).collect(), ..heartbeat("n1", sent_ns) }
 }

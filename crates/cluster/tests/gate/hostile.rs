@@ -1,4 +1,4 @@
-//! What is no message, too long, out of range, or changed on its way.
+//! Messages that are none, too long, out of range, or changed on their way.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -109,7 +109,7 @@ fn values_that_can_t_be_are_named() {
     }
 }
 
-/// What an attacker on the way does to an order: the number of a byte, and what it becomes.
+/// Changes of an attacker on the way to an order: the number of a byte, and what it becomes.
 fn mutations() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
 }
@@ -121,7 +121,7 @@ proptest! {
         prop_assert!(!matches!(admit(&mut gate, &message), Ok(Admitted::Order(..))));
     }
 
-    /// What a good order becomes on the way is refused, or the same order still.
+    /// A good order changed on the way is refused, or the same order still.
     #[test]
     fn no_changed_order_is_another_order(changes in mutations(), cut in any::<prop::sample::Index>(), short: bool) {
         let (mut gate, blue) = world();

@@ -1,4 +1,5 @@
-//! What a node lets in, and what it does not: through the function that takes what comes from the network.
+//! Messages that a node lets in, and those that it does not: through the function that takes what comes from the
+//! network.
 
 mod hostile;
 mod support;
@@ -62,7 +63,7 @@ fn what_is_written_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
     assert_eq!(refused(&mut gate, &blue, &many), "order `start_agent` of `blue`: cores is 0, and must be 1 to 65536");
 }
 
-/// Of an ECDSA signature (r, s) anybody can make (r, -s), which holds as well.
+/// Anybody can make (r, -s) of an ECDSA signature (r, s), and it holds as well.
 #[test]
 fn another_signature_that_holds_makes_no_other_order() {
     let (mut gate, blue) = world();

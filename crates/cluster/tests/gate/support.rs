@@ -29,7 +29,7 @@ pub(crate) fn folder(out: &Path, name: &str, grant: &Grant) -> (Signer, String) 
     (signer(out, name), text(out, name, Folder::AUTHORITY))
 }
 
-/// Who signs with a folder that is there.
+/// Signer with a folder that is there.
 pub(crate) fn signer(out: &Path, name: &str) -> Signer {
     Signer::new(text(out, name, Folder::CERTIFICATE), &text(out, name, Folder::KEY)).expect("a key")
 }

@@ -51,13 +51,13 @@ pub fn member_with(place: &Path, name: &str, host: u8, connect: &[String], grant
     Folder::read(&place.join(name)).expect("a folder")
 }
 
-/// What signs with the key of a folder.
+/// Signer with the key of a folder.
 pub fn signer(place: &Path, name: &str) -> Signer {
     let text = |file: &str| std::fs::read_to_string(place.join(name).join(file)).expect("a file");
     Signer::new(text(Folder::CERTIFICATE), &text(Folder::KEY)).expect("a key")
 }
 
-/// What node `name` would state of a run of the operator's that [`order`] orders.
+/// Statement that node `name` would make about a run of the operator's that [`order`] orders.
 pub fn statement(name: &str, run: &str, placing: u32, [samples, clock]: [SocketAddr; 2]) -> Statement {
     Statement {
         cluster: "lab".to_owned(),

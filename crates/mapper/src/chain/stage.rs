@@ -39,7 +39,7 @@ pub(super) fn next(chain: &Chain, class: Class, period: f64, start: usize, cores
     (end > start && count <= cores && stage.load <= period).then_some(stage)
 }
 
-/// Where to end a replicated stage when the task at `run`, which is not replicable, has room for tasks before it.
+/// End of a replicated stage when the task at `run`, which is not replicable, has room for tasks before it.
 fn handed_on(chain: &Chain, class: Class, period: f64, start: usize, run: usize, count: usize) -> (usize, usize) {
     let mut end = run;
     while end > start && chain.sum(class, end - 1..run + 1) <= period {

@@ -66,7 +66,7 @@ pub fn calibrate(mut time: impl FnMut(&mut dyn FnMut()) -> u64) -> Result<Capaci
 const PROBE_NS: u64 = 500_000;
 const PROBE_ROUNDS: usize = 5;
 
-/// What each [probe](probes) takes on this processor, ns a call, and what it executes; under half a second. `time` as for
+/// Time of each [probe](probes) on this processor, ns a call, and what it executes; under half a second. `time` as for
 /// [`calibrate`]. [`Prices::learn`] makes prices of it.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn time_probes(
     Ok(timed)
 }
 
-/// What an instruction of each kind takes on this processor: [`time_probes`], and prices of it.
+/// Time of an instruction of each kind on this processor: [`time_probes`], and prices of it.
 ///
 /// # Errors
 /// The clock does not go.

@@ -17,17 +17,18 @@ use crate::platform::Platform;
 pub struct Costs {
     /// The processor they were measured on: the name of a core class.
     pub reference: String,
-    /// What that processor can do; without it they hold for cores of that class alone.
+    /// Capacities of that processor; without them the costs hold for cores of that class alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacities: Option<Capacities>,
     /// By the component's name in the waveform.
     #[serde(default)]
     pub components: BTreeMap<String, Cost>,
-    /// What they execute in a slot, by name, where it was counted: predicts processors whose instructions have prices.
+    /// Their instructions in a slot, by name, where they were counted: predicts processors whose instructions have
+    /// prices.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, Profile>,
-    /// Of profiles that are those of the same component with other parameters or packets, by name: so many times as long
-    /// as that this one takes on the reference. Its profile has been made so many times as large.
+    /// For profiles of the same component with other parameters or packets, by name. The component takes so many times
+    /// as long on the reference. Its profile has been made so many times as large.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scaled: BTreeMap<String, f64>,
 }
@@ -135,9 +136,9 @@ impl Costs {
         self
     }
 
-    /// What `ns` of a component on the reference are on a core of this class, and by what that is known: the same on the
-    /// reference itself; else by counted instructions where the class has prices, by MACs where both capacities are known.
-    /// `None`: nothing tells.
+    /// Time on a core of this class for `ns` of a component on the reference, and the metric that predicts it. It is
+    /// the same on the reference itself; else by counted instructions where the class has prices, by MACs where both
+    /// capacities are known. `None`: nothing tells.
     pub(crate) fn on(
         &self,
         component: &str,

@@ -1,8 +1,9 @@
 //! Components whose instructions were counted, and come with takt: so a cost measured here predicts another kind of
 //! processor, though nobody counts anything here.
 //!
-//! What is counted is a call of a component with certain parameters and certain packets. With others, the nearest that was
-//! counted stands for it, as many times as it takes longer: that both are timed on the same processor is left to who asks.
+//! The count is of a call of a component with certain parameters and certain packets. With others, the nearest that was
+//! counted stands for it, as many times as it takes longer: that both are timed on the same processor is left to who
+//! asks.
 
 use std::sync::OnceLock;
 
@@ -50,8 +51,8 @@ impl Counted {
         READ.get_or_init(|| read().unwrap_or_default())
     }
 
-    /// Of this type the one that shares most parameters, and then has packets of the nearest length. `None`: of this type
-    /// nothing was counted.
+    /// The one of this type that shares most parameters, and then has packets of the nearest length. `None`: of this
+    /// type nothing was counted.
     #[must_use]
     pub fn nearest(kind: &str, params: &Params, items: &[u64]) -> Option<&'static Counted> {
         let differing =

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// What a component's time on a core is known by.
+/// Basis on which a component's time on a core is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -34,8 +34,8 @@ pub struct ExpectedError {
 }
 
 impl Metric {
-    /// Of a prediction by this metric; `None` where nothing is predicted. From the data of peers/prediction: components of
-    /// takt on an x86-64, predicted and measured on an emulated AArch64.
+    /// Error of a prediction by this metric; `None` where nothing is predicted. From the data of peers/prediction:
+    /// components of takt on an x86-64, predicted and measured on an emulated AArch64.
     ///
     /// ```
     /// use takt_mapper::Metric;

@@ -1,4 +1,4 @@
-//! What components cost, and what processors can do.
+//! Costs of components, and capacities of processors.
 
 pub mod calibrate;
 pub mod costs;

@@ -1,4 +1,4 @@
-//! What a component that was measured on one processor costs on another.
+//! Cost on one processor of a component that was measured on another.
 //!
 //! A component's time on its reference processor is split into shares by kind of work, its [`Mix`]; each share stretches
 //! as that kind does:

@@ -48,7 +48,7 @@ operations!(
     vector_integer,
     /// Their products.
     vector_multiply,
-    /// What moves, widens and narrows their items.
+    /// Moves, widenings and narrowings of their items.
     vector_shuffle,
     /// Reads of a vector.
     vector_load,
@@ -72,8 +72,8 @@ impl Operations {
     }
 }
 
-/// What a call executes, compiled with vectors and without. Another processor's compiler may do either, and is taken to do
-/// what is cheaper there.
+/// Instructions of a call, compiled with vectors and without. Another processor's compiler may do either, and is taken
+/// to do what is cheaper there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {

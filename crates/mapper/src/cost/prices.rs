@@ -22,7 +22,7 @@ pub struct Prices(pub Operations);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timed {
     pub profile: Profile,
-    /// What a call takes, ns.
+    /// Time of a call, ns.
     pub ns: f64,
 }
 
@@ -90,7 +90,8 @@ fn dot(a: &[f64; KINDS], b: &[f64; KINDS]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// What is minimised: half squares of errors where they are small, their amounts where they are large, and the belief.
+/// Function that is minimised: half squares of errors where they are small, their amounts where they are large, and the
+/// belief.
 fn objective(rows: &[Row], logs: &[f64; KINDS], believed: f64) -> f64 {
     let prices = logs.map(f64::exp);
     let errors = rows.iter().map(|row| {

@@ -15,7 +15,7 @@ pub type Probe = (&'static str, fn() -> Box<dyn FnMut()>);
 /// Items each works on: they fit into any first-level cache.
 const N: usize = 1024;
 
-/// What `x` is made of is made once; then `run` is called with it. `a <- b: value` sets every item of a from that of b.
+/// The parts of `x` are made once; then `run` is called with it. `a <- b: value` sets every item of a from that of b.
 macro_rules! probe {
     ($name:literal, [$($x:ident = $make:expr),*] $a:ident <- $b:ident: $value:expr) => {
         probe!($name, [$($x = $make),*] $a.iter_mut().zip(&*$b).for_each(|($a, $b)| *$a = $value))
@@ -141,8 +141,8 @@ pub const ALL: &[Probe] = &[
     })),
 ];
 
-/// What each executes a call, by name, as counted on x86-64 (written by `peers/prediction/run --probes`, to be run again where a
-/// probe or the compiler has changed).
+/// Instructions of each in a call, by name, as counted on x86-64. `peers/prediction/run --probes` writes them, to be
+/// run again where a probe or the compiler has changed.
 #[must_use]
 pub fn profiles() -> BTreeMap<String, Profile> {
     // Tested below to be there for every probe.

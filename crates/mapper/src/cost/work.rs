@@ -81,7 +81,7 @@ impl PerWork {
     }
 }
 
-/// What a processor can do: the paper's figure, and one for each kind of work.
+/// Capacities of a processor: the paper's figure, and one for each kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table such as { mac_per_s = 2.1e9 }")]
 pub struct Capacities {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::mapping::Found;
+use super::mapping::MapTask;
 use crate::place::bounds::{Bounds, LinkPart, Part};
 use crate::place::problem::NEVER;
 use crate::place::solve::Solution;
@@ -14,7 +14,7 @@ use crate::place::solve::Solution;
 pub struct Infeasible {
     pub binding: Binding,
     pub slot_ns: u64,
-    /// What work may take of it, ns.
+    /// Time that work may take of it, ns.
     pub allowed_ns: u64,
     /// All bounds; where one is above `allowed_ns`, no placement can fit.
     pub bounds: Bounds,
@@ -112,7 +112,7 @@ impl fmt::Display for Infeasible {
 impl std::error::Error for Infeasible {}
 
 impl Infeasible {
-    /// What would mend it, in words.
+    /// The fix, in words.
     #[must_use]
     pub fn fix(&self) -> String {
         if self.remedies.is_empty() {
@@ -149,8 +149,8 @@ impl fmt::Display for Us {
     }
 }
 
-pub(super) fn explain(found: Found<'_>, solution: Option<Solution>) -> Infeasible {
-    let Found { problem, slot_ns, allowed_ns, ref bounds, .. } = found;
+pub(super) fn explain(task: MapTask<'_>, solution: Option<Solution>) -> Infeasible {
+    let MapTask { problem, slot_ns, allowed_ns, ref bounds, .. } = task;
     let best_ns = solution.as_ref().map(|solution| solution.period_ns);
     let proven = bounds.best_ns() > allowed_ns || solution.as_ref().is_some_and(|solution| solution.proven);
     let cores = problem.kind_of.len();
@@ -172,20 +172,20 @@ pub(super) fn explain(found: Found<'_>, solution: Option<Solution>) -> Infeasibl
     } else {
         Binding::Packing { best_ns: best_ns.unwrap_or(NEVER) }
     };
-    let remedies = best_ns.map_or_else(Vec::new, |best_ns| remedies(&found, best_ns, &binding));
-    Infeasible { binding, slot_ns, allowed_ns, bounds: found.bounds, best_ns, proven, remedies }
+    let remedies = best_ns.map_or_else(Vec::new, |best_ns| remedies(&task, best_ns, &binding));
+    Infeasible { binding, slot_ns, allowed_ns, bounds: task.bounds, best_ns, proven, remedies }
 }
 
-fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
-    let times = best_ns as f64 / found.allowed_ns.max(1) as f64;
-    let slot_ns = least_slot_ns(best_ns, found.use_at_most);
+fn remedies(task: &MapTask<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
+    let times = best_ns as f64 / task.allowed_ns.max(1) as f64;
+    let slot_ns = least_slot_ns(best_ns, task.use_at_most);
     let mut remedies: Vec<Remedy> = slot_ns.map(|slot_ns| Remedy::Slot { slot_ns }).into_iter().collect();
     match binding {
         Binding::Link(_) => remedies.push(Remedy::Bandwidth { times }),
         Binding::Component(_) | Binding::Cycle(_) => remedies.push(Remedy::Faster { times }),
         _ => {
             remedies.push(Remedy::Faster { times });
-            remedies.extend(enough(found).map(|cores| Remedy::Cores { cores }));
+            remedies.extend(enough(task).map(|cores| Remedy::Cores { cores }));
         }
     }
     remedies
@@ -204,12 +204,12 @@ const ROUNDINGS: u64 = 16;
 
 /// Cores of the one kind that is there on which first fit, dearest first, finds room. Links and open cycles are left out
 /// of it, so with those nothing is reported.
-fn enough(found: &Found<'_>) -> Option<usize> {
-    let problem = found.problem;
+fn enough(task: &MapTask<'_>) -> Option<usize> {
+    let problem = task.problem;
     if problem.kinds.len() != 1 || !problem.channels.is_empty() || problem.hops.any_cycle() {
         return None;
     }
-    let room = found.allowed_ns.checked_sub(problem.kinds[0].base_ns)?;
+    let room = task.allowed_ns.checked_sub(problem.kinds[0].base_ns)?;
     let mut costs: Vec<u64> = (0..problem.groups.len()).map(|group| problem.cost(group, 0)).collect();
     costs.sort_unstable_by_key(|&cost| std::cmp::Reverse(cost));
     let mut loads: Vec<u64> = Vec::new();

@@ -22,13 +22,13 @@ pub struct Mapping {
     pub process_cores: BTreeMap<String, usize>,
     pub algorithm: Algorithm,
     pub slot_ns: u64,
-    /// What work may take of it, ns.
+    /// Time that work may take of it, ns.
     pub allowed_ns: u64,
     /// The busiest core or link, ns: the shortest slot this keeps up with if nothing is ever late.
     pub period_ns: u64,
     /// No placement has a shorter period than this, ns.
     pub bound_ns: u64,
-    /// Where the bound comes from.
+    /// Origin of the bound.
     pub bounds: Bounds,
     /// Whether no placement has a shorter period than this one: it meets the bound, or everything else was ruled out.
     pub optimal: bool,
@@ -38,7 +38,7 @@ pub struct Mapping {
     pub core_loads: Vec<CoreLoad>,
     /// Links between machines, and insides of machines where a limit is known.
     pub link_loads: Vec<LinkLoad>,
-    /// What would change it most, best first.
+    /// Changes with the largest effect on it, best first.
     pub next: Vec<Next>,
 }
 
@@ -47,17 +47,17 @@ pub struct CoreLoad {
     /// `node:cpu`.
     pub core: String,
     pub class: String,
-    /// Of every slot, ns.
+    /// Time that it needs in every slot, ns.
     pub load_ns: u64,
     /// The same as a share of the slot.
     pub share: f64,
-    /// What its worker runs, in order; of an isolated component, the call alone.
+    /// Components that its worker runs, in order; of an isolated component, the call alone.
     pub components: Vec<String>,
     /// Isolated components whose processes are reckoned with on it.
     pub processes: Vec<String>,
 }
 
-/// What a link is predicted to carry, one direction.
+/// Predicted load of a link, one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkLoad {
     pub from: String,
@@ -88,13 +88,13 @@ impl Mapping {
 }
 
 /// The request and what is known about it.
-pub(super) struct Found<'a> {
+pub(super) struct MapTask<'a> {
     pub graph: &'a Graph,
     pub platform: &'a Platform,
     pub problem: &'a Problem,
     pub slot_ns: u64,
     pub allowed_ns: u64,
-    /// What work may take of any slot.
+    /// Share that work may take of any slot.
     pub use_at_most: f64,
     pub bounds: Bounds,
 }
@@ -108,8 +108,8 @@ pub(super) fn workers(core_of: &[usize]) -> (Vec<usize>, Vec<usize>) {
     (worker_of, cores)
 }
 
-pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: Vec<usize>, moves: bool) -> Mapping {
-    let Found { graph, platform, problem, slot_ns, allowed_ns, bounds, .. } = found;
+pub(super) fn mapping(task: MapTask<'_>, solution: &Solution, plan: Plan, cores: Vec<usize>, moves: bool) -> Mapping {
+    let MapTask { graph, platform, problem, slot_ns, allowed_ns, bounds, .. } = task;
     let state = State::of(problem, &solution.placed);
     let share = |ns: u64| ns as f64 / slot_ns.max(1) as f64;
     let name = |c: usize| graph.components()[c].name.clone();

@@ -21,7 +21,7 @@ use crate::place::problem::Problem;
 use crate::place::solve::{Effort, solve};
 use crate::platform::Platform;
 
-/// What the placement is for.
+/// Purpose of the placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     /// Length of a slot, ns; the waveform's own if `None`.
@@ -51,8 +51,8 @@ impl Default for Objective {
 }
 
 impl Objective {
-    /// Of a run that takes the best placement there is for the median, whether or not that fits the slot: a run that does
-    /// not fit says who missed it.
+    /// Objective of a run that takes the best placement there is for the median, whether or not that fits the slot. A
+    /// run that does not fit says who missed it.
     #[must_use]
     pub fn best_effort(latency: Latency) -> Objective {
         // A slot that anything fits.
@@ -152,7 +152,7 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
     let problem = Problem::new(graph, platform, objective.latency, on, |component| pinned[component]);
     let bounds = bounds(&problem, graph, platform);
     let solution = solve(&problem, objective.effort);
-    let what = mapping::Found { graph, platform, problem: &problem, slot_ns, allowed_ns, use_at_most: share, bounds };
+    let what = mapping::MapTask { graph, platform, problem: &problem, slot_ns, allowed_ns, use_at_most: share, bounds };
     let solution = match solution {
         Some(solution) if solution.period_ns <= allowed_ns => solution,
         other => return Err(MapError::Infeasible(Box::new(infeasible::explain(what, other)))),

@@ -1,4 +1,4 @@
-//! What would change a mapping most: moves, and what an engineer could do about the busiest core.
+//! Changes with the largest effect on a mapping: moves, and what an engineer could do about the busiest core.
 
 use serde::Serialize;
 use takt_graph::Graph;

@@ -8,19 +8,19 @@ use crate::cost::costs::{Costs, Quantile};
 use crate::cost::metric::{ExpectedError, Metric};
 use crate::platform::Platform;
 
-/// What a component takes on a class of core.
+/// Predicted time of a component on a class of core.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Predicted {
     pub component: String,
     pub class: String,
-    /// Of a slot, ns.
+    /// Time in a slot, ns.
     pub ns: u64,
     pub metric: Metric,
     /// How far off such figures were; `None` where nothing is predicted.
     pub error: Option<ExpectedError>,
 }
 
-/// What each component takes on each class that a core of the platform has: what [`super::map`] places by.
+/// Times of each component on each class that a core of the platform has: [`super::map`] places by them.
 ///
 /// # Errors
 /// [`MapError::NoCost`] and [`MapError::NoCapacities`], as of [`super::map`].

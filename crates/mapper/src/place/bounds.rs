@@ -1,4 +1,4 @@
-//! What no placement can beat, and why.
+//! Bounds that no placement can beat, and why.
 
 use serde::Serialize;
 use takt_graph::Graph;
@@ -131,7 +131,7 @@ pub(crate) fn weights(problem: &Problem, cores: usize) -> (u64, Vec<f64>) {
     ((best.0 * (1.0 - 1e-9)).floor() as u64, best.1)
 }
 
-/// Of k * cores + 1 groups, some core has at least k + 1; the cheapest k + 1 of the dearest k * cores + 1 are the least
+/// Some core has at least k + 1 of k * cores + 1 groups. The cheapest k + 1 of the dearest k * cores + 1 are the least
 /// that can be.
 fn sharing_ns(problem: &Problem, cores: usize) -> u64 {
     let mut least: Vec<u64> = (0..problem.groups.len()).map(|group| problem.least(group)).collect();

@@ -1,4 +1,4 @@
-//! What a placement means for time: whether its cycles can be run, and how many slots the waveform takes.
+//! Meaning of a placement for time: whether its cycles can be run, and how many slots the waveform takes.
 //!
 //! `takt_graph::Plan` says the same for one machine. Here a hop between machines may take more than one slot, and a
 //! placement may be half done.

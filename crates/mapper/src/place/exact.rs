@@ -4,8 +4,8 @@ use super::problem::{NEVER, Problem};
 use super::state::State;
 use super::{bounds, packing};
 
-/// What a search came to.
-pub(crate) struct Found {
+/// Result of a search.
+pub(crate) struct ExactOutcome {
     /// Shorter than what it was to beat, if there was one.
     pub placed: Option<Vec<usize>>,
     /// Whether nothing shorter exists.
@@ -17,7 +17,8 @@ struct Search<'p> {
     cores: usize,
     /// Dearest first.
     order: Vec<usize>,
-    /// Of each kind, as in [`bounds::weights`]; and the least weighed cost of the groups from each place of the order on.
+    /// Weights of each kind, as in [`bounds::weights`]; and the least weighed cost of the groups from each place of the
+    /// order on.
     weights: Vec<f64>,
     rest: Vec<f64>,
     best_ns: u64,
@@ -31,9 +32,9 @@ struct Search<'p> {
 }
 
 /// Looks for a period below `best_ns`; stops at `bound_ns`, or after `steps`.
-pub(crate) fn search(problem: &Problem, cores: usize, best_ns: u64, bound_ns: u64, steps: u64) -> Found {
+pub(crate) fn search(problem: &Problem, cores: usize, best_ns: u64, bound_ns: u64, steps: u64) -> ExactOutcome {
     if problem.groups.len() > GROUPS {
-        return Found { placed: None, proven: best_ns <= bound_ns };
+        return ExactOutcome { placed: None, proven: best_ns <= bound_ns };
     }
     let alike = alike(problem);
     if quick(problem) {
@@ -55,7 +56,7 @@ pub(crate) fn search(problem: &Problem, cores: usize, best_ns: u64, bound_ns: u6
     let mut search =
         Search { state, cores, order, weights, rest, best_ns, best: None, bound_ns, steps, alike, choices };
     search.branch(0, 0, 0.0);
-    Found { proven: search.steps > 0 || search.best_ns <= bound_ns, placed: search.best }
+    ExactOutcome { proven: search.steps > 0 || search.best_ns <= bound_ns, placed: search.best }
 }
 
 /// Whether [`packing`] can do it.

@@ -6,7 +6,7 @@
 //! cores * T - sum unused, and what each core leaves is taken off that. And a filling that leaves out a group which would
 //! still fit is no better than the one with it: wherever that group would go, it can come back without harm.
 
-use super::exact::Found;
+use super::exact::ExactOutcome;
 use super::problem::Problem;
 
 struct Packing {
@@ -15,7 +15,7 @@ struct Packing {
     /// Core of each, `FREE` if none yet.
     core: Vec<usize>,
     cores: usize,
-    /// What a core may hold: one less than the best period, without the base.
+    /// Time that a core may hold: one less than the best period, without the base.
     room: u64,
     steps: u64,
 }
@@ -23,7 +23,7 @@ struct Packing {
 const FREE: usize = usize::MAX;
 
 /// Looks for a period below `best_ns`; stops at `bound_ns`, or after `steps`. All of one kind, no channels, no open cycles.
-pub(crate) fn search(problem: &Problem, cores: usize, mut best_ns: u64, bound_ns: u64, steps: u64) -> Found {
+pub(crate) fn search(problem: &Problem, cores: usize, mut best_ns: u64, bound_ns: u64, steps: u64) -> ExactOutcome {
     let kind = problem.kind_of[0];
     let mut order: Vec<usize> = (0..problem.groups.len()).collect();
     order.sort_by_key(|&group| std::cmp::Reverse(problem.cost(group, kind)));
@@ -39,7 +39,7 @@ pub(crate) fn search(problem: &Problem, cores: usize, mut best_ns: u64, bound_ns
         packing.core.fill(FREE);
         let Some(slack) = room.saturating_mul(cores as u64).checked_sub(sum) else { break };
         if !packing.open(0, slack) {
-            return Found { placed, proven: packing.steps > 0 };
+            return ExactOutcome { placed, proven: packing.steps > 0 };
         }
         let mut loads = vec![0; cores];
         for (&core, &cost) in packing.core.iter().zip(&packing.costs) {
@@ -52,7 +52,7 @@ pub(crate) fn search(problem: &Problem, cores: usize, mut best_ns: u64, bound_ns
         }
         placed = Some(by_group);
     }
-    Found { placed, proven: true }
+    ExactOutcome { placed, proven: true }
 }
 
 impl Packing {

@@ -3,8 +3,8 @@
 //! Components that no legal plan can part are one *group*: on a cycle of one slot of delay, being on two workers would need
 //! two. Cores of one class on one machine are one *kind*: what holds for one of them holds for all.
 //!
-//! An isolated component works in a process of its own. What it takes is a group by itself, behind all others, on any core
-//! of the machine that the component's worker is on; the worker is left with the call.
+//! An isolated component works in a process of its own. Its work is a group by itself, behind all others, on any core
+//! of the machine that the component's worker is on. The worker is left with the call.
 
 use takt_graph::{Graph, Latency};
 
@@ -26,7 +26,7 @@ pub(crate) struct Problem {
     /// Groups of each strongly connected part.
     pub parts: Vec<Vec<usize>>,
     pub kind_of: Vec<usize>,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<CoreKind>,
     /// `[group * kinds + kind]`, ns.
     costs: Vec<u64>,
     pub flows: Vec<Flow>,
@@ -38,14 +38,14 @@ pub(crate) struct Problem {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct CoreKind {
     pub node: usize,
     pub class: usize,
-    /// What a worker takes of each slot by itself, ns.
+    /// Time that a worker takes of each slot by itself, ns.
     pub base_ns: u64,
 }
 
-/// What one group sends another, bytes a slot.
+/// Bytes a slot from one group to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Flow {
     pub from: usize,
@@ -89,7 +89,7 @@ impl Problem {
         groups.extend(order.iter().filter(|&&c| isolated(c)).map(|&c| vec![c]));
         parts.extend((processes..groups.len()).map(|process| vec![process]));
         let (kinds, kind_of) = kinds(platform);
-        let on = |(index, group): (usize, &Vec<usize>), kind: &Kind| {
+        let on = |(index, group): (usize, &Vec<usize>), kind: &CoreKind| {
             let barred = group.iter().filter_map(|&c| pinned(c)).any(|node| node != kind.node);
             let call_ns = platform.classes()[kind.class].spec.call_ns;
             let time = |&c: &usize| match (index < processes, isolated(c)) {
@@ -129,7 +129,7 @@ impl Problem {
         }
     }
 
-    /// Of a group on a kind of core, ns; [`NEVER`] where it must not be.
+    /// Cost of a group on a kind of core, ns; [`NEVER`] where it must not be.
     pub fn cost(&self, group: usize, kind: usize) -> u64 {
         self.costs[group * self.kinds.len() + kind]
     }
@@ -139,7 +139,7 @@ impl Problem {
         (0..self.kinds.len()).map(|kind| self.cost(group, kind)).min().unwrap_or(NEVER)
     }
 
-    /// What a flow between two different cores goes over.
+    /// Way of a flow between two different cores.
     pub fn way(&self, flow: &Flow, from_core: usize, to_core: usize) -> Way {
         let (from, to) = (self.kind_of[from_core], self.kind_of[to_core]);
         match self.ways[from * self.kinds.len() + to] {
@@ -165,11 +165,11 @@ impl Problem {
     }
 }
 
-fn kinds(platform: &Platform) -> (Vec<Kind>, Vec<usize>) {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds(platform: &Platform) -> (Vec<CoreKind>, Vec<usize>) {
+    let mut kinds: Vec<CoreKind> = Vec::new();
     let kind_of = platform.cores().iter().map(|core| {
         let base_ns = platform.classes()[core.class].spec.slot_ns;
-        let kind = Kind { node: core.node, class: core.class, base_ns };
+        let kind = CoreKind { node: core.node, class: core.class, base_ns };
         kinds.iter().position(|other| *other == kind).unwrap_or_else(|| {
             kinds.push(kind);
             kinds.len() - 1
@@ -179,7 +179,7 @@ fn kinds(platform: &Platform) -> (Vec<Kind>, Vec<usize>) {
     (kinds, kind_of)
 }
 
-/// What groups send each other; several links between two add up.
+/// Flows between groups; several links between two add up.
 fn flows(graph: &Graph, group_of: &[usize]) -> Vec<Flow> {
     let mut flows = std::collections::BTreeMap::<(usize, usize), u64>::new();
     for link in graph.links() {
@@ -192,7 +192,7 @@ fn flows(graph: &Graph, group_of: &[usize]) -> Vec<Flow> {
     flows.into_iter().map(|((from, to), bytes)| Flow { from, to, bytes, shared: false }).collect()
 }
 
-fn channels(platform: &Platform, kinds: &[Kind]) -> (Vec<Channel>, Vec<Way>) {
+fn channels(platform: &Platform, kinds: &[CoreKind]) -> (Vec<Channel>, Vec<Way>) {
     let mut channels = Vec::new();
     let mut inside = Vec::new();
     for (node, spec) in platform.nodes().iter().enumerate() {
@@ -209,7 +209,7 @@ fn channels(platform: &Platform, kinds: &[Kind]) -> (Vec<Channel>, Vec<Way>) {
             between.insert((from, to), Way::Over(channels.len() - 1));
         }
     }
-    let way = |from: &Kind, to: &Kind| {
+    let way = |from: &CoreKind, to: &CoreKind| {
         if from.node == to.node {
             inside[from.node]
         } else {

@@ -64,7 +64,7 @@ impl Step {
         }
     }
 
-    /// What the score would be, if that is legal.
+    /// Its score, if that is legal.
     fn weigh(self, state: &mut State<'_>, score: &impl Fn(&State<'_>) -> Score) -> Option<(Score, Step)> {
         let before = match self {
             Step::Move(group, _) | Step::Swap(group, _) => state.placed[group],

@@ -60,7 +60,7 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    /// What makes one better than another.
+    /// Order by which one is better than another.
     fn key(&self) -> (u64, u32, u64) {
         (self.period_ns, self.latency_slots, self.crossing)
     }
@@ -120,7 +120,7 @@ fn on<'p>(problem: &'p Problem, cores: usize, effort: Effort, best: &mut Option<
         (&|| if window > 0 { trellis::trellis(problem, cores, window) } else { None }, Algorithm::Trellis { window }),
         (&|| Some(State::of(problem, &one_core(problem, cores)?.placed)), Algorithm::OneCore),
     ];
-    // Where a proof is quick, it comes before the search it makes needless.
+    // A quick proof comes before the search that it makes needless.
     let quick = exact::quick(problem);
     if quick && matches!(effort, Effort::Exact { .. }) {
         for (start, algorithm) in &starts[..2] {

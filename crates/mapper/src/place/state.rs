@@ -18,7 +18,7 @@ pub(crate) struct State<'p> {
     wrong: u32,
 }
 
-/// What is best: period first; balance tells moves apart that leave the period as it is.
+/// Score by which placements compare: period first; balance tells moves apart that leave the period as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Score {
     pub period_ns: u64,

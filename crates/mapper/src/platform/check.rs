@@ -7,7 +7,7 @@ use super::error::{PlatformError, PlatformProblem};
 use super::{Class, ClassSpec, Core, CoresSpec, LinkSpec, Node, NodeLink, Platform, PlatformSpec};
 use crate::cost::work::Work;
 
-/// What a platform may have at most. A file is hostile until checked.
+/// Limits of a platform. A file is hostile until checked.
 pub mod limits {
     /// Bytes of a platform file.
     pub const FILE_BYTES: usize = 1 << 18;
@@ -18,7 +18,7 @@ pub mod limits {
     pub const LINKS: usize = 4096;
     /// Slots a packet may take from machine to machine.
     pub const DELAY_SLOTS: u32 = takt_graph::limits::DELAY_SLOTS;
-    /// What takt itself may take of a slot or a call, ns.
+    /// Time that takt itself may take of a slot or a call, ns.
     pub const OVERHEAD_NS: u64 = 1_000_000_000;
 }
 
@@ -40,7 +40,7 @@ impl From<usize> for Step {
     }
 }
 
-/// What is wrong, and how to get there.
+/// The problem, and the path to it.
 pub(super) struct Wrong {
     pub(super) problem: PlatformProblem,
     pub(super) path: Vec<Step>,

@@ -1,16 +1,16 @@
-//! What is wrong with a platform, where, and what would be right.
+//! Faults of a platform: problem, place and remedy.
 
 use std::fmt;
 
 use takt_base::Mistyped;
-use takt_graph::Place;
+use takt_graph::FilePlace;
 
 /// The platform is none as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlatformError {
     pub problem: Box<PlatformProblem>,
-    /// Where; `None` for a platform that was not read from a file.
-    pub place: Option<Place>,
+    /// Its place; `None` for a platform that was not read from a file.
+    pub place: Option<FilePlace>,
 }
 
 impl fmt::Display for PlatformError {
@@ -35,7 +35,7 @@ pub enum PlatformProblem {
     /// A value is of another type than its key's, or a word that is none of those there are.
     #[error("{} can't stand here", slip.found)]
     Mistyped {
-        /// What stands there, and what could.
+        /// The contents that stand there, and those that could.
         slip: Mistyped,
     },
     /// It is no TOML, or a key is unknown or missing.

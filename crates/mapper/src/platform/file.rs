@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_base::Mistyped;
-use takt_graph::{Place, Source};
+use takt_graph::{FilePlace, Source};
 use toml::de::{DeTable, DeValue};
 
 use super::check::{Step, limits};
@@ -30,7 +30,7 @@ impl Platform {
         let source = Arc::new(Source { name: file.to_owned(), text: text.to_owned() });
         let at = |problem: PlatformProblem, span: Option<Range<usize>>| PlatformError {
             problem: Box::new(problem),
-            place: span.map(|span| Place::new(&source, span)),
+            place: span.map(|span| FilePlace::new(&source, span)),
         };
         if !kept {
             let problem =
@@ -48,7 +48,7 @@ impl Platform {
     }
 }
 
-/// Where the path leads, or the furthest it does.
+/// Span at which the path ends, or the furthest it leads.
 fn span(text: &str, path: &[Step]) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let (mut span, mut here): (Range<usize>, Option<&DeValue<'_>>) = (0..0, None);

@@ -6,7 +6,7 @@ use super::{ClassSpec, CoresSpec, NodeSpec, PlatformSpec};
 use crate::cost::prices::Prices;
 use crate::cost::work::Capacities;
 
-/// What a core can do.
+/// Measured capacities of a core.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasuredCore {
     /// Its number on the machine.

@@ -27,7 +27,7 @@ pub struct PlatformSpec {
     /// Kinds of cores, by name.
     pub class: BTreeMap<String, ClassSpec>,
     pub node: Vec<NodeSpec>,
-    /// What lies between them.
+    /// The links between them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkSpec>,
 }
@@ -36,16 +36,16 @@ pub struct PlatformSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [class.NAME]")]
 pub struct ClassSpec {
-    /// What takt itself takes of every slot of a worker, ns.
+    /// Time that takt itself takes of every slot of a worker, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slot_ns: u64,
-    /// What calling a component takes, ns.
+    /// Time of a component's call, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub call_ns: u64,
-    /// What a core can do. Costs measured on another class hold here only if both say.
+    /// Capacities of a core. Costs measured on another class hold here only if both say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacities: Option<Capacities>,
-    /// What an instruction of each kind takes there. Better than capacities where components' instructions were counted.
+    /// Time of an instruction of each kind there. Better than capacities where components' instructions were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
 }
@@ -59,7 +59,7 @@ fn is_zero(ns: &u64) -> bool {
 #[serde(deny_unknown_fields, expecting = "a table: [[node]]")]
 pub struct NodeSpec {
     pub name: String,
-    /// What its cores can hand to each other, all together, bytes a second; unlimited if not given.
+    /// Bytes a second that its cores can hand to each other, all together; unlimited if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
     pub cores: Vec<CoresSpec>,
@@ -132,7 +132,7 @@ pub struct NodeLink {
 }
 
 impl Platform {
-    /// One machine with these cores, all of one class. What a calibration of this host gives.
+    /// One machine with these cores, all of one class. A calibration of this host gives one.
     ///
     /// # Errors
     /// No core, a core twice, a name that is none, capacities that can't be divided by.

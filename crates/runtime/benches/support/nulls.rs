@@ -51,15 +51,11 @@ pub fn blank() -> Waveform {
 }
 
 pub fn chain(nulls: usize) -> Waveform {
-    chain_of(ComponentSpec::new("a", "source"), "null", nulls, "sink")
-}
-
-pub fn chain_of(source: ComponentSpec, kind: &str, count: usize, sink: &str) -> Waveform {
-    let mut waveform = blank().with(source).with(ComponentSpec::new("z", sink));
+    let mut waveform = blank().with(ComponentSpec::new("a", "source")).with(ComponentSpec::new("z", "sink"));
     let mut before = "a".to_owned();
-    for n in 0..count {
+    for n in 0..nulls {
         let name = format!("n{n}");
-        waveform = waveform.with(ComponentSpec::new(&name, kind)).link(&before, &name);
+        waveform = waveform.with(ComponentSpec::new(&name, "null")).link(&before, &name);
         before = name;
     }
     waveform.link(&before, "z")

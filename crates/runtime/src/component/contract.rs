@@ -10,7 +10,7 @@ use crate::port::{InPort, OutPort};
 use crate::slot::Timer;
 
 /// A value with [`tick`](Component::tick). It sees whole slots, in order, each once; it can neither wait nor fail, and
-/// must not allocate. What it computes may depend on its parameters and its packets, on nothing else.
+/// must not allocate. Its output may depend on its parameters and its packets, on nothing else.
 #[allow(unused_variables, reason = "names for the documentation")]
 pub trait Component: Send {
     /// Executes one slot: reads `io.inputs`, writes every item of `io.outputs` it publishes.
@@ -19,7 +19,7 @@ pub trait Component: Send {
     /// Called once before the first slot, outside real time: the place to allocate for the longest packets.
     ///
     /// # Errors
-    /// What does not suit it, in words.
+    /// The unsuitable packets, in words.
     fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
         Ok(())
     }
@@ -38,13 +38,13 @@ pub trait Component: Send {
     /// It missed slots and is to use its cheaper mode from now on.
     fn degrade(&mut self) {}
 
-    /// What it found out, for the report, outside real time.
+    /// Its results for the report, outside real time.
     fn results(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 }
 
-/// What a component sees of one slot.
+/// A component's view of one slot.
 pub struct Io<'a> {
     /// In the order of the shape.
     pub inputs: &'a mut [InPort],
@@ -61,7 +61,7 @@ pub struct Io<'a> {
 impl Io<'_> {
     /// Says that the samples of this slot were lost outside, by a radio: consumers find the packet missing, the slot counts as
     /// missed and as lost, and its culprit is [`Culprit::Radio`](crate::Culprit::Radio). The same holds in a process of its
-    /// own, and in a library.
+    /// own.
     pub fn lose(&mut self) {
         self.lost = true;
     }
@@ -93,7 +93,7 @@ impl Outbox<'_> {
     }
 }
 
-/// What is known before the first slot.
+/// Facts known before the first slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'a> {
     /// The component's ports.
@@ -113,13 +113,13 @@ impl Prepared<'_> {
     }
 }
 
-/// Why a component was not made. From a library or another process it comes as JSON.
+/// Why a component was not made. From another process it comes as JSON.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[error("{what}")]
 pub struct MakeError {
-    /// What does not suit.
+    /// The unsuitable parameter.
     pub what: String,
-    /// What would.
+    /// A suitable value.
     pub fix: String,
 }
 

@@ -1,5 +1,5 @@
-//! Names of results that come from elsewhere: a library, another process. Each is kept for as long as the program runs,
-//! once, and only so many: components know theirs when they are written.
+//! Names of results that come from another process. Each is kept for as long as the program runs, once, and only so many:
+//! components know theirs when they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What a variable carries, and what components send each other.
+//! Values of variables, and of messages between components.
 
 use takt_graph::Value;
 
@@ -46,17 +46,46 @@ impl Scalar {
     }
 }
 
+/// A variable's value in two words, as it crosses to another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// 0: none, 1: bool, 2: int, 3: float.
+    pub(crate) kind: u64,
+    pub(crate) bits: u64,
+}
+
+impl Word {
+    pub(crate) fn of(value: Option<Scalar>) -> Word {
+        let (kind, bits) = match value {
+            None => (0, 0),
+            Some(Scalar::Bool(yes)) => (1, yes.into()),
+            Some(Scalar::Int(n)) => (2, n as u64),
+            Some(Scalar::Float(x)) => (3, x.to_bits()),
+        };
+        Word { kind, bits }
+    }
+
+    pub(crate) fn scalar(self) -> Option<Scalar> {
+        match self.kind {
+            1 => Some(Scalar::Bool(self.bits != 0)),
+            2 => Some(Scalar::Int(self.bits as i64)),
+            3 => Some(Scalar::Float(f64::from_bits(self.bits))),
+            _ => None,
+        }
+    }
+}
+
 /// A message to a component: a cache line, by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Message {
-    /// What it is about; the component's own numbering.
+    /// Its subject; the component's own numbering.
     pub tag: u64,
-    /// What it says.
+    /// Its contents.
     pub words: [u64; 7],
 }
 
-/// What reaches a component between its slots.
+/// Instruction to a component between its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Instruction {
     Set { param: usize, value: Scalar },

@@ -10,11 +10,11 @@ use std::os::unix::net::UnixStream;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, sockopt};
 use rustix::process::{Uid, getuid};
 
-use super::{Answer, LINE, PATIENCE, Request, prefix};
+use super::{LINE, PATIENCE, Request, RequestAnswer, prefix};
 
-/// What has the name of a control socket of this user's.
+/// Sockets with the name of a control socket of this user's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSockets {
     /// Processes of this user that run a waveform now.
     pub processes: Vec<u32>,
     /// Sockets that somebody else has bound there: they are left alone.
@@ -42,8 +42,8 @@ impl fmt::Display for Foreign {
 
 /// Waveforms of this user that run now, and what only has the name of one.
 #[must_use]
-pub fn running() -> Found {
-    let mut found = Found::default();
+pub fn running() -> FoundSockets {
+    let mut found = FoundSockets::default();
     for (process, name) in names() {
         match connected(&name) {
             Ok((_, uid)) if uid == getuid() => found.processes.push(process),
@@ -61,7 +61,7 @@ pub fn running() -> Found {
 ///
 /// # Errors
 /// There is none, it is not ours, or it does not answer.
-pub fn ask(process: u32, request: &Request) -> std::io::Result<Answer> {
+pub fn ask(process: u32, request: &Request) -> std::io::Result<RequestAnswer> {
     let mut why = ErrorKind::ConnectionRefused.into();
     for (_, name) in names().into_iter().filter(|(of, _)| *of == process) {
         match connected(&name) {
@@ -73,7 +73,7 @@ pub fn ask(process: u32, request: &Request) -> std::io::Result<Answer> {
     Err(why)
 }
 
-fn ask_over(mut server: UnixStream, request: &Request) -> std::io::Result<Answer> {
+fn ask_over(mut server: UnixStream, request: &Request) -> std::io::Result<RequestAnswer> {
     server.set_read_timeout(Some(PATIENCE))?;
     server.set_write_timeout(Some(PATIENCE))?;
     let mut line = serde_json::to_string(request)?;
@@ -93,7 +93,7 @@ fn names() -> Vec<(u32, String)> {
         let name = line.get(at + 1..)?.trim_end();
         let rest = name.strip_prefix(&prefix)?;
         let process = rest.split('/').next()?.parse().ok()?;
-        // What somebody else writes there is shown to people: no more than takt itself would bind.
+        // A name that somebody else writes there is shown to people: no more than takt itself would bind.
         rest.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'/').then(|| (process, name.to_owned()))
     };
     let mut all: Vec<(u32, String)> = table.lines().filter_map(name).collect();

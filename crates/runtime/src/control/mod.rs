@@ -1,9 +1,10 @@
 //! The control socket of a running waveform, which `takt execinfo`, `takt variable` and `takt map --apply` use while `takt run` runs:
 //! [`serve`] answers at one end, [`ask`] asks at the other.
 //!
-//! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. Where somebody else
-//! has bound that name, it has a number behind it that nobody could know before. The client must be the same user or root, and
-//! speaks to sockets of the same user alone. One line of JSON in, one out; the slot loop never notices.
+//! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. If
+//! somebody else has bound that name, it has a number behind it that nobody could know before. The client must be the
+//! same user or root, and speaks to sockets of the same user alone. One line of JSON in, one out; the slot loop never
+//! notices.
 
 mod find;
 mod serve;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use find::{Foreign, Found, ask, running};
+pub use find::{Foreign, FoundSockets, ask, running};
 pub use serve::serve;
 
 /// Longest line, bytes.
@@ -26,7 +27,7 @@ const LINE: u64 = 1 << 20;
 /// A client that says nothing for so long is dropped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What can be asked of a waveform that runs.
+/// Requests to a running waveform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Request {
@@ -36,7 +37,7 @@ pub enum Request {
     Variables,
     /// Set a variable at the next slot edge.
     Set {
-        /// Whose.
+        /// Component that has the variable.
         component: String,
         /// Its name.
         variable: String,
@@ -45,17 +46,17 @@ pub enum Request {
     },
     /// Execute its components elsewhere from the next slot edge on.
     Place {
-        /// Of each worker, by name; each component once.
+        /// Components of each worker, by name; each once.
         workers: Vec<Vec<String>>,
     },
 }
 
-/// What it answers.
+/// Answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum Answer {
-    /// What was asked for.
+pub enum RequestAnswer {
+    /// The requested facts.
     Good(Json),
     /// Why there is no answer.
     Refused { why: String, fix: String },
@@ -85,7 +86,7 @@ impl ControlSocket {
     }
 
     /// Accepts the clients that wait, and answers one question each. Returns at once when none waits.
-    fn attend(&self, mut answer: impl FnMut(Request) -> Answer) {
+    fn attend(&self, mut answer: impl FnMut(Request) -> RequestAnswer) {
         while let Ok((client, _)) = self.listener.accept() {
             // A client that leaves early harms only itself.
             let _ = reply(client, &mut answer);
@@ -93,7 +94,7 @@ impl ControlSocket {
     }
 }
 
-fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> std::io::Result<()> {
+fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> RequestAnswer) -> std::io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(&client)?;
     if !peer.uid.is_root() && peer.uid != rustix::process::getuid() {
         return Err(ErrorKind::PermissionDenied.into());
@@ -106,7 +107,7 @@ fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> 
     let reply = match serde_json::from_str(&line) {
         Ok(request) => answer(request),
         Err(error) => {
-            Answer::Refused { why: error.to_string(), fix: "takt of the same version on both sides".to_owned() }
+            RequestAnswer::Refused { why: error.to_string(), fix: "takt of the same version on both sides".to_owned() }
         }
     };
     let mut line = serde_json::to_string(&reply)?;
@@ -187,11 +188,11 @@ mod tests {
         let socket = ControlSocket::open().expect("another name");
         let client = std::thread::spawn(move || ask(process, &Request::Variables));
         wait_for("an answer", || {
-            socket.attend(|request| Answer::Good(serde_json::to_value(request).expect("JSON")));
+            socket.attend(|request| RequestAnswer::Good(serde_json::to_value(request).expect("JSON")));
             client.is_finished().then_some(())
         });
         let answer = client.join().expect("no panic").expect("an answer");
-        assert_eq!(answer, Answer::Good(serde_json::json!({ "ask": "variables" })));
+        assert_eq!(answer, RequestAnswer::Good(serde_json::json!({ "ask": "variables" })));
         assert!(running().processes.contains(&process));
         drop(squatter);
     }

@@ -8,7 +8,7 @@ use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, ParamSpec, Plan};
 use takt_host::call;
 
-use super::{Answer, ControlSocket, Request};
+use super::{ControlSocket, Request, RequestAnswer};
 use crate::{Log, Registry, Report, Running, Scalar};
 
 /// How often the socket is polled, and whether the run has ended.
@@ -36,7 +36,7 @@ pub fn serve<E>(
     let mut log = running.log();
     let mut failed = None;
     loop {
-        // What came before the end is there after it.
+        // Events from before the end are there after it.
         let ended = running.ended();
         if let (Some(writing), Some(reading)) = (&mut write, &mut log)
             && let Err(why) = writing(reading)
@@ -56,9 +56,9 @@ pub fn serve<E>(
     failed.map_or(Ok(report), Err)
 }
 
-fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Registry) -> Answer {
+fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Registry) -> RequestAnswer {
     match request {
-        Request::Execinfo => Answer::Good(json!({
+        Request::Execinfo => RequestAnswer::Good(json!({
             "waveform": graph.name(),
             "slot_ns": graph.slot_ns(),
             "components": running.snapshot().components,
@@ -66,14 +66,14 @@ fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Re
             "cores": running.options.cores,
             "latency": running.plan.latency(),
         })),
-        Request::Variables => Answer::Good(variables(running, graph, registry)),
+        Request::Variables => RequestAnswer::Good(variables(running, graph, registry)),
         Request::Set { component, variable, value } => set(running, graph, registry, [component, variable, value]),
         Request::Place { workers } => place(running, graph, workers),
     }
 }
 
-fn place(running: &mut Running, graph: &Graph, workers: &[Vec<String>]) -> Answer {
-    let refused = |why: String| Answer::Refused { why, fix: call::takt("map WAVEFORM --apply") };
+fn place(running: &mut Running, graph: &Graph, workers: &[Vec<String>]) -> RequestAnswer {
+    let refused = |why: String| RequestAnswer::Refused { why, fix: call::takt("map WAVEFORM --apply") };
     let worker = |name: &str| workers.iter().position(|names| names.iter().any(|other| other == name));
     let worker_of: Option<Vec<usize>> = graph.components().iter().map(|node| worker(&node.name)).collect();
     let named = workers.iter().map(Vec::len).sum::<usize>();
@@ -85,24 +85,31 @@ fn place(running: &mut Running, graph: &Graph, workers: &[Vec<String>]) -> Answe
         Err(error) => return refused(error.to_string()),
     };
     match running.change_plan(&plan, 0) {
-        Ok(()) => Answer::Good(json!({ "workers": plan.workers().len(), "latency_slots": plan.latency_slots() })),
+        Ok(()) => {
+            RequestAnswer::Good(json!({ "workers": plan.workers().len(), "latency_slots": plan.latency_slots() }))
+        }
         Err(error) => refused(error.to_string()),
     }
 }
 
-fn set(running: &mut Running, graph: &Graph, registry: &Registry, [component, variable, value]: [&str; 3]) -> Answer {
+fn set(
+    running: &mut Running,
+    graph: &Graph,
+    registry: &Registry,
+    [component, variable, value]: [&str; 3],
+) -> RequestAnswer {
     let fix = format!("{}   (lists all)", call::takt("variable"));
     let declared = graph.find(component).and_then(|index| spec(graph, registry, index, variable));
     let Some(declared) = declared else {
-        return Answer::Refused { why: format!("there is no variable {component}.{variable}"), fix };
+        return RequestAnswer::Refused { why: format!("there is no variable {component}.{variable}"), fix };
     };
     let value = match declared.parse(value) {
         Ok(value) => value,
-        Err(error) => return Answer::Refused { why: error.to_string(), fix: error.fix() },
+        Err(error) => return RequestAnswer::Refused { why: error.to_string(), fix: error.fix() },
     };
     match running.set(registry, component, variable, &value, 0) {
-        Ok(()) => Answer::Good(json!({ "component": component, "variable": variable, "value": value })),
-        Err(error) => Answer::Refused { why: error.to_string(), fix },
+        Ok(()) => RequestAnswer::Good(json!({ "component": component, "variable": variable, "value": value })),
+        Err(error) => RequestAnswer::Refused { why: error.to_string(), fix },
     }
 }
 

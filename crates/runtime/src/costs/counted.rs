@@ -1,4 +1,4 @@
-//! What components execute: of those that were counted and come with takt, and of others of their types.
+//! Instructions that components execute: of those that were counted and come with takt, and of others of their types.
 
 use std::time::{Duration, Instant};
 
@@ -29,8 +29,8 @@ pub(super) fn insert(costs: &mut Costs, name: &str, known: Option<(Profile, Opti
     costs.scaled.extend(times.map(|times| (name.to_owned(), times)));
 }
 
-/// What a component executes in a call, with packets of so many items. Where the type was counted with others: as many
-/// times as much as it takes longer here, and how many times that is.
+/// Profile of a component in a call, with packets of so many items. If the type was counted with others: as many times
+/// as much as it takes longer here, and how many times that is.
 #[must_use]
 pub fn profile(kind: &str, params: &Params, items: &[u64], registry: &Registry) -> Option<(Profile, Option<f64>)> {
     let counted = Counted::nearest(kind, params, items)?;

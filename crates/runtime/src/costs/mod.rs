@@ -1,4 +1,4 @@
-//! What components cost on this machine: a waveform is tried, a run is read, and what a component executes is looked up.
+//! Costs of components on this machine: a waveform is tried, a run is read, and what a component executes is looked up.
 //! The mapper plans with it.
 
 mod counted;
@@ -42,7 +42,7 @@ pub enum CostsError {
 }
 
 impl CostsError {
-    /// What to do about it, where that is known.
+    /// The fix, if there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -73,7 +73,7 @@ pub fn capacities() -> Result<Capacities, CalibrationError> {
     takt_mapper::calibrate(clock)
 }
 
-/// What an instruction of each kind takes on the core this thread is on.
+/// Time of an instruction of each kind on the core this thread is on.
 ///
 /// # Errors
 /// The clock of this machine stands.
@@ -87,7 +87,7 @@ fn clock(work: &mut dyn FnMut()) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What the components of a waveform cost: as `kept` says, and of those it does not know, tried.
+/// Costs of a waveform's components: those in `kept`, and the others tried.
 ///
 /// # Errors
 /// The waveform can't be tried; what was kept is of another kind of processor, and does not know all components.
@@ -101,8 +101,8 @@ pub fn known(graph: &Graph, registry: &Registry, kept: Option<Costs>) -> Result<
     }
 }
 
-/// Adds what predicts other kinds of processors: what each component executes, and what this processor can do. What was
-/// measured elsewhere is left as it is: nothing here tells about it.
+/// Adds what predicts other kinds of processors: what each component executes, and what this processor can do. Figures
+/// measured elsewhere are left as they are: nothing here tells about them.
 ///
 /// # Errors
 /// The clock of this machine stands.
@@ -121,8 +121,8 @@ pub fn for_elsewhere(mut costs: Costs, graph: &Graph, registry: &Registry) -> Re
     Ok(costs)
 }
 
-/// What one component, executed by itself, cost, and what predicts it elsewhere. `name`: in the waveform that they are for;
-/// `items`: of the packet of each input.
+/// Cost of one component, executed by itself, and what predicts it elsewhere. `name`: in the waveform that they are
+/// for; `items`: of the packet of each input.
 ///
 /// # Errors
 /// It executed no slot; the clock of this machine stands.

@@ -1,4 +1,4 @@
-//! What components take, as a run or a trial shows.
+//! Times of components, as a run or a trial shows them.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use takt_mapper::{Cost, Costs};
 use takt_stats::{Histogram, Ns};
 
 use super::{CostsError, class};
-use crate::{ComponentReport, Options, Registry, Report, Session};
+use crate::{ComponentReport, Registry, Report, Session, SessionOptions};
 
 /// Slots of the first trial, which only says how many the second may have.
 const FIRST: u64 = 20;
@@ -16,12 +16,12 @@ const FIRST: u64 = 20;
 const MOST: u64 = 1000;
 const TRIAL_S: f64 = 0.5;
 
-/// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took. What a trial
-/// must not touch, a file that is written, it does not.
+/// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took. A
+/// trial does not touch a file that is written.
 pub(super) fn tried(graph: &Graph, registry: &Registry) -> Result<Costs, CostsError> {
     let graph = graph.for_trials(registry);
     let run = |slots: u64| -> Result<Report, CostsError> {
-        let options = Options { slots: Some(slots), hash: false, ..Options::default() };
+        let options = SessionOptions { slots: Some(slots), hash: false, ..SessionOptions::default() };
         let plan = Plan::single(&graph, Latency::Compact);
         let session = Session::open(&graph, &plan, registry, options)?;
         Ok(session.run(&Stop::new())?)
@@ -33,7 +33,7 @@ pub(super) fn tried(graph: &Graph, registry: &Registry) -> Result<Costs, CostsEr
     Ok(of_report(&if more > FIRST { run(more)? } else { first }))
 }
 
-/// What a run says of its components. Of one that was never executed nothing is known.
+/// A run's costs of its components. Nothing is known of one that was never executed.
 #[must_use]
 pub fn of_report(report: &Report) -> Costs {
     let mut costs = Costs::of(&class(), None);
@@ -56,7 +56,7 @@ fn cost(component: &ComponentReport) -> Option<Cost> {
     })
 }
 
-/// What executions of one component say; `None` of none.
+/// Cost by the executions of one component; `None` of none.
 pub(super) fn of_times(times: &Histogram<Ns>) -> Option<Cost> {
     // As in a report: quantiles beyond the bound are the longest.
     let (max_ns, at) = (times.max()?, |share| times.quantile(share));

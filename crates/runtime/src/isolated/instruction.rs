@@ -5,8 +5,7 @@ use std::sync::atomic::AtomicU64;
 use takt_link::exchange::{get, put};
 
 use super::layout::Layout;
-use crate::component::{Instruction, Message};
-use crate::library::Word;
+use crate::component::{Instruction, Message, Word};
 
 const SET: u64 = 1;
 const MESSAGE: u64 = 2;

@@ -1,4 +1,4 @@
-//! [`Keeper`]: the soft thread that starts the process of an isolated component, watches it, and starts it again.
+//! [`ChildProcess`]: the soft thread that starts the process of an isolated component, watches it, and starts it again.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rtrb::{Consumer, Producer, RingBuffer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use takt_host::ending;
 use takt_link::exchange::{Asking, counters, put, put_bytes};
 
 use super::layout::{CONFIG, CONFIG_BYTES, Layout, MAGIC, READY, REFUSED, STATE};
@@ -28,7 +29,7 @@ const END: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Ends the process and the thread when dropped.
-pub(crate) struct Keeper {
+pub(crate) struct ChildProcess {
     /// Processes that were started after the first.
     pub(crate) fresh: Consumer<Link>,
     /// Those that are gone: memory is given back outside real time.
@@ -37,7 +38,7 @@ pub(crate) struct Keeper {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl ChildProcess {
     /// Starts a process with this configuration, and waits until it is ready. `name`: of the component, as lists of processes
     /// show it.
     pub(crate) fn start(
@@ -45,7 +46,7 @@ impl Keeper {
         config: Vec<u8>,
         layout: &Layout,
         isolation: &Isolation,
-    ) -> Result<(Keeper, Link), MakeError> {
+    ) -> Result<(ChildProcess, Link), MakeError> {
         if std::env::var_os(ISOLATED).is_some() {
             return Err(MakeError {
                 what: "this program, started as the process of an isolated component, runs a waveform".to_owned(),
@@ -68,13 +69,13 @@ impl Keeper {
         // The process ends with the thread that started it: this one lives as long as the component.
         let thread = std::thread::Builder::new().name("takt-keeper".to_owned());
         let thread = thread.spawn(move || keeping.run(&first, fresh_in, spent_out));
-        let keeper = Keeper { fresh, spent, stop, thread: Some(thread.map_err(|error| refused(&error))?) };
+        let keeper = ChildProcess { fresh, spent, stop, thread: Some(thread.map_err(|error| refused(&error))?) };
         let gone = || MakeError { what: "its keeper ended".to_owned(), fix: "tell us: a mistake of ours".to_owned() };
         Ok((keeper, started.recv().map_err(|_| gone())??))
     }
 }
 
-impl Drop for Keeper {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -229,7 +230,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        let _ = ending::kill(&mut self.child);
         let _ = self.child.wait();
         // Release: all it answered before is there for a thread that reads this.
         self.alive.store(false, Ordering::Release);

@@ -1,7 +1,5 @@
-//! Where everything lies in the shared words: the configuration that a process of its own starts with, and the cells of
-//! requests and answers. Both sides reckon it from the same [`Config`].
-
-use std::path::PathBuf;
+//! Layout of the shared words: the configuration that a process of its own starts with, and the cells of requests and
+//! answers. Both sides reckon it from the same [`Config`].
 
 use serde::{Deserialize, Serialize};
 use takt_graph::{Params, Shape};
@@ -10,25 +8,23 @@ use takt_link::exchange::{BEGIN, LINE, words};
 /// First word: what this is.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"taktiso1");
 pub(crate) const CONFIG_BYTES: usize = 1;
-/// What the other side has come to: [`READY`] or [`REFUSED`].
+/// State of the other side: [`READY`] or [`REFUSED`].
 pub(crate) const STATE: usize = 2;
 /// Bytes of its text.
 pub(crate) const TEXT_BYTES: usize = 3;
 pub(crate) const READY: u64 = 1;
 pub(crate) const REFUSED: u64 = 2;
 
-/// Where its text lies: why it refuses, or its results, as JSON.
+/// Start of its text: why it refuses, or its results, as JSON.
 pub(crate) const TEXT: usize = BEGIN;
 pub(crate) const TEXT_WORDS: usize = 8192;
 pub(crate) const CONFIG: usize = TEXT + TEXT_WORDS;
 
-/// What a process of its own starts with.
+/// Configuration that a process of its own starts with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Config {
     pub(crate) kind: String,
     pub(crate) params: Params,
-    /// Where the type comes from, if not from the program.
-    pub(crate) library: Option<PathBuf>,
     /// All ports, those for messages as well.
     pub(crate) shape: Shape,
     pub(crate) declared: (usize, usize),
@@ -46,12 +42,12 @@ pub(crate) struct Config {
     pub(crate) lock_memory: bool,
 }
 
-/// Words of a cell, by name. Of the request:
+/// Words of a cell, by name. First those of the request:
 pub(crate) const SLOT: usize = 0;
 /// [`TICK`] or [`GIVE_RESULTS`] or [`END`].
 pub(crate) const WHAT: usize = 1;
 pub(crate) const CONTROL_COUNT: usize = 2;
-/// Of the answer: [`DONE`], [`LOST`] or [`PANICKED`].
+/// Those of the answer: [`DONE`], [`LOST`] or [`PANICKED`].
 pub(crate) const STATUS: usize = 3;
 pub(crate) const NS: usize = 4;
 const CONTROL: usize = LINE;
@@ -67,13 +63,13 @@ pub(crate) const LOST: u64 = 3;
 pub(crate) const CONTROLS: usize = 128;
 pub(crate) const CONTROL_WORDS: usize = 10;
 
-/// Of an input: items, first item, missing, bytes of history; then history and packet.
+/// Words of an input: items, first item, missing, bytes of history; then history and packet.
 pub(crate) const ITEMS: usize = 0;
 pub(crate) const FIRST: usize = 1;
 pub(crate) const MISSING: usize = 2;
 pub(crate) const HISTORY: usize = 3;
-/// Of an output: items it may give, first item, items given, whether an empty packet is a lost one; then the packet, unless they
-/// are more than it may.
+/// Words of an output: items it may give, first item, items given, whether an empty packet is a lost one. The packet
+/// follows, unless its items are more than it may give.
 pub(crate) const GRANTED: usize = 0;
 pub(crate) const GIVEN: usize = 2;
 pub(crate) const LOST_IF_EMPTY: usize = 3;

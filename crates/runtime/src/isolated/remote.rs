@@ -10,15 +10,14 @@ use std::time::{Duration, Instant};
 use takt_graph::{Graph, Value};
 use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 
-use super::keeper::Keeper;
+use super::keeper::ChildProcess;
 use super::layout::{
     CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVE_RESULTS, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST,
     LOST_IF_EMPTY, Layout, MISSING, NS, SLOT, STATUS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Shared;
-use crate::component::{Component, Instruction, Io, MakeError, Message, Scalar, names};
-use crate::library::{Registry, Word};
-use crate::options::{Options, Wish};
+use crate::component::{Component, Instruction, Io, MakeError, Message, Registry, Scalar, Word, names};
+use crate::options::{SessionOptions, Wish};
 use crate::port::{Granted, InPort, OutPort, declared, longest};
 use crate::slot::{Patience, SlotClock};
 use crate::stats::Event;
@@ -49,7 +48,7 @@ pub(crate) struct Remote {
     hang: Duration,
     /// How often its process was started again.
     pub(crate) restarts: u64,
-    keeper: Keeper,
+    keeper: ChildProcess,
 }
 
 /// The request under way.
@@ -60,14 +59,14 @@ struct Pending {
     request: Option<u64>,
 }
 
-/// What became of a request.
+/// Answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Done; its process took so long.
     Done {
         ns: u64,
     },
-    /// What the slot was to bring from outside was lost there.
+    /// The data that the slot was to bring from outside were lost there.
     Lost {
         ns: u64,
     },
@@ -84,14 +83,14 @@ impl Remote {
         graph: &Graph,
         index: usize,
         registry: &Registry,
-        options: &Options,
+        options: &SessionOptions,
     ) -> Result<Remote, MakeError> {
         let config = config(graph, index, registry, options);
         let written = serde_json::to_vec(&config).unwrap_or_default();
         let layout = Layout::of(&config, written.len());
         let name = &graph.components()[index].name;
         let isolation = &options.isolation;
-        let (keeper, link) = Keeper::start(name, written, &layout, isolation)?;
+        let (keeper, link) = ChildProcess::start(name, written, &layout, isolation)?;
         let granted = vec![Granted::default(); layout.outputs.len()].into_boxed_slice();
         Ok(Remote {
             link,
@@ -170,7 +169,7 @@ impl Remote {
         if let Some(cell) = cell {
             for (n, value) in self.values.iter_mut().enumerate() {
                 let at = self.layout.values + 2 * n;
-                // What was set meanwhile is newer.
+                // A value set meanwhile is newer.
                 if !self.waiting.iter().any(|next| matches!(next, Instruction::Set { param, .. } if *param == n)) {
                     *value = Word { kind: get(cell, at), bits: get(cell, at + 1) }.scalar();
                 }
@@ -203,7 +202,7 @@ impl Remote {
             let set = self.values.iter().zip(&self.set).enumerate().filter(|(_, (_, set))| **set);
             let set = set.filter_map(|(param, (value, _))| Some(Instruction::Set { param, value: (*value)? }));
             let degrade = self.degraded.then_some(Instruction::Degrade);
-            // What waits comes behind what was; the room that is left is enough, or the rest is left out.
+            // The waiting instructions come behind what was; the room that is left is enough, or the rest is left out.
             let room = self.waiting.capacity() - self.waiting.len();
             for (at, instruction) in set.chain(degrade).take(room).enumerate() {
                 self.waiting.insert(at, instruction);
@@ -239,14 +238,13 @@ fn write(cell: &[AtomicU64], layout: &Layout, slot: u64, inputs: &[InPort], outp
     }
 }
 
-fn config(graph: &Graph, index: usize, registry: &Registry, options: &Options) -> Config {
+fn config(graph: &Graph, index: usize, registry: &Registry, options: &SessionOptions) -> Config {
     let node = &graph.components()[index];
     let (input_items, output_items) = longest(graph, index);
     let kind = takt_graph::Catalogue::kind(registry, &node.kind);
     Config {
         kind: node.kind.clone(),
         params: node.params.clone(),
-        library: registry.library_of(&node.kind).map(Into::into),
         declared: declared(node),
         input_items,
         output_items,
@@ -311,7 +309,7 @@ impl Drop for Remote {
     }
 }
 
-/// What the other side says, as long as it may be.
+/// Text of the other side, cut to the longest allowed.
 pub(super) fn text(words: &[AtomicU64]) -> Vec<u8> {
     let bytes = usize::try_from(get(words, TEXT_BYTES)).unwrap_or(usize::MAX).min(TEXT_WORDS * 8);
     let mut text = vec![0; bytes];

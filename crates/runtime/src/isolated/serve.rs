@@ -15,8 +15,7 @@ use super::layout::{
     TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Map;
-use crate::component::{Component, Instruction, Io, MakeError, Message, Outbox, Prepared};
-use crate::library::{Registry, Word};
+use crate::component::{Component, Instruction, Io, MakeError, Message, Outbox, Prepared, Registry, Word};
 use crate::port::{Grant, Granted, Header, InPort, OutPort, Room, in_place};
 use crate::slot::Timer;
 
@@ -52,7 +51,7 @@ fn serve(map: &Map) -> i32 {
         return 2;
     }
     if config.lock_memory {
-        // Where it is required the program has it, with the same rights.
+        // If it is required the program has it, with the same rights.
         let _ = takt_host::memory::lock_all();
     }
     takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
@@ -111,18 +110,11 @@ struct HostedComponent {
 impl HostedComponent {
     fn make(config: &Config) -> Result<HostedComponent, MakeError> {
         let broken = |what: String| MakeError { what, fix: "what works where it is not isolated".to_owned() };
-        let registry = match &config.library {
-            None => Registry::of_program().map_err(|error| broken(error.to_string()))?,
-            Some(path) => {
-                let mut registry = Registry::empty();
-                registry.load(path).map_err(|error| broken(error.to_string()))?;
-                registry
-            }
-        };
+        let registry = Registry::of_program().map_err(|error| broken(error.to_string()))?;
         if Catalogue::kind(&registry, &config.kind).is_none() {
             return Err(MakeError {
                 what: format!("no component type `{}` is known to a process of its own", config.kind),
-                fix: "register it by #[component] or inventory::submit!, or load it from a library".to_owned(),
+                fix: "register it by #[component] or inventory::submit!".to_owned(),
             });
         }
         let mut component = registry.make(&config.kind, &config.params)?;
@@ -142,7 +134,7 @@ impl HostedComponent {
             margin_bytes: history * item.bytes(),
         };
         let input = |(port, &items): (&InputShape, &usize)| {
-            let mut made = InPort::of_lent(port.item, port.history as usize);
+            let mut made = InPort::without_link(port.item, port.history as usize);
             made.keep_last(room(port.item, items, port.history as usize));
             made
         };

@@ -30,7 +30,7 @@ pub enum ItemsError {
 }
 
 impl ItemsError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -43,7 +43,7 @@ impl ItemsError {
     }
 }
 
-/// What an input reads.
+/// Items that an input reads.
 pub struct Reader {
     pub(super) name: String,
     item: Item,
@@ -106,7 +106,7 @@ impl Reader {
     }
 }
 
-/// What an output writes.
+/// Items that an output writes.
 pub struct Writer {
     name: String,
     to: Box<dyn Write>,

@@ -45,7 +45,7 @@ pub enum JobError {
     #[error("the component takes {}, and {name} gives {items}", takes(*step, *exactly))]
     Unfilled {
         name: String,
-        /// What came.
+        /// Number of items that came.
         items: usize,
         /// It takes multiples of so many.
         step: usize,
@@ -59,7 +59,7 @@ fn takes(step: usize, exactly: bool) -> String {
 }
 
 impl JobError {
-    /// What would be right, where that is known.
+    /// The fix, if there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {
@@ -96,12 +96,12 @@ pub struct Job {
     packet: Vec<u8>,
 }
 
-/// What it did.
+/// Result of a job.
 #[derive(Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub struct Outcome {
+pub struct JobOutcome {
     pub component: String,
-    /// What it was set to.
+    /// Its parameters.
     pub params: Params,
     /// Slots that it executed.
     pub slots: u64,
@@ -109,7 +109,7 @@ pub struct Outcome {
     pub items_out: BTreeMap<String, u64>,
     /// Execution time of all slots, ports and files not included.
     pub execution_ns: u64,
-    /// What it says in the end.
+    /// Its results in the end.
     pub results: BTreeMap<&'static str, Value>,
 }
 
@@ -195,7 +195,7 @@ impl Job {
         }
     }
 
-    /// What it cost, and what predicts it elsewhere. `called`: in the waveform that they are for.
+    /// Its cost, and what predicts it elsewhere. `called`: in the waveform that they are for.
     ///
     /// # Errors
     /// It executed no slot.
@@ -209,12 +209,12 @@ impl Job {
     ///
     /// # Errors
     /// One takes no more.
-    pub fn finish(self) -> Result<Outcome, JobError> {
+    pub fn finish(self) -> Result<JobOutcome, JobError> {
         let by_port = |names: Vec<String>, counts: Vec<u64>| names.into_iter().zip(counts).collect();
         let inputs = self.shape.inputs.iter().map(|port| port.name.clone()).collect();
         let outputs = self.shape.outputs.iter().map(|port| port.name.clone()).collect();
         let written: Vec<u64> = self.writers.into_iter().map(Writer::finish).collect::<Result<_, _>>()?;
-        Ok(Outcome {
+        Ok(JobOutcome {
             results: self.bench.results(),
             component: self.name,
             params: self.params,
@@ -253,7 +253,7 @@ fn lengths(shape: &Shape, readers: &[Reader], requested: Option<u32>) -> Result<
     Ok(lengths.into_iter().map(|items| usize::try_from(items).unwrap_or(usize::MAX)).collect())
 }
 
-/// What the items of a packet are a multiple of, if the component says.
+/// The number that divides the items of a packet, if the component says.
 fn step(accepts: Accepts) -> Option<usize> {
     match accepts {
         Accepts::Exactly(n) | Accepts::MultipleOf(n) => Some(n as usize),

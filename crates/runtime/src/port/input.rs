@@ -8,7 +8,7 @@ use takt_link::ring::{Reader, ring};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::packet::{Cell, Header, Room};
-use super::{Lent, Place, Sample, Warm};
+use super::{BorrowedPacket, Place, Sample, Warm};
 
 /// Which ring an input reads: of the graph's output, the ring of this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +25,21 @@ pub struct InPort {
     item_bytes: usize,
     history: usize,
     /// History and packet of this slot.
-    packet: Lent,
+    packet: BorrowedPacket,
     pub(crate) header: Header,
-    pub(crate) reader: Reader<Cell>,
+    reader: Reader<Cell>,
     /// Functional delay of the link, slots.
     pub(crate) delay: u64,
     /// The first slot of the producer whose packets it gets; a link that came with a change has none before.
     pub(crate) first: u64,
     pub(crate) source: Source,
-    /// Of the cells of its ring.
+    /// Room of the cells of its ring.
     pub(crate) room: Room,
-    /// Where the buffer of a packet goes that was read.
+    /// Place to which the buffer of a read packet goes.
     pub(crate) warm: Place,
     /// The last packet, kept where the producer's policy is to repeat it.
     last: Option<Box<Cell>>,
-    /// What was received so far, folded, where that is wanted.
+    /// Hash of what was received so far, if it is wanted.
     pub(crate) hash: Option<u64>,
     /// Packets that should have been there and were not.
     pub(crate) missing: u64,
@@ -108,7 +108,7 @@ impl InPort {
             in_ring: false,
             item_bytes: item.bytes(),
             history,
-            packet: Lent::NONE,
+            packet: BorrowedPacket::NONE,
             header: Header::default(),
             reader,
             delay: delay.into(),
@@ -122,25 +122,16 @@ impl InPort {
         }
     }
 
-    /// An input without a link, whose packets are lent.
-    pub(crate) fn of_lent(item: Item, history: usize) -> InPort {
+    /// An input without a link, whose packets are placed ([`InPort::place`]).
+    pub(crate) fn without_link(item: Item, history: usize) -> InPort {
         let source = Source { output: PortId { component: 0, port: 0 }, ring: 0 };
         let (_, mut readers) = ring([Cell::new(Room::default())], 1);
         InPort::new(item, source, 0, history, readers.remove(0))
     }
 
-    /// The packet of this slot, behind its history, in memory that is lent; until [`InPort::take_back`].
-    pub(crate) fn lend(&mut self, memory: Lent, header: Header) {
-        (self.packet, self.header) = (memory, header);
-    }
-
-    pub(crate) fn take_back(&mut self) {
-        (self.packet, self.header) = (Lent::NONE, Header::default());
-    }
-
     /// Makes these bytes the packet, behind these, in memory of its own ([`InPort::keep_last`]).
     pub(crate) fn place(&mut self, before: &[u8], packet: &[u8], header: Header) {
-        (self.packet, self.header) = (Lent::NONE, header);
+        (self.packet, self.header) = (BorrowedPacket::NONE, header);
         let Some(cell) = &mut self.last else { return };
         let place = cell.buffer.bytes_mut(packet.len());
         if place.len() == packet.len() && before.len() + packet.len() > 0 {
@@ -153,8 +144,8 @@ impl InPort {
     /// Makes the packet that is kept the one of this slot, of as many items as the header says.
     fn repeat(&mut self) {
         let Some(last) = &self.last else { return };
-        // SAFETY: only `remember` and `place` write the memory of `last`, before they lend it; it goes with this port, which
-        // lends no more once it has finished the slot.
+        // SAFETY: only `remember` and `place` write the memory of `last`, before they lend it; it goes with this port, or
+        // `keep_last` or `succeed` replaces it, and both end this first.
         self.packet = unsafe { last.buffer.lend(self.history * self.item_bytes, self.header.items * self.item_bytes) };
     }
 
@@ -164,6 +155,7 @@ impl InPort {
     }
 
     pub(crate) fn keep_last(&mut self, room: Room) {
+        self.take_back();
         self.last = Some(Box::new(Cell::new(room)));
     }
 
@@ -213,7 +205,7 @@ impl InPort {
     pub(crate) fn begin(&mut self, slot: u64) {
         match slot.checked_sub(self.delay) {
             Some(wanted) if wanted >= self.first => self.look(wanted),
-            _ => (self.packet, self.header, self.in_ring) = (Lent::NONE, Header::default(), false),
+            _ => (self.packet, self.header, self.in_ring) = (BorrowedPacket::NONE, Header::default(), false),
         }
         if self.hash.is_some() {
             self.fold();
@@ -228,7 +220,8 @@ impl InPort {
             Some(cell) if cell.header.is_of(wanted) && !cell.header.missing => {
                 (self.header, self.in_ring) = (cell.header, true);
                 let (history, bytes) = (self.history * self.item_bytes, cell.header.items * self.item_bytes);
-                // SAFETY: the writer stays away from the cell until `finish` releases it, which lends no more either.
+                // SAFETY: the writer stays away from the cell until `finish` or `release` releases it, and both end this
+                // first; `cell_to_take` lends its buffer to who then calls `taken`.
                 self.packet = unsafe { cell.buffer.lend(history, bytes) };
                 if self.last.is_some() {
                     self.remember();
@@ -249,7 +242,7 @@ impl InPort {
     #[cold]
     fn miss(&mut self) {
         self.missing += 1;
-        (self.packet, self.in_ring) = (Lent::NONE, false);
+        (self.packet, self.in_ring) = (BorrowedPacket::NONE, false);
         let last = self.last.as_ref().map_or(Header::default(), |last| last.header);
         self.header = Header { missing: true, ..last };
         self.repeat();
@@ -285,7 +278,13 @@ impl InPort {
     /// The packet is an output's now.
     #[inline(always)]
     pub(crate) fn taken(&mut self) {
-        (self.packet, self.in_ring) = (Lent::NONE, false);
+        (self.packet, self.in_ring) = (BorrowedPacket::NONE, false);
+    }
+
+    /// The component has its packet no more.
+    #[inline(always)]
+    pub(super) fn take_back(&mut self) {
+        self.packet.end();
     }
 
     /// Lets go of the packet for logical slot `slot` and all before it.
@@ -297,6 +296,12 @@ impl InPort {
         }
     }
 
+    /// Lets go of all packets that were made in slots below `made`.
+    pub(crate) fn release(&mut self, made: u64) {
+        self.taken();
+        self.reader.release(made);
+    }
+
     /// Takes over what the same input knew before a change at slot `at`. A link that was not there before begins empty.
     pub(crate) fn succeed(&mut self, old: &mut InPort, at: u64) {
         (self.hash, self.missing) = (old.hash, old.missing);
@@ -304,6 +309,8 @@ impl InPort {
         if is_same_link {
             self.first = old.first;
             if self.last.is_some() && old.last.is_some() {
+                self.take_back();
+                old.take_back();
                 std::mem::swap(&mut self.last, &mut old.last);
             }
         } else {

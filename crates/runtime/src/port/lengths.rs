@@ -1,4 +1,4 @@
-//! What is known of a component's ports before the first slot.
+//! Facts about a component's ports before the first slot.
 
 use takt_graph::{Component, Graph, Length, PortId, Shape};
 

@@ -8,18 +8,18 @@
 //! points the port at the packet of the slot, and `finish`, which hands it over or lets go of it. In between the component
 //! calls [`InPort::read`] and [`OutPort::write`].
 
+mod borrowed;
 mod input;
 mod lengths;
-mod lent;
 mod output;
 mod packet;
 mod sample;
 mod warm;
 
+use borrowed::BorrowedPacket;
 pub(crate) use input::Source;
 pub use input::{In, InPort};
 pub(crate) use lengths::{declared, in_place, longest};
-pub(crate) use lent::Lent;
 pub use output::{BrokenPacket, Out, OutPort};
 pub(crate) use output::{Grant, Granted, Losses};
 pub use packet::Header;

@@ -8,7 +8,7 @@ use takt_graph::{Item, Length};
 use takt_link::ring::Writer;
 
 use super::packet::{Cell, Header, Room};
-use super::{InPort, Lent, Place, Sample, Warm};
+use super::{BorrowedPacket, InPort, Place, Sample, Warm};
 
 /// Items that an output may give this slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ impl Grant {
     }
 }
 
-/// What an output may give in one slot.
+/// Items that an output may give in one slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Granted {
     pub(crate) items: usize,
     pub(crate) first_item: u64,
-    /// Of an empty packet: it is lost.
+    /// Whether an empty packet is a lost one.
     pub(crate) lost: bool,
 }
 
@@ -70,11 +70,11 @@ pub(crate) struct Losses {
 /// An output of a component.
 pub struct OutPort {
     item: Item,
-    /// Of an empty packet: it is lost, because an input is, or the component says so.
+    /// Whether an empty packet is a lost one, because an input is, or the component says so.
     pub(crate) lost: bool,
     item_bytes: usize,
     /// All the memory of the packet to fill.
-    place: Lent,
+    place: BorrowedPacket,
     /// Items of the packet; of one that is to be refused, as many as the component wanted.
     granted: usize,
     /// Items that the shape says of this slot's packet, or allows at most.
@@ -83,8 +83,8 @@ pub struct OutPort {
     pub(crate) first_item: u64,
     slot: u64,
     /// One for each worker that has consumers, and one for each component that changes packets in place.
-    pub(crate) rings: Box<[Writer<Cell>]>,
-    /// Where the buffer of the packet to fill comes from.
+    rings: Box<[Writer<Cell>]>,
+    /// Place from which the buffer of the packet to fill comes.
     pub(crate) warm: Place,
     grant: Grant,
     /// The last bytes of the last packets, for the history of the next.
@@ -110,8 +110,8 @@ impl<T> Out<'_, T> {
         *self.granted = items;
     }
 
-    /// Gives no packet, and says that there should be one: consumers find it [`missing`](super::In::missing). Of a component
-    /// that gives nothing in a slot where an input is missing, that holds without this call.
+    /// Gives no packet, and says that there should be one: consumers find it [`missing`](super::In::missing). That
+    /// holds without this call for a component that gives nothing in a slot where an input is missing.
     pub fn lose(&mut self) {
         (*self.granted, *self.lost) = (0, true);
     }
@@ -153,7 +153,7 @@ impl OutPort {
             item,
             lost: false,
             item_bytes: item.bytes(),
-            place: Lent::NONE,
+            place: BorrowedPacket::NONE,
             granted: 0,
             declared: 0,
             first_item: 0,
@@ -182,24 +182,6 @@ impl OutPort {
     #[inline(always)]
     fn cell(&mut self) -> &mut Cell {
         self.rings.first_mut().and_then(Writer::opened).unwrap_or(&mut self.scratch)
-    }
-
-    /// An output without a link, whose packets are lent.
-    pub(crate) fn of_lent(item: Item) -> OutPort {
-        OutPort::new(item, Grant::Fixed(0), Vec::new(), Room::default(), 0)
-    }
-
-    /// The packet to fill, in memory that is lent; until [`OutPort::take_back`].
-    pub(crate) fn lend(&mut self, memory: Lent, granted: Granted) {
-        let Granted { items, first_item, lost } = granted;
-        (self.place, self.granted, self.declared) = (memory, items, items);
-        (self.first_item, self.lost) = (first_item, lost);
-    }
-
-    /// Forgets what was lent; answers how many items the component wants published.
-    pub(crate) fn take_back(&mut self) -> usize {
-        self.place = Lent::NONE;
-        std::mem::take(&mut self.granted)
     }
 
     /// The bytes of the packet to fill: those of all items it may have. None of a packet that is to be refused.
@@ -231,6 +213,7 @@ impl OutPort {
     pub(crate) fn poison(&mut self, slot: u64) {
         self.begin(slot, &[], &mut Warm::default());
         self.place.items_mut::<u8>().fill(0xa5);
+        self.take_back();
     }
 
     /// The first logical slot that not all rings have room for. Looked up anew unless it is beyond `slot`, as far as is
@@ -247,7 +230,8 @@ impl OutPort {
         self.point_at(slot, warm);
     }
 
-    /// What may be given in logical slot `slot`, for who fills the packet later. `followed`: the inputs whose losses count.
+    /// Items that may be given in logical slot `slot`, for whoever fills the packet later. `followed`: the inputs whose
+    /// losses count.
     pub(crate) fn grant(&mut self, slot: u64, inputs: &[InPort], followed: &[InPort]) -> Granted {
         self.reckon(slot, inputs);
         self.follow_losses(followed);
@@ -284,8 +268,8 @@ impl OutPort {
         if !self.tail.is_empty() {
             cell.buffer.set_history(&self.tail);
         }
-        // SAFETY: readers stay away from the cell until `hand_over`, and `finish` ends the loan; the scratch cell is this
-        // port's. Until then the memory is written through `place` alone, or by `take`, which lends anew.
+        // SAFETY: readers stay away from the cell until `hand_over`, and `finish` before it ends this; the scratch cell is
+        // this port's. Until then the memory is written through `place` alone, or by `take`, which lends anew.
         self.place = unsafe { cell.buffer.lend_mut() };
     }
 
@@ -335,10 +319,16 @@ impl OutPort {
         (self.granted, self.declared) = (0, 0);
     }
 
+    /// The component has its packet no more.
+    #[inline(always)]
+    pub(super) fn take_back(&mut self) {
+        self.place.end();
+    }
+
     /// Completes the packet, for [`OutPort::hand_over`]; `missing`: nothing, because the component missed the slot.
     #[inline(always)]
     pub(crate) fn finish(&mut self, missing: bool) {
-        self.place = Lent::NONE;
+        self.take_back();
         let missing = missing || (self.lost && self.granted == 0);
         let items = if missing { 0 } else { self.checked() };
         let header = Header::new(self.slot, self.first_item, items, missing);
@@ -356,6 +346,7 @@ impl OutPort {
     /// Hands the packets of all slots that were finished over to all consumers.
     #[inline]
     pub(crate) fn hand_over(&mut self) {
+        self.take_back();
         for ring in &mut self.rings {
             if ring.is_open() {
                 ring.publish(self.slot);
@@ -405,6 +396,17 @@ impl OutPort {
             tail[keep - bytes..].copy_from_slice(self.cell().buffer.bytes(bytes));
         }
         self.tail = tail;
+    }
+
+    /// Takes its rings out, for who puts packets into them.
+    pub(crate) fn take_rings(&mut self) -> Box<[Writer<Cell>]> {
+        self.take_back();
+        std::mem::take(&mut self.rings)
+    }
+
+    /// Puts them back.
+    pub(crate) fn put_rings(&mut self, rings: Box<[Writer<Cell>]>) {
+        self.rings = rings;
     }
 
     /// Takes over what the same output knew before a change.

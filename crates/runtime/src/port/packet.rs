@@ -1,4 +1,4 @@
-//! What a cell of a link holds: the header that travels with every packet, and its items in aligned memory.
+//! Contents of a link's cell: the header that travels with every packet, and its items in aligned memory.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -12,7 +12,7 @@ pub(crate) const LINE: usize = 128;
 #[repr(C, align(128))]
 pub(crate) struct Line([u8; LINE]);
 
-/// What travels with every packet.
+/// Header that travels with every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Logical slot of the producer, plus 1; 0 in a cell that never held a packet.
@@ -86,7 +86,7 @@ impl Buffer {
         (self.lines.len() - self.margin) * LINE
     }
 
-    /// Where the margin begins, and the room behind it.
+    /// Start of the margin, and the room behind it.
     #[inline]
     pub(super) fn start(&self) -> *const u8 {
         self.lines.as_ptr().cast()

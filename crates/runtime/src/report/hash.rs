@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What one input of a sink received, folded.
+/// Hash of what one input of a sink received.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SinkHash {
     /// The sink.
     pub component: String,
     /// Its input.
     pub port: usize,
-    /// Of all its packets, in order.
+    /// Hash of all its packets, in order.
     pub hash: u64,
 }
 

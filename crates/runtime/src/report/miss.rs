@@ -1,4 +1,4 @@
-//! What made a slot late, apart from what only suffered from it.
+//! Causes of late slots, apart from what only suffered from them.
 
 use serde::Serialize;
 use takt_graph::{Component, Share};
@@ -26,13 +26,13 @@ pub struct Miss {
     pub release_ns: u64,
     /// How long the component took, where it was executed.
     pub execution_ns: u64,
-    /// Who made it so.
+    /// Its cause.
     pub culprit: Culprit,
-    /// What the worker executed before, oldest first: component, physical slot, start from its edge, execution time.
+    /// Executions of the worker before, oldest first: component, physical slot, start from its edge, execution time.
     pub before: Vec<Before>,
 }
 
-/// What made a slot late.
+/// Cause of a late slot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -45,7 +45,7 @@ pub enum Culprit {
         /// The physical slot in which it did.
         slot: u64,
         execution_ns: u64,
-        /// What it is allowed, or usually takes.
+        /// Time that it is allowed, or usually takes.
         usual_ns: u64,
     },
     /// A radio, or the way to it: the samples of the slot did not arrive, or not all of them.
@@ -108,8 +108,8 @@ pub(crate) fn explain(known: &[Component], components: &[ComponentReport], worke
     all
 }
 
-/// What a component is allowed a slot: its budget, or what it takes in 99 of 100 slots. With fewer than 200 executions one
-/// outlier would be its own measure: then the median is.
+/// Time that a component is allowed a slot: its budget, or what it takes in 99 of 100 slots. With fewer than 200
+/// executions one outlier would be its own measure: then the median is.
 fn usual_ns(known: &Component, report: &ComponentReport) -> u64 {
     let share = if report.executions >= 200 { 0.99 } else { 0.5 };
     let measured = || report.histogram.quantile(share).unwrap_or(0);
@@ -149,7 +149,7 @@ fn blame(
         usual_ns: usual.get(event.component).copied().unwrap_or(0),
     });
     let release = Culprit::Release { worker, slot: raw.slot, late_ns: raw.release_ns };
-    // What came late because of an earlier slot has that one's culprit, unless something worse happened since.
+    // A slot late because of an earlier one has that one's culprit, unless something worse happened since.
     let otherwise = last.filter(|_| raw.carried).cloned().unwrap_or(release);
     overrun
         .filter(|overrun| overrun.excess_ns() > 0 && overrun.excess_ns() >= otherwise.excess_ns())

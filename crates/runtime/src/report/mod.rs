@@ -1,4 +1,4 @@
-//! What a run says of itself when it has ended.
+//! Report of a run that has ended.
 //!
 //! In a slot there is time to record, not to explain. All that needs names, sorting or text is done here, from what the
 //! workers recorded.

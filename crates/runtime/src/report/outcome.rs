@@ -10,7 +10,7 @@ use crate::port::Losses;
 use crate::stats::Live;
 use crate::table::Entry;
 
-/// What became of a component. It is taken when another waveform has left the component behind, so that its memory can be
+/// Outcome of a component. It is taken when another waveform has left the component behind, so that its memory can be
 /// given back while the run goes on.
 pub(crate) struct Outcome {
     pub(crate) id: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Outcome {
     pub(crate) missing_packets: u64,
     /// By output.
     pub(crate) losses: Vec<Losses>,
-    /// What inputs received, folded, where that was wanted: the port, and the hash.
+    /// Hashes of what inputs received, if they were wanted: the port, and the hash.
     pub(crate) hashes: Vec<(usize, u64)>,
     pub(crate) results: BTreeMap<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! What workers remember of their last executions, in the format that Perfetto and Chrome draw.
+//! Trace of the workers' last executions, in the format that Perfetto and Chrome draw.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a run says about itself.
+//! Report of a run.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::soft::Outgoing;
 use crate::stats::{BOUND_NS, TraceEvent};
 use crate::worker::Worker;
 
-/// What a run did, how long it took, and what went wrong.
+/// A run's results, how long it took, and what went wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The waveform.
@@ -31,8 +31,9 @@ pub struct Report {
     pub broken_packets: u64,
     /// Packets of all components that a consumer did not get ([`OutputReport::dropped_packets`]).
     pub dropped_packets: u64,
-    /// Executions of the longest burst that was timed as a whole ([`Options::burst`](crate::Options::burst)): execution times
-    /// are means over so many at most. 1: each was timed.
+    /// Executions of the longest burst that was timed as a whole
+    /// ([`SessionOptions::burst`](crate::SessionOptions::burst)): execution times are means over so many at most.
+    /// 1: each was timed.
     pub burst: u64,
     /// Components, in the order of the waveform.
     pub components: Vec<ComponentReport>,
@@ -40,7 +41,7 @@ pub struct Report {
     pub workers: Vec<WorkerReport>,
     /// From the edge of a slot to its release, all workers; `None` under a free clock.
     pub lateness: Option<Quantiles>,
-    /// What the sinks received, folded; where asked for. 16 hexadecimal digits.
+    /// Hash of what the sinks received, if it was requested. 16 hexadecimal digits.
     pub output_hash: Option<String>,
     /// The same of each input of each sink. [`output_hash`](crate::output_hash) folds those of several machines into one.
     #[serde(skip)]
@@ -49,13 +50,13 @@ pub struct Report {
     pub miss_list: Vec<Miss>,
     /// Misses beyond those in the list.
     pub misses_beyond: u64,
-    /// What the host granted of what was asked for.
+    /// Settings that the host granted, among those requested.
     pub granted: Granted,
     /// Executions that are not in the log, because its reader was behind.
     pub log_dropped: u64,
 }
 
-/// What the host granted of the real-time settings that were asked for.
+/// Real-time settings that the host granted, among those requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Granted {
     /// Whether all memory of the process was locked.
@@ -68,7 +69,7 @@ pub struct Granted {
     pub priority_refused: Option<String>,
 }
 
-/// What one component did.
+/// Report of one component.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ComponentReport {
@@ -83,7 +84,7 @@ pub struct ComponentReport {
     pub execution: Option<Quantiles>,
     /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
-    /// Of these, those of which nothing came from outside: the component said so by [`Io::lose`](crate::Io::lose).
+    /// Slots among these of which nothing came from outside: the component said so by [`Io::lose`](crate::Io::lose).
     pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,
@@ -100,14 +101,14 @@ pub struct ComponentReport {
     pub broken_packets: u64,
     /// The same by output, in the order of its ports.
     pub outputs: Vec<OutputReport>,
-    /// What it found out.
+    /// Its results.
     pub results: BTreeMap<String, Value>,
     /// All execution times, for more than quantiles.
     #[serde(skip)]
     pub histogram: Histogram<Ns>,
 }
 
-/// What became of the packets of one output.
+/// Fate of the packets of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutputReport {
     /// Its name.
@@ -120,7 +121,7 @@ pub struct OutputReport {
     pub first_broken: Option<BrokenPacket>,
 }
 
-/// What one worker did.
+/// Report of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerReport {
     /// Physical slots.
@@ -148,7 +149,7 @@ pub struct WorkerReport {
     /// All of `lateness`.
     #[serde(skip)]
     pub lateness_histogram: Histogram<Ns>,
-    /// What it executed last, oldest first.
+    /// Its last executions, oldest first.
     #[serde(skip)]
     pub trace: Vec<TraceEvent>,
 }
@@ -166,7 +167,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Of a histogram; `None` of an empty one.
+    /// Quantiles of a histogram; `None` of an empty one.
     #[must_use]
     pub fn of(histogram: &Histogram<Ns>) -> Option<Quantiles> {
         Some(Quantiles {

@@ -8,15 +8,14 @@ use takt_graph::{
 };
 use takt_link::ring::ring;
 
-use crate::component::{Component, MakeError, Message, Prepared, Scalar};
-use crate::library::Registry;
+use crate::component::{Component, MakeError, Message, Prepared, Registry, Scalar};
 use crate::port::{BrokenPacket, Cell, Grant, InPort, OutPort, Room, Source, Warm, in_place};
 use crate::slot::Timer;
 use crate::stats::EntryStats;
 use crate::table::{Body, Entry};
 
 /// Longest packet that a bench feeds by default, items.
-pub(crate) const LONGEST: usize = 65_536;
+const LONGEST: usize = 65_536;
 
 /// A component on the bench: feed packets, tick, look. The ports and their memory are those of a running waveform; the
 /// memory of outputs is poisoned before each tick, so that an item left unwritten shows. It panics at mistakes in a test: a
@@ -70,7 +69,7 @@ pub enum BenchError {
     Make(#[from] MakeError),
 }
 
-/// What a component did wrong in a slot.
+/// Error of a component in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
@@ -109,7 +108,7 @@ impl Bench {
         Bench::boxed(Box::new(component), shape, LONGEST)
     }
 
-    pub(crate) fn boxed(mut component: Box<dyn Component>, shape: Shape, longest: usize) -> Result<Bench, BenchError> {
+    fn boxed(mut component: Box<dyn Component>, shape: Shape, longest: usize) -> Result<Bench, BenchError> {
         let given = |length: Length| match length {
             Length::Fixed(items) | Length::UpTo(items) => items as usize,
             Length::Ratio { num, den, .. } => longest * num as usize / den as usize,
@@ -252,7 +251,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What an output gave in the last tick.
+    /// Packet that an output gave in the last tick.
     #[must_use]
     pub fn output<T: crate::Sample>(&self, output: &str) -> Vec<T> {
         let port = self.port_of(output);
@@ -274,7 +273,7 @@ impl Bench {
         port.unwrap_or_else(|| panic!("no output `{output}`"))
     }
 
-    /// What an output by index gave in the last tick, as bytes.
+    /// Packet that an output by index gave in the last tick, as bytes.
     #[must_use]
     pub fn output_bytes(&self, output: usize) -> &[u8] {
         &self.outputs[output]
@@ -286,7 +285,7 @@ impl Bench {
         self.ns
     }
 
-    /// What the component found out.
+    /// The component's results.
     #[must_use]
     pub fn results(&self) -> BTreeMap<&'static str, Value> {
         self.entry.component.results().into_iter().collect()

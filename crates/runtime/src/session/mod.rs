@@ -11,8 +11,6 @@ mod running;
 mod simulate;
 mod start;
 
-#[cfg(test)]
-pub(crate) use bench::LONGEST;
 pub use bench::{Bench, BenchError, TickError};
 pub use running::{ControlError, Log, Running};
 pub use start::{Session, StartError};

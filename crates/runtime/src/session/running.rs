@@ -11,9 +11,8 @@ use takt_graph::limits::COMPONENTS;
 use takt_graph::{Catalogue, Component, Graph, ParamError, ParamSpec, Plan, PortId, Value};
 use takt_host::affinity;
 
-use crate::component::{Instruction, Message, Scalar};
-use crate::library::Registry;
-use crate::options::Options;
+use crate::component::{Instruction, Message, Registry, Scalar};
+use crate::options::SessionOptions;
 use crate::report::{Granted, Outcome, Report, report};
 use crate::slot::{Edges, SlotClock, Timer, WallEdges};
 use crate::stats::{Live, Snapshot, StatsReader, TraceEvent};
@@ -26,7 +25,7 @@ pub struct Running {
     pub(crate) outboxes: Vec<Outbox>,
     pub(crate) graph: Graph,
     pub(crate) plan: Plan,
-    /// What the graph's components are called in the tables.
+    /// Ids of the graph's components in the tables.
     pub(crate) ids: Vec<usize>,
     /// All components there ever were, by id.
     pub(crate) known: Vec<Component>,
@@ -34,7 +33,7 @@ pub struct Running {
     pub(crate) left_behind: Vec<Outcome>,
     /// The slot of the last change.
     pub(crate) changed_at: u64,
-    pub(crate) options: Options,
+    pub(crate) options: SessionOptions,
     pub(crate) timer: Timer,
     pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
     pub(crate) logs: Vec<Consumer<TraceEvent>>,
@@ -45,8 +44,8 @@ pub struct Running {
     pub(crate) live: Vec<Arc<Live>>,
 }
 
-/// Every execution, as workers log them; see [`Options::log`]. It has to be read: under [`Policy::Hold`] a worker waits for
-/// its reader.
+/// Every execution, as workers log them; see [`SessionOptions::log`]. It has to be read: under [`Policy::Hold`] a
+/// worker waits for its reader.
 ///
 /// [`Policy::Hold`]: crate::soft::Policy::Hold
 #[derive(Debug)]
@@ -88,9 +87,9 @@ pub enum ControlError {
     },
     #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
     Slot {
-        /// Of the new one.
+        /// Slot of the new one.
         slot_ns: u64,
-        /// Of the one that runs.
+        /// Slot of the one that runs.
         runs_ns: u64,
     },
     #[error("a worker has executed its last slot")]
@@ -306,7 +305,7 @@ impl Running {
     }
 
     /// Gives back the memory of changes that are done: the packets of the plan or waveform before, and the components that
-    /// the new one has not. What became of these is kept. The next change, or the end, does it as well.
+    /// the new one has not. Their counts are kept. The next change, or the end, does it as well.
     pub fn clear_away(&mut self) {
         for outbox in &mut self.outboxes {
             while let Ok(change) = outbox.spent.pop() {
@@ -315,7 +314,7 @@ impl Running {
         }
     }
 
-    /// The executions as they come, where [`Options::log`] asked for them; once.
+    /// The executions as they come, where [`SessionOptions::log`] asked for them; once.
     #[must_use]
     pub fn log(&mut self) -> Option<Log> {
         let workers = std::mem::take(&mut self.logs);

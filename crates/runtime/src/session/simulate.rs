@@ -8,7 +8,7 @@ use takt_base::Stop;
 use takt_graph::{Graph, Plan};
 
 use super::start::{Session, prepared};
-use crate::options::Options;
+use crate::options::SessionOptions;
 use crate::report::{Report, report};
 use crate::slot::{SlotClock, Timer};
 use crate::table::{Body, Entry, Executed, Table, make};
@@ -49,10 +49,10 @@ impl Session {
     #[must_use]
     pub fn simulate(self) -> Report {
         let Session { graph, plan, options, tables } = self;
-        let options = Options { clock: SlotClock::Wall, ..options };
+        let options = SessionOptions { clock: SlotClock::Wall, ..options };
         let mut tables = remade(&graph, &plan, &options, tables);
         for entry in tables.iter_mut().flat_map(|table| &mut table.entries) {
-            // What another process does takes no virtual time.
+            // The work of another process takes no virtual time.
             if let Body::Isolated(remote) = &mut entry.component {
                 remote.waits = true;
             }
@@ -74,7 +74,7 @@ impl Session {
 }
 
 /// The same components in tables with the rings that these options ask for.
-fn remade(graph: &Graph, plan: &Plan, options: &Options, tables: Vec<Table>) -> Vec<Table> {
+fn remade(graph: &Graph, plan: &Plan, options: &SessionOptions, tables: Vec<Table>) -> Vec<Table> {
     let mut entries: Vec<Entry> = tables.into_iter().flat_map(|table| table.entries).collect();
     entries.sort_by_key(|entry| entry.id);
     let ids: Vec<usize> = entries.iter().map(|entry| entry.id).collect();

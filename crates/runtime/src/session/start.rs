@@ -10,8 +10,8 @@ use takt_host::memory::{self, MemoryError};
 use takt_host::policy::{self, Policy, PolicyError};
 
 use super::running::Running;
-use crate::library::Registry;
-use crate::options::{LogOptions, Options, Wish};
+use crate::component::Registry;
+use crate::options::{LogOptions, SessionOptions, Wish};
 use crate::report::{Granted, Report};
 use crate::slot::{Edges, Sleeper, SlotClock, Timer};
 use crate::soft;
@@ -23,7 +23,7 @@ use crate::worker::{Ending, Inbox, Worker, mailbox};
 pub struct Session {
     pub(super) graph: Graph,
     pub(super) plan: Plan,
-    pub(super) options: Options,
+    pub(super) options: SessionOptions,
     pub(super) tables: Vec<Table>,
 }
 
@@ -54,7 +54,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -74,7 +74,12 @@ impl Session {
     ///
     /// # Errors
     /// A component refuses its parameters or what leads to it; the links take too much memory.
-    pub fn open(graph: &Graph, plan: &Plan, registry: &Registry, options: Options) -> Result<Session, OpenError> {
+    pub fn open(
+        graph: &Graph,
+        plan: &Plan,
+        registry: &Registry,
+        options: SessionOptions,
+    ) -> Result<Session, OpenError> {
         let components = make_components(graph, registry, &options, &|_| true)?;
         let ids: Vec<usize> = (0..components.len()).collect();
         let tables = make(graph, plan, components, &ids, &options, &|_| 0)?;
@@ -195,11 +200,11 @@ pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, end
     }
 }
 
-/// What a worker's thread does before its first slot.
+/// Work of a worker's thread before its first slot.
 struct Start {
     index: usize,
-    options: Options,
-    /// What was refused and not required.
+    options: SessionOptions,
+    /// Tells of a setting that was refused and not required.
     ready: Sender<Result<Option<String>, StartError>>,
     opened: Receiver<Option<Arc<dyn Edges>>>,
     broken: Stop,

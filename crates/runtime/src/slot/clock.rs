@@ -8,7 +8,7 @@ use takt_base::{MonoNs, Stop};
 
 use super::Sleeper;
 
-/// What sets the beat.
+/// Clock of the slots.
 #[derive(Clone, Default)]
 pub enum SlotClock {
     /// Nothing: each slot follows the last. Workers wait for each other, and no slot is ever missed.

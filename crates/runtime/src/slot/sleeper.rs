@@ -1,7 +1,8 @@
 //! [`Sleeper`]: sleeps until shortly before an instant, then watches the clock. It learns how shortly.
 //!
-//! A sleep ends late by what the kernel, an idle core and a hypervisor need to get a thread going. Who watches the clock for as
-//! long as all but one sleep in a thousand need is as punctual as who never sleeps, and costs a core no more than that.
+//! A sleep ends late by what the kernel, an idle core and a hypervisor need to get a thread going. A thread may watch
+//! the clock for as long as all but one sleep in a thousand need. Then it is as punctual as one that never sleeps, and
+//! costs a core no more than that.
 
 use std::time::Duration;
 
@@ -73,8 +74,8 @@ impl Sleeper {
         (!stop.requested()).then_some(now)
     }
 
-    /// A sleep ended so late. What is watched grows by half where it was too short, and shrinks by 1/2048 where it was not: it is
-    /// at rest where one sleep in a thousand outlasts it (Robbins and Monro 1951, on a logarithmic scale).
+    /// A sleep ended so late. The watch grows by half where it was too short, and shrinks by 1/2048 where it was not.
+    /// It is at rest where one sleep in a thousand outlasts it (Robbins and Monro 1951, on a logarithmic scale).
     fn woke(&mut self, late_ns: u64) {
         if self.slept < FIRST {
             self.slept += 1;

@@ -15,7 +15,7 @@ enum Source {
     /// The time-stamp counter, read by the one instruction that it takes.
     #[cfg(target_arch = "x86_64")]
     Counter,
-    /// What the platform has instead, or where that counter is not steady.
+    /// The platform's other counter, or the clock where that counter is not steady.
     Clock(quanta::Clock),
     /// The host's clock, where the counter is too coarse; since then, nanoseconds.
     Host(Instant),

@@ -1,5 +1,5 @@
-//! What is known of a component's executions: counters that its worker writes and any thread may read at any time, while the
-//! waveform runs and for the report when it has ended.
+//! Facts about a component's executions. Its worker writes the counters, and any thread may read them at any time,
+//! while the waveform runs and for the report when it has ended.
 //!
 //! Wait-free on both sides. Each counter has one writer, the worker that owns the component (a component that moves keeps
 //! its counters, handed over with its table), so an addition is a load and a store, without a locked instruction.
@@ -82,7 +82,7 @@ impl Live {
         let ends = [min_ns, max_ns].map(|ns| (bucket(ns), ns));
         for (index, mut count) in self.buckets.iter().map(Count::get).enumerate().filter(|&(_, count)| count > 0) {
             for (_, ns) in ends.into_iter().filter(|&(end, _)| end == index) {
-                // Of a single execution both ends are the same.
+                // Both ends of a single execution are the same.
                 histogram.record_n_saturating(ns, count.min(1));
                 count = count.saturating_sub(1);
             }
@@ -91,7 +91,7 @@ impl Live {
         histogram
     }
 
-    /// Of each bucket, the shortest times first.
+    /// Counts of all buckets, the shortest times first.
     pub(super) fn counts(&self) -> impl Iterator<Item = &Count> {
         self.buckets.iter()
     }
@@ -181,7 +181,7 @@ pub struct ComponentSnapshot {
     pub executions: u64,
     /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
-    /// Of these, those of which nothing came from outside.
+    /// Slots among these of which nothing came from outside.
     pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,

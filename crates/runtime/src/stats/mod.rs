@@ -1,4 +1,4 @@
-//! What is measured, always: in fixed memory, without locks, by the worker itself.
+//! Measurements made always: in fixed memory, without locks, by the worker itself.
 //!
 //! A miss can only be explained by what was recorded before it, and none announces itself. So recording
 //! has to be cheap enough to stay on: an execution costs two readings of the counter, an addition and a store.

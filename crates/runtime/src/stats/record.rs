@@ -1,4 +1,4 @@
-//! What a worker records of its own work.
+//! Records of a worker about its own work.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::soft::Outgoing;
 
 /// Executions a worker remembers.
 const TRACE: usize = 4096;
-/// Of so many executions one says how long the opening of its ports took; a power of two.
+/// One of so many executions says how long the opening of its ports took; a power of two.
 const SAMPLED: u64 = 64;
 /// Misses a worker remembers with all their circumstances; further ones are counted.
 const MISSES: usize = 256;
@@ -96,7 +96,7 @@ pub enum MissKind {
     Skipped,
     /// The component panicked.
     Fault,
-    /// What the slot was to bring from outside was lost there.
+    /// The data that the slot was to bring from outside were lost there.
     Lost,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct RawMiss {
 }
 
 impl RawMiss {
-    /// What the worker executed last, oldest first.
+    /// Last executions of the worker, oldest first.
     pub(crate) fn window(&self) -> &[Event] {
         &self.window[..self.window_len]
     }
@@ -142,13 +142,13 @@ pub(crate) struct WorkerStats {
     pub(crate) interface: Histogram<Ns>,
     trace: Box<[Kept; TRACE]>,
     traced: u64,
-    /// Of the last execution.
+    /// Slot of the last execution.
     traced_slot: u64,
     /// Executions of the longest burst that was timed as a whole.
     pub(crate) burst: u64,
     pub(crate) misses: Vec<RawMiss>,
     pub(crate) misses_beyond: u64,
-    /// Where every execution goes as well, if there is a log.
+    /// Log that gets every execution as well, if there is one.
     pub(crate) log: Option<Outgoing<TraceEvent>>,
 }
 
@@ -182,7 +182,7 @@ impl WorkerStats {
         self.traced_slot = event.slot;
     }
 
-    /// What each execution of a burst is said to have taken.
+    /// Time that each execution of a burst is said to have taken.
     pub(crate) fn part_of_burst(&mut self, ticks: u64, executions: u64) -> u64 {
         self.burst = self.burst.max(executions);
         ticks / executions.max(1)
@@ -222,7 +222,7 @@ impl WorkerStats {
         self.misses.push(miss);
     }
 
-    /// What is remembered, oldest first.
+    /// Remembered executions, oldest first.
     pub(crate) fn events(&self) -> impl Iterator<Item = Event> + '_ {
         let len = self.traced.min(TRACE as u64);
         (self.traced - len..self.traced).map(|n| self.trace[n as usize % TRACE].event(self.traced_slot))

@@ -1,10 +1,10 @@
-//! What a component did, in numbers that only grow: as monitoring systems add it up, over any number of runs.
+//! Sums of a component's work, in numbers that only grow: as monitoring systems add it up, over any number of runs.
 
 use std::sync::Arc;
 
 use super::live::{Count, Live, StatsReader, highest, middle};
 
-/// What one component did since its first slot.
+/// Sums of one component since its first slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComponentTally {
     /// Its name.
@@ -26,7 +26,7 @@ pub struct ComponentTally {
 }
 
 impl StatsReader {
-    /// What each component did; `times_ns` in ascending order.
+    /// Sums of each component; `times_ns` in ascending order.
     #[must_use]
     pub fn tally(&self, times_ns: &[u64]) -> Vec<ComponentTally> {
         self.components.iter().map(|(name, _, live)| live.tally(name, times_ns)).collect()

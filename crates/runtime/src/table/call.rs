@@ -20,7 +20,7 @@ pub(crate) struct Executed {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) fault: bool,
-    /// What it was to bring was lost outside.
+    /// The data it was to bring were lost outside.
     pub(crate) lost: bool,
 }
 
@@ -30,7 +30,7 @@ impl Executed {
     }
 }
 
-/// What a burst of slots is timed and recorded with.
+/// Timer and records of a burst of slots.
 pub(crate) struct Recorder<'a> {
     pub(crate) timer: &'a mut Timer,
     /// The timer where the last execution ended.
@@ -41,7 +41,7 @@ pub(crate) struct Recorder<'a> {
     pub(crate) edge: u64,
 }
 
-/// Where a burst was left early.
+/// Point at which a burst was left early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken {
     pub(crate) slot: u64,
@@ -199,7 +199,7 @@ impl Entry {
         }
     }
 
-    /// Of a slot with an empty packet.
+    /// Opens a slot with an empty packet.
     #[cold]
     fn open_without_packets(&mut self) {
         let inputs = self.inputs.get(..self.declared.0).unwrap_or_default();

@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 /// Settings and messages that can wait for a component.
 pub(crate) const PENDING: usize = 64;
 
-/// What waits for a logical slot of a component; it moves with the component.
+/// Instruction that waits for a logical slot of a component; it moves with the component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pending {
     /// Before this logical slot, or as soon as can be.
@@ -90,7 +90,7 @@ impl DerefMut for Body {
     }
 }
 
-/// What an entry has to do in a physical slot.
+/// Work of an entry in a physical slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// Nothing: the pipeline fills or drains, or it is ahead after a change.
@@ -122,7 +122,7 @@ impl Entry {
     }
 
     /// The first logical slot from `self.next` on that it can't execute yet: a packet is not there, or no room for what it
-    /// makes. Of a component in this process.
+    /// makes. For a component in this process.
     #[inline]
     pub(crate) fn ready_until(&self) -> u64 {
         let mut until = self.until;
@@ -253,7 +253,7 @@ impl Entry {
 
     #[cold]
     pub(crate) fn release_all(&mut self) {
-        self.inputs.iter_mut().for_each(|input| input.reader.release(u64::MAX));
+        self.inputs.iter_mut().for_each(|input| input.release(u64::MAX));
     }
 
     #[cold]

@@ -9,21 +9,21 @@ use takt_link::ring::{Reader, Writer, ring};
 use super::caught_up::CaughtUp;
 use super::entry::{Body, Entry, PENDING};
 use super::rings::{Layout, layout};
-use crate::component::{Component, MakeError, Prepared};
+use crate::component::{Component, MakeError, Prepared, Registry};
 use crate::isolated::Remote;
-use crate::library::Registry;
-use crate::options::Options;
+use crate::options::SessionOptions;
 use crate::port::{Cell, Grant, InPort, OutPort, Place, Sizes, Source, Warm, declared, in_place, longest};
 use crate::slot::SlotClock;
 use crate::stats::EntryStats;
 
-/// What a worker executes in each slot, in this order.
+/// Entries that a worker executes in each slot, in this order.
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
     /// First physical slot that is not executed.
     pub(crate) end: u64,
-    /// Of a table that came with a change: who has caught up after it. It is dropped with the table, outside real time.
+    /// Tells who has caught up after the change that the table came with. It is dropped with the table, outside real
+    /// time.
     pub(crate) caught_up: Option<CaughtUp>,
     /// Settings and messages that wait in its entries.
     pub(crate) pending: usize,
@@ -62,7 +62,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -76,7 +76,7 @@ impl OpenError {
 pub(crate) fn make_components(
     graph: &Graph,
     registry: &Registry,
-    options: &Options,
+    options: &SessionOptions,
     wanted: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<Body>, OpenError> {
     let make = |index: usize| {
@@ -113,7 +113,7 @@ pub(crate) fn make(
     plan: &Plan,
     components: Vec<Body>,
     ids: &[usize],
-    options: &Options,
+    options: &SessionOptions,
     least: &dyn Fn(usize) -> u64,
 ) -> Result<Vec<Table>, OpenError> {
     // Beyond its own limit the process would end where memory runs out.

@@ -42,7 +42,7 @@ pub(super) struct Layout {
     pub(super) rings: Vec<RingSpec>,
     pub(super) rooms: BTreeMap<PortId, Room>,
     pub(super) histories: BTreeMap<PortId, usize>,
-    /// Of each worker.
+    /// Sizes of each worker.
     pub(super) warm: Vec<Sizes>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64, b
         let most = histories.entry(link.from).or_default();
         *most = (*most).max(history);
         let worker = plan.worker_of(link.to.component);
-        // Who changes packets in place needs a ring of its own.
+        // A component that changes packets in place needs a ring of its own.
         let own = changes_in_place(graph, link.to).then_some(index);
         groups.entry((link.from, worker, own)).or_default().push(index);
     }

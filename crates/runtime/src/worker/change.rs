@@ -42,7 +42,7 @@ struct Given {
     number: u64,
 }
 
-/// What the first worker has besides.
+/// State that only the first worker has.
 struct Mover {
     from: Vec<Consumer<Given>>,
     to: Vec<Producer<Given>>,
@@ -73,7 +73,7 @@ pub(crate) fn changes(at: u64, new: Vec<Table>, whole: bool, timer: &Timer, brok
 }
 
 impl Change {
-    /// What became of components of the old waveform that the new one has not.
+    /// Outcome of components of the old waveform that the new one has not.
     pub(crate) fn left_behind(&self) -> Vec<Outcome> {
         let Some(mover) = self.mover.as_ref().filter(|mover| mover.whole) else { return Vec::new() };
         let entries = mover.old.iter().flat_map(|given| &given.table.entries);
@@ -81,7 +81,7 @@ impl Change {
     }
 
     /// Exchanges this worker's table. Answers the physical slot all go on with: the latest that any of them had come to.
-    /// `None`: a worker died. `may_go_on`: asked before each physical slot that is left to execute. What is left in here is
+    /// `None`: a worker died. `may_go_on`: asked before each physical slot that is left to execute. The rest in here is
     /// to be dropped outside real time.
     pub(crate) fn perform(&mut self, number: u64, table: &mut Table, may_go_on: &dyn Fn() -> bool) -> Option<u64> {
         let given = Given { table: std::mem::take(table), number };
@@ -189,7 +189,7 @@ impl Mover {
         for entry in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
             let next = entry.next;
             for input in &mut entry.inputs {
-                input.reader.release(next.saturating_sub(input.delay));
+                input.release(next.saturating_sub(input.delay));
             }
             if next >= entry.until {
                 entry.release_all();
@@ -208,16 +208,13 @@ impl Mover {
         let (id, made) = (producer.id, producer.made());
         for port in 0..producer.outputs.len() {
             // Taken out, so that the other entries can be looked at; an empty slice needs no memory.
-            let Some(mut rings) = self.output(table, entry, port).map(|output| std::mem::take(&mut output.rings))
-            else {
-                continue;
-            };
+            let Some(mut rings) = self.output(table, entry, port).map(OutPort::take_rings) else { continue };
             for (index, ring) in rings.iter_mut().enumerate() {
                 let source = Source { output: PortId { component: id, port }, ring: index };
                 fill(ring, source, made, &self.new, &self.old);
             }
             if let Some(output) = self.output(table, entry, port) {
-                output.rings = rings;
+                output.put_rings(rings);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What reaches a running waveform: variables, messages, readings and changes, all at slot edges, through bounded queues
+//! Inputs of a running waveform: variables, messages, readings and changes, all at slot edges, through bounded queues
 //! that neither side waits for.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::table::{PENDING, Pending, Table};
 /// Commands that can wait for a worker.
 const COMMANDS: usize = 1024;
 
-/// What a worker is to do at an edge.
+/// Command to a worker at an edge.
 pub(crate) enum Command {
     /// Set a variable, or hand a message over.
     Hand {
@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Change(Box<Change>),
 }
 
-/// What a worker answers: component, index of the parameter, value.
+/// Answer of a worker: component, index of the parameter, value.
 type Reading = (usize, usize, Option<Scalar>);
 
 pub(crate) struct Inbox {

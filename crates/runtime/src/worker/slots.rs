@@ -25,7 +25,7 @@ pub(crate) struct Worker {
     /// Another worker died by a mistake of ours: nothing comes from it any more.
     pub(crate) broken: Stop,
     pub(crate) ending: Ending,
-    /// What sets the beat, if anything does.
+    /// Edges of the slots, if there are any.
     pub(crate) edges: Option<Arc<dyn Edges>>,
     /// Looks at a link before others are let run.
     pub(crate) spins: u32,
@@ -55,7 +55,7 @@ impl Slot {
         Slot { number, edge: base, base, deadline: u64::MAX, release_ns: 0, carried: false }
     }
 
-    /// What is left to say of slots that were lost when all is over.
+    /// The slot that reports those lost when all is over.
     pub(crate) fn behind(number: u64) -> Slot {
         Slot { carried: true, ..Slot::free(number, 0) }
     }
@@ -86,7 +86,7 @@ impl Worker {
         number
     }
 
-    /// Where a burst ends that begins with slot `number`: with that slot, while anything waits for an edge or for another
+    /// End of a burst that begins with slot `number`: with that slot, while anything waits for an edge or for another
     /// process.
     fn burst_until(&self, number: u64, burst: u64) -> u64 {
         // The cheap answer first: slot by slot this is asked in each.
@@ -134,8 +134,8 @@ impl Worker {
         number
     }
 
-    /// What is to be done before physical slot `number`: commands, and at the end or at a stop the changes that others
-    /// wait for. Answers the slot to go on with, if there is one.
+    /// Work before physical slot `number`: commands, and at the end or at a stop the changes that others wait for.
+    /// Answers the slot to go on with, if there is one.
     #[inline]
     fn go_on(&mut self, number: u64) -> Option<u64> {
         let leaving = number >= self.table.end || self.stop.requested();
@@ -146,7 +146,7 @@ impl Worker {
             return Some(number);
         }
         let next = self.commands(number, false)?;
-        // What a change had left to execute may have been given up meanwhile.
+        // A change's remaining executions may have been given up meanwhile.
         if self.stop.requested() { self.leave(next) } else { Some(next) }
     }
 
@@ -247,7 +247,7 @@ impl Worker {
 
     /// Executes all slots from this one to below `until`: each entry as many in a row as its links have packets and room
     /// for. `false`: it is to stop, or a command has come, which may be a change that the other worker, for which this
-    /// one waits, is already waiting in. What was executed until then is not executed again.
+    /// one waits, is already waiting in. The slots executed until then are not executed again.
     fn burst(&mut self, slot: Slot, until: u64) -> bool {
         let mut patience = Patience::new(self.spins);
         loop {
@@ -337,7 +337,7 @@ impl Worker {
         let start = executed.start.saturating_sub(slot.edge);
         let event = Event { slot: slot.number, component: entry.id, start, ticks };
         self.stats.trace(event);
-        // Of an isolated component this was the request; its execution is logged when the answer comes.
+        // For an isolated component this was the request; its execution is logged when the answer comes.
         if self.stats.log.is_some() && !entry.requested(event) {
             self.stats.log(event.in_ns(&self.timer));
         }

@@ -11,7 +11,8 @@ use takt_graph::{
     Accepts, ComponentSpec, Domain, Graph, Item, Kind, Latency, Length, ParamSpec, Params, Plan, Shape, Value, Waveform,
 };
 use takt_runtime::{
-    Component, ComponentReport, Io, MakeError, Message, Options, Registration, Registry, Report, Session, component,
+    Component, ComponentReport, Io, MakeError, Message, Registration, Registry, Report, Session, SessionOptions,
+    component,
 };
 
 fn int(params: &Params, name: &str) -> u64 {
@@ -270,7 +271,7 @@ pub fn open(graph: &Graph, plan: &Plan, slots: u64) -> Session {
 }
 
 pub fn open_in_bursts(graph: &Graph, plan: &Plan, slots: Option<u64>, burst: u64) -> Session {
-    let options = Options { slots, burst, ..Options::default() };
+    let options = SessionOptions { slots, burst, ..SessionOptions::default() };
     Session::open(graph, plan, &registry(), options).expect("opens")
 }
 
@@ -281,7 +282,7 @@ pub fn run(graph: &Graph, plan: &Plan, slots: u64) -> Report {
 /// Opens and runs a waveform of these types, on a virtual clock.
 pub fn simulate(registry: &Registry, waveform: &Waveform, worker_of: &[usize], slots: u64) -> Report {
     let graph = Graph::check(waveform, registry).unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { slots: Some(slots), ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), ..SessionOptions::default() };
     Session::open(&graph, &assign(&graph, worker_of, Latency::Compact), registry, options).expect("opens").simulate()
 }
 
@@ -311,7 +312,7 @@ pub fn eventful(all: &Registry, slots: u64, stall: i64, plans: [[usize; 7]; 2], 
     let [first, second] = plans.map(|of| assign(&graph, &of.map(|worker| worker.min(workers - 1)), Latency::Compact));
     // In slot 5000 nothing has time, and behind it three are missed.
     let clock = steps::Steps::of(workers).short(5000).late_behind(5000, 3).clock();
-    let options = Options { slots: Some(slots), clock, ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), clock, ..SessionOptions::default() };
     let session = Session::open(&graph, &first, all, options).expect("opened");
     let mut running = session.start_paused(&Stop::new()).expect("started");
     running.change_plan(&second, 3000).expect("room");
@@ -339,8 +340,8 @@ pub fn result<'a>(report: &'a Report, component: &str, name: &str) -> &'a Value 
     &of(report, component).results[name]
 }
 
-/// What a random waveform is made of: for each component its type and where its inputs come from (any component, also
-/// itself and later ones), with delays.
+/// A random waveform: for each component its type and where its inputs come from (any component, also itself and later
+/// ones), with delays.
 pub type Recipe = Vec<(u8, Vec<(usize, u32)>)>;
 
 /// Recipes of fewer than `most` components.

@@ -1,11 +1,11 @@
-//! What breaks in a process of its own costs its slots and nothing else.
+//! A failure in a process of its own costs its slots and nothing else.
 
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, MissPolicy};
-use takt_runtime::{Culprit, Isolation, LogOptions, Miss, MissKind, Options, Report};
+use takt_runtime::{Culprit, Isolation, LogOptions, Miss, MissKind, Report, SessionOptions};
 use takt_testing::wait_for;
 
 use super::common::steps::Steps;
@@ -26,17 +26,17 @@ pub(super) const TESTS: super::Tests = tests![
 /// a -> h (isolated, does harm) -> y, and b -> n -> z beside it.
 fn harmed(how: &str, policy: MissPolicy) -> Graph {
     let harm = spec("h", "harm").param("how", how).param("at", 50).isolated().on_miss(policy);
-    let made = chain(waveform(), [spec("a", "library-source"), harm, spec("y", "library-sink")]);
-    check(&chain(made, [spec("b", "library-source"), spec("n", "library-saxpy"), spec("z", "library-sink")]))
+    let made = chain(waveform(), [spec("a", "float-source"), harm, spec("y", "float-sink")]);
+    check(&chain(made, [spec("b", "float-source"), spec("n", "float-saxpy"), spec("z", "float-sink")]))
 }
 
-fn run_harmed(how: &str, policy: MissPolicy, options: Options) -> Report {
+fn run_harmed(how: &str, policy: MissPolicy, options: SessionOptions) -> Report {
     let graph = harmed(how, policy);
     open(&graph, &assign(&graph, &[0; 6], Latency::Compact), options).run(&Stop::new()).expect("starts")
 }
 
 /// Runs until its component executes again after it did harm.
-fn run_until_it_goes_on(how: &str, options: Options) -> Report {
+fn run_until_it_goes_on(how: &str, options: SessionOptions) -> Report {
     let graph = harmed(how, MissPolicy::Skip);
     let (plan, stop) = (assign(&graph, &[0; 6], Latency::Compact), Stop::new());
     let running = open(&graph, &plan, options).start(&stop).expect("starts");
@@ -60,7 +60,7 @@ fn costs_slots_of_its_own_only(report: &Report) {
 
 fn a_crash_or_an_exit_costs_the_slots_it_missed_and_nothing_else() {
     for how in ["abort", "exit"] {
-        let report = run_until_it_goes_on(how, Options { slots: None, ..options(0) });
+        let report = run_until_it_goes_on(how, SessionOptions { slots: None, ..options(0) });
         costs_slots_of_its_own_only(&report);
         assert!(of(&report, "h").missed >= 1 && of(&report, "h").restarts == 1, "{how}");
     }
@@ -77,7 +77,7 @@ fn a_process_that_hangs_is_ended_and_started_again() {
 
 fn without_restarts_all_later_slots_are_missed() {
     let isolation = Isolation { restarts: 0, ..options(1).isolation };
-    let report = run_harmed("abort", MissPolicy::Skip, Options { isolation, ..options(300) });
+    let report = run_harmed("abort", MissPolicy::Skip, SessionOptions { isolation, ..options(300) });
     costs_slots_of_its_own_only(&report);
     assert_eq!(of(&report, "h").executions, 50);
     assert_eq!(of(&report, "h").missed, 250);
@@ -105,7 +105,7 @@ fn the_log_has_the_time_of_the_process_in_the_slot_of_the_request() {
     let graph = harmed("late", MissPolicy::Skip);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
     let log = Some(LogOptions { waiting: 4096, policy: takt_runtime::soft::Policy::Hold });
-    let mut running = open(&graph, &plan, Options { log, ..options(60) }).start(&Stop::new()).expect("starts");
+    let mut running = open(&graph, &plan, SessionOptions { log, ..options(60) }).start(&Stop::new()).expect("starts");
     let mut log = running.log().expect("asked for");
     let mut rows = Vec::new();
     while !running.ended() {
@@ -131,7 +131,8 @@ fn under_a_clock_a_late_answer_is_missing_and_not_waited_for() {
     let plan = assign(&graph, &[0; 6], Latency::Compact);
     let (stop, clock) = (Stop::new(), Steps::of(1).napping().clock());
     let _ = std::fs::remove_file(release(std::process::id()));
-    let running = open(&graph, &plan, Options { clock, slots: None, ..options(0) }).start(&stop).expect("starts");
+    let running =
+        open(&graph, &plan, SessionOptions { clock, slots: None, ..options(0) }).start(&stop).expect("starts");
     let executions = |component: usize| running.snapshot().components[component].executions;
     // h gives no answer from slot 50 on, and all others go on.
     wait_for("slots without an answer", || (executions(5) > 1000 && executions(1) <= 50).then_some(()));
@@ -169,7 +170,7 @@ fn a_process_killed_from_outside_is_started_again_with_its_variables() {
     let graph = all_sorts(&["meter"]);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
     let stop = Stop::new();
-    let mut running = open(&graph, &plan, Options { slots: None, ..options(0) }).start(&stop).expect("starts");
+    let mut running = open(&graph, &plan, SessionOptions { slots: None, ..options(0) }).start(&stop).expect("starts");
     running.set(&registry(), "meter", "factor", &2.5.into(), 0).expect("a variable");
     let [(first, _)] = children()[..] else { panic!("one") };
     kill_while_it_owes_an_answer(first, || running.snapshot().components[3].executions);

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use takt_base::Stop;
 use takt_graph::Latency;
-use takt_runtime::Options;
+use takt_runtime::SessionOptions;
 
 use super::setup::{all_sorts, assign, children, children_of, open, options};
 
@@ -31,7 +31,8 @@ fn nothing_is_left_behind() {
 pub(super) fn endless() {
     let graph = all_sorts(&["meter", "average"]);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
-    let running = open(&graph, &plan, Options { slots: None, ..options(0) }).start(&Stop::new()).expect("starts");
+    let running =
+        open(&graph, &plan, SessionOptions { slots: None, ..options(0) }).start(&Stop::new()).expect("starts");
     println!("running");
     let _ = running.join();
 }

@@ -2,13 +2,8 @@
 //!
 //! The process of an isolated component is this program again, which asks so first thing in `main`: hence no harness.
 
-#[path = "../../examples/library.rs"]
-mod linked;
-
 #[path = "../../../../tests/support/allocations.rs"]
 mod allocations;
-#[path = "../common/library.rs"]
-mod built;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../../../../tests/support/strace.rs"]
@@ -21,6 +16,7 @@ macro_rules! tests {
 }
 
 mod components;
+mod floats;
 mod harm;
 mod left;
 mod quiet;

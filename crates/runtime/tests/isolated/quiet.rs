@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use takt_base::Stop;
 use takt_graph::{Latency, Waveform};
-use takt_runtime::{Isolation, Options};
+use takt_runtime::{Isolation, SessionOptions};
 use takt_testing::wait_for;
 
 use super::common::steps::Steps;
@@ -21,12 +21,12 @@ const EXECUTIONS: u64 = 300;
 pub(super) fn quiet() {
     let (meter, harm) = (spec("m", "meter").isolated(), spec("h", "harm").isolated());
     let made = Waveform::new("quiet", Duration::from_micros(500));
-    let made = chain(made, [spec("a", "library-source"), meter, harm, spec("w", "witness")]);
+    let made = chain(made, [spec("a", "float-source"), meter, harm, spec("w", "witness")]);
     let graph = check(&made.message("m", "m", 2));
     let plan = assign(&graph, &[0; 4], Latency::Compact);
     let (stop, clock) = (Stop::new(), Steps::of(1).napping().clock());
     let isolation = Isolation { restarts: 1, ..options(0).isolation };
-    let options = Options { clock, slots: None, isolation, ..options(0) };
+    let options = SessionOptions { clock, slots: None, isolation, ..options(0) };
     let mut running = open(&graph, &plan, options).start_paused(&stop).expect("starts");
     running.set(&registry(), "m", "factor", &2.5.into(), 100).expect("a variable");
     running.go();

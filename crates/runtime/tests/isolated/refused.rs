@@ -1,9 +1,9 @@
-//! What can't be isolated is refused, with what would be right.
+//! A component that can't be isolated is refused, with what would be right.
 
 use std::process::Command;
 
 use takt_graph::{Graph, Kind, Latency, Plan, Shape, Waveform};
-use takt_runtime::{Component, Io, Isolation, OpenError, Options, Registration, Registry, Session};
+use takt_runtime::{Component, Io, Isolation, OpenError, Registration, Registry, Session, SessionOptions};
 
 use super::setup::{chain, check, children, options, registry, spec, waveform};
 
@@ -25,8 +25,8 @@ fn refusal(waveform: &Waveform, registry: &Registry) -> (String, String) {
 }
 
 fn with_average(window: i64) -> Waveform {
-    let average = spec("p", "library-average").param("window", window).isolated();
-    chain(waveform(), [spec("a", "library-source"), average, spec("z", "library-sink")])
+    let average = spec("p", "float-average").param("window", window).isolated();
+    chain(waveform(), [spec("a", "float-source"), average, spec("z", "float-sink")])
 }
 
 fn a_component_refuses_its_parameters_from_its_own_process() {
@@ -37,7 +37,7 @@ fn a_component_refuses_its_parameters_from_its_own_process() {
 fn processors_that_do_not_exist_are_refused() {
     let graph = check(&with_average(2));
     let isolation = Isolation { cores: vec![4000], ..Isolation::default() };
-    let options = Options { isolation, ..options(10) };
+    let options = SessionOptions { isolation, ..options(10) };
     let refused = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry(), options).err();
     let Some(OpenError::Component { source, .. }) = refused else { panic!("{refused:?}") };
     assert!(source.what.starts_with("its process on processors [4000]: "), "{}", source.what);

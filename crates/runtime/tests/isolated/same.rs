@@ -1,15 +1,13 @@
-//! What is computed does not depend on where.
+//! The results do not depend on where a component runs.
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
-use takt_runtime::{BrokenPacket, Culprit, Message, MissKind, OutputReport, Registry, Report, Session};
+use takt_runtime::{BrokenPacket, Culprit, Message, MissKind, OutputReport, Report};
 
-use super::built;
-use super::setup::{all_sorts, assign, chain, children, of, open, options, registry, spec, waveform};
+use super::setup::{all_sorts, assign, chain, check, children, of, open, options, registry, spec, waveform};
 
 pub(super) const TESTS: super::Tests = tests![
     what_is_computed_is_the_same_isolated_or_not_in_every_plan,
-    a_component_of_a_library_is_isolated_as_any,
     what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs,
     a_change_of_plan_loses_nothing_of_an_isolated_component,
     another_waveform_keeps_the_process_or_ends_it,
@@ -59,42 +57,23 @@ fn what_is_computed_is_the_same_isolated_or_not_in_every_plan() {
     }
 }
 
-fn a_component_of_a_library_is_isolated_as_any() {
-    let mut all = Registry::empty();
-    all.load(built::library()).expect("loads");
-    let made = |isolated: bool| {
-        let specs = [spec("a", "library-source"), spec("b", "library-saxpy"), spec("z", "library-sink")];
-        let mut waveform = chain(waveform(), specs);
-        waveform.components[1].isolated = isolated;
-        let graph = Graph::check(&waveform, &all).unwrap_or_else(|error| panic!("{error}"));
-        let plan = Plan::single(&graph, Latency::Compact);
-        Session::open(&graph, &plan, &all, options(100)).expect("opens").run(&Stop::new()).expect("starts").output_hash
-    };
-    assert!(made(true).is_some());
-    assert_eq!(made(true), made(false));
-}
-
-/// In this process or its own, linked in or from a library.
+/// In this process or its own.
 fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
-    let (linked, mut loaded) = (registry(), Registry::empty());
-    loaded.load(built::library()).expect("loads");
     let mut hashes = Vec::new();
-    let cases = [("program", &linked), ("library", &loaded)].map(|(from, all)| [(from, all, false), (from, all, true)]);
-    for (from, all, isolated) in cases.into_iter().flatten() {
-        let specs = [spec("a", "library-aerial"), spec("w", "library-whole"), spec("z", "library-sink")];
+    for isolated in [false, true] {
+        let specs = [spec("a", "float-aerial"), spec("w", "float-whole"), spec("z", "float-sink")];
         let mut waveform = chain(waveform(), specs);
         waveform.components[..2].iter_mut().for_each(|component| component.isolated = isolated);
-        let graph = Graph::check(&waveform, all).unwrap_or_else(|error| panic!("{error}"));
-        let plan = Plan::single(&graph, Latency::Compact);
-        let session = Session::open(&graph, &plan, all, options(10)).expect("opens");
+        let graph = check(&waveform);
+        let session = open(&graph, &Plan::single(&graph, Latency::Compact), options(10));
         let report = session.run(&Stop::new()).expect("starts");
 
         let aerial = of(&report, "a");
         let counts = (aerial.executions, aerial.missed, aerial.lost, aerial.faults);
-        assert_eq!(counts, (10, 1, 1, 0), "{from}, isolated: {isolated}");
+        assert_eq!(counts, (10, 1, 1, 0), "isolated: {isolated}");
         let first_broken = Some(BrokenPacket { slot: 3, items: 3, declared_items: 4 });
         let output = OutputReport { name: "out".into(), dropped_packets: 0, broken_packets: 2, first_broken };
-        assert_eq!(aerial.outputs, [output], "{from}, isolated: {isolated}");
+        assert_eq!(aerial.outputs, [output], "isolated: {isolated}");
         let [miss] = &report.miss_list[..] else { panic!("{:?}", report.miss_list) };
         let by_radio = Culprit::Radio { component: "a".into(), slot: 7 };
         assert_eq!((miss.kind, miss.logical_slot, &miss.culprit), (MissKind::Lost, 7, &by_radio));
@@ -103,7 +82,7 @@ fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
         assert_eq!((report.misses, report.broken_packets, report.is_clean()), (1, 2, false));
         hashes.push(report.output_hash);
     }
-    assert!(hashes[0].is_some() && hashes.iter().all(|hash| *hash == hashes[0]), "{hashes:?}");
+    assert!(hashes[0].is_some() && hashes[0] == hashes[1], "{hashes:?}");
 }
 
 fn a_change_of_plan_loses_nothing_of_an_isolated_component() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_graph::{Graph, Plan, Waveform};
-use takt_runtime::{Isolation, Options, Registry, Session};
+use takt_runtime::{Isolation, Registry, Session, SessionOptions};
 use takt_testing::HANG;
 
 pub(super) use super::common::{assign, chain, of, spec, waveform};
@@ -16,19 +16,19 @@ pub(super) fn check(waveform: &Waveform) -> Graph {
     Graph::check(waveform, &registry()).unwrap_or_else(|error| panic!("{error}; {}", error.fix()))
 }
 
-pub(super) fn options(slots: u64) -> Options {
+pub(super) fn options(slots: u64) -> SessionOptions {
     // Starting, and a panic that prints its backtrace, take a busy machine seconds: that is no hang.
     let isolation = Isolation { start: HANG, hang: HANG, ..Isolation::default() };
-    Options { slots: Some(slots), isolation, ..Options::default() }
+    SessionOptions { slots: Some(slots), isolation, ..SessionOptions::default() }
 }
 
 /// [`options`] where a process does hang.
-pub(super) fn impatient(slots: Option<u64>) -> Options {
+pub(super) fn impatient(slots: Option<u64>) -> SessionOptions {
     let isolation = Isolation { hang: Duration::from_secs(3), ..options(0).isolation };
-    Options { slots, isolation, ..Options::default() }
+    SessionOptions { slots, isolation, ..SessionOptions::default() }
 }
 
-pub(super) fn open(graph: &Graph, plan: &Plan, options: Options) -> Session {
+pub(super) fn open(graph: &Graph, plan: &Plan, options: SessionOptions) -> Session {
     Session::open(graph, plan, &registry(), options)
         .unwrap_or_else(|error| panic!("{error}: {}", std::error::Error::source(&error).expect("a cause")))
 }
@@ -36,12 +36,12 @@ pub(super) fn open(graph: &Graph, plan: &Plan, options: Options) -> Session {
 /// A source of varying packets, a history, an in-place component, messages on a cycle, a variable; `isolated` are so.
 pub(super) fn all_sorts(isolated: &[&str]) -> Graph {
     let specs = [
-        spec("source", "library-source").param("items", 100),
-        spec("average", "library-average").param("window", 5).param("panic_in", 60),
-        spec("negate", "library-negate"),
+        spec("source", "float-source").param("items", 100),
+        spec("average", "float-average").param("window", 5).param("panic_in", 60),
+        spec("negate", "float-negate"),
         spec("meter", "meter"),
         spec("other", "meter"),
-        spec("sink", "library-sink"),
+        spec("sink", "float-sink"),
     ];
     let mut made = chain(waveform(), specs).message("meter", "other", 1).message("other", "meter", 6);
     for component in &mut made.components {

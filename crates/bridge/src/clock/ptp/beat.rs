@@ -1,4 +1,4 @@
-//! Where slot 0 is on this machine's clock, by two opinions: PTP's, and takt's own estimate.
+//! Place of slot 0 on this machine's clock, by two opinions: PTP's, and takt's own estimate.
 //!
 //! PTP's opinion counts while its clock is synchronised. While it is not, the last one is held, with a bound that grows; once takt's
 //! own estimate is the better one, that one counts until PTP is back. Whichever counts, slots move by small steps.
@@ -21,14 +21,14 @@ const KEPT: usize = 16;
 /// PTP corrects a clock by less in between, beside what it drifted while it was lost; more means that it was set.
 const SET_NS: u64 = 1_000_000;
 
-/// What all nodes of a run go by.
+/// The time that all nodes of a run go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
-    /// Begin of slot 0 in PTP's time, ns since 1970.
+    /// Start of slot 0 in PTP's time, ns since 1970.
     pub epoch_ptp_ns: u64,
-    /// Whose time that is.
+    /// Grandmaster of that time.
     pub grandmaster: u64,
-    /// Begin of slot 0 on the reference's clock.
+    /// Start of slot 0 on the reference's clock.
     pub epoch_ns: u64,
     /// How far off PTP's time is on the reference at most, ns.
     pub bound_ns: u64,
@@ -76,8 +76,8 @@ impl Contradiction {
 
 /// How a node's slots are timed, and what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// Whose time it is.
+pub struct PtpStatus {
+    /// Grandmaster of that time.
     pub grandmaster: u64,
     /// Whether PTP sets the beat here; otherwise takt's own estimate does.
     pub is_by_ptp: bool,
@@ -88,7 +88,7 @@ pub struct Standing {
     pub own: Option<Measured>,
     /// How often both were looked at.
     pub looks: u64,
-    /// Of these, how often the clock was not synchronised, and why it last was not.
+    /// Looks among these at which the clock was not synchronised, and why it last was not.
     pub lost: u64,
     /// The same.
     pub why_lost: Option<String>,
@@ -98,7 +98,7 @@ pub struct Standing {
     pub worst: Option<Contradiction>,
 }
 
-impl Standing {
+impl PtpStatus {
     /// The grandmaster, as linuxptp writes it.
     #[must_use]
     pub fn grandmaster(&self) -> String {
@@ -148,7 +148,7 @@ pub(super) struct Beat {
     distances: VecDeque<u64>,
     /// The reference's clock less ours, as slots are timed by.
     offset_ns: i64,
-    standing: Standing,
+    standing: PtpStatus,
 }
 
 impl Beat {
@@ -160,7 +160,7 @@ impl Beat {
         }
         let held = Held { at_ns: now_ns, ahead_ns: first.ahead_ns(), bound_ns: first.bound_ns() };
         let ptp = Measured { offset_ns: offset_ns(agreed, held.ahead_ns), bound_ns: 0 };
-        let standing = Standing {
+        let standing = PtpStatus {
             grandmaster,
             is_by_ptp: true,
             ptp,
@@ -175,7 +175,7 @@ impl Beat {
         Ok(Beat { agreed, is_reference, held, distances, offset_ns: ptp.offset_ns, standing })
     }
 
-    pub(super) fn standing(&self) -> &Standing {
+    pub(super) fn standing(&self) -> &PtpStatus {
         &self.standing
     }
 
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     const GRANDMASTER: u64 = 0x0200_00FF_FE00_0001;
-    /// Of the reference's PTP to its own clock, and what its PTP may be off.
+    /// Offset of the reference's PTP to its own clock, and what its PTP may be off.
     const REFERENCE_AHEAD_NS: i64 = 1_800_000_000_000_000_000;
     const REFERENCE_BOUND_NS: u64 = 700;
     const EPOCH_NS: u64 = 60_000_000_000;

@@ -11,7 +11,7 @@ use rustix::time::{DynamicClockId, clock_gettime_dynamic};
 use super::PtpError;
 use super::system::{ahead_by, real_ns};
 
-/// Where the kernel says which clock an interface has.
+/// Folder in which the kernel says which clock an interface has.
 const INTERFACES: &str = "/sys/class/net";
 
 /// A system clock that is farther from the card's is not brought to it by anybody.
@@ -44,7 +44,7 @@ pub(super) fn distance_ns(interface: &str, ahead_s: i64) -> Result<u64, PtpError
 /// The clock of an interface's card.
 fn device(interfaces: &Path, interface: &str) -> Result<PathBuf, PtpError> {
     let none = || PtpError::NoCard { interface: interface.to_owned() };
-    // What ptp4l says is a name, and no way to somewhere else.
+    // The word of ptp4l is a name, and no way to somewhere else.
     let named = Some(interface).filter(|name| !name.contains('/') && !name.starts_with('.'));
     let clocks = interfaces.join(named.ok_or_else(none)?).join("device/ptp");
     let mut entries = fs::read_dir(clocks).map_err(|_| none())?;

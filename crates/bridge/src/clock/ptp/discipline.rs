@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use takt_base::{Clock, Stop, WallClock};
 
-use super::beat::{Agreed, Beat, Look, Standing};
+use super::beat::{Agreed, Beat, Look, PtpStatus};
 use super::{PtpError, Service, card, system};
 use crate::clock::SlotTime;
 use crate::clock::follow::{QUESTIONS_EVERY, Questions};
@@ -16,7 +16,7 @@ pub struct Disciplined {
     stop: Stop,
     keeper: Arc<Mutex<Keeper>>,
     /// Apart from the keeper, who may wait for answers.
-    standing: Arc<Mutex<Standing>>,
+    standing: Arc<Mutex<PtpStatus>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -94,7 +94,7 @@ impl Disciplined {
         keeper.look();
     }
 
-    /// Another one is. What was agreed in PTP's time stays; the reference's clock is another.
+    /// Another one is. The agreement in PTP's time stays; the reference's clock is another.
     pub fn turn_to(&self, reference: SocketAddr, epoch_ns: u64, bound_ns: u64) {
         let questions = questions(reference);
         let mut keeper = lock(&self.keeper);
@@ -103,7 +103,7 @@ impl Disciplined {
         keeper.look();
     }
 
-    /// What all nodes go by, as far as this one knows it.
+    /// The time that all nodes go by, as far as this one knows it.
     #[must_use]
     pub fn agreed(&self) -> Agreed {
         lock(&self.keeper).beat.agreed()
@@ -111,7 +111,7 @@ impl Disciplined {
 
     /// How it stands.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> PtpStatus {
         lock(&self.standing).clone()
     }
 }
@@ -138,7 +138,7 @@ struct Keeper {
     beat: Beat,
     questions: Option<Questions>,
     time: SlotTime,
-    standing: Arc<Mutex<Standing>>,
+    standing: Arc<Mutex<PtpStatus>>,
 }
 
 impl Keeper {

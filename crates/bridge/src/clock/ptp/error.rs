@@ -58,7 +58,7 @@ pub enum PtpError {
 }
 
 impl PtpError {
-    /// What mends it.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> &'static str {
         match self {

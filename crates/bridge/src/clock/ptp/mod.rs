@@ -16,7 +16,7 @@ mod error;
 mod service;
 mod system;
 
-pub use beat::{Agreed, Contradiction, Measured, Standing};
+pub use beat::{Agreed, Contradiction, Measured, PtpStatus};
 pub use discipline::Disciplined;
 pub use error::PtpError;
 pub use service::{Service, Synchronised};

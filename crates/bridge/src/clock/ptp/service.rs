@@ -15,7 +15,7 @@ use takt_wire::ptp::{
 
 use super::PtpError;
 
-/// Where ptp4l answers by default: first the socket on which nothing can be changed, which linuxptp 4 has.
+/// Paths at which ptp4l answers by default: first the socket on which nothing can be changed, which linuxptp 4 has.
 const USUAL: [&str; 2] = ["/var/run/ptp4lro", "/var/run/ptp4l"];
 
 /// How long all answers together may take.
@@ -37,7 +37,7 @@ pub struct Service {
     domain: PtpDomain,
 }
 
-/// What it says while it is synchronised.
+/// Its facts while it is synchronised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Synchronised {
     /// `clockIdentity` of the grandmaster, which may be this clock.
@@ -123,7 +123,7 @@ fn number() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What came in answer to one question.
+/// Messages that came in answer to one question.
 #[derive(Debug, Default)]
 struct Answers {
     ports: Vec<Port>,
@@ -144,7 +144,7 @@ struct Port {
 impl Answers {
     fn take(&mut self, message: &[u8], question: PtpQuestion) {
         let reply = match PtpReply::parse(message) {
-            // Of an earlier question, or another's.
+            // It answers an earlier question, or another's.
             Ok(reply) if reply.question != question => return,
             Ok(reply) => reply,
             Err(error) => return self.unread = Some(error),

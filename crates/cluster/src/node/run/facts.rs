@@ -1,4 +1,4 @@
-//! What a run says of itself: its progress for its manager, its facts for whoever asks, its counts for the metrics.
+//! Facts of a run about itself: its progress for its manager, its facts for whoever asks, its counts for the metrics.
 
 use std::collections::BTreeMap;
 

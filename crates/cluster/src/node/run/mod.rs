@@ -19,7 +19,7 @@ pub(super) use open::Opener;
 use open::bridges;
 use slow::Slow;
 
-use super::beat::{Beat, Epoch};
+use super::beat::{Epoch, RunClock};
 use super::peers::{Peers, Stated};
 use super::place::{Placed, Refusal, place};
 use crate::membership::{Membership, RECENT};
@@ -47,7 +47,7 @@ const MOST_EARLIER: usize = 8;
 /// Placings of a run on one node, in all: what each counts is kept.
 const MOST_PLACINGS: u32 = 1024;
 
-/// What a node gives each of its runs.
+/// Resources that a node gives each of its runs.
 pub(super) struct Host {
     pub(super) node: String,
     pub(super) engine: EngineKind,
@@ -72,7 +72,7 @@ pub(super) struct Run {
     stop: Stop,
     state: State,
     since: Instant,
-    beat: Beat,
+    beat: RunClock,
     /// Another placing that is ready.
     next: Option<(Order, Placed, Bridges)>,
     /// Bridges of earlier placings, and until when they carry what is under way.
@@ -83,7 +83,7 @@ pub(super) struct Run {
     counters: Counters,
 }
 
-/// What its components and links count, those of earlier placings included: read at any time, after its end too.
+/// Counts of its components and links, those of earlier placings included: read at any time, after its end too.
 struct Counters {
     waveform: String,
     components: StatsReader,
@@ -116,7 +116,7 @@ impl Run {
         Err(Refusal::new(format!("run `{}` was here before", self.name()), "another name for the run"))
     }
 
-    /// Whose it is.
+    /// Its tenant.
     pub(super) fn tenant(&self) -> &Tenant {
         &self.tenant
     }
@@ -130,7 +130,7 @@ impl Run {
         &self.order.run
     }
 
-    /// Who watches over it.
+    /// Manager that watches over it.
     pub(super) fn manager(&self) -> &str {
         &self.supports.manager
     }
@@ -140,7 +140,7 @@ impl Run {
         host.members.received(&self.order.run, self.manager(), RECENT)
     }
 
-    /// Where it takes samples, for the nodes that send them.
+    /// Address at which it takes samples, for the nodes that send them.
     pub(super) fn statement(&self, host: &Host) -> Result<Sealed, Refusal> {
         host.peers.state(&host.node, self.placing(&self.order.ballot()), self.samples)
     }
@@ -187,7 +187,7 @@ impl Run {
         Ok(self.started(epoch_ns))
     }
 
-    /// What it would execute here by another order, on the cores that it has.
+    /// Part that it would execute here by another order, on the cores that it has.
     pub(super) fn place_next(&self, order: &Order, host: &Host) -> Result<Placed, Refusal> {
         if let State::Ended(end) = &self.state {
             let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
@@ -215,8 +215,8 @@ impl Run {
             running.has_room_for(&placed.share.graph).map_err(|error| Refusal::new(error, "run it anew"))?;
         }
         let bridges = bridges(&placed, host.engine, host.samples)?;
-        // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it. What this
-        // node executes it keeps in the next.
+        // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it.
+        // This node keeps in the next what it executes.
         self.support(after, quorum(&order), host)?;
         let statement = host.peers.state(&host.node, self.placing(&order.ballot()), bridges.local())?;
         self.next = Some((order, placed, bridges));
@@ -242,14 +242,14 @@ impl Run {
         Err(Refusal::new(format!("run `{}` is not executed", self.order.run), "run it anew"))
     }
 
-    /// What another manager needs to know of it.
+    /// Facts that another manager needs to know of it.
     pub(super) fn recall(&self, host: &Host) -> Result<Recalled, Refusal> {
         self.is_executed()?;
         let (order, reference) = (self.order.clone(), self.reference.clone());
         Ok(Recalled { order, quorums: host.members.quorums(&self.order.run), reference })
     }
 
-    /// Takes another manager, if its own is gone. What it executes stays as it is.
+    /// Takes another manager, if its own is gone. Its executions stay as they are.
     pub(super) fn adopt(&mut self, adopt: &Adopt, host: &Host) -> Result<Adopted, Refusal> {
         self.is_executed()?;
         if self.is_watched(host) {
@@ -257,7 +257,7 @@ impl Run {
             return Err(Refusal::new(why, "let it, or end it first"));
         }
         self.support(&adopt.after, adopt.next.clone(), host)?;
-        // What its own manager had made ready is not gone over to any more.
+        // The placing that its own manager had made ready is not gone over to any more.
         self.next = None;
         Ok(Adopted { slot: self.slot() })
     }
@@ -333,7 +333,7 @@ impl Run {
             self.slow.look(slot, running.stats().slow_slots());
         }
         while self.earlier.first().is_some_and(|&(until, _)| WallClock.now() > until) {
-            // What broke them was their own affair: they carry nothing any more.
+            // Their breakage was their own affair: they carry nothing any more.
             let _ = self.earlier.remove(0).1.finish();
         }
         match &self.state {
@@ -415,8 +415,8 @@ fn has_room(earlier: usize, placings: u32) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it goes on by itself:
-/// no other takes over from it.
+/// Members whose support this node needs to go on: the nodes of the run, and its manager. A node that has all of it
+/// goes on by itself: no other takes over from it.
 pub(crate) fn quorum(order: &Order) -> Quorum {
     quorum_of(order.ballot(), nodes_of(order))
 }

@@ -9,24 +9,24 @@ use takt_bridge::Bridges;
 use takt_bridge::clock::SlotTime;
 use takt_bridge::clock::ptp::Service;
 use takt_packet::EngineKind;
-use takt_runtime::{Options, Registry, Session, SlotClock, Wish};
+use takt_runtime::{Registry, Session, SessionOptions, SlotClock, Wish};
 
 use super::slow::Slow;
 use super::{Counters, Host, Run, State};
 use crate::message::Order;
-use crate::node::beat::Beat;
+use crate::node::beat::RunClock;
 use crate::node::place::{Placed, Refusal};
 use crate::tenant::Tenant;
 
 impl Host {
-    /// What of it opens a run, wherever that is done.
+    /// Parts that open a run, wherever that is done.
     pub(in crate::node) fn opener(&self) -> Opener {
         let Host { engine, samples, ptp, registry, .. } = self;
         Opener { engine: *engine, samples: *samples, ptp: ptp.clone(), registry: registry.clone() }
     }
 }
 
-/// What opens a run.
+/// Opens a run.
 pub(in crate::node) struct Opener {
     engine: EngineKind,
     samples: IpAddr,
@@ -43,19 +43,19 @@ impl Run {
         placed: Placed,
         mut with: Opener,
     ) -> Result<Run, Refusal> {
-        Beat::check(order.slot_clock, &with.ptp)?;
+        RunClock::check(order.slot_clock, &with.ptp)?;
         let bridges = bridges(&placed, with.engine, with.samples)?;
         bridges.give(&mut with.registry);
         let time = SlotTime::new(placed.graph.slot_ns());
         let fifo_priority = (order.fifo_priority > 0).then_some(order.fifo_priority);
-        let options = Options {
+        let options = SessionOptions {
             slots: order.slots,
             clock: SlotClock::Edges(Arc::new(time.clone())),
             cores: placed.cores.clone(),
             fifo_priority,
             priority: if fifo_priority.is_some() { Wish::Try } else { Wish::No },
             lock_memory: Wish::Try,
-            ..Options::default()
+            ..SessionOptions::default()
         };
         let session = Session::open(&placed.share.graph, &placed.share.plan, &with.registry, options)
             .map_err(|error| Refusal::new(&error, error.fix()))?;
@@ -77,7 +77,7 @@ impl Run {
             stop,
             state,
             since: Instant::now(),
-            beat: Beat::Alone,
+            beat: RunClock::Alone,
             next: None,
             earlier: Vec::new(),
             placings: 1,

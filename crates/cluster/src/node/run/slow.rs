@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Slots from one look to the next, at least. What two components missed counts twice where a look falls between the one and the
-/// other, so looks are rare: one slot of so many, or a stall once, which a worker adds as a whole when it is over.
+/// Slots from one look to the next, at least. Misses of two components count twice where a look falls between the one
+/// and the other. So looks are rare: one slot of so many, or a stall once, which a worker adds as a whole when it is
+/// over.
 const APART_SLOTS: u64 = 10;
 
 /// Counted from look to look: in each the slots of the component that missed most of them. A component that missed many in the
@@ -13,7 +14,7 @@ pub(super) struct Slow {
     slots: u64,
     /// The slot of the last look.
     looked_in: u64,
-    /// What each component had missed by then.
+    /// Misses of each component by then.
     last: BTreeMap<String, u64>,
 }
 
@@ -23,7 +24,7 @@ impl Slow {
         slot.saturating_sub(self.looked_in) >= APART_SLOTS
     }
 
-    /// What each component has missed by this slot.
+    /// Takes the misses of each component by this slot.
     pub(super) fn look<'a>(&mut self, slot: u64, components: impl Iterator<Item = (&'a str, u64)>) {
         let now: BTreeMap<String, u64> = components.map(|(name, missed)| (name.to_owned(), missed)).collect();
         // One that begins afresh counts from nothing.

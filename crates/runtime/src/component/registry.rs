@@ -1,18 +1,18 @@
 //! Component types by name: those linked into this program, and those added while it runs.
+//!
+//! A waveform names its components, so that one program runs waveforms it was not built for.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use takt_graph::{Catalogue, Kind, ParamError, Params, Shape};
 
-use super::{LibraryError, LibraryKind, open};
-use crate::component::{Component, Make, MakeError};
+use super::{Component, Make, MakeError};
 
 /// A component type as `#[component]` or `inventory::submit!` registers it.
 #[derive(Clone, Copy)]
 pub struct Registration {
-    /// What it is called and can be set to.
+    /// Its name, ports and settings.
     pub kind: fn() -> Kind,
     /// Its ports, by its parameters.
     pub shape: fn(&Params) -> Result<Shape, ParamError>,
@@ -28,12 +28,11 @@ pub struct Registry {
     by_name: BTreeMap<String, (Kind, Origin)>,
 }
 
-/// Where a component type comes from.
+/// Origin of a component type.
 #[derive(Clone)]
 enum Origin {
     /// With equipment it is made in another way.
     Program(Registration, Option<Equipment>),
-    Library(LibraryKind),
     /// Made for one run by whoever started it.
     Given(Equipment),
 }
@@ -45,6 +44,7 @@ pub type Equipment = Arc<dyn Fn(&Params) -> Result<Box<dyn Component>, MakeError
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("two component types are called `{name}`")]
 pub struct NameTaken {
+    /// The name of both.
     pub name: String,
 }
 
@@ -86,7 +86,6 @@ impl Registry {
         match origin {
             Origin::Program(_, Some(make)) => make(params),
             Origin::Program(registration, None) => (registration.make)(params),
-            Origin::Library(library) => library.make(params),
             Origin::Given(make) => make(params),
         }
     }
@@ -103,36 +102,6 @@ impl Registry {
     /// was made by the program, its ports too.
     pub fn give(&mut self, kind: Kind, make: Equipment) {
         self.by_name.insert(kind.name.clone(), (kind, Origin::Given(make)));
-    }
-
-    /// The shared library that a component type comes from; `None` for one of this program, or where there is no such type.
-    #[must_use]
-    pub fn library_of(&self, kind: &str) -> Option<&Path> {
-        match &self.by_name.get(kind)?.1 {
-            Origin::Program(..) | Origin::Given(_) => None,
-            Origin::Library(library) => Some(&library.path),
-        }
-    }
-
-    /// Adds the component types of a shared library, made with [`crate::export!`], and answers their names. The library
-    /// stays in memory until the program ends. Its code runs in this process with all its rights: load what you would run.
-    ///
-    /// # Errors
-    /// The file is no library of components, speaks another version of the interface, or has a name that is taken. Nothing
-    /// is added then.
-    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<Vec<String>, LibraryError> {
-        let path = path.as_ref();
-        let kinds = open(path)?;
-        let mut of_library = BTreeSet::new();
-        let mut names = kinds.iter().map(|(kind, _)| kind.name.as_str());
-        if let Some(name) = names.find(|&name| self.by_name.contains_key(name) || !of_library.insert(name)) {
-            return Err(LibraryError::NameTaken { path: path.to_owned(), name: name.to_owned() });
-        }
-        let names = kinds.iter().map(|(kind, _)| kind.name.clone()).collect();
-        for (kind, library) in kinds {
-            self.by_name.insert(kind.name.clone(), (kind, Origin::Library(library)));
-        }
-        Ok(names)
     }
 }
 
@@ -152,7 +121,6 @@ impl Catalogue for Registry {
         };
         match origin {
             Origin::Program(registration, _) => (registration.shape)(params),
-            Origin::Library(library) => library.shape(params),
             Origin::Given(_) => Err(ParamError::Together {
                 what: format!("`{}` stands in no waveform file", kind.name),
                 fix: "leave it out: takt puts it where it is needed".to_owned(),

@@ -1,11 +1,10 @@
-//! A library of components as a user writes it: this file, `crate-type = ["cdylib"]`, and one line.
-//! `takt run --library target/release/examples/liblibrary.so ...` finds them by name.
+//! Components of numbers, as a user writes them.
 
 use takt_graph::{Item, Kind, Length, Shape, Value};
 use takt_runtime::{Component, Io, MakeError, Message, Registration, component};
 
 /// Multiplies and adds.
-#[component(name = "library-saxpy")]
+#[component(name = "float-saxpy")]
 fn saxpy(
     input: In<f32>,
     mut output: Out<f32>,
@@ -20,7 +19,7 @@ fn saxpy(
 }
 
 /// Gives numbers that follow on, as many as the slot says.
-#[component(name = "library-source")]
+#[component(name = "float-source")]
 fn source(
     slot: u64,
     #[port(up_to = items)] mut output: Out<f32>,
@@ -45,7 +44,7 @@ struct Average {
 }
 
 /// Sums a sliding window; panics in slot `panic_in`.
-#[component(name = "library-average")]
+#[component(name = "float-average")]
 impl Average {
     fn new(
         #[param(range = 1..=64, default = 2)] window: usize,
@@ -97,20 +96,20 @@ impl Component for Aerial {
 
 takt_runtime::inventory::submit! {
     Registration {
-        kind: || Kind::new("library-aerial", "Brings numbers from outside, as far as they come."),
+        kind: || Kind::new("float-aerial", "Brings numbers from outside, as far as they come."),
         shape: |_| Ok(Shape::new().output("out", Item::F32, Length::Fixed(4))),
         make: |_| Ok(Box::new(Aerial)),
     }
 }
 
 /// Negates, in place.
-#[component(name = "library-negate")]
+#[component(name = "float-negate")]
 fn negate(mut items: InOut<f32>) {
     items.iter_mut().for_each(|x| *x = -*x);
 }
 
 /// Passes packets of four numbers on, and no others.
-#[component(name = "library-whole")]
+#[component(name = "float-whole")]
 fn whole(input: In<f32>, #[port(fixed = 4)] mut output: Out<f32>) {
     match input.len() {
         4 => output.copy_from_slice(&input),
@@ -118,16 +117,8 @@ fn whole(input: In<f32>, #[port(fixed = 4)] mut output: Out<f32>) {
     }
 }
 
-/// Does nothing.
-#[component(name = "library-idle")]
-fn idle(slot: u64) {
-    std::hint::black_box(slot);
-}
-
 /// Takes packets.
-#[component(name = "library-sink")]
+#[component(name = "float-sink")]
 fn sink(input: In<f32>) {
     let _ = input;
 }
-
-takt_runtime::export!();
