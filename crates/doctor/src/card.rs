@@ -1,5 +1,5 @@
-//! What only a network card's driver knows: rings, coalescing, flow control. On a recorded host it is a file for each
-//! fact, `ethtool/INTERFACE/FACT`, which holds the value and, behind it, the most the driver takes.
+//! Facts that only a network card's driver knows: rings, coalescing, flow control. A recorded host has a file for each fact,
+//! `ethtool/INTERFACE/FACT`, with the value and the maximum that the driver accepts.
 
 use std::io;
 
@@ -14,30 +14,25 @@ use takt_host::ethtool::{Command, WORDS, request};
 pub enum CardFact {
     /// Descriptors of the receive ring.
     RxRing,
-    /// Longest delay of an interrupt after a frame came, µs.
+    /// The longest delay of an interrupt after a frame arrived, µs.
     RxUsecs,
-    /// Whether the driver changes that delay by itself, 0 or 1.
+    /// Whether the driver changes that delay itself, 0 or 1.
     AdaptiveRx,
     /// Whether the card obeys and sends pause frames for receiving, 0 or 1.
     RxPause,
-    /// Whether the card joins TCP segments, 0 or 1.
-    Lro,
-    /// Whether the cable may sleep between frames (Energy-Efficient Ethernet), 0 or 1.
+    /// Whether the link may sleep between frames (Energy-Efficient Ethernet), 0 or 1.
     Eee,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CardValue {
     pub(crate) now: u32,
-    /// The most the driver takes, where it says.
+    /// The maximum that the driver accepts, if it says.
     pub(crate) most: Option<u32>,
 }
 
-/// `ETH_FLAG_LRO` of linux/ethtool.h.
-const FLAG_LRO: u32 = 1 << 15;
-
 impl CardFact {
-    /// The word that holds it in its structure, and the word of the most (linux/ethtool.h).
+    /// The word of the value in its structure, and the word of the maximum (linux/ethtool.h).
     const fn place(self) -> (Command, Command, usize, Option<usize>) {
         match self {
             // cmd, rx_max, rx_mini_max, rx_jumbo_max, tx_max, rx_pending, …
@@ -47,8 +42,6 @@ impl CardFact {
             CardFact::AdaptiveRx => (Command::GetCoalesce, Command::SetCoalesce, 10, None),
             // cmd, autoneg, rx_pause, tx_pause
             CardFact::RxPause => (Command::GetPause, Command::SetPause, 2, None),
-            // cmd, flags
-            CardFact::Lro => (Command::GetFlags, Command::SetFlags, 1, None),
             // cmd, supported, advertised, lp_advertised, eee_active, eee_enabled
             CardFact::Eee => (Command::GetEee, Command::SetEee, 5, None),
         }
@@ -61,7 +54,6 @@ impl CardFact {
             CardFact::RxUsecs => "rx_usecs",
             CardFact::AdaptiveRx => "adaptive_rx",
             CardFact::RxPause => "rx_pause",
-            CardFact::Lro => "lro",
             CardFact::Eee => "eee",
         }
     }
@@ -73,7 +65,6 @@ impl CardFact {
             CardFact::RxUsecs => format!("sudo ethtool -C {interface} rx-usecs {value}"),
             CardFact::AdaptiveRx => format!("sudo ethtool -C {interface} adaptive-rx {switch}"),
             CardFact::RxPause => format!("sudo ethtool -A {interface} rx {switch}"),
-            CardFact::Lro => format!("sudo ethtool -K {interface} lro {switch}"),
             CardFact::Eee => format!("sudo ethtool --set-eee {interface} eee {switch}"),
         }
     }
@@ -84,11 +75,10 @@ impl CardFact {
         }
         let (get, _, value, most) = self.place();
         let row = query(interface, get).map_err(|source| ReadError::Io { path: self.label(interface), source })?;
-        let now = if self == CardFact::Lro { u32::from(row[value] & FLAG_LRO != 0) } else { row[value] };
-        Ok(CardValue { now, most: most.map(|most| row[most]) })
+        Ok(CardValue { now: row[value], most: most.map(|most| row[most]) })
     }
 
-    /// Tells the driver. All else in the same structure is given back as it was read.
+    /// Tells the driver. The rest of the structure is written back as it was read.
     pub(crate) fn write(self, host: &Host, interface: &str, value: u32) -> io::Result<()> {
         if !host.is_this() {
             let most = self.read(host, interface).ok().and_then(|value| value.most);
@@ -97,11 +87,7 @@ impl CardFact {
         }
         let (get, set, place, _) = self.place();
         let mut row = query(interface, get)?;
-        row[place] = match self {
-            CardFact::Lro if value == 0 => row[place] & !FLAG_LRO,
-            CardFact::Lro => row[place] | FLAG_LRO,
-            _ => value,
-        };
+        row[place] = value;
         request(interface, set, &mut row)
     }
 
@@ -113,7 +99,7 @@ impl CardFact {
             (Some(Ok(now)), Ok(most)) => Ok(CardValue { now, most }),
             _ => Err(ReadError::Malformed {
                 path,
-                expected: "a number, and the most it may be",
+                expected: "a number, and its maximum",
                 got: text.chars().take(40).collect(),
             }),
         }
@@ -153,6 +139,5 @@ mod tests {
     #[test]
     fn a_driver_without_the_fact_says_so() {
         assert!(CardFact::RxRing.read(&Host::this(), "lo").is_err());
-        assert_eq!(CardFact::Lro.read(&Host::this(), "lo").unwrap().most, None);
     }
 }

@@ -1,37 +1,39 @@
-//! Looking: every rule applied to a host, the answers as plain values.
+//! Applies every rule to a host. The results are plain values.
 
 use serde::{Deserialize, Serialize};
 use takt_host::Host;
 use takt_host::call;
 use takt_host::with_causes;
 
-use super::rule::{Finding, Fix, Rule};
+use super::rule::{Finding, Fix, Rule, Topic};
 use super::rules::RULES;
 use super::setting::Change;
 
-/// What one rule has to say about a host. A plain value: it is what reports, records and `--json` hold.
+/// The result of one rule on a host: a plain value for reports, records and `--json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
     pub id: String,
     pub title: String,
     pub verdict: Verdict,
     pub observed: String,
-    /// What would not stand in the way; for a notice, whom it concerns.
+    /// The value that would be fine; for a notice, the note.
     pub wanted: Option<String>,
     pub why: String,
-    /// What it costs; only where it stands or is noted.
+    /// The cost; only for a problem, or for a notice of a rule that can find one.
     pub cost: Option<Cost>,
-    /// What mends it; only where it stands or is noted.
+    /// How to fix it; only for a problem or a notice.
     pub fix: Option<FixOffer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Looked at, and not in the way.
+    /// Examined, and not a problem.
     Fine,
-    Stands,
-    /// Not in takt's way; in that of other programs.
+    /// It keeps a radio from its deadlines. Documents of before called it `stands`.
+    #[serde(alias = "stands")]
+    Problem,
+    /// No problem for takt, but it affects other programs.
     Notice,
     NotVisible,
     NotKnownHere,
@@ -42,7 +44,7 @@ impl Verdict {
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::Fine => "fine",
-            Verdict::Stands => "stands",
+            Verdict::Problem => "problem",
             Verdict::Notice => "notice",
             Verdict::NotVisible => "hidden",
             Verdict::NotKnownHere => "unknown",
@@ -52,7 +54,7 @@ impl Verdict {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Measured on this host just now. `None`: not measured here.
+    /// Measured on this host just now. `None`: not measured on this host.
     pub measured_here: Option<String>,
     pub known: String,
 }
@@ -61,11 +63,12 @@ pub struct Cost {
 pub struct FixOffer {
     pub kind: FixKind,
     pub changes: Vec<Change>,
-    /// The same as shell commands; for advice, what to do, one way a line.
+    /// The changes as shell commands; for advice, one instruction per element.
     pub commands: Vec<String>,
-    /// Who pays, if anyone does.
-    pub who_may_pay: Option<String>,
-    /// How to take it back; absent for advice.
+    /// Side effects of the change, if any.
+    #[serde(alias = "who_may_pay")]
+    pub affects: Option<String>,
+    /// How to undo it; absent for advice.
     pub undo: Option<String>,
 }
 
@@ -77,8 +80,8 @@ pub enum FixKind {
     Advice,
 }
 
-/// Applies the rules that `which` picks, in their order. Takes a fraction of a second, most of it to watch the load;
-/// changes nothing.
+/// Applies the rules that `which` picks, in their order, and changes nothing. Takes a fraction of a second, most of it to
+/// watch the load.
 #[must_use]
 pub fn examine(host: &Host, which: impl Fn(&Rule) -> bool) -> Vec<Diagnosis> {
     let release = host.read_opt("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -86,18 +89,18 @@ pub fn examine(host: &Host, which: impl Fn(&Rule) -> bool) -> Vec<Diagnosis> {
 }
 
 fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
-    // Each rule has its own view: one that watches a recorded host for a while does not move it on for the next.
+    // Each rule has its own view, so a rule that watches a recorded host for a while does not advance it for the next.
     let host = host.clone();
     let (verdict, observed, wanted) = match (rule.probe)(&host) {
         Ok(Finding::Fine { observed }) => (Verdict::Fine, observed, None),
-        Ok(Finding::Stands { observed, wanted }) => (Verdict::Stands, observed, Some(wanted)),
+        Ok(Finding::Problem { observed, wanted }) => (Verdict::Problem, observed, Some(wanted)),
         Ok(Finding::Notice { observed, note }) => (Verdict::Notice, observed, Some(note)),
         Ok(Finding::NotVisible { why }) => (Verdict::NotVisible, why, None),
         Err(error) => (Verdict::NotVisible, with_causes(&error), None),
     };
-    let looked = matches!(verdict, Verdict::Fine | Verdict::Stands | Verdict::Notice);
+    let looked = matches!(verdict, Verdict::Fine | Verdict::Problem | Verdict::Notice);
     let verdict = if looked && rule.kernels.holds(release) != Some(true) { Verdict::NotKnownHere } else { verdict };
-    let concerns = matches!(verdict, Verdict::Stands | Verdict::Notice);
+    let concerns = matches!(verdict, Verdict::Problem | Verdict::Notice);
     Diagnosis {
         id: rule.id.to_owned(),
         title: rule.title.to_owned(),
@@ -105,7 +108,7 @@ fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
         observed,
         wanted,
         why: rule.mechanism.to_owned(),
-        cost: concerns.then(|| Cost {
+        cost: (concerns && rule.topic != Topic::Notes).then(|| Cost {
             measured_here: rule.here.filter(|_| host.is_this()).and_then(|measure| measure(&host)),
             known: rule.known.to_owned(),
         }),
@@ -113,23 +116,21 @@ fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
     }
 }
 
-/// What mends it here; `None` if the rule has no way on this host (nothing to change, nothing to say).
+/// The fix on this host; `None` if the rule has none (nothing to change, nothing to advise).
 fn offer(rule: &Rule, host: &Host) -> Option<FixOffer> {
-    let (kind, changes, commands, who_may_pay) = match &rule.fix {
+    let (kind, changes, commands, affects) = match &rule.fix {
         Fix::Safe(plan) => (FixKind::Safe, plan(host).ok()?, Vec::new(), None),
-        Fix::Consent { plan, who_may_pay } => {
-            (FixKind::Consent, plan(host).ok()?, Vec::new(), Some((*who_may_pay).to_owned()))
-        }
-        Fix::Advice(ways) => (FixKind::Advice, Vec::new(), ways.on(host), None),
+        Fix::Consent { plan, affects } => (FixKind::Consent, plan(host).ok()?, Vec::new(), Some((*affects).to_owned())),
+        Fix::Advice(instructions) => (FixKind::Advice, Vec::new(), instructions.on(host), None),
     };
     let commands = if kind == FixKind::Advice { commands } else { changes.iter().map(Change::command).collect() };
     let undo = (kind != FixKind::Advice).then(|| call::sudo_takt(format_args!("doctor --undo --only {}", rule.id)));
-    (!commands.is_empty()).then_some(FixOffer { kind, changes, commands, who_may_pay, undo })
+    (!commands.is_empty()).then_some(FixOffer { kind, changes, commands, affects, undo })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::{Proof, Ways};
+    use super::super::rule::{Instructions, Proof};
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -156,15 +157,16 @@ mod tests {
     fn every_rule_has_its_own_name_and_says_everything() {
         let ids: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
         assert_eq!(ids.len(), RULES.len());
-        for rule in RULES {
-            for text in [rule.id, rule.title, rule.mechanism, rule.looks_at, rule.known] {
+        for rule in RULES.iter() {
+            for text in [rule.id, rule.title, rule.mechanism, rule.looks_at] {
                 assert!(!text.is_empty(), "{}", rule.id);
             }
+            assert_eq!(rule.known.is_empty(), rule.topic == Topic::Notes, "{}: a note has no cost of its own", rule.id);
             assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
             assert!(rule.mechanism.ends_with('.'), "{}: a sentence", rule.id);
             let advice = matches!(rule.fix, Fix::Advice(_));
             assert_eq!(rule.proof == Proof::ADVICE, advice, "{}: only a change can be proved", rule.id);
-            assert!(!matches!(rule.fix, Fix::Advice(Ways::Always([]))), "{}: no advice", rule.id);
+            assert!(!matches!(rule.fix, Fix::Advice(Instructions::Always([]))), "{}: no advice", rule.id);
         }
     }
 
@@ -173,7 +175,7 @@ mod tests {
         let found = examine(&Host::this(), |_| true);
         assert_eq!(found.len(), RULES.len());
         for diagnosis in &found {
-            if diagnosis.verdict == Verdict::Stands {
+            if diagnosis.verdict == Verdict::Problem {
                 assert!(diagnosis.wanted.is_some() && diagnosis.cost.is_some(), "{diagnosis:?}");
             }
             let json = serde_json::to_string(diagnosis).unwrap();
@@ -228,7 +230,6 @@ mod tests {
         "/sys/class/net/eth0/device/numa_node",
         "/sys/class/net/eth0/device/uevent",
         "/sys/class/net/eth0/mtu",
-        "/sys/class/net/eth0/queues/rx-0/rps_cpus",
         "/sys/class/net/eth0/speed",
         "/sys/class/net/eth0/statistics/rx_packets",
         "/ethtool/eth0/rx_ring",
@@ -260,6 +261,8 @@ mod tests {
             }
             let found = examine(&tree.host(), |_| true);
             prop_assert_eq!(found.len(), RULES.len());
+            let is_note = |id: &str| crate::rule(id).is_some_and(|rule| rule.topic == Topic::Notes);
+            prop_assert!(!found.iter().any(|one| one.verdict == Verdict::Problem && is_note(&one.id)));
         }
     }
 }

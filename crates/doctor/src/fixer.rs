@@ -1,4 +1,4 @@
-//! Making changes so that each can be taken back, and taking them back.
+//! Makes changes so that each can be undone, and undoes them.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use takt_host::with_causes;
 use super::journal::{Along, Entry, How, Journal, JournalError, Scope, boot_id};
 use super::setting::{Change, Setting, SettingError};
 
-/// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
+/// Changes settings and restores them. Holds the journal's lock: only one exists at a time on a host.
 #[derive(Debug)]
 pub struct Fixer {
     host: Host,
@@ -21,11 +21,11 @@ pub struct Fixer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {
-    /// The journal: what cannot be recorded is not done.
+    /// The journal: takt makes no change that it cannot record.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The setting. Changes made before it stand and are in the journal; so is this one, unless the setting is certainly as it
-    /// was.
+    /// The setting. Earlier changes stay in force and are in the journal. So is this one, unless the setting certainly has its
+    /// old value.
     #[error(transparent)]
     Setting(#[from] SettingError),
 }
@@ -40,35 +40,35 @@ impl FixError {
     }
 }
 
-/// What became of a rule's changes.
+/// The result of a rule's changes.
 #[derive(Debug, Default)]
 pub struct Applied {
     pub made: Vec<Change>,
-    /// Those that the kernel allows nobody, each with its reason. Nothing was changed by them.
+    /// Changes that the kernel allows nobody to make, each with its reason. They changed nothing.
     pub kept: Vec<SettingError>,
 }
 
-/// What became of one entry of the journal when it was to be undone.
+/// The result of undoing one entry of the journal.
 #[derive(Debug, Serialize)]
 pub struct Undone {
     pub setting: Setting,
     pub rule: String,
     pub was: String,
-    pub outcome: Outcome,
+    pub outcome: UndoOutcome,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum UndoOutcome {
     Settled {
         how: How,
     },
-    /// Another value was set since; it is left as it is, and so is the entry.
+    /// Another value was set since. takt leaves it, and keeps the entry.
     ChangedSince {
         now: String,
         set: String,
     },
-    /// What had the setting is not there: a CPU is offline, an interface was removed. The entry stays, for it may come back.
+    /// The CPU or interface of the setting is gone: offline or removed. The entry stays, since it may come back.
     Gone,
     Refused {
         #[serde(serialize_with = "as_text")]
@@ -83,22 +83,22 @@ impl Fixer {
         Ok(Fixer { journal: Journal::open(&host, dir)?, host, boot_id })
     }
 
-    /// Makes the changes a rule asks for, in order; what is already as wanted is passed over, and so is an interrupt that the
-    /// kernel keeps where it is.
+    /// Makes the changes of a rule, in order. Skips a setting that already has the wanted value, and an interrupt that the
+    /// kernel does not let anybody move.
     ///
     /// # Errors
-    /// The first that could not be made ends it. Those before it stand, recorded.
+    /// Stops at the first change that fails. The changes before it stay in force and are in the journal.
     pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Applied, FixError> {
         apply_each(changes, |change| self.apply_one(rule, scope, change))
     }
 
     fn apply_one(&mut self, rule: &str, scope: &Scope, change: &Change) -> Result<Option<Change>, FixError> {
-        // The value now, not when the change was planned: it is what has to be given back.
+        // The value now, not when the change was planned: undo has to restore this one.
         let was = change.setting.get(&self.host)?;
         if was == change.becomes {
             return Ok(None);
         }
-        // A value that could not be given back stays.
+        // takt does not change a value that it could not restore.
         change.setting.can_be(&was)?;
         change.setting.can_be(&change.becomes)?;
         let entry = Entry {
@@ -120,8 +120,8 @@ impl Fixer {
         Ok(Some(Change { was, ..change.clone() }))
     }
 
-    /// After a change that failed, which may have been before the value was written or behind: only a value that is as it was
-    /// settles the entry. One that nobody asked for gets an entry of its own, by which undo knows it.
+    /// Handles a change that failed, before or after the value was written. Only an unchanged value settles the entry. A value
+    /// that is neither the old nor the new one gets its own entry, so that undo knows it.
     fn not_done(&mut self, entry: Entry) -> Result<(), JournalError> {
         match entry.setting.get(&self.host) {
             Ok(now) if now == entry.was => self.journal.settled(entry.number, How::NotMade),
@@ -130,52 +130,52 @@ impl Fixer {
         }
     }
 
-    /// Changes that stand and are not undone yet, oldest first.
+    /// Changes that are in force and not undone yet, oldest first.
     #[must_use]
     pub fn standing(&self) -> &[Entry] {
         &self.journal.contents.standing
     }
 
-    /// Gives back, newest first, the changes that `which` picks. Doing it again finds nothing left to do.
+    /// Undoes, newest first, the changes that `which` picks. A second call finds nothing left to do.
     pub fn undo(&mut self, which: impl Fn(&Entry) -> bool) -> Vec<Undone> {
         let mut picked: Vec<Entry> = self.standing().iter().filter(|&entry| which(entry)).cloned().collect();
         picked.reverse();
         picked
             .into_iter()
             .map(|entry| {
-                let outcome = self.undo_one(&entry).unwrap_or_else(|error| Outcome::Refused { error });
+                let outcome = self.undo_one(&entry).unwrap_or_else(|error| UndoOutcome::Refused { error });
                 Undone { setting: entry.setting, rule: entry.rule, was: entry.was, outcome }
             })
             .collect()
     }
 
-    fn undo_one(&mut self, entry: &Entry) -> Result<Outcome, FixError> {
+    fn undo_one(&mut self, entry: &Entry) -> Result<UndoOutcome, FixError> {
         let mut how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
             How::Rebooted
         } else {
             entry.setting.can_be(&entry.was)?;
             let now = match entry.setting.get(&self.host) {
-                Err(error) if error.is_gone() => return Ok(Outcome::Gone),
+                Err(error) if error.is_gone() => return Ok(UndoOutcome::Gone),
                 now => now?,
             };
             if now == entry.was {
                 How::AlreadyAsBefore
-            } else if now == entry.becomes || entry.setting.is_half_way(&entry.was, &entry.becomes, &now) {
+            } else if now == entry.becomes {
                 entry.setting.set(&self.host, &entry.was)?;
                 How::Restored
             } else {
-                return Ok(Outcome::ChangedSince { now, set: entry.becomes.clone() });
+                return Ok(UndoOutcome::ChangedSince { now, set: entry.becomes.clone() });
             }
         };
-        // Where the value is as before, too: whoever gave it back may have been killed in between.
+        // Also if the value is as before: the process that restored it may have been killed in between.
         if how != How::Rebooted && self.give_back_along(entry)? {
             how = How::Restored;
         }
         self.journal.settled(entry.number, how)?;
-        Ok(Outcome::Settled { how })
+        Ok(UndoOutcome::Settled { how })
     }
 
-    /// Gives back what the kernel forgot with the change. Answers whether anything was another value.
+    /// Restores what the kernel forgot with the change. Returns whether any value was different.
     fn give_back_along(&self, entry: &Entry) -> Result<bool, FixError> {
         let mut restored = false;
         for Along { setting, was } in &entry.along {
@@ -255,7 +255,7 @@ mod tests {
             self.fixer().apply("rule", &Scope::Host, &[change(becomes)]).map(|applied| applied.made)
         }
 
-        fn undo(&self) -> Vec<Outcome> {
+        fn undo(&self) -> Vec<UndoOutcome> {
             self.fixer().undo(|_| true).into_iter().map(|undone| undone.outcome).collect()
         }
 
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(world.apply("500").unwrap()[0].was, "100");
         assert_eq!(world.value(), "500");
         assert!(world.apply("500").unwrap().is_empty(), "already as wanted");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]));
         assert_eq!(world.value(), "100");
         assert!(world.undo().is_empty());
     }
@@ -291,13 +291,13 @@ mod tests {
         world.tree.put(RMEM, "777\n");
         let undone = world.undo();
         assert!(
-            matches!(&undone[..], [Outcome::ChangedSince { now, set }] if now == "777" && set == "500"),
+            matches!(&undone[..], [UndoOutcome::ChangedSince { now, set }] if now == "777" && set == "500"),
             "{undone:?}"
         );
         assert_eq!(world.value(), "777");
         // Taken back by hand, it is settled; nothing is written.
         world.tree.put(RMEM, "100\n");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::AlreadyAsBefore }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::AlreadyAsBefore }]));
         assert!(world.undo().is_empty());
     }
 
@@ -306,7 +306,7 @@ mod tests {
         let world = World::new();
         world.apply("500").unwrap();
         world.tree.put(BOOT, "second\n");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Rebooted }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Rebooted }]));
         assert_eq!(world.value(), "500", "whoever set it at the new start meant it");
     }
 
@@ -330,7 +330,7 @@ mod tests {
         assert!(matches!(error, FixError::Setting(SettingError::Read { .. })), "{error}");
         // The one before it stands, and is recorded.
         assert_eq!(world.fixer().standing().len(), 1);
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]));
     }
 
     #[test]
@@ -362,11 +362,14 @@ mod tests {
             assert_eq!(fixer.standing().len(), standing, "{found:?}");
             drop(fixer);
             if found.is_none() {
-                assert!(matches!(world.undo()[..], [Outcome::Gone]));
+                assert!(matches!(world.undo()[..], [UndoOutcome::Gone]));
                 world.tree.put(RMEM, "500\n");
             }
             let undone = world.undo();
-            assert!(undone.iter().all(|outcome| matches!(outcome, Outcome::Settled { .. })), "{found:?}: {undone:?}");
+            assert!(
+                undone.iter().all(|outcome| matches!(outcome, UndoOutcome::Settled { .. })),
+                "{found:?}: {undone:?}"
+            );
             assert_eq!((world.value().as_str(), world.fixer().standing().len()), ("100", 0), "{found:?}");
         }
     }
@@ -399,7 +402,7 @@ mod tests {
         forge("root::0:0::/:/bin/sh\n");
         let undone = world.undo();
         assert!(
-            matches!(&undone[..], [Outcome::Refused { error: FixError::Setting(SettingError::Value { .. }) }]),
+            matches!(&undone[..], [UndoOutcome::Refused { error: FixError::Setting(SettingError::Value { .. }) }]),
             "{undone:?}"
         );
         assert_eq!(world.value(), "100");
@@ -409,11 +412,11 @@ mod tests {
         let (file, folder) = (world.tree.host().path(RMEM), world.tree.host().path("/proc/sys/net/core"));
         std::fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink(&victim, &file).unwrap();
-        assert!(matches!(world.undo()[..], [Outcome::Gone]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Gone]));
         std::fs::remove_dir_all(&folder).unwrap();
         std::fs::rename(&victim, place.path().join("rmem_max")).unwrap();
         std::os::unix::fs::symlink(place.path(), &folder).unwrap();
-        assert!(matches!(world.undo()[..], [Outcome::Gone]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Gone]));
         assert_eq!(std::fs::read_to_string(place.path().join("rmem_max")).unwrap(), "100\n");
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nor is anything made there");
     }
@@ -430,18 +433,6 @@ mod tests {
     }
 
     #[test]
-    fn huge_pages_that_a_signal_stopped_half_way_are_given_back() {
-        let (tree, state) = (Tree::new().with("/proc/sys/vm/nr_hugepages", "0\n"), tempfile::tempdir().unwrap());
-        let pages = Setting::Sysctl("vm.nr_hugepages".to_owned());
-        let change = Change { setting: pages.clone(), was: String::new(), becomes: "64".to_owned() };
-        let mut fixer = Fixer::open(tree.host(), state.path()).unwrap();
-        fixer.apply("rule", &Scope::Host, &[change]).unwrap();
-        tree.put("/proc/sys/vm/nr_hugepages", "40\n");
-        assert!(matches!(fixer.undo(|_| true)[0].outcome, Outcome::Settled { how: How::Restored }));
-        assert_eq!(pages.get(&tree.host()).unwrap(), "0");
-    }
-
-    #[test]
     fn what_is_gone_keeps_its_entry_and_the_rest_is_given_back() {
         let world = World::new();
         world.tree.put("/sys/x", "a\n");
@@ -450,10 +441,10 @@ mod tests {
         let other = Change { setting, was: String::new(), becomes: "b".to_owned() };
         world.fixer().apply("rule", &Scope::Host, &[other]).unwrap();
         std::fs::remove_file(world.tree.host().path("/sys/x")).unwrap();
-        assert!(matches!(world.undo()[..], [Outcome::Gone, Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Gone, UndoOutcome::Settled { how: How::Restored }]));
         assert_eq!((world.value().as_str(), world.fixer().standing().len()), ("100", 1));
         world.tree.put("/sys/x", "b\n");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]), "it has come back");
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]), "it has come back");
     }
 
     const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
@@ -477,7 +468,7 @@ mod tests {
         assert_eq!(read(GOVERNOR).as_deref(), Some("performance"));
         // As the kernel has it when the governor comes back: anew.
         world.tree.put(TUNABLE, "1000\n");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]));
         assert_eq!((read(GOVERNOR).as_deref(), read(TUNABLE).as_deref()), (Some("schedutil"), Some("500")));
         assert!(world.undo().is_empty());
     }
@@ -487,7 +478,7 @@ mod tests {
         let world = governed();
         world.tree.put(GOVERNOR, "schedutil\n");
         world.tree.put(TUNABLE, "1000\n");
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]));
         assert_eq!(world.tree.host().read_opt(TUNABLE).as_deref(), Some("500"));
     }
 
@@ -496,12 +487,12 @@ mod tests {
         let world = governed();
         world.tree.put(GOVERNOR, "powersave\n");
         world.tree.put(TUNABLE, "1000\n");
-        assert!(matches!(world.undo()[..], [Outcome::ChangedSince { .. }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::ChangedSince { .. }]));
         assert_eq!(world.tree.host().read_opt(TUNABLE).as_deref(), Some("1000"));
         // And tunables that are not there any more keep nobody from the rest.
         world.tree.put(GOVERNOR, "performance\n");
         std::fs::remove_file(world.tree.host().path(TUNABLE)).unwrap();
-        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert!(matches!(world.undo()[..], [UndoOutcome::Settled { how: How::Restored }]));
         assert_eq!(world.tree.host().read_opt(GOVERNOR).as_deref(), Some("schedutil"));
     }
 
@@ -548,14 +539,14 @@ mod tests {
             let bytes = std::fs::read(&path).unwrap();
             let length = (bytes.len() as f64 * cut) as usize;
             std::fs::write(&path, &bytes[..length]).unwrap();
-            // What the killed run had done: all whole entries, or all but the last of them.
+            // Changes of the killed run: all whole entries, or all but the last of them.
             let standing = journal::read(&Host::this(), world.state.path()).unwrap().standing;
             for done in [standing.len(), standing.len().saturating_sub(1)] {
                 std::fs::write(&path, &bytes[..length]).unwrap();
                 let value = standing[..done].last().map_or("100", |entry| &entry.becomes);
                 world.tree.put(RMEM, value);
                 for outcome in world.undo() {
-                    prop_assert!(matches!(outcome, Outcome::Settled { .. }), "{:?}", outcome);
+                    prop_assert!(matches!(outcome, UndoOutcome::Settled { .. }), "{:?}", outcome);
                 }
                 prop_assert_eq!(world.value(), "100");
             }

@@ -1,9 +1,9 @@
-//! What in a host stands between a radio and its deadline, what it costs, and the change that mends it.
+//! Finds what on a host keeps a radio from its deadlines, says what it costs, and fixes it.
 //!
-//! A [`Rule`] is data: why it hurts, how to look, what it costs, what mends it. [`examine`] looks and changes nothing.
-//! A [`Fixer`] makes changes and takes them back: each is in the [`journal`], on disk, before the setting is written,
-//! so that neither `kill -9` nor a full disk leaves a change nobody knows of. Undo is not code of a rule; it is the old
-//! value, recorded.
+//! A [`Rule`] is data: why something hurts, how to look, what it costs, and how to fix it. [`examine`] looks and changes
+//! nothing. A [`Fixer`] makes changes and undoes them. It writes each change to the [`journal`], on disk, before it writes
+//! the setting. So neither `kill -9` nor a full disk leaves an unrecorded change. A rule has no code for undo: undo restores
+//! the recorded old value.
 //!
 //! ```
 //! use takt_host::Host;
@@ -25,9 +25,9 @@ mod setting;
 
 pub use card::CardFact;
 pub use diagnosis::{Cost, Diagnosis, FixKind, FixOffer, Verdict, examine};
-pub use fixer::{Applied, FixError, Fixer, Outcome, Undone};
+pub use fixer::{Applied, FixError, Fixer, UndoOutcome, Undone};
 pub use page::{explain, page};
-pub use rule::{Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic, Ways};
+pub use rule::{Finding, Fix, Instructions, KernelRange, Measure, Probe, Proof, Rule, Topic};
 pub use rules::RULES;
 pub use setting::{Change, Setting, SettingError};
 

@@ -17,7 +17,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a library's fix says where the same call needs root's rights. The program knows what was typed and puts that call
+/// Fix that a library gives if the same call needs root's rights. The program knows what was typed and puts that call
 /// in place of these words: [`sudo_again`].
 pub const WITH_SUDO: &str = "run this command with sudo";
 

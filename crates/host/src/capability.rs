@@ -1,4 +1,4 @@
-//! What this process is permitted beyond an ordinary user: capabilities(7).
+//! Permissions of this process beyond an ordinary user: capabilities(7).
 
 pub use rustix::thread::CapabilitySet;
 

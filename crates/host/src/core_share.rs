@@ -1,26 +1,26 @@
 //! How much of a core an ordinary thread gets, and who has the rest.
 //!
-//! A thread of ordinary priority works on each core for a while without a pause. What of that time its own clock does not show
-//! others had: interrupts and the hypervisor by the kernel's account, the rest other programs.
+//! A thread of ordinary priority works on each core for a while without a pause. Others had the time that its own clock does not
+//! show. The kernel accounts for interrupts and the hypervisor; other programs had the rest.
 
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use takt_base::shown::percent;
-use takt_base::{Clock, MonoNs, WallClock};
+use takt_base::{Clock, WallClock};
 
 use crate::accounting::CpuClasses;
 use crate::affinity::pin_self;
 use crate::proc::{self, stat};
+use crate::thread_clock::ThreadClock;
 use crate::{Host, ReadError};
 
 /// Below this share a core has no room for a radio's program: half of it goes to one at an N200's full rate.
 const ROOM: f64 = 0.6;
 
-/// What an ordinary thread got of a core, shares of the time from 0 to 1.
+/// The share of a core that an ordinary thread got, and the shares of others, 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoreShare {
     pub cpu: usize,
@@ -70,18 +70,13 @@ pub fn measure(cores: &[usize], span: Duration) -> Result<Vec<CoreShare>, ReadEr
 
 /// The share of the time in which the calling thread ran.
 fn share_of(span: Duration) -> f64 {
-    let (begun, own) = (WallClock.now(), own_ns());
-    let until: MonoNs = begun + span;
+    let (clock, until) = (ThreadClock::of_this_thread(), WallClock.now() + span);
+    let begun = clock.now();
     while WallClock.now() < until {
         std::hint::spin_loop();
     }
-    let ran_ns = own_ns().saturating_sub(own) as f64;
-    (ran_ns / (WallClock.now() - begun).as_nanos().max(1) as f64).min(1.0)
-}
-
-fn own_ns() -> u64 {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+    let since = clock.now().since(&begun);
+    (since.ran_ns as f64 / since.passed_ns.max(1) as f64).min(1.0)
 }
 
 fn of(cpu: usize, got: f64, classes: &CpuClasses) -> CoreShare {
@@ -98,15 +93,8 @@ mod tests {
 
     #[test]
     fn what_a_thread_did_not_get_others_had() {
-        let classes = CpuClasses { user_ns: 600, irq_ns: 100, softirq_ns: 100, steal_ns: 200, ..CpuClasses::default() };
-        let scaled = |n: u64| n * 1_000_000;
-        let classes = CpuClasses {
-            user_ns: scaled(classes.user_ns),
-            irq_ns: scaled(classes.irq_ns),
-            softirq_ns: scaled(classes.softirq_ns),
-            steal_ns: scaled(classes.steal_ns),
-            ..classes
-        };
+        let [user_ns, irq_ns, softirq_ns, steal_ns] = [600, 100, 100, 200].map(|ms: u64| ms * 1_000_000);
+        let classes = CpuClasses { user_ns, irq_ns, softirq_ns, steal_ns, ..CpuClasses::default() };
         let share = of(1, 0.3, &classes);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(near(share.interrupts, 0.2) && near(share.stolen, 0.2) && near(share.others, 0.3), "{share:?}");

@@ -1,4 +1,4 @@
-//! Who stopped a core, where no tracer says it: from counters that every kernel has.
+//! Cause of a stopped core, where no tracer says it: from counters that every kernel has.
 //!
 //! As the kernel's `osnoise` tracer reasons: a stop of a core in which no interrupt, no soft interrupt and no thread of this
 //! kernel ran is the machine's (a hypervisor's); anything else is this host's. A thread that comes before every other wakes
@@ -28,7 +28,7 @@ use crate::{Host, ReadError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// What is below this kernel.
+    /// The layer below this kernel.
     Machine,
     Interrupts,
     SoftInterrupts,
@@ -52,7 +52,7 @@ pub struct CoreCounters {
     pub classes: CpuClasses,
     pub interrupts: u64,
     pub soft_interrupts: u64,
-    /// What its `migration` thread executed; `None`: it does not show, as in a container.
+    /// Time that its `migration` thread executed; `None`: it does not show, as in a container.
     pub stopper_ns: Option<u64>,
 }
 
@@ -129,7 +129,7 @@ pub struct Delay {
     pub all_cores_ns: Option<u64>,
 }
 
-/// What two readings of its core, before and after, say of a delayed thread.
+/// Judgement of a delayed thread by two readings of its core, before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
     pub cause: Cause,
@@ -170,8 +170,8 @@ pub fn judge(delay: &Delay, span_ns: u64, before: &CoreCounters, after: &CoreCou
     Judgement { cause, machine_ns }
 }
 
-/// What this host did on a core most of the time: by the ticks of each class, or else, if less than a tick passed in all, by the
-/// number of interrupts.
+/// Activity of this host on a core most of the time, by the ticks of each class. If less than a tick passed in all, the
+/// number of interrupts decides.
 fn of_this_host(span_ns: u64, classes: &CpuClasses, before: &CoreCounters, after: &CoreCounters) -> Cause {
     let threads_ns = classes.user_ns.saturating_add(classes.nice_ns).saturating_add(classes.system_ns);
     let many = span_ns.div_ceil(1_000_000).saturating_mul(MANY_A_MS);

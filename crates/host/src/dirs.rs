@@ -1,4 +1,4 @@
-//! Where takt keeps what must outlive a run.
+//! Folders for what must outlive a run.
 //!
 //! | folder | root | others | holds |
 //! | --- | --- | --- | --- |
@@ -38,7 +38,7 @@ pub fn run_dir() -> PathBuf {
     named_or("TAKT_RUN_DIR", "/run/takt", of_user)
 }
 
-/// Where runs keep files that only they need, each in a folder of its own: bundles of containers, images of guests.
+/// Folder of files that only runs need, each in one of its own: bundles of containers, images of guests.
 #[must_use]
 pub fn scratch_dir() -> PathBuf {
     run_dir().join(SCRATCH)

@@ -29,7 +29,7 @@ impl Family {
         kin.split_whitespace().find_map(named).unwrap_or(Family::Other)
     }
 
-    /// What installs a package that is called so by Debian and Ubuntu, and so by Fedora.
+    /// Command that installs a package that is called so by Debian and Ubuntu, and so by Fedora.
     #[must_use]
     pub fn install(self, debian: &str, fedora: &str) -> String {
         match self {
@@ -40,7 +40,7 @@ impl Family {
     }
 }
 
-/// What it calls itself for people: `Debian GNU/Linux 12 (bookworm)`.
+/// Its own name for people: `Debian GNU/Linux 12 (bookworm)`.
 pub(crate) fn pretty_name(host: &Host) -> Option<String> {
     value(&os_release(host)?, "PRETTY_NAME")
 }

@@ -1,12 +1,15 @@
-//! Signals that ask a program to end: the first stops it in good order, a later one ends it at once.
+//! How a program ends: the first signal stops it in good order, a later one ends it at once, and a killed one has to run for that.
 
 use std::io;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 
+use crate::host::Host;
+use crate::policy::{Policy, set_policy};
 use crate::sys::signal::on_signal;
 
 /// Signals closer than this are one request. `timeout` signals its child and then the child's whole group; a person does
@@ -44,7 +47,27 @@ pub fn stop_or_end(signals: &[i32], stop: &Stop) -> io::Result<()> {
     Ok(())
 }
 
-/// What a signal asks for, given those before it.
+/// Kills a child, which is to be waited for.
+///
+/// A killed thread has to run once more to end. A thread of real-time priority that another one of higher priority keeps from its
+/// core gets no time for that; an ordinary one does, since the kernel keeps some for those. So all threads of the child become
+/// ordinary first. One that is not ours to change keeps its priority.
+///
+/// # Errors
+/// As [`Child::kill`].
+pub fn kill(child: &mut Child) -> io::Result<()> {
+    give_way(child.id());
+    child.kill()
+}
+
+/// Gives every thread of a process ordinary priority, as far as it may be given.
+pub(crate) fn give_way(pid: u32) {
+    for thread in Host::this().list(&format!("/proc/{pid}/task")) {
+        let _refused_or_gone = thread.parse().map(|tid| set_policy(tid, Policy::Other { nice: 0 }));
+    }
+}
+
+/// Meaning of a signal, given those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     /// It is the first.
@@ -75,7 +98,23 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+    use crate::policy::policy;
+
+    #[test] // an emulator at FIFO 10 beside threads at RR 49 could not be killed until those ended
+    fn a_process_that_gives_way_has_no_thread_of_real_time_priority() {
+        let mut sleeps = Command::new("sleep").arg("600").spawn().expect("every machine has it");
+        let given = set_policy(sleeps.id(), Policy::Fifo { priority: 1 });
+        give_way(sleeps.id());
+        let left = policy(sleeps.id());
+        kill(&mut sleeps).and_then(|()| sleeps.wait()).expect("ours");
+        match given {
+            Ok(()) => assert_eq!(left.expect("it was there"), Policy::Other { nice: 0 }),
+            Err(refused) => takt_testing::skip(format!("it needs real-time priority to lose it: {refused}")),
+        }
+    }
 
     #[test]
     fn two_signals_at_once_are_one_request_and_one_a_second_later_ends() {

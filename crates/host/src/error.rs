@@ -1,4 +1,4 @@
-//! What can go wrong when a host is read.
+//! Errors of reading a host.
 
 use std::io;
 

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 pub const WORDS: usize = 32;
 /// Words of `ethtool_rxnfc`, in front of its table and with what pads it.
 pub const RULE_WORDS: usize = 48;
-/// Where `ethtool_rxnfc` says how long its table is; the table follows.
+/// Word of `ethtool_rxnfc` that gives the length of its table; the table follows.
 pub const RULES: usize = 46;
 /// Words of `ethtool_rxfh_indir` in front of its table; the last of them says how long that is.
 pub const TABLE: usize = 2;
@@ -18,7 +18,7 @@ pub const TABLE: usize = 2;
 /// `SIOCETHTOOL` of linux/sockios.h.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
-/// What is requested: the number in linux/ethtool.h.
+/// The request: the number in linux/ethtool.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Command {
@@ -31,7 +31,6 @@ pub enum Command {
     SetTxChecksum = 0x17,
     SetTso = 0x1f,
     GetFlags = 0x25,
-    SetFlags = 0x26,
     SetGro = 0x2c,
     GetRings = 0x2d,
     CountRules = 0x2e,

@@ -8,8 +8,8 @@ use crate::host::Host;
 use crate::proc::status;
 use crate::topology::Topology;
 
-/// What sets one host apart from another as far as timing goes. Every record carries one. What a host does not show is
-/// `None`, never a guess.
+/// Facts that set one host apart from another as far as timing goes. Every record carries one. A fact that a host does
+/// not show is `None`, never a guess.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     pub hostname: Option<String>,
@@ -41,7 +41,7 @@ pub struct Fingerprint {
     /// Changes with each start of the machine.
     pub boot_id: Option<String>,
     pub virtualisation: Virtualisation,
-    /// What wraps this process, `docker` for one.
+    /// Wrapper of this process, `docker` for one.
     pub container: Option<String>,
 }
 
@@ -144,8 +144,8 @@ fn cpuinfo(host: &Host, name: &str) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
-/// What the maker of the processor calls it. A program of another instruction set is translated, and its processor is what the
-/// translator makes of this one: `aarch64 on AMD EPYC`.
+/// The maker's name for the processor. A program of another instruction set is translated, and its processor is what
+/// the translator makes of this one: `aarch64 on AMD EPYC`.
 fn cpu_model(host: &Host, instruction_set: &str) -> Option<String> {
     // x86; then what some ARM and RISC-V kernels print.
     let model = ["model name", "Model", "uarch", "Processor"].iter().find_map(|name| cpuinfo(host, name));

@@ -1,5 +1,6 @@
-//! What a machine's firmware says about a hypervisor, where no instruction of the processor tells it: an ARM has no CPUID, and its
-//! `/proc/cpuinfo` no flag. The device tree and the tables of the BIOS (DMI) are where `systemd-detect-virt` looks too.
+//! Facts of a machine's firmware about a hypervisor, where no instruction of the processor tells it. An ARM has no
+//! CPUID, and its `/proc/cpuinfo` no flag. The device tree and the tables of the BIOS (DMI) are where
+//! `systemd-detect-virt` looks too.
 
 use crate::fingerprint::Virtualisation;
 use crate::host::Host;

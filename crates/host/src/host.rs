@@ -62,7 +62,7 @@ impl Host {
         self
     }
 
-    /// What a recorded host answers to a request for `SCHED_FIFO`.
+    /// Sets a recorded host's answer to a request for `SCHED_FIFO`.
     #[must_use]
     pub fn answering_fifo(mut self, attempt: FifoAttempt) -> Host {
         self.fifo_attempt = Some(attempt);
@@ -118,8 +118,8 @@ impl Host {
         self.waited.set(true);
     }
 
-    /// Where `path` (absolute, as on the host itself) is found. On a recorded host its links may lead out of there: what is read
-    /// and written goes through [`read`](Host::read) and [`write`](Host::write), which stay inside.
+    /// Path on this host of `path` (absolute, as on the host itself). On a recorded host its links may lead out of
+    /// there: what is read and written goes through [`read`](Host::read) and [`write`](Host::write), which stay inside.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.tree().join(path.trim_start_matches('/'))

@@ -49,11 +49,11 @@ pub fn latency_limit_us(host: &Host) -> Option<u32> {
 #[non_exhaustive]
 pub enum LatencyError {
     /// Only root may, unless the file was given to others.
-    #[error("limiting how deep processors sleep needs write access to /dev/cpu_dma_latency, which belongs to root")]
+    #[error("limiting how deep idle cores sleep needs write access to /dev/cpu_dma_latency, which belongs to root")]
     NotPermitted,
-    #[error("there is no /dev/cpu_dma_latency: a kernel without CPU_IDLE, or a container")]
+    #[error("there is no /dev/cpu_dma_latency: the kernel lacks CPU_IDLE, or this is a container")]
     NotThere,
-    #[error("limiting how deep processors sleep at /dev/cpu_dma_latency")]
+    #[error("limiting how deep idle cores sleep at /dev/cpu_dma_latency")]
     Io(#[source] io::Error),
 }
 
@@ -98,7 +98,7 @@ impl LatencyLimit {
 
 const LATENCY: &str = "/dev/cpu_dma_latency";
 
-/// What processors do while nothing runs on them.
+/// State of processors while nothing runs on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Idle {
@@ -124,7 +124,7 @@ impl FromStr for Idle {
         match text {
             "sleep" => Ok(Idle::Sleep),
             "poll" => Ok(Idle::Poll),
-            _ => Err(format!("`{text}` is nothing that an idle CPU does; it can sleep or poll")),
+            _ => Err(format!("`{text}` is not what an idle core can do; expected: sleep or poll")),
         }
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!("poll".parse(), Ok(Idle::Poll));
         assert_eq!(
             "halt".parse::<Idle>().unwrap_err(),
-            "`halt` is nothing that an idle CPU does; it can sleep or poll"
+            "`halt` is not what an idle core can do; expected: sleep or poll"
         );
         match Idle::Poll.request() {
             Ok(limit) => {

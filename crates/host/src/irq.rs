@@ -12,7 +12,7 @@ use crate::proc::cpu_list;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Irq {
     pub number: u32,
-    /// Who handles it, as `/proc/interrupts` says: `virtio1-input.0`.
+    /// Its handler, as `/proc/interrupts` has it: `virtio1-input.0`.
     pub name: String,
     pub allowed: Vec<usize>,
     /// CPUs it is sent to; empty if the kernel does not say.

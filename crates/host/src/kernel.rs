@@ -1,4 +1,4 @@
-//! What the running kernel is, as far as punctuality goes: pre-emption, clock tick, slice, real-time throttling.
+//! Facts of the running kernel, as far as punctuality goes: pre-emption, clock tick, slice, real-time throttling.
 //!
 //! Each reader says `None` where the kernel does not say; nothing is guessed from a version.
 

@@ -5,10 +5,12 @@
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`slice`](mod@slice), [`capability`] | what makes a thread punctual, and why it was refused |
+//! | [`placement`] | CPUs and policy of a thread together, as a user asks for them |
 //! | [`timer`] | waiting until an instant: sleeping, spinning, or one after the other |
 //! | [`kernel`], [`idle`], [`irq`], [`isolation`] | what of the kernel decides about punctuality, and how deep processors sleep |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
+//! | [`tun`] | an interface whose packets this program reads and writes |
 //! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
 //! | [`steering`] | receive queues of a card for one program's datagrams |
 //! | [`thread_clock`], [`core_stop`], [`core_watch`] | that a core stood still, and who stopped it |
@@ -51,6 +53,7 @@ pub mod leftovers;
 pub mod lock;
 pub mod memory;
 pub mod namespace;
+pub mod placement;
 pub mod policy;
 pub mod proc;
 pub mod quota;
@@ -62,6 +65,7 @@ pub mod thread_clock;
 pub mod timer;
 pub mod topology;
 pub mod trusted;
+pub mod tun;
 pub mod user;
 pub mod user_namespace;
 

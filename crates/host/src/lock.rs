@@ -61,7 +61,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let open = || File::create(folder.path().join("lock")).unwrap();
         let locked = LockedFile::try_now(open()).unwrap().unwrap();
-        // What a child has until it becomes its own program.
+        // A child has this until it becomes its own program.
         let copy = locked.try_clone().unwrap();
         assert!(LockedFile::try_now(open()).unwrap().is_err(), "locked");
         drop(locked);

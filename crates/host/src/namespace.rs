@@ -19,7 +19,7 @@ pub enum NamespaceError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} is no network namespace")]
+    #[error("{path} is not a network namespace")]
     NotANamespace { path: PathBuf },
     /// `CAP_SYS_ADMIN` is missing.
     #[error("network namespaces need CAP_SYS_ADMIN, which this process lacks")]
@@ -110,7 +110,7 @@ pub fn set_forwarding(on: bool) -> io::Result<()> {
     std::fs::write("/proc/sys/net/ipv4/ip_forward", if on { "1" } else { "0" })
 }
 
-/// Where `ip netns` keeps named namespaces; takt's lie there too, so that `ip netns exec` works on them.
+/// Folder in which `ip netns` keeps named namespaces; takt's lie there too, so that `ip netns exec` works on them.
 pub const NAMED_DIR: &str = "/run/netns";
 
 /// Whether `name` is one that takt gives: `takt-`, then letters, digits, `-`, `_`, `.`; no path can hide in it.

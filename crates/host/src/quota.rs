@@ -109,7 +109,7 @@ impl CpuQuota {
 
 impl Drop for CpuQuota {
     fn drop(&mut self) {
-        // What can't be removed now (something in it lives) is found by `clean`.
+        // A group that can't be removed now (something in it lives) is found by `clean`.
         let _ = remove_control_group(&self.name);
     }
 }

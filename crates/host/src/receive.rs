@@ -1,9 +1,9 @@
 //! How an interface of the calling thread's network namespace receives: what it leaves to the kernel, and which thread works
 //! it off.
 //!
-//! What a virtual pair receives is worked off in the context of whoever sends, and charged to him. With generic receive
-//! offload on it has a queue of its own (NAPI), and with that threaded, a kernel thread of its own, `napi/INTERFACE-ID`, whose
-//! processor time is known and whose policy can be set like that of any other thread.
+//! Frames that a virtual pair receives are worked off in the context of whoever sends, and charged to him. With generic
+//! receive offload on it has a queue of its own (NAPI), and with that threaded, a kernel thread of its own,
+//! `napi/INTERFACE-ID`, whose processor time is known and whose policy can be set like that of any other thread.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use crate::ethtool::{Command, WORDS, request};
 
-/// What an interface may do in place of the protocol code.
+/// Work that an interface may do in place of the protocol code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
     /// Received frames of one flow are joined (`gro`). On a virtual pair it is what gives it a queue.

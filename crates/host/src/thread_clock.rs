@@ -1,4 +1,4 @@
-//! What the calling thread's own clock says of the core it runs on.
+//! State of a core by the clock of the thread that runs on it.
 //!
 //! A thread's CPU clock stands still while the hypervisor has taken the core away: the kernel subtracts what was stolen, to
 //! the microsecond, where `CONFIG_PARAVIRT_TIME_ACCOUNTING` is built in and the hypervisor tells. So time that passed
@@ -51,6 +51,13 @@ impl ThreadClock {
         ThreadClock { schedstat: File::open("/proc/thread-self/schedstat").ok(), stays: PhantomData }
     }
 
+    /// For how long this thread has run since it began.
+    #[must_use]
+    pub fn ran(&self) -> Duration {
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::from_nanos(cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs())
+    }
+
     /// This instant; three system calls.
     #[must_use]
     pub fn now(&self) -> Moment {
@@ -87,7 +94,7 @@ impl ThreadClock {
     }
 }
 
-/// What became of the time between two instants of a thread.
+/// Division of the time between two instants of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub passed_ns: u64,

@@ -28,8 +28,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the topology of `host`. What a virtual machine hides is filled with the plainest assumption: each CPU a core
-    /// of its own, one node.
+    /// Reads the topology of `host`. Facts that a virtual machine hides are filled with the plainest assumption: each
+    /// CPU a core of its own, one node.
     pub fn read(host: &Host) -> Result<Topology, ReadError> {
         let path = format!("{CPUS}/online");
         let text = host.read(&path)?;

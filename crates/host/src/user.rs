@@ -1,4 +1,4 @@
-//! Who this process belongs to, and who typed `sudo`.
+//! Owner of this process, and who typed `sudo`.
 
 use std::env;
 

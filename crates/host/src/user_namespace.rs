@@ -1,4 +1,5 @@
-//! What keeps an ordinary user from a user namespace in which network namespaces, mounts and interfaces can be made.
+//! Barriers that keep an ordinary user from a user namespace in which network namespaces, mounts and interfaces can be
+//! made.
 //!
 //! | setting | who sets it | what happens |
 //! | --- | --- | --- |
@@ -16,7 +17,7 @@ pub struct Barrier {
     pub value: i64,
     /// One that does not.
     pub opens: i64,
-    /// What it does, in a few words.
+    /// Its effect, in a few words.
     pub does: &'static str,
 }
 

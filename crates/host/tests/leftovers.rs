@@ -79,7 +79,7 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
     dead.starts(&marked.program()).unwrap();
     let mut recorded = Sleeper::new(None);
     let _recorded = dead.will_create(recorded.leftover()).unwrap();
-    // What a kill does: the lock goes, the record stays.
+    // A kill does this: the lock goes, the record stays.
     drop((dead, _recorded));
 
     let cleaned = registry.clean().unwrap();
@@ -92,7 +92,7 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
     assert!(again.removed.is_empty() && again.kept.is_empty(), "{again:?}");
 }
 
-/// What a foreign program leaves running for others inherits the mark and is no part of the run.
+/// A process that a foreign program leaves running for others inherits the mark and is no part of the run.
 #[test]
 fn a_process_that_only_inherited_the_mark_is_listed_and_left_alone() {
     let (_dir, registry) = registry();

@@ -1,19 +1,19 @@
-//! What a journal tells of: a change that was about to be made, and why it needs no more undoing.
+//! The entries of a journal: a change that was about to be made, and why it needs no undoing any more.
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting::Setting;
 
-/// How long a change is meant to stay.
+/// How long a change should stay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Until `takt doctor --undo` or a reboot.
     Host,
-    /// Of one run, a proof, which gives back what is not to stay; if it was killed, its guard does, and if that was killed too,
-    /// `takt doctor --undo`. What is to stay stays as [`Scope::Host`] does.
+    /// During one proof, which undoes it at the end. If the proof was killed, its guard undoes it; if that was killed too,
+    /// `takt doctor --undo` does. A change that the owner keeps stays like one of [`Scope::Host`].
     Run {
-        /// No other run has it.
+        /// Unique to this run.
         id: String,
     },
 }
@@ -22,28 +22,28 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub number: u64,
-    /// When, milliseconds since 1970.
+    /// Time, milliseconds since 1970.
     pub unix_ms: u64,
-    /// Which start of the machine; a later one has all settings anew.
+    /// The boot; the next boot resets all settings.
     pub boot_id: Option<String>,
     pub rule: String,
     pub scope: Scope,
     pub setting: Setting,
     pub was: String,
     pub becomes: String,
-    /// What the kernel forgets where the setting changes, as a frequency governor's tunables: given back behind `was`.
+    /// Settings that the kernel forgets with this change, such as a governor's tunables. Undo restores them after `was`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub along: Vec<Along>,
 }
 
-/// A setting that exists only while another one has its old value, and what it was.
+/// A setting that exists only while another one has its old value, and its own old value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Along {
     pub setting: Setting,
     pub was: String,
 }
 
-/// Why an entry needs no more undoing.
+/// Why an entry needs no undoing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -51,6 +51,6 @@ pub enum How {
     /// The old value was found: the change was never made, or another program took it back.
     AlreadyAsBefore,
     NotMade,
-    /// The machine was started anew, and with it went the change.
+    /// The host was rebooted, which undid the change.
     Rebooted,
 }

@@ -1,4 +1,4 @@
-//! Why a journal cannot be used.
+//! Errors of the journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use takt_host::trusted::TrustError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The folder or the journal is not this user's own.
+    /// The folder or the journal belongs to another user.
     #[error(transparent)]
     Untrusted(#[from] TrustError),
     #[error("{doing} journal {path}")]
@@ -22,7 +22,7 @@ pub enum JournalError {
     },
     #[error("another takt is changing settings: it holds {path}")]
     Busy { path: PathBuf },
-    #[error("{path} line 1 does not begin a takt journal")]
+    #[error("{path} line 1 is not the header of a takt journal")]
     Foreign { path: PathBuf },
     #[error("{path} is a journal of version {version}; this takt reads version 1")]
     Version { path: PathBuf, version: u32 },
@@ -42,7 +42,7 @@ impl JournalError {
             JournalError::Untrusted(error) => error.fix(),
             JournalError::Busy { .. } => Some("wait for it to end, then try again".to_owned()),
             JournalError::Foreign { path } | JournalError::Corrupt { path, .. } => Some(format!(
-                "look at it, undo by hand what it tells of (`was` is the old value), then: mv {0} {0}.old",
+                "look at it, undo its changes by hand (`was` is the old value), then: mv {0} {0}.old",
                 path.display()
             )),
             JournalError::Version { .. } => Some("use the takt that wrote it".to_owned()),

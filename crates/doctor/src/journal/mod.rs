@@ -1,4 +1,4 @@
-//! The journal of changed settings: one line a fact, written and synced before the fact.
+//! The journal of changed settings: one line per change, written and synced before the change.
 //!
 //! ```text
 //! {"takt_journal":{"version":1}}
@@ -7,10 +7,9 @@
 //! {"settled":{"number":0,"how":"restored"}}
 //! ```
 //!
-//! A line that was being written when takt or the machine went down lacks its end. What it tells of was not done, for
-//! the setting is changed only after the line is on disk, so reading passes over it and the next line takes its place.
-//! Anything else that is not such a line makes the whole file unusable for takt, which then changes nothing, in it or
-//! in the kernel.
+//! A line lacks its end if takt or the host went down while writing it. Its change was not made, since takt changes a setting
+//! only after the line is on disk. The reader skips it, and the next line replaces it. Any other line that takt does not
+//! understand makes the whole file unusable: takt then changes neither the file nor the kernel.
 
 mod entry;
 mod error;
@@ -29,7 +28,7 @@ pub use text::Contents;
 
 use self::text::{HEADER, Line, parse};
 
-/// The journal, open for changes; nobody else can have it open so.
+/// The journal, open for changes by only one process at a time.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
@@ -44,7 +43,7 @@ pub fn journal_path(dir: &Path) -> PathBuf {
 
 const NAME: &str = "journal.jsonl";
 
-/// Reads what the journal in `dir` says of `host`, without keeping others from writing it. No journal: nothing stands.
+/// Reads the journal of `host` in `dir` without locking it. Without a journal, no change is in force.
 pub fn read(host: &Host, dir: &Path) -> Result<Contents, JournalError> {
     let bytes = match dirs::find_notes(host, dir)? {
         Some(notes) => notes.read(NAME)?,
@@ -53,8 +52,8 @@ pub fn read(host: &Host, dir: &Path) -> Result<Contents, JournalError> {
     bytes.map_or_else(|| Ok(Contents::default()), |bytes| parse(&journal_path(dir), &bytes))
 }
 
-/// The changes of the journal in `dir` that are in force on `host`. Those of an earlier start went with it, and those of
-/// another host, where both share a folder, are not here.
+/// The changes in the journal in `dir` that are in force on `host`. Changes of an earlier boot, and of another host that shares
+/// the folder, are not.
 pub fn in_force(dir: &Path, host: &Host) -> Result<Vec<Entry>, JournalError> {
     let boot_id = boot_id(host);
     let mut standing = read(host, dir)?.standing;
@@ -62,13 +61,13 @@ pub fn in_force(dir: &Path, host: &Host) -> Result<Vec<Entry>, JournalError> {
     Ok(standing)
 }
 
-/// Which start of the machine this is.
+/// The id of this boot.
 pub(crate) fn boot_id(host: &Host) -> Option<String> {
     host.read_opt("/proc/sys/kernel/random/boot_id")
 }
 
 impl Journal {
-    /// Opens the journal of `host` in `dir`, making both if need be, and keeps every other takt out until dropped.
+    /// Opens the journal of `host` in `dir`, creates both if necessary, and locks it until dropped.
     pub(crate) fn open(host: &Host, dir: &Path) -> Result<Journal, JournalError> {
         let notes = dirs::make_notes(host, dir)?;
         let path = journal_path(dir);
@@ -86,7 +85,7 @@ impl Journal {
         Ok(Journal { path, file, contents })
     }
 
-    /// Notes that a setting is about to change, and returns when that is on disk.
+    /// Records that a setting is about to change, and returns when that is on disk.
     pub(crate) fn changes(&mut self, entry: Entry) -> Result<u64, JournalError> {
         let number = self.contents.next;
         let entry = Entry { number, ..entry };
@@ -96,7 +95,7 @@ impl Journal {
         Ok(number)
     }
 
-    /// Notes that an entry needs no more undoing.
+    /// Records that an entry needs no undoing any more.
     pub(crate) fn settled(&mut self, number: u64, how: How) -> Result<(), JournalError> {
         self.append(&Line::Settled { number, how })?;
         self.contents.standing.retain(|entry| entry.number != number);
@@ -113,7 +112,7 @@ impl Journal {
             }
             text.push_str(&serde_json::to_string(line)?);
             text.push('\n');
-            // What was never finished gives way.
+            // Overwrites an unfinished line.
             self.file.set_len(self.contents.end)?;
             self.file.seek(SeekFrom::Start(self.contents.end))?;
             self.file.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! The text of a journal: its lines, and what they say together. Hostile until read.
+//! The text of a journal: its lines, and the state that they add up to. Untrusted input.
 
 use std::path::Path;
 
@@ -20,16 +20,16 @@ pub(super) const HEADER: &str = "{\"takt_journal\":{\"version\":1}}\n";
 pub struct Contents {
     /// Changes not settled, oldest first.
     pub standing: Vec<Entry>,
-    /// Bytes of a last line that was never finished, passed over.
+    /// Bytes of an unfinished last line, which the reader skips.
     pub torn_bytes: usize,
     pub(super) next: u64,
-    /// Where the next line goes.
+    /// The offset of the next line.
     pub(super) end: u64,
     /// The last line lacks its line end although it is whole.
     pub(super) unended: bool,
 }
 
-/// Understands a journal; `path` is for messages.
+/// Parses a journal; `path` is for messages.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, JournalError> {
     let mut contents = Contents::default();
     let mut at = 0usize;

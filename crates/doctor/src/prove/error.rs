@@ -17,7 +17,7 @@ pub enum ProveError {
     NothingToChange { observed: String },
     #[error("this host does not show it: {observed}")]
     NotVisible { observed: String },
-    #[error("{pairs} pairs are not within 2 to 10000")]
+    #[error("{pairs} pairs are outside 2 to 10000")]
     Pairs { pairs: u32 },
     #[error("stopped after {pairs} whole pairs")]
     Stopped { pairs: usize },
@@ -25,13 +25,13 @@ pub enum ProveError {
     Change(#[from] FixError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("starting the guard that gives back after a kill")]
+    #[error("starting the guard that undoes the change after a kill")]
     Guard(#[source] std::io::Error),
     #[error(transparent)]
     Measure(#[from] MeasureError),
     #[error("the rounds can't be compared: {values:?}")]
     Values { values: Vec<Pair> },
-    #[error("{setting} can't be given back its value {was}")]
+    #[error("takt can't set {setting} back to {was}")]
     GiveBack { setting: String, was: String },
 }
 
@@ -42,7 +42,7 @@ impl ProveError {
             ProveError::Change(error) => error.fix(),
             ProveError::Journal(error) => error.fix(),
             ProveError::Measure(error) => error.fix(),
-            ProveError::Pairs { .. } => Some("--pairs 8".to_owned()),
+            ProveError::Pairs { .. } => Some("give --pairs 8".to_owned()),
             ProveError::GiveBack { .. } => Some(call::sudo_takt("doctor --undo")),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! What pairs of rounds say about a change.
+//! The effect of a change, from pairs of rounds.
 
 use crate::Measure;
 use serde::Serialize;
@@ -6,16 +6,16 @@ use takt_stats::{Comparison, Estimate, compare, mean};
 
 use super::Pair;
 
-/// The smallest relative difference of times that is called one.
+/// The smallest relative difference of times that counts.
 const SMALLEST_RATIO: f64 = 0.02;
-/// The smallest difference of shares that is called one.
+/// The smallest difference of shares that counts.
 const SMALLEST_SHARE: f64 = 0.001;
 
-/// What the change does to what was measured; less is better.
+/// The effect of the change on the measured value; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    pub answer: Answer,
-    /// With the change over without it (times), or with it less without it (shares); 95 %.
+    pub answer: ProveAnswer,
+    /// Ratio of with to without the change (times), or difference (shares); 95 %.
     #[serde(flatten)]
     pub size: Size,
 }
@@ -23,22 +23,22 @@ pub struct Gain {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Size {
-    /// With over without, mean over pairs of the ratio's logarithm.
+    /// With divided by without: mean of the ratio's logarithm over pairs.
     Ratio { estimate: Estimate },
-    /// With less without, mean over pairs.
+    /// With minus without: mean over pairs.
     Difference { estimate: Estimate },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ProveAnswer {
     /// The whole interval is on the better side.
     Helps,
     /// The whole interval is on the worse side.
     Harms,
-    /// Whatever it does is too small to matter.
+    /// Any effect is too small to matter.
     Nothing,
-    /// The interval reaches over more than one of these.
+    /// The interval covers more than one of these.
     Unknown,
 }
 
@@ -53,24 +53,24 @@ impl Gain {
         }
         let compared = compare(&a, &b, SMALLEST_RATIO)?;
         let answer = match compared {
-            Comparison::Less { .. } => Answer::Helps,
-            Comparison::More { .. } => Answer::Harms,
-            Comparison::Same { .. } => Answer::Nothing,
-            Comparison::Undecided { .. } => Answer::Unknown,
+            Comparison::Less { .. } => ProveAnswer::Helps,
+            Comparison::More { .. } => ProveAnswer::Harms,
+            Comparison::Same { .. } => ProveAnswer::Nothing,
+            Comparison::Undecided { .. } => ProveAnswer::Unknown,
         };
         Some(Gain { answer, size: Size::Ratio { estimate: compared.ratio() } })
     }
 }
 
-fn of_difference(estimate: &Estimate) -> Answer {
+fn of_difference(estimate: &Estimate) -> ProveAnswer {
     if estimate.high() < -SMALLEST_SHARE {
-        Answer::Helps
+        ProveAnswer::Helps
     } else if estimate.low() > SMALLEST_SHARE {
-        Answer::Harms
+        ProveAnswer::Harms
     } else if estimate.low() >= -SMALLEST_SHARE && estimate.high() <= SMALLEST_SHARE {
-        Answer::Nothing
+        ProveAnswer::Nothing
     } else {
-        Answer::Unknown
+        ProveAnswer::Unknown
     }
 }
 
@@ -78,7 +78,7 @@ fn of_difference(estimate: &Estimate) -> Answer {
 mod tests {
     use super::*;
 
-    fn answer(measure: Measure, pairs: &[(f64, f64)]) -> Answer {
+    fn answer(measure: Measure, pairs: &[(f64, f64)]) -> ProveAnswer {
         let pairs: Vec<Pair> = pairs.iter().map(|&(without, with)| Pair { without, with }).collect();
         Gain::of(measure, &pairs).unwrap().answer
     }
@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn times_are_compared_by_their_ratio() {
         let of = |pairs: &[(f64, f64)]| answer(Measure::WakeUp, pairs);
-        assert_eq!(of(&[(100.0, 50.0), (110.0, 54.0), (90.0, 46.0)]), Answer::Helps);
-        assert_eq!(of(&[(50.0, 100.0), (54.0, 110.0), (46.0, 90.0)]), Answer::Harms);
-        assert_eq!(of(&[(100.0, 100.1), (90.0, 90.0), (80.0, 80.1)]), Answer::Nothing);
-        assert_eq!(of(&[(100.0, 50.0), (50.0, 100.0), (90.0, 90.0)]), Answer::Unknown);
+        assert_eq!(of(&[(100.0, 50.0), (110.0, 54.0), (90.0, 46.0)]), ProveAnswer::Helps);
+        assert_eq!(of(&[(50.0, 100.0), (54.0, 110.0), (46.0, 90.0)]), ProveAnswer::Harms);
+        assert_eq!(of(&[(100.0, 100.1), (90.0, 90.0), (80.0, 80.1)]), ProveAnswer::Nothing);
+        assert_eq!(of(&[(100.0, 50.0), (50.0, 100.0), (90.0, 90.0)]), ProveAnswer::Unknown);
     }
 
     #[test]
@@ -98,21 +98,21 @@ mod tests {
         let pairs = pairs.map(|(without, with)| Pair { without, with });
         let gain = Gain::of(Measure::Datagram, &pairs).unwrap();
         let Size::Ratio { estimate } = gain.size else { panic!("times are compared by their ratio: {gain:?}") };
-        assert_eq!(gain.answer, Answer::Helps);
+        assert_eq!(gain.answer, ProveAnswer::Helps);
         assert!((estimate.point() - 0.75).abs() < 0.001, "{estimate:?}");
         assert!(estimate.low() < 0.75 && 0.75 < estimate.high() && estimate.high() < 0.76, "{estimate:?}");
         // A hundredth is less than anybody would notice, and the interval is narrow.
         let pairs = pairs.map(|pair| Pair { with: pair.without * 0.99, ..pair });
-        assert_eq!(Gain::of(Measure::Datagram, &pairs).unwrap().answer, Answer::Nothing);
+        assert_eq!(Gain::of(Measure::Datagram, &pairs).unwrap().answer, ProveAnswer::Nothing);
     }
 
     #[test]
     fn shares_are_compared_by_their_difference_and_may_be_zero() {
-        let of = |pairs: &[(f64, f64)]| answer(Measure::LossOfLargest, pairs);
-        assert_eq!(of(&[(0.05, 0.0), (0.04, 0.0), (0.05, 0.0)]), Answer::Helps);
-        assert_eq!(of(&[(0.0, 0.0), (0.0, 0.0)]), Answer::Nothing);
-        assert_eq!(of(&[(0.0, 0.05), (0.0, 0.04), (0.0, 0.05)]), Answer::Harms);
-        assert_eq!(of(&[(0.5, 0.0), (0.0, 0.5)]), Answer::Unknown);
+        let of = |pairs: &[(f64, f64)]| answer(Measure::Loss, pairs);
+        assert_eq!(of(&[(0.05, 0.0), (0.04, 0.0), (0.05, 0.0)]), ProveAnswer::Helps);
+        assert_eq!(of(&[(0.0, 0.0), (0.0, 0.0)]), ProveAnswer::Nothing);
+        assert_eq!(of(&[(0.0, 0.05), (0.0, 0.04), (0.0, 0.05)]), ProveAnswer::Harms);
+        assert_eq!(of(&[(0.5, 0.0), (0.0, 0.5)]), ProveAnswer::Unknown);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! A process beside the proof that gives back what a killed proof left.
+//! A process beside the proof that undoes what a killed proof left.
 //!
-//! It waits on a pipe. A word on it means that all is well; the pipe's end without the word means that the other end was
-//! killed, and its entries in the journal are given back. Another run's are not, although it may come first: the journal is
-//! free as soon as the killed one is gone.
+//! It waits on a pipe. A word on the pipe means that all is well. If the pipe ends without the word, the proof was killed, and
+//! the guard undoes the proof's entries in the journal. It leaves the entries of other runs alone. Another run may get the
+//! journal first, since it is free as soon as the killed proof is gone.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -17,15 +17,15 @@ use crate::journal::{JournalError, Scope};
 use crate::{Fixer, Undone};
 
 const WELL: &[u8] = b"well\n";
-/// How often a guard asks for the journal, which the killed one's lock may still cover for a moment.
+/// How often a guard asks for the journal, which the killed proof may still lock for a moment.
 const PATIENCE: u32 = 200;
 
-/// The guard's near end. Dropped without [`release`](Guard::release) it lets the guard act.
+/// The proof's end of the guard. Dropped without [`release`](Guard::release), it lets the guard act.
 #[derive(Debug)]
 pub struct Guard(Child);
 
 impl Guard {
-    /// Starts `command`, which is to call [`wait_and_undo`]. It gets a group of its own, so that Ctrl-C passes it by.
+    /// Starts `command`, which has to call [`wait_and_undo`]. It gets its own process group, so that Ctrl-C does not reach it.
     pub fn start(mut command: Command) -> io::Result<Guard> {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         command.spawn().map(Guard)
@@ -47,7 +47,7 @@ impl Drop for Guard {
     }
 }
 
-/// Waits for the word on `pipe`; if it ends without it, gives back what the journal in `state` tells of this run.
+/// Waits for the word on `pipe`. If the pipe ends without it, undoes this run's entries in the journal in `state`.
 pub fn wait_and_undo(host: Host, state: &Path, run: &str, pipe: &mut dyn Read) -> Result<Vec<Undone>, JournalError> {
     let mut said = Vec::new();
     // An end by error is an end without the word.

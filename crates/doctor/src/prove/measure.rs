@@ -4,8 +4,8 @@ use std::io;
 
 use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
-use takt_load::wakeup::WakeupError;
 use takt_udp::UdpError;
+use takt_wakeup::WakeupError;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,11 +16,11 @@ pub enum MeasureError {
     Udp(#[from] UdpError),
     #[error("measuring losses over loopback")]
     Loss(#[source] io::Error),
-    #[error("a real-time thread that never sleeps")]
+    #[error("starting a real-time thread that never sleeps")]
     Priority(#[from] PolicyError),
-    #[error("a place for the thread that never sleeps")]
+    #[error("pinning the thread that never sleeps")]
     Place(#[from] AffinityError),
-    /// Nothing came, so there is nothing to divide by.
+    /// Nothing arrived, so there is nothing to divide by.
     #[error("nothing arrived in a round")]
     Nothing,
 }

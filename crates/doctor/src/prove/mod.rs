@@ -1,15 +1,15 @@
-//! Proving a change of the doctor on the host itself: measured with it and without it, in turns.
+//! Proves a change of the doctor on the host itself: measures with it and without it, in alternation.
 //!
 //! ```text
 //!   pair        1      2      3      4   ...        A without the change, B with it
-//!   order      A B    B A    A B    B A             what drifts hits both alike
+//!   order      A B    B A    A B    B A             drift affects both alike
 //!                \      /
-//!                 change is made or given back, through the journal, before a round that needs it otherwise
+//!                 takt makes or undoes the change, through the journal, before a round that needs it
 //! ```
 //!
-//! The pair is the unit: the gain is the mean over pairs with its 95 % interval. Whatever happens on the way, an error, a
-//! signal, a panic, the host is given back as it was; after `kill -9` by a [guard](Guard), and if that was killed too, by
-//! `takt doctor --undo`, since the change is in the journal. Only a change that its owner wants to keep stays.
+//! The pair is the unit: the gain is the mean over pairs with its 95 % interval. After an error, a signal or a panic, takt
+//! restores the host. After `kill -9` a [guard](Guard) does. If that was killed too, `takt doctor --undo` does, since the
+//! change is in the journal. Only a change that its owner wants to keep stays.
 
 mod error;
 mod gain;
@@ -28,34 +28,34 @@ use crate::{Change, Measure, Proof, Rule, Verdict};
 use takt_base::Stop;
 
 pub use error::ProveError;
-pub use gain::{Answer, Gain, Size};
+pub use gain::{Gain, ProveAnswer, Size};
 pub use guard::{Guard, wait_and_undo};
 pub use measure::MeasureError;
-pub use outcome::{Outcome, Pair, SCHEMA};
+pub use outcome::{Pair, ProveOutcome, SCHEMA};
 
 use self::trial::Trial;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Pairs of rounds, 2 at least.
+pub struct ProveOptions {
+    /// Pairs of rounds, at least 2.
     pub pairs: u32,
-    /// How long a round measures; what is seen only now and then takes longer.
+    /// How long a round measures; rare events need longer rounds.
     pub round: Duration,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { pairs: 8, round: Duration::from_secs(1) }
+impl Default for ProveOptions {
+    fn default() -> ProveOptions {
+        ProveOptions { pairs: 8, round: Duration::from_secs(1) }
     }
 }
 
-/// What is to be proved, and where.
+/// The change to prove, and the host.
 pub struct Claim<'a> {
     pub host: &'a Host,
-    /// The folder of its journal, usually [`takt_host::dirs::state_dir`].
+    /// The folder of the host's journal, usually [`takt_host::dirs::state_dir`].
     pub state: &'a Path,
     pub rule: &'static Rule,
-    pub options: Options,
+    pub options: ProveOptions,
     /// Starts the guard, which gets the proof's own [run](crate::journal::Scope::Run) by its `id`.
     pub guard: &'a dyn Fn(&str) -> std::io::Result<Guard>,
 }
@@ -68,17 +68,17 @@ pub struct Progress {
     pub with: bool,
 }
 
-/// Measures what a rule's change is worth, and asks `keep` whether it should stay. Raised, `stop` ends it early: what was
-/// measured until then is the outcome, and the change does not stay.
+/// Measures the effect of a rule's change, and asks `keep` whether it should stay. If `stop` is raised, it ends early: the
+/// outcome is what was measured until then, and the change does not stay.
 ///
 /// # Errors
 /// The rule can't be proved here, a round failed, or there is too little to compare; see [`ProveError`].
 pub fn prove(
     claim: &Claim<'_>,
     progress: &mut dyn FnMut(Progress),
-    keep: &mut dyn FnMut(&Outcome) -> bool,
+    keep: &mut dyn FnMut(&ProveOutcome) -> bool,
     stop: &Stop,
-) -> Result<Outcome, ProveError> {
+) -> Result<ProveOutcome, ProveError> {
     prove_by(&mut probes::measure, claim, progress, keep, stop)
 }
 
@@ -88,12 +88,12 @@ fn prove_by(
     probe: Probe<'_>,
     claim: &Claim<'_>,
     progress: &mut dyn FnMut(Progress),
-    keep: &mut dyn FnMut(&Outcome) -> bool,
+    keep: &mut dyn FnMut(&ProveOutcome) -> bool,
     stop: &Stop,
-) -> Result<Outcome, ProveError> {
+) -> Result<ProveOutcome, ProveError> {
     let (measure, changes) = ready(claim)?;
     let round = claim.options.round.max(probes::shortest(measure));
-    let options = Options { round, ..claim.options };
+    let options = ProveOptions { round, ..claim.options };
     let mut trial = Trial::begin(claim, changes)?;
     let mut measured = |round| probe(measure, round, stop);
     let pairs = pairs(&mut trial, &mut measured, options, progress, stop)?;
@@ -115,7 +115,7 @@ fn prove_by(
 fn pairs(
     trial: &mut Trial,
     measure: &mut dyn FnMut(Duration) -> Result<f64, MeasureError>,
-    options: Options,
+    options: ProveOptions,
     progress: &mut dyn FnMut(Progress),
     stop: &Stop,
 ) -> Result<Vec<Pair>, ProveError> {
@@ -138,7 +138,7 @@ fn pairs(
     Ok(pairs)
 }
 
-/// What can be measured and changed, or why not.
+/// The measurement and the changes, or why there are none.
 fn ready(claim: &Claim<'_>) -> Result<(Measure, Vec<Change>), ProveError> {
     let measure = match claim.rule.proof {
         Proof::By(measure) => measure,
@@ -157,7 +157,7 @@ fn ready(claim: &Claim<'_>) -> Result<(Measure, Vec<Change>), ProveError> {
     }
 }
 
-/// More than anybody waits for.
+/// More than anybody would wait for.
 const MOST_PAIRS: u32 = 10_000;
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! What a proof brought: the JSON document of `takt doctor --prove`.
+//! The outcome of a proof: the JSON document of `takt doctor --prove`.
 
 use crate::{Change, Measure, Rule};
 use serde::Serialize;
 
-use super::{Gain, Options};
+use super::{Gain, ProveOptions};
 
 pub const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct ProveOutcome {
     pub schema: u32,
     pub rule: String,
-    /// What was measured; less is better.
+    /// The measurement; less is better.
     pub measured: String,
     /// `ns` or `share`.
     pub unit: &'static str,
     pub changes: Vec<Change>,
     pub round_s: f64,
-    /// What each pair of rounds brought, in their order; of odd pairs (the first is 1) the round without came first.
+    /// The values of each pair of rounds, in order. In odd pairs (the first is 1), the round without came first.
     pub pairs: Vec<Pair>,
     pub gain: Gain,
-    /// It was stopped before all pairs were measured.
+    /// Stopped before all pairs were measured.
     pub stopped: bool,
-    /// The change stays; else everything is as it was.
+    /// The change stays; otherwise it was undone.
     pub kept: bool,
 }
 
@@ -35,13 +35,13 @@ pub struct Pair {
 pub(super) fn of(
     rule: &Rule,
     measure: Measure,
-    options: Options,
+    options: ProveOptions,
     changes: Vec<Change>,
     pairs: Vec<Pair>,
     gain: Gain,
     stopped: bool,
-) -> Outcome {
-    Outcome {
+) -> ProveOutcome {
+    ProveOutcome {
         schema: SCHEMA,
         rule: rule.id.to_owned(),
         measured: measure.what().to_owned(),

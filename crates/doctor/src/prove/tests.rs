@@ -1,4 +1,4 @@
-//! The order of rounds and the way back, on a host of files whose clock source is slow.
+//! The order of rounds and the undoing of changes, on a recorded host with a slow clock source.
 
 use std::fs;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl World {
         progress: &mut dyn FnMut(Progress),
         keep: bool,
         stop: &Stop,
-    ) -> Result<Outcome, ProveError> {
+    ) -> Result<ProveOutcome, ProveError> {
         self.prove_by(&mut probes::measure, rule, pairs, progress, keep, stop)
     }
 
@@ -59,13 +59,13 @@ impl World {
         progress: &mut dyn FnMut(Progress),
         keep: bool,
         stop: &Stop,
-    ) -> Result<Outcome, ProveError> {
+    ) -> Result<ProveOutcome, ProveError> {
         let host = Host::at(self.0.path());
         let claim = Claim {
             host: &host,
             state: &self.path("state"),
             rule: crate::rule(rule).unwrap(),
-            options: Options { pairs, round: Duration::from_millis(1) },
+            options: ProveOptions { pairs, round: Duration::from_millis(1) },
             // It waits for the end of its pipe, as the guard does.
             guard: &|_| Guard::start(Command::new("cat")),
         };

@@ -1,10 +1,10 @@
-//! Kernels that a rule holds for.
+//! Kernels that a rule applies to.
 
-/// Kernels a rule was seen to hold for, by major and minor number.
+/// Kernels on which a rule was seen to apply, by major and minor number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelRange {
     pub from: (u32, u32),
-    /// The first that it no longer holds for.
+    /// The first one that it no longer applies to.
     pub below: Option<(u32, u32)>,
 }
 
@@ -15,7 +15,7 @@ impl KernelRange {
         KernelRange { from: (major, minor), below: None }
     }
 
-    /// Whether a release such as `6.18.44-x` is in the range; `None` if it is no release.
+    /// Whether a release such as `6.18.44-x` is in the range; `None` if the text is not a release.
     #[must_use]
     pub fn holds(&self, release: &str) -> Option<bool> {
         let mut parts = release.split(['.', '-', '+']).map(|part| part.parse::<u32>().ok());

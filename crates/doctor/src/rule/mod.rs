@@ -13,38 +13,38 @@ pub use topic::Topic;
 
 use super::setting::{Change, SettingError};
 
-/// How a rule looks: it reads and never writes. A fact that cannot be read where it should be is an error, which is
-/// reported as not visible and never as fine.
+/// How a rule looks: it reads and never writes. A fact that cannot be read is an error, which the report calls not visible,
+/// never fine.
 pub type Probe = fn(&Host) -> Result<Finding, ReadError>;
 
-/// One thing in a host that can stand between a radio and its deadline.
+/// One thing on a host that can keep a radio from its deadlines.
 #[derive(Debug)]
 pub struct Rule {
-    /// Stable name, in reports, JSON and `--only`.
+    /// Stable name for reports, JSON and `--only`.
     pub id: &'static str,
     pub topic: Topic,
-    /// What it is about, in a few words.
+    /// The subject, in a few words.
     pub title: &'static str,
-    /// Why it hurts a radio, one sentence.
+    /// Why it hurts a radio, in one to three sentences.
     pub mechanism: &'static str,
-    /// What is looked at, and from which value on it stands.
+    /// The facts that the rule reads, and the values that are a problem or a notice.
     pub looks_at: &'static str,
-    /// Kernels it holds for; on others the answer is "not known here", never silence.
+    /// Kernels it applies to; on others the verdict is "unknown", never silence.
     pub kernels: KernelRange,
     pub probe: Probe,
-    /// What is known of its cost, and where that was measured.
+    /// The known cost, and where it was measured. Empty for a note, whose mechanism says it.
     pub known: &'static str,
-    /// What it costs on this host, if that can be measured in a fraction of a second without disturbing anything. `None`
-    /// from the function: the measurement was not possible.
+    /// Measures the cost on this host, if that takes a fraction of a second and disturbs nothing. The function returns `None`
+    /// if it could not measure.
     pub here: Option<fn(&Host) -> Option<String>>,
     pub fix: Fix,
-    /// How `takt doctor --prove` finds out what the fix is worth here.
+    /// How `takt doctor --prove` measures the effect of the fix on this host.
     pub proof: Proof,
 }
 
 impl Rule {
-    /// What most rules have in common: they hold from Linux 5.4 on, are not measured on the host, and give advice. The other
-    /// fields have no use; a test finds a rule that does not give its own.
+    /// The common values of most rules: Linux 5.4 and newer, no measurement on the host, advice only. The other fields are
+    /// placeholders; a test finds a rule that does not set its own.
     pub(crate) const COMMON: Rule = Rule {
         id: "",
         topic: Topic::Sockets,
@@ -55,23 +55,23 @@ impl Rule {
         probe: |_| unreachable!("a rule has a probe"),
         known: "",
         here: None,
-        fix: Fix::Advice(Ways::Always(&[])),
+        fix: Fix::Advice(Instructions::Always(&[])),
         proof: Proof::ADVICE,
     };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Nothing in the way.
+    /// No problem.
     Fine {
         observed: String,
     },
-    /// It stands in the way; `wanted` would not.
-    Stands {
+    /// It keeps a radio from its deadlines; `wanted` would not.
+    Problem {
         observed: String,
         wanted: String,
     },
-    /// Not in the way of takt, and worth knowing for other programs; `note` says for which.
+    /// No problem for takt, but other programs may be affected; `note` says which.
     Notice {
         observed: String,
         note: String,
@@ -81,31 +81,31 @@ pub enum Finding {
     },
 }
 
-/// What removes the obstacle, and who has to agree.
+/// How to fix a problem, and who has to agree.
 #[derive(Debug)]
 pub enum Fix {
-    /// Nobody pays: `--fix` makes the changes after one question.
+    /// No side effects: `--fix` makes the changes after one question.
     Safe(fn(&Host) -> Result<Vec<Change>, SettingError>),
-    /// Another party pays: `--fix` makes them if the rule was named or a person says yes to it.
-    Consent { plan: fn(&Host) -> Result<Vec<Change>, SettingError>, who_may_pay: &'static str },
-    /// Firmware, hardware, files of the system's own, the owner's decision: takt says it and never does it.
-    Advice(Ways),
+    /// Side effects: `--fix` makes the changes if you name the rule or answer the question with yes.
+    Consent { plan: fn(&Host) -> Result<Vec<Change>, SettingError>, affects: &'static str },
+    /// Firmware, hardware, system files, or a decision of the owner: takt gives instructions and never changes it.
+    Advice(Instructions),
 }
 
-/// Ways out, one a line.
+/// Alternative instructions, one per line.
 #[derive(Debug)]
-pub enum Ways {
+pub enum Instructions {
     /// The same on every host.
     Always(&'static [&'static str]),
     /// They depend on the host; there may be none.
     On(fn(&Host) -> Vec<String>),
 }
 
-impl Ways {
+impl Instructions {
     pub(crate) fn on(&self, host: &Host) -> Vec<String> {
         match self {
-            Ways::Always(ways) => ways.iter().map(|&way| way.to_owned()).collect(),
-            Ways::On(ways) => ways(host),
+            Instructions::Always(all) => all.iter().map(|&one| one.to_owned()).collect(),
+            Instructions::On(advise) => advise(host),
         }
     }
 }

@@ -1,39 +1,37 @@
-//! What is measured to prove a change.
+//! The measurement that proves a change.
 
-/// How the worth of a change is found out on the host itself.
+/// How to measure the effect of a change on the host itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// This is measured with the change and without it, in turns.
+    /// The measurement, taken with and without the change in alternation.
     By(Measure),
     Not(&'static str),
 }
 
 impl Proof {
-    /// For advice: takt does not make the change, so it can't be measured with and without it.
-    pub const ADVICE: Proof = Proof::Not("takt does not make this change, so it can't measure with and without it");
-    /// For changes of what loopback does not pass.
+    /// For advice: takt does not make the change, so it can't measure its effect.
+    pub const ADVICE: Proof = Proof::Not("takt does not make this change, so it can't measure its effect");
+    /// For changes that do not affect loopback.
     pub const BEHIND_THE_CARD: Proof = Proof::Not(
-        "it shows only on datagrams that come through the card: compare `takt rate --addr RADIO` before and after",
+        "it shows only on datagrams that come through the card; compare `takt rate --addr RADIO` before and after",
     );
 }
 
-/// What is measured to prove a change. Less is better in all of them.
+/// The measurement that proves a change. Less is better in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// How late 99 % of wake-ups every millisecond are at most, ns.
+    /// 99th percentile of the lateness of wake-ups every millisecond, ns.
     WakeUp,
-    /// The same of threads of normal priority beside two busy loops a CPU, ns.
+    /// The same for threads of normal priority beside two busy loops per CPU, ns.
     WakeUpLoaded,
-    /// Longest time a real-time thread that never sleeps stands still, ns.
+    /// The longest time that a real-time thread which never sleeps does not run, ns.
     SpinGap,
-    /// Share of datagrams at 25 MS/s that are lost over loopback while the reader pauses for 0.1 s, with the largest buffer
-    /// that may be had.
-    LossOfLargest,
-    /// The same with the buffer that a program gets without asking.
-    LossOfDefault,
-    /// Time of a 1472-byte datagram that arrives over loopback, flat out, ns.
+    /// Share of datagrams lost over loopback at 25 MS/s while the reader pauses for 0.1 s, with the largest buffer that the
+    /// kernel grants.
+    Loss,
+    /// Time per 1472-byte datagram over loopback at full speed, ns.
     Datagram,
-    /// Time of one reading of the clock, ns.
+    /// Time per reading of the clock, ns.
     ClockReading,
 }
 
@@ -41,25 +39,22 @@ impl Measure {
     #[must_use]
     pub const fn what(self) -> &'static str {
         match self {
-            Measure::WakeUp => "lateness that 99 % of wake-ups every millisecond do not exceed",
+            Measure::WakeUp => "99th percentile of the lateness of wake-ups every millisecond",
             Measure::WakeUpLoaded => {
-                "lateness that 99 % of wake-ups of ordinary threads beside two busy loops a CPU do not exceed"
+                "99th percentile of the lateness of wake-ups of ordinary threads beside two busy loops per CPU"
             }
-            Measure::SpinGap => "longest standstill of a real-time thread that never sleeps",
-            Measure::LossOfLargest => {
-                "datagrams lost at 25 MS/s over loopback while the reader pauses for 0.1 s, largest buffer"
+            Measure::SpinGap => "longest time that a real-time thread which never sleeps does not run",
+            Measure::Loss => {
+                "datagrams lost over loopback at 25 MS/s while the reader pauses for 0.1 s, largest buffer"
             }
-            Measure::LossOfDefault => {
-                "datagrams lost at 25 MS/s over loopback while the reader pauses for 0.1 s, default buffer"
-            }
-            Measure::Datagram => "time of a 1472-byte datagram over loopback, flat out",
-            Measure::ClockReading => "time of one reading of the clock",
+            Measure::Datagram => "time per 1472-byte datagram over loopback at full speed",
+            Measure::ClockReading => "time per reading of the clock",
         }
     }
 
-    /// Whether its values are shares of one; the others are nanoseconds.
+    /// Whether its values are shares of 1; the others are nanoseconds.
     #[must_use]
     pub const fn is_share(self) -> bool {
-        matches!(self, Measure::LossOfLargest | Measure::LossOfDefault)
+        matches!(self, Measure::Loss)
     }
 }

@@ -4,7 +4,7 @@
 pub enum Topic {
     Sockets,
     Permissions,
-    Processors,
+    Cores,
     Kernel,
     Timers,
     Memory,
@@ -13,6 +13,8 @@ pub enum Topic {
     Groups,
     Virtual,
     Power,
+    /// Never a problem for takt.
+    Notes,
 }
 
 impl Topic {
@@ -21,7 +23,7 @@ impl Topic {
         match self {
             Topic::Sockets => "Socket buffers and queues",
             Topic::Permissions => "Permissions",
-            Topic::Processors => "Processors",
+            Topic::Cores => "Cores",
             Topic::Kernel => "The kernel",
             Topic::Timers => "Clocks and timers",
             Topic::Memory => "Memory",
@@ -30,6 +32,7 @@ impl Topic {
             Topic::Groups => "Control groups",
             Topic::Virtual => "Containers and virtual machines",
             Topic::Power => "Power and heat",
+            Topic::Notes => "Notes",
         }
     }
 }

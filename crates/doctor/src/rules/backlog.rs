@@ -7,16 +7,16 @@ use super::look::*;
 pub(super) static RULE: Rule = Rule {
     id: "backlog",
     topic: Topic::Sockets,
-    title: "Short queue in front of the protocol code",
-    mechanism: "Datagrams from loopback, veth pairs and receive steering wait in a queue of each CPU; what comes when it is \
-                full is dropped before any socket sees it.",
-    looks_at: "`net.core.netdev_max_backlog` and the drops in `/proc/net/softnet_stat`. Stands if any were dropped since the \
-               start and the queue is shorter than 10 000; without drops a short queue is noted.",
+    title: "Short backlog queue",
+    mechanism: "Each CPU has a queue for datagrams from loopback, veth pairs and receive steering. When it is full, \
+                the kernel drops datagrams before any socket sees them.",
+    looks_at: "`net.core.netdev_max_backlog` and the drops in `/proc/net/softnet_stat`. A problem if the queue is \
+               shorter than 10 000 and has dropped any datagrams since boot. A short queue without drops is a notice.",
     probe,
-    known: "1000 datagrams, the default, are 14.5 ms at 25 MS/s sc16. Cards whose driver polls (NAPI) do not pass it. \
-            Not measured here.",
+    known: "1000 datagrams, the default, last 14.5 ms at 25 MS/s sc16. Datagrams from cards with a polling driver \
+            (NAPI) do not pass this queue. Not measured on this host.",
     fix: Fix::Safe(plan),
-    proof: Proof::By(Measure::LossOfLargest),
+    proof: Proof::By(Measure::Loss),
     ..Rule::COMMON
 };
 
@@ -33,7 +33,7 @@ fn probe(host: &Host) -> Look {
     if length >= WANTED {
         fine(observed)
     } else if counts.dropped > 0 {
-        stands(observed, format!("{NAME} >= {WANTED}"))
+        problem(observed, format!("{NAME} >= {WANTED}"))
     } else {
         notice(observed, "it has been long enough so far")
     }
@@ -50,7 +50,7 @@ mod tests {
     const LENGTH: (&str, &str) = ("/proc/sys/net/core/netdev_max_backlog", "1000\n");
 
     #[test]
-    fn a_queue_that_overflowed_stands_and_a_short_one_is_noted() {
+    fn a_queue_that_overflowed_is_a_problem_and_a_short_one_is_noted() {
         let stat = |dropped: &str| format!("00000010 {dropped} 00000000\n");
         let (clean, lossy) = (stat("00000000"), stat("00000003"));
         let file = "/proc/net/softnet_stat";
@@ -58,7 +58,7 @@ mod tests {
         let (word_, observed) = verdict(&RULE, &[LENGTH, (file, &lossy)]);
         assert_eq!(
             (word_, observed.as_str()),
-            ("stands", "net.core.netdev_max_backlog 1000, 3 of 16 datagrams dropped there")
+            ("problem", "net.core.netdev_max_backlog 1000, 3 of 16 datagrams dropped there")
         );
         assert_eq!(word(&RULE, &[(LENGTH.0, "10000\n"), (file, &lossy)]), "fine");
         assert_eq!(commands(&RULE, &[LENGTH]), ["sudo sysctl -w net.core.netdev_max_backlog=10000"]);

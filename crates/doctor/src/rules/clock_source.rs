@@ -1,4 +1,4 @@
-//! `clock-source`: reading the time by a system call and a bus access instead of an instruction.
+//! `clock-source`: reading the time takes a system call and a bus access instead of an instruction.
 
 use takt_base::{Clock, WallClock};
 use takt_host::fingerprint::CLOCK_SOURCE;
@@ -9,17 +9,17 @@ pub(super) static RULE: Rule = Rule {
     id: "clock-source",
     topic: Topic::Timers,
     title: "Slow clock source",
-    mechanism: "A streamer reads the clock for every batch and every deadline; from a slow source each reading is a system \
-                call and an access to a chip.",
-    looks_at: "The time of a reading and that of the shortest system call, both measured here. Stands if a reading takes \
-               as long: the kernel serves it then, as it does for `hpet`, `acpi_pm`, `jiffies` and an unsteady clock of a \
-               hypervisor.",
+    mechanism: "A streaming program reads the clock for every batch and every deadline. With a slow source, each \
+                reading is a system call and an access to a chip.",
+    looks_at: "The time that a clock reading takes and that of the shortest system call, both measured on this host. A \
+               problem if the reading takes at least as long as the call, since the kernel then serves it. It does so \
+               for `hpet`, `acpi_pm`, `jiffies` and an unstable clock of a hypervisor.",
     probe,
-    known: "Some 20 to 50 ns a reading from `tsc` and the sources of modern hypervisors, 1 to 5 µs from a chip.",
+    known: "About 20 to 50 ns per reading from `tsc` and the sources of modern hypervisors, 1 to 5 µs from a chip.",
     here: Some(measure),
     fix: Fix::Consent {
         plan,
-        who_may_pay: "every program of this machine, if the kernel left `tsc` aside because it is not steady.",
+        affects: "every program on this host, if the kernel rejected `tsc` because it is unstable.",
     },
     proof: Proof::By(Measure::ClockReading),
     ..Rule::COMMON
@@ -28,12 +28,12 @@ pub(super) static RULE: Rule = Rule {
 /// Sources that the vDSO can read in user space.
 const FAST: &[&str] = &["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
-/// Those of them that it reads there only where the hypervisor says that the processor's counter is steady.
-const BY_LEAVE: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
+/// The subset that the vDSO reads there only if the hypervisor says that the CPU's counter is stable.
+const IF_STABLE: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
 
 const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// What was measured, nanoseconds.
+/// Measured durations, ns.
 #[derive(Clone, Copy)]
 struct Measured {
     reading_ns: f64,
@@ -43,16 +43,16 @@ struct Measured {
 
 impl Measured {
     fn here() -> Measured {
-        let reading_ns = quickest_ns(|| {
+        let reading_ns = fastest_ns(|| {
             std::hint::black_box(WallClock.now());
         });
-        let call_ns = quickest_ns(|| {
+        let call_ns = fastest_ns(|| {
             std::hint::black_box(rustix::process::getppid());
         });
         Measured { reading_ns, call_ns }
     }
 
-    /// A reading that enters the kernel is a system call, and more than the shortest.
+    /// A reading that enters the kernel takes at least as long as the shortest system call.
     fn enters_the_kernel(self) -> bool {
         self.reading_ns >= self.call_ns
     }
@@ -63,19 +63,17 @@ fn probe(host: &Host) -> Look {
     judged(&current, &host.read_opt(AVAILABLE).unwrap_or_default(), host.is_this().then(Measured::here))
 }
 
-/// By what was measured; of a recorded host by the name of its source, as far as that says it.
+/// Judges by the measurement; on a recorded host by the name of the source, where the name is enough.
 fn judged(current: &str, available: &str, measured: Option<Measured>) -> Look {
     let observed = format!("{current} (available: {available})");
     let (observed, fast) = match measured {
         Some(measured) => {
             let Measured { reading_ns, call_ns } = measured;
-            let times = format!("{reading_ns:.0} ns a reading, {call_ns:.0} ns a system call");
+            let times = format!("{reading_ns:.0} ns per reading, {call_ns:.0} ns per system call");
             (format!("{observed}, {times}"), !measured.enters_the_kernel())
         }
-        None if BY_LEAVE.contains(&current) => {
-            return hidden(format!(
-                "{current} is as quick as the hypervisor lets it be: only on the host can it be measured"
-            ));
+        None if IF_STABLE.contains(&current) => {
+            return hidden(format!("the speed of {current} depends on the hypervisor; measure it on the host itself"));
         }
         None => (observed, FAST.contains(&current)),
     };
@@ -83,20 +81,20 @@ fn judged(current: &str, available: &str, measured: Option<Measured>) -> Look {
         return fine(observed);
     }
     let other = available.split_whitespace().find(|source| FAST.contains(source) && *source != current);
-    stands(observed, other.unwrap_or("a source programs can read; this kernel offers none"))
+    problem(observed, other.unwrap_or("a source that programs can read without a system call; this kernel offers none"))
 }
 
 fn plan(host: &Host) -> Plan {
     let setting = Setting::Sysfs("devices/system/clocksource/clocksource0/current_clocksource".to_owned());
     let was = setting.get(host)?;
-    // The kernel takes a source that it found unsteady off this list.
+    // The kernel removes a source that it found unstable from this list.
     let available = host.read_opt(AVAILABLE).unwrap_or_default();
     let fast = available.split_whitespace().find(|source| FAST.contains(source) && **source != was);
     Ok(fast.map(|fast| Change { setting, was, becomes: fast.to_owned() }).into_iter().collect())
 }
 
-/// The quickest of several short series: what it takes when nothing else interferes.
-fn quickest_ns(work: impl Fn()) -> f64 {
+/// The fastest of several short series, so that nothing else interfered.
+fn fastest_ns(work: impl Fn()) -> f64 {
     const TIMES: u32 = 1000;
     let series = || {
         let start = WallClock.now();
@@ -107,7 +105,7 @@ fn quickest_ns(work: impl Fn()) -> f64 {
 }
 
 fn measure(_: &Host) -> Option<String> {
-    Some(format!("{:.0} ns a reading on this host", Measured::here().reading_ns))
+    Some(format!("{:.0} ns per reading on this host", Measured::here().reading_ns))
 }
 
 #[cfg(test)]
@@ -123,7 +121,7 @@ mod tests {
         for source in FAST {
             let tree = tree(&format!("{source}\n"), &format!("{source} acpi_pm \n"));
             let word = found(&RULE, &tree.host()).0;
-            assert_eq!(word, if BY_LEAVE.contains(source) { "hidden" } else { "fine" }, "{source}");
+            assert_eq!(word, if IF_STABLE.contains(source) { "hidden" } else { "fine" }, "{source}");
         }
     }
 
@@ -134,8 +132,8 @@ mod tests {
         };
         for source in ["tsc", "kvm-clock", "one-of-tomorrow"] {
             assert!(matches!(judged(source, 30.0), Finding::Fine { .. }), "{source}");
-            let Finding::Stands { observed, wanted } = judged(source, 260.4) else { panic!("{source}") };
-            let times = ", 260 ns a reading, 120 ns a system call";
+            let Finding::Problem { observed, wanted } = judged(source, 260.4) else { panic!("{source}") };
+            let times = ", 260 ns per reading, 120 ns per system call";
             assert_eq!(observed, format!("{source} (available: {source} tsc acpi_pm){times}"));
             assert!((wanted == "tsc") != (source == "tsc"), "{source}: {wanted}");
         }
@@ -149,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_stands_and_gives_way_to_what_is_offered() {
+    fn a_chip_is_a_problem_and_gives_way_to_what_is_offered() {
         let tree = tree("hpet\n", "tsc hpet acpi_pm \n");
         let host = tree.host();
-        assert!(matches!(probe(&host).unwrap(), Finding::Stands { wanted, .. } if wanted == "tsc"));
+        assert!(matches!(probe(&host).unwrap(), Finding::Problem { wanted, .. } if wanted == "tsc"));
         assert_eq!(plan(&host).unwrap()[0].becomes, "tsc");
     }
 
@@ -160,13 +158,13 @@ mod tests {
     fn a_source_the_kernel_has_ruled_out_is_not_requested() {
         let tree = tree("hpet\n", "hpet acpi_pm \n");
         let host = tree.host();
-        assert!(matches!(probe(&host).unwrap(), Finding::Stands { wanted, .. } if wanted.contains("offers none")));
+        assert!(matches!(probe(&host).unwrap(), Finding::Problem { wanted, .. } if wanted.contains("offers none")));
         assert_eq!(plan(&host).unwrap(), []);
         assert!(probe(&Tree::new().host()).is_err());
     }
 
     #[test]
     fn a_reading_is_measured() {
-        assert!(measure(&Host::this()).unwrap().ends_with("ns a reading on this host"));
+        assert!(measure(&Host::this()).unwrap().ends_with("ns per reading on this host"));
     }
 }

@@ -1,4 +1,4 @@
-//! `connection-tracking`: a firewall's memory on the datagrams' way.
+//! `connection-tracking`: a firewall that looks up every datagram.
 
 use super::look::*;
 
@@ -6,15 +6,16 @@ pub(super) static RULE: Rule = Rule {
     id: "connection-tracking",
     topic: Topic::Network,
     title: "Connection tracking",
-    mechanism: "A firewall that remembers connections looks each datagram up, and when its table is full it drops what begins \
-                anew, a radio's streams included.",
-    looks_at: "`nf_conntrack_count` and `nf_conntrack_max`. Stands above nine tenths; entries are noted, none is fine.",
+    mechanism: "A firewall with connection tracking looks up every datagram. When its table is full, it drops new \
+                connections, including a radio's streams.",
+    looks_at: "`nf_conntrack_count` and `nf_conntrack_max`. A problem above 90 % of the table. A notice if the table \
+               has entries.",
     probe,
-    known: "A router that also translated addresses carried 193 to 201 thousand datagrams a second where a bridge \
-            carried 200 to 226 thousand (veth, Linux 6.18). Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "nft add rule inet raw prerouting ip saddr RADIO notrack   (a table `raw` with priority -300), and the same for \
-         output with ip daddr",
+    known: "A router that also translated addresses carried 193 to 201 thousand datagrams per second; a bridge carried \
+            200 to 226 thousand (veth, Linux 6.18). Not measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "nft add rule inet raw prerouting ip saddr RADIO notrack   (needs a table `raw` with priority -300; add the \
+         same rule to output, with ip daddr)",
     ])),
     ..Rule::COMMON
 };
@@ -34,13 +35,13 @@ fn probe(host: &Host) -> Look {
         host.read_number(&format!("{FOLDER}/nf_conntrack_max"))?,
     );
     if most <= 0 {
-        return Err(malformed(FOLDER, "a table of some size", &most.to_string()));
+        return Err(malformed(FOLDER, "a table size above 0", &most.to_string()));
     }
     let observed = format!("{count} of {most} entries");
     if i128::from(count) * 10 > i128::from(most) * 9 {
-        stands(observed, "room in the table")
+        problem(observed, "room in the table")
     } else if count > 0 {
-        notice(observed, "a radio's datagrams are looked up; they need no tracking")
+        notice(observed, "the firewall looks up a radio's datagrams, which need no tracking")
     } else {
         fine(observed)
     }
@@ -51,12 +52,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_table_stands_and_a_used_one_is_noted() {
+    fn a_full_table_is_a_problem_and_a_used_one_is_noted() {
         let most = ("/proc/sys/net/netfilter/nf_conntrack_max", "1000\n");
         let count = "/proc/sys/net/netfilter/nf_conntrack_count";
         assert_eq!(word(&RULE, &[most, (count, "0\n")]), "fine");
         assert_eq!(word(&RULE, &[most, (count, "4\n")]), "notice");
-        assert_eq!(verdict(&RULE, &[most, (count, "901\n")]), ("stands", "901 of 1000 entries".to_owned()));
+        assert_eq!(verdict(&RULE, &[most, (count, "901\n")]), ("problem", "901 of 1000 entries".to_owned()));
         assert_eq!(word(&RULE, &[most]), "hidden");
         assert_eq!(word(&RULE, &[("/proc/sys/net/core/rmem_max", "1\n")]), "fine");
     }

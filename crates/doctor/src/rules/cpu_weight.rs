@@ -1,4 +1,4 @@
-//! `cpu-weight`: a smaller share than others get.
+//! `cpu-weight`: a smaller share of CPU time than other programs get.
 
 use takt_host::cgroup::own_folders;
 
@@ -7,16 +7,16 @@ use super::look::*;
 pub(super) static RULE: Rule = Rule {
     id: "cpu-weight",
     topic: Topic::Groups,
-    title: "Less weight than others",
-    mechanism: "Among threads of normal priority the scheduler divides time by weight; a nice value above zero, or a light \
-                group, waits for the others.",
-    looks_at: "The nice value of this process, and `cpu.weight` (or `cpu.shares`) of its groups. Stands above nice 0, or \
-               below the usual 100 (1024).",
+    title: "Low scheduling weight",
+    mechanism: "Among threads of normal priority, the scheduler divides CPU time by weight. A thread with a nice value \
+                above 0, or in a group with a low weight, waits for the others.",
+    looks_at: "The nice value of this process, and `cpu.weight` (or `cpu.shares`) of its groups. A problem above nice \
+               0, or below the default weight of 100 (1024).",
     probe,
-    known: "At nice 19 a thread gets a seventieth of what one at nice 0 gets where both want the same CPU. Not measured \
-            here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "start the program without nice; a running one: sudo renice -n 0 -p PID",
+    known: "At nice 19, a thread gets a seventieth of what a thread at nice 0 gets, if both want the same core. Not \
+            measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "start the program without nice; for a running program: sudo renice -n 0 -p PID",
         "for a unit: systemctl set-property UNIT CPUWeight=100",
     ])),
     ..Rule::COMMON
@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 fn nice(host: &Host) -> Result<i64, ReadError> {
     let path = "/proc/self/stat";
     let text = host.read(path)?;
-    // Field 19 of proc(5); behind the name stands field 3.
+    // Field 19 of proc(5); field 3 follows the name.
     let field = text.rfind(')').and_then(|at| text.get(at + 1..)?.split_whitespace().nth(16)?.parse().ok());
     field.filter(|nice| (-20..=19).contains(nice)).ok_or_else(|| malformed(path, "a nice value in field 19", &text))
 }
@@ -45,11 +45,11 @@ fn probe(host: &Host) -> Look {
     let nice = nice(host)?;
     let light = light(host)?;
     if nice > 0 {
-        return stands(format!("nice {nice}"), "nice 0 or less");
+        return problem(format!("nice {nice}"), "nice 0 or less");
     }
     match light {
-        Some(light) => stands(light, "the usual weight"),
-        None => fine(format!("nice {nice}, usual weight")),
+        Some(light) => problem(light, "the default weight"),
+        None => fine(format!("nice {nice}, default weight")),
     }
 }
 
@@ -62,16 +62,16 @@ mod tests {
     }
 
     #[test]
-    fn a_nice_program_and_a_light_group_stand() {
+    fn a_nice_program_and_a_light_group_are_a_problem() {
         let usual = ("/sys/fs/cgroup/a/b/cpu.weight", "100\n");
         let file = "/proc/self/stat";
-        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
-        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
+        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, default weight".to_owned()));
+        assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, &stat(19))]), ("problem", "nice 19".to_owned()));
         let light = (usual.0, "10\n");
         let observed = "cpu.weight 10 of /sys/fs/cgroup/a/b".to_owned();
-        assert_eq!(verdict_in(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", observed));
+        assert_eq!(verdict_in(&RULE, &v2(), &[light, (file, &stat(-5))]), ("problem", observed));
         let shares = ("/sys/fs/cgroup/x/a/cpu.shares", "2\n");
-        assert_eq!(verdict_in(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
+        assert_eq!(verdict_in(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "problem");
         assert_eq!(verdict_in(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
     }
 

@@ -1,34 +1,31 @@
-//! `frequency-limit`: a processor that is held below its own frequency.
+//! `frequency-limit`: the CPU may not reach its maximum frequency.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "frequency-limit",
     topic: Topic::Power,
-    title: "Frequency held down",
-    mechanism: "A limit below what the processor could do makes every slot's work longer by the same factor, and with turbo \
-                off no core may go beyond its nominal clock.",
-    looks_at: "`scaling_max_freq` against `cpuinfo_max_freq` of each CPU, and `cpufreq/boost` or `intel_pstate/no_turbo`. \
-               Stands if a CPU is held below its own; turbo off alone is noted, since some switch it off to have every \
-               slot take the same time. takt offers no change for a limit that the kernel or the firmware sets against \
-               heat. Cooling devices of processors (`cur_state`) and `bios_limit` show such a limit.",
+    title: "Frequency limited",
+    mechanism: "A limit below the CPU's maximum makes the work of every slot longer by the same factor. With turbo \
+                off, no core can exceed its nominal clock.",
+    looks_at: "`scaling_max_freq` and `cpuinfo_max_freq` of each CPU, and `cpufreq/boost` or `intel_pstate/no_turbo`. \
+               A problem if a CPU is limited below its maximum. Turbo off alone is a notice, since some switch it off \
+               so that every slot takes the same time. takt offers no change for a limit that the kernel or the \
+               firmware sets against heat. The CPUs' cooling devices (`cur_state`) and `bios_limit` show such a limit.",
     probe,
-    known: "In proportion: at 2 of 3 GHz work takes 1.5 times as long. Not measured here, since takt's developers had \
-            only virtual machines, which show no frequency control.",
-    fix: Fix::Consent {
-        plan,
-        who_may_pay: "power, heat and battery of this machine; a limit that was set against heat.",
-    },
+    known: "In proportion: at 2 of 3 GHz, work takes 1.5 times as long. Not measured: takt's developers had only \
+            virtual machines, which show no frequency control.",
+    fix: Fix::Consent { plan, affects: "power, heat and battery life, and a limit that somebody set against heat." },
     proof: Proof::By(Measure::Datagram),
     ..Rule::COMMON
 };
 
-/// CPUs that are held below their own.
+/// CPUs limited below their maximum frequency.
 #[derive(Default)]
 struct Limited {
-    /// By whoever wrote the limit, with what each could have.
+    /// By the setting, each with the frequency that it could have, kHz.
     by_setting: Vec<(usize, u64)>,
-    /// By the kernel or the firmware, now and not for good. Who writes their limit changes what holds once they are cool.
+    /// By the kernel or the firmware, temporarily. Writing their limit would change what applies once they are cool.
     by_heat: Vec<usize>,
 }
 
@@ -58,7 +55,7 @@ fn limited(host: &Host) -> Result<Option<Limited>, ReadError> {
     Ok(Some(found))
 }
 
-/// The CPUs that a cooling device slows down now; none of them by name: it may be any. `None`: no device does.
+/// The CPUs that a cooling device slows down now. Empty: a device does, and it may be any CPU. `None`: no device does.
 ///
 /// Kernels from 5.12 on name a device after the CPU whose policy it limits, older ones number it; ACPI's are all `Processor`.
 fn cooled(host: &Host) -> Option<Vec<usize>> {
@@ -81,7 +78,7 @@ fn cooled(host: &Host) -> Option<Vec<usize>> {
     if any { Some(Vec::new()) } else { cooled }
 }
 
-/// The switch that holds turbo back: its name below `/sys` and the value that lets it go.
+/// The switch that turned turbo off: its name below `/sys` and the value that turns turbo on.
 fn turbo_off(host: &Host) -> Option<(String, &'static str)> {
     let switches = [("cpufreq/boost", "0", "1"), ("intel_pstate/no_turbo", "1", "0")];
     let off = |(name, off, free): (&str, &str, &'static str)| {
@@ -96,20 +93,20 @@ fn probe(host: &Host) -> Look {
     let mut observed = Vec::new();
     if !limited.by_setting.is_empty() {
         let cpus: Vec<usize> = limited.by_setting.iter().map(|&(cpu, _)| cpu).collect();
-        observed.push(format!("{} held below the own frequency", named(&cpus)));
+        observed.push(format!("{} limited below the maximum", named(&cpus)));
     }
     if !limited.by_heat.is_empty() {
-        observed.push(format!("{} held below the own frequency by heat or firmware", named(&limited.by_heat)));
+        observed.push(format!("{} limited below the maximum by heat or firmware", named(&limited.by_heat)));
     }
     if turbo_off(host).is_some() {
         observed.push("turbo is off".to_owned());
     }
     let by_nobody = limited.by_setting.is_empty() && limited.by_heat.is_empty();
     match observed.as_slice() {
-        [] => fine("as high as the processor goes"),
-        [turbo] if by_nobody => notice(turbo.clone(), "steadier, and slower where one core works alone"),
-        _ if limited.by_heat.is_empty() => stands(observed.join(", "), "no limit"),
-        _ => stands(observed.join(", "), "no limit: give the machine air, clean its cooler, look at its power supply"),
+        [] => fine("no limit below the maximum"),
+        [turbo] if by_nobody => notice(turbo.clone(), "steadier, but slower when one core works alone"),
+        _ if limited.by_heat.is_empty() => problem(observed.join(", "), "no limit"),
+        _ => problem(observed.join(", "), "no limit: improve the airflow, clean the cooler, check the power supply"),
     }
 }
 
@@ -134,10 +131,10 @@ mod tests {
     const LIMIT: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq";
 
     #[test]
-    fn a_limit_and_missing_turbo_stand_and_are_lifted() {
+    fn a_limit_and_missing_turbo_are_a_problem_and_are_lifted() {
         assert_eq!(word(&RULE, &[ONLINE, MOST, (LIMIT, "3000000\n")]), "fine");
         let low = [ONLINE, MOST, (LIMIT, "2000000\n"), ("/sys/devices/system/cpu/cpufreq/boost", "0\n")];
-        assert_eq!(verdict(&RULE, &low), ("stands", "CPU 0 held below the own frequency, turbo is off".to_owned()));
+        assert_eq!(verdict(&RULE, &low), ("problem", "CPU 0 limited below the maximum, turbo is off".to_owned()));
         assert_eq!(
             commands(&RULE, &low),
             [
@@ -174,7 +171,7 @@ mod tests {
     #[test]
     fn what_heat_holds_down_is_no_setting_and_is_left() {
         let lift = |cpu| format!("echo 3000000 | sudo tee /sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_max_freq");
-        let below = "held below the own frequency";
+        let below = "limited below the maximum";
         for (kind, state, observed, lifted) in [
             ("cpufreq-cpu0\n", "3\n", format!("CPU 2 {below}, CPUs 0-1 {below} by heat or firmware"), vec![2]),
             ("cpufreq-cpu0\n", "0\n", format!("CPUs 0-2 {below}"), vec![0, 1, 2]),
@@ -183,7 +180,7 @@ mod tests {
             ("Fan\n", "2\n", format!("CPUs 0-2 {below}"), vec![0, 1, 2]),
         ] {
             let files = hot(kind, state);
-            assert_eq!(verdict(&RULE, &files), ("stands", observed), "{kind}");
+            assert_eq!(verdict(&RULE, &files), ("problem", observed), "{kind}");
             assert_eq!(commands(&RULE, &files), lifted.into_iter().map(lift).collect::<Vec<_>>(), "{kind}");
         }
     }
@@ -192,11 +189,11 @@ mod tests {
     fn what_the_firmware_holds_down_is_no_setting_unless_somebody_set_less() {
         let most = ("/sys/devices/system/cpu/cpu0/cpufreq/bios_limit", "2000000\n");
         let by_firmware = [ONLINE, MOST, (LIMIT, "2000000\n"), most];
-        let observed = "CPU 0 held below the own frequency by heat or firmware".to_owned();
-        assert_eq!(verdict(&RULE, &by_firmware), ("stands", observed));
+        let observed = "CPU 0 limited below the maximum by heat or firmware".to_owned();
+        assert_eq!(verdict(&RULE, &by_firmware), ("problem", observed));
         assert_eq!(commands(&RULE, &by_firmware), Vec::<String>::new());
         let less = [ONLINE, MOST, (LIMIT, "1500000\n"), most];
-        assert_eq!(verdict(&RULE, &less).1, "CPU 0 held below the own frequency");
+        assert_eq!(verdict(&RULE, &less).1, "CPU 0 limited below the maximum");
         assert_eq!(commands(&RULE, &less), [format!("echo 2000000 | sudo tee {LIMIT}")]);
     }
 }

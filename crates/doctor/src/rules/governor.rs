@@ -1,4 +1,4 @@
-//! `governor`: a processor that saves power between two datagrams.
+//! `governor`: the CPU saves power between two datagrams.
 
 use super::look::*;
 
@@ -6,15 +6,13 @@ pub(super) static RULE: Rule = Rule {
     id: "governor",
     topic: Topic::Power,
     title: "Frequency governor that saves power",
-    mechanism: "Between two slots a power-saving governor lowers the clock, and the next slot's work begins slow.",
-    looks_at: "`scaling_governor` of each online CPU. Stands if one is not `performance`.",
+    mechanism: "Between two slots, a power-saving governor lowers the clock, so the work of the next slot begins \
+                slowly.",
+    looks_at: "`scaling_governor` of each online CPU. A problem if one is not `performance`.",
     probe,
-    known: "Not measured here: the gain depends on the processor, and takt's developers had only virtual machines, \
-            which show no frequency control.",
-    fix: Fix::Consent {
-        plan,
-        who_may_pay: "power, heat and battery of this machine, and the turbo clock of its other cores.",
-    },
+    known: "Not measured: the gain depends on the CPU, and takt's developers had only virtual machines, which show no \
+            frequency control.",
+    fix: Fix::Consent { plan, affects: "power, heat and battery life, and the turbo clock of the other cores." },
     proof: Proof::By(Measure::WakeUp),
     ..Rule::COMMON
 };
@@ -34,7 +32,7 @@ fn probe(host: &Host) -> Look {
         return fine(format!("performance on {} CPUs", all.len()));
     };
     let cpus: Vec<usize> = saving.iter().map(|&&(cpu, _)| cpu).collect();
-    stands(format!("{name} on {}", named(&cpus)), "performance")
+    problem(format!("{name} on {}", named(&cpus)), "performance")
 }
 
 fn plan(host: &Host) -> Plan {
@@ -70,7 +68,7 @@ mod tests {
         assert!(matches!(probe(&tree(&["performance"; 2]).host()).unwrap(), Finding::Fine { .. }));
         let tree = tree(&["performance", "powersave", "powersave"]);
         let host = tree.host();
-        assert_eq!(found(&RULE, &host), ("stands", "powersave on CPUs 1-2".to_owned()));
+        assert_eq!(found(&RULE, &host), ("problem", "powersave on CPUs 1-2".to_owned()));
         let commands: Vec<String> = plan(&host).unwrap().iter().map(Change::command).collect();
         let command =
             |cpu| format!("echo performance | sudo tee /sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");

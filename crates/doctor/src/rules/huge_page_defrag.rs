@@ -1,19 +1,20 @@
-//! `huge-page-defrag`: a page fault that tidies the memory first.
+//! `huge-page-defrag`: a page fault that compacts memory first.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "huge-page-defrag",
     topic: Topic::Memory,
-    title: "Transparent huge pages for everybody",
-    mechanism: "A first touch of memory may stop to make a huge page out of scattered ones, and a thread of the kernel that \
-                joins pages later holds the program's memory while it does.",
-    looks_at: "`transparent_hugepage/enabled` and `defrag`. Stands if either is `always`.",
+    title: "Transparent huge pages for every program",
+    mechanism: "The first touch of memory may stop to build a huge page out of scattered pages. Later, a kernel thread \
+                that merges pages locks the program's memory while it works.",
+    looks_at: "`transparent_hugepage/enabled` and `defrag`. A problem if either is `always`, unless `enabled` is \
+               `never`.",
     probe,
-    known: "Stalls of up to some milliseconds where memory is scattered. Not measured here: it takes a machine that has \
-            run for long. takt touches its memory before it streams.",
-    fix: Fix::Consent { plan, who_may_pay: "programs that gain from huge pages without asking for them (madvise)." },
-    proof: Proof::Not("it shows only on memory that is scattered, which takt does not bring about"),
+    known: "Stalls of up to some milliseconds when memory is fragmented. takt touches its memory before it streams. \
+            Not measured: it takes a host that has run for a long time.",
+    fix: Fix::Consent { plan, affects: "programs that gain from huge pages without asking for them (madvise)." },
+    proof: Proof::Not("it shows only when memory is fragmented, and takt does not fragment it"),
     ..Rule::COMMON
 };
 
@@ -31,7 +32,7 @@ fn probe(host: &Host) -> Look {
     let (enabled, defrag) = (value(host, "enabled")?, value(host, "defrag")?);
     let observed = format!("enabled {enabled}, defrag {defrag}");
     let hurts = enabled != "never" && (enabled == "always" || defrag == "always");
-    if hurts { stands(observed, "madvise for both") } else { fine(observed) }
+    if hurts { problem(observed, "madvise for both") } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -52,12 +53,12 @@ mod tests {
     const DEFRAG: &str = "/sys/kernel/mm/transparent_hugepage/defrag";
 
     #[test]
-    fn always_stands_and_only_what_is_always_is_changed() {
+    fn always_is_a_problem_and_only_what_is_always_is_changed() {
         let on_request = (DEFRAG, "always defer defer+madvise [madvise] never\n");
         assert_eq!(word(&RULE, &[(ENABLED, "always [madvise] never\n"), on_request]), "fine");
         assert_eq!(word(&RULE, &[(ENABLED, "always madvise [never]\n"), (DEFRAG, "[always] never\n")]), "fine");
         let always = [(ENABLED, "[always] madvise never\n"), on_request];
-        assert_eq!(verdict(&RULE, &always), ("stands", "enabled always, defrag madvise".to_owned()));
+        assert_eq!(verdict(&RULE, &always), ("problem", "enabled always, defrag madvise".to_owned()));
         assert_eq!(commands(&RULE, &always), ["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"]);
         assert_eq!(word(&RULE, &[on_request]), "hidden");
     }

@@ -1,4 +1,4 @@
-//! `idle-states`: sleep from which a CPU takes long to wake.
+//! `idle-states`: deep sleep from which a CPU takes long to wake.
 
 use takt_host::idle::latency_limit_us;
 
@@ -8,13 +8,15 @@ pub(super) static RULE: Rule = Rule {
     id: "idle-states",
     topic: Topic::Power,
     title: "Deep idle states",
-    mechanism: "A CPU that sleeps deeply between two slots takes its exit latency to come back, and the thread that waits for \
-                the slot begins that much later.",
-    looks_at: "`cpuidle/state*/latency` of each CPU, of states that are not disabled. Stands if any takes more than 20 µs; \
-               noted where another program keeps CPUs out of them (`/dev/cpu_dma_latency`, which only root may read).",
+    mechanism: "A CPU in deep sleep between two slots needs its exit latency to wake. The thread that waits for the \
+                slot starts that much later.",
+    looks_at: "`cpuidle/state*/latency` of each CPU, for states that are not disabled. A problem if any takes more \
+               than 20 µs. A notice if another program keeps the CPUs out of these states (`/dev/cpu_dma_latency`, \
+               which only root can read).",
     probe,
-    known: "The latency the kernel itself gives, at each wake-up from that state. Not measured here; `--prove` does.",
-    fix: Fix::Consent { plan, who_may_pay: "power and heat, and the turbo clock of other cores." },
+    known: "The latency that the kernel states, at each wake-up from that state. Not measured on this host; `--prove` \
+            measures it.",
+    fix: Fix::Consent { plan, affects: "power and heat, and the turbo clock of other cores." },
     proof: Proof::By(Measure::WakeUp),
     ..Rule::COMMON
 };
@@ -51,16 +53,16 @@ fn probe(host: &Host) -> Look {
     let Some(deepest) = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.latency_us) else {
         return fine("all disabled");
     };
-    let observed = format!("the deepest is {}, {} µs to leave", deepest.name, deepest.latency_us);
+    let observed = format!("the deepest is {}, exit latency {} µs", deepest.name, deepest.latency_us);
     if deepest.latency_us <= MOST_US {
         return fine(observed);
     }
     match latency_limit_us(host).filter(|&limit| i64::from(limit) <= MOST_US) {
         Some(limit) => notice(
             format!("{observed}; a limit of {limit} µs keeps CPUs out of it"),
-            "held by another program, and no longer than that one holds it",
+            "another program sets this limit, for as long as it runs",
         ),
-        None => stands(observed, format!("at most {MOST_US} µs")),
+        None => problem(observed, format!("at most {MOST_US} µs")),
     }
 }
 
@@ -89,9 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_state_stands_and_is_disabled() {
+    fn a_deep_state_is_a_problem_and_is_disabled() {
         assert_eq!(word(&RULE, &of("10\n", "0\n")), "fine");
-        assert_eq!(verdict(&RULE, &of("133\n", "0\n")), ("stands", "the deepest is C6, 133 µs to leave".to_owned()));
+        let observed = "the deepest is C6, exit latency 133 µs".to_owned();
+        assert_eq!(verdict(&RULE, &of("133\n", "0\n")), ("problem", observed));
         let command = "echo 1 | sudo tee /sys/devices/system/cpu/cpu0/cpuidle/state3/disable";
         assert_eq!(commands(&RULE, &of("133\n", "0\n")), [command]);
         assert_eq!(word(&RULE, &of("133\n", "1\n")), "fine");
@@ -105,7 +108,7 @@ mod tests {
             tree.put_bytes("/dev/cpu_dma_latency", &us.to_ne_bytes());
             found(&RULE, &host)
         };
-        assert_eq!(limited(2_000_000_000).0, "stands");
+        assert_eq!(limited(2_000_000_000).0, "problem");
         let (word, observed) = limited(2);
         assert!(word == "notice" && observed.contains("limit of 2 µs"), "{observed}");
     }

@@ -1,4 +1,4 @@
-//! `irq-isolated`: interrupts that come to CPUs set aside.
+//! `irq-isolated`: interrupts on isolated CPUs.
 
 use takt_host::irq::{Irq, irqs, is_movable};
 use takt_host::isolation::isolation;
@@ -9,21 +9,21 @@ pub(super) static RULE: Rule = Rule {
     id: "irq-isolated",
     topic: Topic::Interrupts,
     title: "Interrupts on isolated CPUs",
-    mechanism: "Isolation keeps threads away and not interrupts: one that is served by a CPU set aside for a radio stops the \
-                radio's thread there for as long as it takes.",
-    looks_at: "Where each interrupt goes that has come (`/proc/irq/N`), against the isolated CPUs. Stands if one goes there \
-               that may as well go elsewhere; one that may go nowhere else was put there, and is noted, as is one that the \
-               kernel lets nobody move.",
+    mechanism: "Isolation keeps threads away, but not interrupts. An interrupt on a CPU that is isolated for a radio \
+                stops the radio's thread while the kernel serves it.",
+    looks_at: "The CPUs that serve each interrupt that has occurred (`/proc/irq/N`), and the isolated CPUs. A problem \
+               if an interrupt goes to an isolated CPU and may go elsewhere. A notice if it may go nowhere else, since \
+               somebody put it there, or if the kernel lets nobody move it.",
     probe,
-    known: "Some µs an interrupt, more for a card's. Not measured here.",
-    fix: Fix::Consent { plan, who_may_pay: "the other CPUs, which take these interrupts then." },
+    known: "Some µs per interrupt, more for a card's. Not measured on this host.",
+    fix: Fix::Consent { plan, affects: "the other CPUs, which then take these interrupts." },
     proof: Proof::BEHIND_THE_CARD,
     ..Rule::COMMON
 };
 
-/// Interrupts that go to CPUs set aside.
+/// Interrupts that go to isolated CPUs.
 struct There {
-    /// They may as well go elsewhere.
+    /// They may go elsewhere.
     astray: Vec<Irq>,
     /// They may go nowhere else.
     placed: Vec<Irq>,
@@ -49,25 +49,24 @@ fn listed(irqs: &[Irq]) -> String {
 }
 
 fn probe(host: &Host) -> Look {
-    let Some(isolated) = isolation(host).isolated else { return hidden("this kernel does not say what is isolated") };
+    let Some(isolated) = isolation(host).isolated else {
+        return hidden("this kernel does not say which CPUs are isolated");
+    };
     if isolated.is_empty() {
         return fine("no CPU is isolated");
     }
-    let Some(found) = there(host, &isolated) else { return hidden("/proc/interrupts is not there to read") };
+    let Some(found) = there(host, &isolated) else { return hidden("/proc/interrupts can't be read") };
     let cpus = named(&isolated);
     let row = |what: &str, irqs: &[Irq]| (!irqs.is_empty()).then(|| format!("{what} {cpus}: {}", listed(irqs)));
     let kinds = [("on", &found.astray), ("put on", &found.placed), ("immovable on", &found.immovable)];
     let rows: Vec<String> = kinds.into_iter().filter_map(|(what, irqs)| row(what, irqs)).collect();
     let observed = rows.join("; ");
     if !found.astray.is_empty() {
-        stands(observed, "interrupts on other CPUs")
+        problem(observed, "interrupts on other CPUs")
     } else if !found.placed.is_empty() {
-        notice(observed, "right if that CPU is to serve the card")
+        notice(observed, "correct if that CPU is meant to serve the card")
     } else if !found.immovable.is_empty() {
-        notice(
-            observed,
-            "the kernel lets nobody move these; isolcpus=managed_irq,CPUS keeps those of disks away at boot",
-        )
+        notice(observed, "nobody may move these; boot with isolcpus=managed_irq,CPUS to keep disks' interrupts away")
     } else {
         fine(format!("none on {cpus}"))
     }
@@ -101,9 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_astray_stands_and_one_that_was_put_there_is_noted() {
+    fn an_interrupt_astray_is_a_problem_and_one_that_was_put_there_is_noted() {
         let astray = of("0-3\n", "2\n");
-        assert_eq!(verdict(&RULE, &astray), ("stands", "on CPUs 2-3: 41 (eth0-rx-0)".to_owned()));
+        assert_eq!(verdict(&RULE, &astray), ("problem", "on CPUs 2-3: 41 (eth0-rx-0)".to_owned()));
         assert_eq!(commands(&RULE, &astray), ["echo 0-1 | sudo tee /proc/irq/41/smp_affinity_list"]);
         let placed = of("2\n", "2\n");
         assert_eq!(word(&RULE, &placed), "notice");
@@ -124,7 +123,7 @@ mod tests {
         let (_tree, host) = host_of(&files);
         immovable(&host, 43);
         let both = "on CPUs 2-3: 41 (eth0-rx-0); immovable on CPUs 2-3: 43 (nvme0q3)";
-        assert_eq!(found(&RULE, &host), ("stands", both.to_owned()));
+        assert_eq!(found(&RULE, &host), ("problem", both.to_owned()));
         let changes = plan(&host).unwrap();
         assert_eq!(changes.iter().map(|change| change.setting.clone()).collect::<Vec<_>>(), [Setting::Interrupt(41)]);
     }

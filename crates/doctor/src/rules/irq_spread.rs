@@ -8,15 +8,15 @@ pub(super) static RULE: Rule = Rule {
     id: "irq-spread",
     topic: Topic::Interrupts,
     title: "All of a card's interrupts on one CPU",
-    mechanism: "A card of several queues whose interrupts all go to one CPU receives no faster than with one queue, and what \
-                else runs on that CPU is interrupted for all of them.",
-    looks_at: "`effective_affinity_list` of each interrupt of the card that has come at least once. Stands if there are \
-               several and all go to the same CPU; where the kernel lets nobody move them, that is noted. CPUs that are \
-               isolated take none.",
+    mechanism: "A card with several queues whose interrupts all go to one CPU receives no faster than with one queue. \
+                They also interrupt everything else on that CPU.",
+    looks_at: "`effective_affinity_list` of each interrupt of the card that has occurred at least once. A problem if \
+               there are several and all go to the same CPU; a notice if the kernel lets nobody move them. takt moves \
+               none to an isolated CPU.",
     probe,
-    known: "Moving the protocol work of 1472-byte datagrams to another CPU than the sender's raised a path from 289 to \
-            455 thousand a second (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
-    fix: Fix::Consent { plan, who_may_pay: "whoever runs on the CPUs that take the interrupts then." },
+    known: "The protocol work of 1472-byte datagrams moved from the sender's CPU to another. The path's rate rose \
+            from 289 to 455 thousand per second (veth, Linux 6.18, 4 virtual CPUs). Not measured on this host.",
+    fix: Fix::Consent { plan, affects: "programs on the CPUs that then take the interrupts." },
     proof: Proof::BEHIND_THE_CARD,
     ..Rule::COMMON
 };
@@ -53,7 +53,7 @@ fn probe(host: &Host) -> Look {
         let movable = interrupts.iter().any(|(number, _)| is_movable(host, *number));
         if interrupts.len() > 1 && same && general(host)?.len() > 1 {
             if movable {
-                stands(observed, "several CPUs")
+                problem(observed, "several CPUs")
             } else {
                 notice(observed, "the kernel lets nobody move them")
             }
@@ -109,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn two_queues_on_one_cpu_stand() {
-        assert_eq!(of("0\n"), ("stands", "eth0: 2 on CPU 0".to_owned()));
+    fn two_queues_on_one_cpu_are_a_problem() {
+        assert_eq!(of("0\n"), ("problem", "eth0: 2 on CPU 0".to_owned()));
         assert_eq!(of("1\n"), ("fine", "eth0: 2 on several CPUs".to_owned()));
         assert_eq!(word(&RULE, &[UP, ONLINE, COUNTS]), "hidden");
         assert_eq!(word(&RULE, &[UP, QUEUES[0]]), "hidden");
@@ -123,7 +123,7 @@ mod tests {
         files.extend([("/proc/irq/41/smp_affinity_list", "0\n"), ("/proc/irq/42/smp_affinity_list", "0\n")]);
         let (_tree, host) = host_of(&files);
         immovable(&host, 42);
-        assert_eq!(found(&RULE, &host).0, "stands");
+        assert_eq!(found(&RULE, &host).0, "problem");
         let changes = plan(&host).unwrap();
         assert_eq!(changes.len(), 1, "{changes:?}");
         assert_eq!((&changes[0].setting, changes[0].becomes.as_str()), (&Setting::Interrupt(41), "1"));
@@ -143,6 +143,6 @@ mod tests {
         files.extend(serve("0\n"));
         assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 1)]);
         files.extend([("/sys/devices/system/cpu/isolated", "1\n"), ("/sys/devices/system/cpu/online", "0-2\n")]);
-        assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 2)], "none to a CPU that is set aside");
+        assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 2)], "none to a CPU that is isolated");
     }
 }

@@ -1,4 +1,4 @@
-//! `load`: other programs on the CPUs a radio needs.
+//! `load`: other programs use the cores that a radio needs.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "load",
-    topic: Topic::Processors,
-    title: "Other programs at work",
-    mechanism: "Receiving, transmitting and computing each want a CPU of their own; what others take, a radio's threads have \
-                to wait for.",
-    looks_at: "Busy time of all CPUs, without this program's own, over a third of a second. Stands if fewer than 2.5 CPUs \
-               are free (on smaller machines: all but half of one).",
+    topic: Topic::Cores,
+    title: "Other programs use the cores",
+    mechanism: "Receiving, transmitting and computing each need a core. While other programs use the cores, a radio's \
+                threads wait.",
+    looks_at: "The busy time of all CPUs over a third of a second, without this program's own. A problem if fewer than \
+               2.5 CPUs are free (on smaller hosts: all but half a CPU).",
     probe,
-    known: "A sender tied to a CPU that another program's thread also was tied to got 20 % of it, with the other three \
-            idle; 64-byte datagrams fell from 307 to between 189 and 308 thousand a second while others compiled. \
-            Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "end or move what is named above: taskset -cp CPUS PID, or nice it; takt's own threads are pinned with \
+    known: "A sender pinned to the same CPU as another program's thread got 20 % of it, while the other three CPUs \
+            idled. While others compiled, the rate of 64-byte datagrams fell from 307 thousand per second to between \
+            189 and 308 thousand. Not measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "end the programs named above, move them with taskset -cp CPUS PID, or nice them; pin takt's own threads with \
          --cores",
     ])),
     ..Rule::COMMON
@@ -36,7 +36,7 @@ fn probe(host: &Host) -> Look {
     let spent = after.machine.total.since(&before.machine.total);
     let cpus = after.machine.cpus.len() as f64;
     if spent.total_ns() == 0 || cpus == 0.0 {
-        return hidden("the kernel's CPU times do not move");
+        return hidden("the kernel's CPU times do not advance");
     }
     // Shares of the time that passed by the same clock, so the length of the window does not matter.
     let per_cpu_ns = spent.total_ns() as f64 / cpus;
@@ -46,7 +46,7 @@ fn probe(host: &Host) -> Look {
     let names = if busiest.is_empty() { String::new() } else { format!(": {}", busiest.join(", ")) };
     let observed = format!("others use {foreign:.1} of {cpus} CPUs{names}");
     let needed = NEEDED_CPUS.min(cpus - 0.5);
-    if cpus - foreign < needed { stands(observed, format!("{needed} CPUs free")) } else { fine(observed) }
+    if cpus - foreign < needed { problem(observed, format!("{needed} CPUs free")) } else { fine(observed) }
 }
 
 /// CPU time of the machine, of this program and of every process.
@@ -111,8 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_stands_and_its_busiest_program_is_named() {
-        let Finding::Stands { observed, wanted } = watched(50, 50, 98) else { panic!("stands") };
+    fn a_busy_machine_is_a_problem_and_its_busiest_program_is_named() {
+        let Finding::Problem { observed, wanted } = watched(50, 50, 98) else { panic!("problem") };
         assert_eq!(observed, "others use 2.0 of 4 CPUs: stress ng (42) 98 %");
         assert_eq!(wanted, "2.5 CPUs free");
     }

@@ -1,12 +1,12 @@
-//! What most rules need, imported whole: the words a rule is made of, answers in one word, settings of the whole host, every
-//! CPU, every network card.
+//! The parts that most rules need: the types of a rule, short constructors of findings, settings of the host, CPUs and
+//! network cards.
 
 use takt_host::isolation::isolation;
 
 pub(super) use takt_host::proc::{cpu_list, status};
 pub(super) use takt_host::{Host, ReadError};
 
-pub(super) use crate::rule::{Finding, Fix, KernelRange, Measure, Proof, Rule, Topic, Ways};
+pub(super) use crate::rule::{Finding, Fix, Instructions, KernelRange, Measure, Proof, Rule, Topic};
 pub(super) use crate::setting::{Change, Setting, SettingError};
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ pub(super) use testing::*;
 pub(super) type Look = Result<Finding, ReadError>;
 pub(super) type Plan = Result<Vec<Change>, SettingError>;
 
-/// Where CPUs are described, below `/sys`.
+/// The folder of the CPUs, below `/sys`.
 pub(super) const CPUS: &str = "devices/system/cpu";
 pub(super) const NET: &str = "/sys/class/net";
 
@@ -25,8 +25,8 @@ pub(super) fn fine(observed: impl Into<String>) -> Look {
     Ok(Finding::Fine { observed: observed.into() })
 }
 
-pub(super) fn stands(observed: impl Into<String>, wanted: impl Into<String>) -> Look {
-    Ok(Finding::Stands { observed: observed.into(), wanted: wanted.into() })
+pub(super) fn problem(observed: impl Into<String>, wanted: impl Into<String>) -> Look {
+    Ok(Finding::Problem { observed: observed.into(), wanted: wanted.into() })
 }
 
 pub(super) fn notice(observed: impl Into<String>, note: impl Into<String>) -> Look {
@@ -37,12 +37,12 @@ pub(super) fn hidden(why: impl Into<String>) -> Look {
     Ok(Finding::NotVisible { why: why.into() })
 }
 
-/// A file says something that is not understood.
+/// A file has a text that the rule does not understand.
 pub(super) fn malformed(path: &str, expected: &'static str, text: &str) -> ReadError {
     ReadError::malformed(path, expected, text)
 }
 
-/// The text of a file without white space around it.
+/// The text of a file, without surrounding white space.
 pub(super) fn text(host: &Host, path: &str) -> Result<String, ReadError> {
     host.read(path).map(|text| text.trim().to_owned())
 }
@@ -52,21 +52,14 @@ pub(super) fn sysctl(host: &Host, name: &str) -> Result<i64, ReadError> {
     host.read_number(&format!("/proc/sys/{}", name.replace('.', "/")))
 }
 
-/// A sysctl that ought to be 0: whatever else it is stands.
+/// A sysctl that should be 0: any other value is a problem.
 pub(super) fn sysctl_off(host: &Host, name: &str) -> Look {
     let value = sysctl(host, name)?;
     let observed = format!("{name} {value}");
-    if value == 0 { fine(observed) } else { stands(observed, format!("{name} 0")) }
+    if value == 0 { fine(observed) } else { problem(observed, format!("{name} 0")) }
 }
 
-/// A sysctl that may be anything: whatever else than 0 it is, is noted.
-pub(super) fn sysctl_noted(host: &Host, name: &str, note: &str) -> Look {
-    let value = sysctl(host, name)?;
-    let observed = format!("{name} {value}");
-    if value == 0 { fine(observed) } else { notice(observed, note) }
-}
-
-/// The change that gives a setting this value; none if it has it.
+/// The change that gives a setting this value; none if it has it already.
 pub(super) fn becomes(host: &Host, setting: Setting, value: &str) -> Plan {
     let was = setting.get(host)?;
     Ok(if was == value { Vec::new() } else { vec![Change { setting, was, becomes: value.to_owned() }] })
@@ -92,7 +85,7 @@ pub(super) fn online(host: &Host) -> Result<Vec<usize>, ReadError> {
     cpus(host, &format!("/sys/{CPUS}/online"))
 }
 
-/// The CPUs that are online and that nobody set aside.
+/// The CPUs that are online and not isolated.
 pub(super) fn general(host: &Host) -> Result<Vec<usize>, ReadError> {
     let isolated = isolation(host).isolated.unwrap_or_default();
     Ok(online(host)?.into_iter().filter(|cpu| !isolated.contains(cpu)).collect())
@@ -106,13 +99,13 @@ pub(super) fn allowed(host: &Host) -> Result<Vec<usize>, ReadError> {
     list.ok_or_else(|| malformed(path, "a line Cpus_allowed_list", &status))
 }
 
-/// A file that each online CPU may have below its folder, with the numbers of those that do.
+/// A file that online CPUs may have in their folder: the number of each CPU that has it, and the text.
 pub(super) fn of_each_cpu(host: &Host, file: &str) -> Result<Vec<(usize, String)>, ReadError> {
     let read = |cpu: usize| Some((cpu, host.read_opt(&format!("/sys/{CPUS}/cpu{cpu}/{file}"))?));
     Ok(online(host)?.into_iter().filter_map(read).collect())
 }
 
-/// A word of the kernel's command line, `name` or `name=value`: its value, empty if it has none.
+/// The value of `name` or `name=value` on the kernel's command line; empty if it has none.
 pub(super) fn boot_option(host: &Host, name: &str) -> Result<Option<String>, ReadError> {
     let line = host.read("/proc/cmdline")?;
     let value = |word: &str| match word.split_once('=') {
@@ -123,7 +116,7 @@ pub(super) fn boot_option(host: &Host, name: &str) -> Result<Option<String>, Rea
     Ok(line.split_whitespace().filter_map(value).next_back())
 }
 
-/// Names and numbers of processes, in rising order of the numbers.
+/// Numbers and names of processes, in rising order of the numbers.
 pub(super) fn processes(host: &Host) -> Vec<(u32, String)> {
     let mut numbers: Vec<u32> = host.list("/proc").iter().filter_map(|name| name.parse().ok()).collect();
     numbers.sort_unstable();
@@ -131,7 +124,7 @@ pub(super) fn processes(host: &Host) -> Vec<(u32, String)> {
     numbers.into_iter().filter_map(named).collect()
 }
 
-/// Which of these names processes have, each once, in order; `None` if no process is visible.
+/// The names in `known` that a process has, each once, in order; `None` if no process is visible.
 pub(super) fn running(host: &Host, known: &[&str]) -> Option<Vec<String>> {
     let all = processes(host);
     let observed = !all.is_empty();
@@ -142,7 +135,7 @@ pub(super) fn running(host: &Host, known: &[&str]) -> Option<Vec<String>> {
     observed.then_some(names)
 }
 
-/// The cards to look at: the interface that was named, or every one with a device behind it that is up.
+/// The cards to look at: the named interface, or every interface that is up and has a device.
 pub(super) fn cards(host: &Host) -> Vec<String> {
     if let Some(named) = host.interface() {
         return host.list(NET).into_iter().filter(|name| name == named).collect();
@@ -154,8 +147,7 @@ pub(super) fn cards(host: &Host) -> Vec<String> {
     host.list(NET).into_iter().filter(up).collect()
 }
 
-/// One answer for all cards: what stands on any of them, else what could not be read of one, else what is noted, else
-/// that all are fine.
+/// One finding for all cards: the problems if any card has one, or else what could not be read, or else the notices.
 pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
     let cards = cards(host);
     let (mut good, mut noted, mut bad, mut unseen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +155,7 @@ pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
     for card in &cards {
         match look(card) {
             Ok(Finding::Fine { observed }) => good.push(format!("{card}: {observed}")),
-            Ok(Finding::Stands { observed, wanted: wish }) => {
+            Ok(Finding::Problem { observed, wanted: wish }) => {
                 bad.push(format!("{card}: {observed}"));
                 wanted = wish;
             }
@@ -181,7 +173,7 @@ pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
             None => "no network card that is up".to_owned(),
         })
     } else if !bad.is_empty() {
-        stands(bad.join(", "), wanted)
+        problem(bad.join(", "), wanted)
     } else if !unseen.is_empty() {
         hidden(unseen.join(", "))
     } else if !noted.is_empty() {
@@ -192,7 +184,7 @@ pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
 }
 
 pub(super) fn plan_cards(host: &Host, plan: impl Fn(&str) -> Plan) -> Plan {
-    // A card that does not show the fact is left as it is.
+    // A card that does not show the fact stays as it is.
     Ok(cards(host).iter().filter_map(|card| plan(card).ok()).flatten().collect())
 }
 
@@ -206,7 +198,7 @@ pub(super) fn named(cpus: &[usize]) -> String {
     format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, cpu_list::format(cpus))
 }
 
-/// What tests of rules ask. That a rule sees nothing on an empty host is a test of all of them, in `diagnosis`.
+/// Helpers of the rules' tests. A test in `diagnosis` covers all rules on an empty host.
 #[cfg(test)]
 mod testing {
     use super::*;
@@ -221,23 +213,23 @@ mod testing {
         (tree, host)
     }
 
-    /// As a recent kernel shows an interrupt that it lets nobody move.
+    /// Makes an interrupt look as a recent kernel shows one that nobody may move.
     pub(in crate::rules) fn immovable(host: &Host, number: u32) {
         let list = host.path(&format!("/proc/irq/{number}/smp_affinity_list"));
         std::fs::set_permissions(list, std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
     }
 
-    /// What a rule says of these files, in one word and what was seen.
+    /// The verdict of a rule on a host with these files, and what it observed.
     pub(in crate::rules) fn verdict(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
         let (_tree, host) = host_of(files);
         found(rule, &host)
     }
 
-    /// What it says of a host.
+    /// The verdict of a rule on a host, and what it observed.
     pub(in crate::rules) fn found(rule: &Rule, host: &Host) -> (&'static str, String) {
         match (rule.probe)(host) {
             Ok(Finding::Fine { observed }) => ("fine", observed),
-            Ok(Finding::Stands { observed, .. }) => ("stands", observed),
+            Ok(Finding::Problem { observed, .. }) => ("problem", observed),
             Ok(Finding::Notice { observed, .. }) => ("notice", observed),
             Ok(Finding::NotVisible { why }) => ("hidden", why),
             Err(error) => ("hidden", error.to_string()),
@@ -248,11 +240,11 @@ mod testing {
         verdict(rule, files).0
     }
 
-    /// That a sysctl stands unless it is 0, and is put to 0.
-    pub(in crate::rules) fn stands_unless_zero(rule: &Rule, name: &str) {
+    /// Asserts that a sysctl is a problem unless it is 0, and that the fix sets it to 0.
+    pub(in crate::rules) fn problem_unless_zero(rule: &Rule, name: &str) {
         let file = format!("/proc/sys/{}", name.replace('.', "/"));
         assert_eq!(word(rule, &[(&file, "0\n")]), "fine");
-        assert_eq!(word(rule, &[(&file, "1\n")]), "stands");
+        assert_eq!(word(rule, &[(&file, "1\n")]), "problem");
         assert_eq!(word(rule, &[]), "hidden");
         assert_eq!(commands(rule, &[(&file, "1\n")]), [format!("sudo sysctl -w {name}=0")]);
     }
@@ -273,7 +265,7 @@ mod testing {
         ]
     }
 
-    /// What a rule says of a process in these groups, and of more files.
+    /// The verdict of a rule on a process in these groups, with more files.
     pub(in crate::rules) fn verdict_in(
         rule: &Rule,
         groups: &[(&'static str, String)],
@@ -284,7 +276,7 @@ mod testing {
         verdict(rule, &files)
     }
 
-    /// The commands of the changes it would make.
+    /// The commands of the changes that a rule would make.
     pub(in crate::rules) fn commands(rule: &Rule, files: &[(&str, &str)]) -> Vec<String> {
         let (_tree, host) = host_of(files);
         match &rule.fix {

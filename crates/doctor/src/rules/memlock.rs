@@ -1,4 +1,4 @@
-//! `memlock-limit`: memory that may not be kept in memory.
+//! `memlock-limit`: takt may not lock its memory.
 
 use takt_host::capability::{self, CapabilitySet};
 use takt_host::memory::passes_limit;
@@ -10,14 +10,15 @@ pub(super) static RULE: Rule = Rule {
     id: "memlock-limit",
     topic: Topic::Permissions,
     title: "Limit on locked memory",
-    mechanism: "Memory that is not locked can be taken back by the kernel, and the next touch of it waits for a disk in the \
+    mechanism: "The kernel can take back memory that is not locked. The next touch of it then waits for a disk in the \
                 middle of a slot.",
-    looks_at: "The soft limit `Max locked memory` of this process and whether it has CAP_IPC_LOCK. Stands if the limit is \
-               finite and the capability is missing, or is that of a user namespace, for then takt cannot lock its memory.",
+    looks_at: "The soft limit `Max locked memory` of this process, and whether it has CAP_IPC_LOCK. A problem if the \
+               limit is finite and the process lacks the capability, or has it only in a user namespace. takt then \
+               cannot lock its memory.",
     probe,
-    known: "Nothing while memory is plentiful; under memory pressure a page fault of 0.1 to 10 ms, wherever the kernel \
-            took a page. Not measured here, since it takes a machine short of memory.",
-    fix: Fix::Advice(Ways::Always(&[
+    known: "Nothing while memory is plentiful. Under memory pressure, a page fault of 0.1 to 10 ms wherever the kernel \
+            took a page. Not measured: it takes a host that is short of memory.",
+    fix: Fix::Advice(Instructions::Always(&[
         "echo \"$USER - memlock unlimited\" | sudo tee /etc/security/limits.d/95-takt-memlock.conf   (then log in \
          again)",
         "for a service: LimitMEMLOCK=infinity; for a container: docker run --ulimit memlock=-1",
@@ -33,11 +34,11 @@ fn probe(host: &Host) -> Look {
     let own = capability::of(host).unwrap_or(CapabilitySet::empty());
     match limit {
         Limit::Unlimited => fine("unlimited"),
-        Limit::At(bytes) if passes_limit(host, own) => fine(format!("CAP_IPC_LOCK, beyond the limit of {bytes} B")),
+        Limit::At(bytes) if passes_limit(host, own) => fine(format!("CAP_IPC_LOCK lifts the limit of {bytes} B")),
         Limit::At(bytes) if own.contains(CapabilitySet::IPC_LOCK) => {
-            stands(format!("{bytes} B; CAP_IPC_LOCK of a user namespace does not pass it"), "unlimited")
+            problem(format!("{bytes} B; CAP_IPC_LOCK in a user namespace does not lift it"), "unlimited")
         }
-        Limit::At(bytes) => stands(format!("{bytes} B"), "unlimited"),
+        Limit::At(bytes) => problem(format!("{bytes} B"), "unlimited"),
     }
 }
 
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_without_the_capability_stands() {
+    fn a_limit_without_the_capability_is_a_problem() {
         let of = |limit: &str, capabilities: &str| {
             let row = format!("Max locked memory         {limit}              {limit}       bytes\n");
             let status = format!("Name:\tx\nCapEff:\t{capabilities}\n");
@@ -55,7 +56,7 @@ mod tests {
         };
         assert!(matches!(of("unlimited", "0000000000000000"), Finding::Fine { .. }));
         assert!(matches!(of("8388608", "0000000000004000"), Finding::Fine { .. }));
-        let limited = Finding::Stands { observed: "8388608 B".to_owned(), wanted: "unlimited".to_owned() };
+        let limited = Finding::Problem { observed: "8388608 B".to_owned(), wanted: "unlimited".to_owned() };
         assert_eq!(of("8388608", "0000000000000000"), limited);
         let row = "Max locked memory         8388608              8388608              bytes\n";
         let rootless = [
@@ -64,7 +65,7 @@ mod tests {
             ("/proc/self/uid_map", "         0       1000          1\n"),
         ];
         let (word, observed) = verdict(&RULE, &rootless);
-        assert!(word == "stands" && observed.contains("user namespace"), "{observed}");
+        assert!(word == "problem" && observed.contains("user namespace"), "{observed}");
         assert!(probe(&Tree::new().host()).is_err());
         assert!(probe(&Tree::new().with("/proc/self/limits", "nothing\n").host()).is_err());
     }

@@ -1,4 +1,4 @@
-//! `memory-limit`: memory that the own group may not exceed.
+//! `memory-limit`: a limit on the memory of this process's control group.
 
 use takt_host::cgroup::{are_cut_off, memory_limit, memory_used, own_folders};
 
@@ -7,16 +7,18 @@ use super::look::*;
 pub(super) static RULE: Rule = Rule {
     id: "memory-limit",
     topic: Topic::Groups,
-    title: "Limit on memory",
-    mechanism: "A group near its limit has pages taken back while its threads wait, and beyond it one of its processes is \
-                killed.",
-    looks_at: "The lower of `memory.max` and `memory.high` (or `memory.limit_in_bytes`) of this process's control group and \
-               those above it, against their use without what is only cached (`inactive_file`). Stands above four fifths in \
-               use; a limit is noted. Where groups above are out of sight, as in a container, none is not known.",
+    title: "Memory limit",
+    mechanism: "When a group nears its memory limit, the kernel takes pages back while the group's threads wait. When \
+                it exceeds the limit, the kernel kills one of its processes.",
+    looks_at: "The lower of `memory.max` and `memory.high` (or `memory.limit_in_bytes`) of this process's control \
+               group and its parents, and their use without cached pages (`inactive_file`). A problem above \
+               80 % in use; any limit is a notice. Not known if groups above are hidden, as in a container, and no \
+               visible group has a limit.",
     probe,
-    known: "Stalls of milliseconds near the limit. Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "systemctl set-property UNIT MemoryMax=; docker run with a larger --memory, or without",
+    known: "Stalls of milliseconds near the limit. Not measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "raise or remove the limit: systemctl set-property UNIT MemoryMax=; docker run with a larger --memory, or \
+         without it",
     ])),
     ..Rule::COMMON
 };
@@ -29,19 +31,19 @@ fn limit(host: &Host, folder: &str) -> Option<(u64, u64)> {
 fn probe(host: &Host) -> Look {
     let folders = own_folders(host, "memory")?;
     if folders.is_empty() {
-        return hidden("no control group for memory is mounted");
+        return hidden("no memory control group is mounted");
     }
     let limited = folders.iter().filter_map(|folder| Some((folder, limit(host, folder)?)));
     let share = |(used, most): (u64, u64)| used as f64 / most.max(1) as f64;
     let Some((folder, (used, most))) = limited.max_by(|a, b| share(a.1).total_cmp(&share(b.1))) else {
         if are_cut_off(host, &folders) {
-            return hidden("no limit up to the topmost group in sight; groups above are out of sight");
+            return hidden("no limit in the visible groups; groups above are hidden");
         }
         let shown = folders.len() == 1 || host.list(&folders[0]).iter().any(|name| name.starts_with("memory."));
-        return if shown { fine("no limit") } else { hidden(format!("{} shows no limit", folders[0])) };
+        return if shown { fine("no limit") } else { hidden(format!("{} does not show its limit", folders[0])) };
     };
     let observed = format!("{} of {} MiB used by {folder}", used >> 20, most >> 20);
-    if share((used, most)) > 0.8 { stands(observed, "a fifth free") } else { notice(observed, "it is far from full") }
+    if share((used, most)) > 0.8 { problem(observed, "20 % free") } else { notice(observed, "it is far from full") }
 }
 
 #[cfg(test)]
@@ -49,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_group_stands_and_a_limited_one_is_noted() {
+    fn a_full_group_is_a_problem_and_a_limited_one_is_noted() {
         let max = "/sys/fs/cgroup/a/b/memory.max";
         let used = ("/sys/fs/cgroup/a/b/memory.current", "94371840\n");
         assert_eq!(verdict_in(&RULE, &v2(), &[(max, "max\n"), used]).0, "fine");
         assert_eq!(verdict_in(&RULE, &v2(), &[(max, "943718400\n"), used]).0, "notice");
         let full = verdict_in(&RULE, &v2(), &[(max, "104857600\n"), used]);
-        assert_eq!(full, ("stands", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned()));
+        assert_eq!(full, ("problem", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned()));
         let old = [
             ("/sys/fs/cgroup/x/a/memory.limit_in_bytes", "9223372036854771712\n"),
             ("/sys/fs/cgroup/x/a/b/memory.usage_in_bytes", "1\n"),
@@ -71,7 +73,7 @@ mod tests {
             ("/sys/fs/cgroup/a/b/memory.high", "104857600\n"),
             ("/sys/fs/cgroup/a/b/memory.current", "94371840\n"),
         ];
-        let full = ("stands", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned());
+        let full = ("problem", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned());
         assert_eq!(verdict_in(&RULE, &v2(), &files), full);
         let cached = [&files[..], &[("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 73400320\n")]].concat();
         let free = ("notice", "20 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned());

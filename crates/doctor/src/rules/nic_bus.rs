@@ -1,25 +1,25 @@
-//! `nic-bus`: a card behind a bus that is slower than its cable.
+//! `nic-bus`: the card's bus is slower than its link.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-bus",
     topic: Topic::Network,
-    title: "Bus slower than the cable",
-    mechanism: "A gigabit adapter at a USB 2 port, or a card of 10 Gb/s in a slot of one lane, takes from the cable what its \
-                bus cannot carry, and drops the rest.",
-    looks_at: "`speed` of each card against that of its USB port, or against lanes and rate of its PCI Express link. Stands if \
-               the bus carries less.",
+    title: "Bus slower than the link",
+    mechanism: "Some cards receive more than their bus can carry, and drop the rest. Examples are a gigabit adapter on \
+                a USB 2 port and a 10 Gb/s card in a slot with one lane.",
+    looks_at: "`speed` of each card, and the speed of its USB port or the lanes and rate of its PCI Express link. A \
+               problem if the bus carries less than the link.",
     probe,
-    known: "480 Mb/s of USB 2 are half of what 25 MS/s of sc16 take. One PCI Express lane carries 2 Gb/s in its first \
-            generation, 4, 7.9 and 15.8 in the next. Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "a USB 3 port and cable, or a slot with more lanes; lspci -vv shows LnkSta against LnkCap",
+    known: "USB 2 carries 480 Mb/s, half of what 25 MS/s sc16 needs. One PCI Express lane carries 2 Gb/s in the first \
+            generation, and 4, 7.9 and 15.8 Gb/s in the next three. Not measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "use a USB 3 port and cable, or a slot with more lanes; compare LnkSta and LnkCap in the output of lspci -vv",
     ])),
     ..Rule::COMMON
 };
 
-/// What the bus behind a card carries, Mb/s, and what it is called; `None` if it does not say.
+/// The capacity of a card's bus, Mb/s, and its name; `None` if the bus does not report it.
 fn bus(host: &Host, card: &str) -> Option<(f64, String)> {
     let at = |file: &str| host.read_opt(&format!("{NET}/{card}/device/{file}"));
     if let (Some(rate), Some(lanes)) = (at("current_link_speed"), at("current_link_width")) {
@@ -39,11 +39,11 @@ fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let speed = host.read_number(&format!("{NET}/{card}/speed"))?;
         if speed <= 0 {
-            return hidden("its driver tells no speed");
+            return hidden("its driver reports no speed");
         }
-        let Some((carries, name)) = bus(host, card) else { return hidden("its bus tells no speed") };
+        let Some((carries, name)) = bus(host, card) else { return hidden("its bus reports no speed") };
         let observed = format!("{speed} Mb/s behind {name}");
-        if carries < speed as f64 { stands(observed, format!("a bus of {speed} Mb/s")) } else { fine(observed) }
+        if carries < speed as f64 { problem(observed, format!("a bus of {speed} Mb/s")) } else { fine(observed) }
     })
 }
 
@@ -59,16 +59,16 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_carries_less_than_the_cable_stands() {
+    fn a_slot_that_carries_less_than_the_cable_is_a_problem() {
         let (word_, observed) = slot("5.0 GT/s PCIe\n", "1\n", "10000\n");
-        assert_eq!((word_, observed.as_str()), ("stands", "eth0: 10000 Mb/s behind PCI Express, 1 x 5.0 GT/s PCIe"));
+        assert_eq!((word_, observed.as_str()), ("problem", "eth0: 10000 Mb/s behind PCI Express, 1 x 5.0 GT/s PCIe"));
         assert_eq!(slot("5.0 GT/s PCIe\n", "4\n", "10000\n").0, "fine");
         assert_eq!(slot("2.5 GT/s PCIe\n", "1\n", "1000\n").0, "fine");
         assert_eq!(slot("Unknown\n", "1\n", "1000\n").0, "hidden");
     }
 
     #[test]
-    fn an_adapter_at_usb_2_stands() {
+    fn an_adapter_at_usb_2_is_a_problem() {
         let of = |port| {
             let tree =
                 Tree::new().with("/sys/class/net/eth0/operstate", "up\n").with("/sys/class/net/eth0/speed", "1000\n");
@@ -79,7 +79,7 @@ mod tests {
             format!("{:?}", probe(&tree.host()).unwrap())
         };
         assert!(
-            of("480\n").contains("Stands") && of("480\n").contains("1000 Mb/s behind USB at 480 Mb/s"),
+            of("480\n").contains("Problem") && of("480\n").contains("1000 Mb/s behind USB at 480 Mb/s"),
             "{}",
             of("480\n")
         );

@@ -1,4 +1,4 @@
-//! `nic-coalescing`: a card that waits before it says that something came.
+//! `nic-coalescing`: the card delays its interrupts.
 
 use super::look::*;
 use crate::card::CardFact;
@@ -6,15 +6,15 @@ use crate::card::CardFact;
 pub(super) static RULE: Rule = Rule {
     id: "nic-coalescing",
     topic: Topic::Network,
-    title: "Late interrupts of the card",
-    mechanism: "To save interrupts a card, or the kernel's receive code, holds datagrams back for a while; each answer to a \
-                radio is late by that.",
-    looks_at: "`rx-usecs` and `adaptive-rx` of each card (`ethtool -c`) and the interface's `gro_flush_timeout`. Stands \
-               above 100 µs. A driver that chooses the delay by itself (`adaptive-rx on`) is noted, since `rx-usecs` then \
-               holds for a moment only.",
+    title: "Delayed interrupts of the card",
+    mechanism: "To save interrupts, a card or the kernel's receive code holds datagrams back for a while. Each answer \
+                to a radio is late by that time.",
+    looks_at: "`rx-usecs` and `adaptive-rx` of each card (`ethtool -c`), and the interface's `gro_flush_timeout`. A \
+               problem above 100 µs. A notice if the driver chooses the delay (`adaptive-rx on`), since `rx-usecs` is \
+               then valid only for a moment.",
     probe,
-    known: "At most that time for each datagram that comes alone. Not measured here.",
-    fix: Fix::Consent { plan, who_may_pay: "processor time: more interrupts." },
+    known: "At most that time for each datagram that arrives alone. Not measured on this host.",
+    fix: Fix::Consent { plan, affects: "CPU time: more interrupts." },
     proof: Proof::BEHIND_THE_CARD,
     ..Rule::COMMON
 };
@@ -31,7 +31,7 @@ fn probe(host: &Host) -> Look {
         let kernel_us = flush_timeout_ns(host, card)? / 1000;
         let limit = format!("at most {MOST_US} µs");
         if kernel_us > MOST_US {
-            return stands(format!("gro_flush_timeout {kernel_us} µs"), limit);
+            return problem(format!("gro_flush_timeout {kernel_us} µs"), limit);
         }
         // A driver without the request tells no delay; a virtual interface has none.
         let card_us = i64::from(CardFact::RxUsecs.read(host, card)?.now);
@@ -39,9 +39,9 @@ fn probe(host: &Host) -> Look {
         let chosen = if adaptive { " now, chosen by the driver (adaptive-rx on)" } else { "" };
         let observed = format!("rx-usecs {card_us}{chosen}, gro_flush_timeout {kernel_us} µs");
         if card_us > MOST_US {
-            stands(observed, limit)
+            problem(observed, limit)
         } else if adaptive {
-            notice(observed, "answers are late by as much as the driver chooses under load; a fixed delay is known")
+            notice(observed, "under load, the driver decides how late answers are; a fixed delay is known")
         } else {
             fine(observed)
         }
@@ -80,13 +80,13 @@ mod tests {
     const FIXED: (&str, &str) = (ADAPTIVE, "0\n");
 
     #[test]
-    fn a_card_and_a_kernel_that_wait_long_stand() {
+    fn a_card_and_a_kernel_that_wait_long_are_a_problem() {
         assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH, FIXED, (USECS, "20\n")]), "fine");
         let card = [UP, DEVICE, FLUSH, FIXED, (USECS, "250\n")];
-        assert_eq!(verdict(&RULE, &card), ("stands", "eth0: rx-usecs 250, gro_flush_timeout 0 µs".to_owned()));
+        assert_eq!(verdict(&RULE, &card), ("problem", "eth0: rx-usecs 250, gro_flush_timeout 0 µs".to_owned()));
         assert_eq!(commands(&RULE, &card), ["sudo ethtool -C eth0 rx-usecs 20"]);
         let kernel = [UP, DEVICE, (FLUSH.0, "200000\n"), FIXED, (USECS, "20\n")];
-        assert_eq!(word(&RULE, &kernel), "stands");
+        assert_eq!(word(&RULE, &kernel), "problem");
         assert_eq!(commands(&RULE, &kernel), ["echo 0 | sudo tee /sys/class/net/eth0/gro_flush_timeout"]);
         assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH]), "hidden");
         assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH, (USECS, "20\n")]), "hidden");
@@ -100,7 +100,7 @@ mod tests {
         let fixed = ["sudo ethtool -C eth0 adaptive-rx off", "sudo ethtool -C eth0 rx-usecs 20"];
         assert_eq!(commands(&RULE, &adaptive), fixed);
         let late = [UP, DEVICE, FLUSH, (USECS, "256\n"), (ADAPTIVE, "1\n")];
-        assert_eq!(word(&RULE, &late), "stands");
+        assert_eq!(word(&RULE, &late), "problem");
         assert_eq!(commands(&RULE, &late), fixed);
     }
 }

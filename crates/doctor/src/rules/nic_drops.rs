@@ -6,14 +6,15 @@ pub(super) static RULE: Rule = Rule {
     id: "nic-drops",
     topic: Topic::Network,
     title: "Datagrams lost in the card",
-    mechanism: "What the card drops, for want of a descriptor or because it came damaged, no program ever sees.",
-    looks_at: "`rx_missed_errors`, `rx_fifo_errors` and `rx_crc_errors` of each card since the start. Stands above one in a \
-               million packets.",
+    mechanism: "The card drops datagrams when it has no free descriptor or when they arrive damaged. No program ever \
+                sees them.",
+    looks_at: "`rx_missed_errors`, `rx_fifo_errors` and `rx_crc_errors` of each card since boot. A problem above one \
+               per million packets.",
     probe,
-    known: "Each is one gap in a stream of samples. Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "missed and fifo: see nic-ring, irq-spread and load",
-        "crc: another cable, another port",
+    known: "Each lost datagram is a gap in a stream of samples. Not measured on this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "for missed and fifo errors, see nic-ring, irq-spread and load",
+        "for crc errors, try another cable and another port",
     ])),
     ..Rule::COMMON
 };
@@ -36,7 +37,7 @@ fn probe(host: &Host) -> Look {
         let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
         let observed = format!("{kinds} of {packets} packets");
         if u128::from(all) * 1_000_000 > u128::from(packets) {
-            stands(observed, "less than one in a million")
+            problem(observed, "less than one in a million")
         } else {
             fine(observed)
         }
@@ -58,9 +59,9 @@ mod tests {
     }
 
     #[test]
-    fn more_than_one_in_a_million_stands() {
+    fn more_than_one_in_a_million_is_a_problem() {
         assert_eq!(of("5000000\n", "5\n").0, "fine");
-        assert_eq!(of("5000000\n", "6\n"), ("stands", "eth0: rx_missed_errors 6 of 5000000 packets".to_owned()));
+        assert_eq!(of("5000000\n", "6\n"), ("problem", "eth0: rx_missed_errors 6 of 5000000 packets".to_owned()));
         assert_eq!(of("0\n", "0\n").0, "hidden");
         assert_eq!(of("x\n", "0\n").0, "hidden");
     }

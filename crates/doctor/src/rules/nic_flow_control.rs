@@ -1,4 +1,4 @@
-//! `nic-flow-control`: a radio that may be paused.
+//! `nic-flow-control`: without pause frames, full buffers drop datagrams.
 
 use super::look::*;
 use crate::card::CardFact;
@@ -7,20 +7,20 @@ pub(super) static RULE: Rule = Rule {
     id: "nic-flow-control",
     topic: Topic::Network,
     title: "No flow control",
-    mechanism: "Pause frames let card, switch and radio hold back for a moment when a buffer is nearly full; without them the \
-                datagram is dropped.",
-    looks_at: "Receive pause of each card (`ethtool -a`). Stands if it is off.",
+    mechanism: "Pause frames let a card, a switch and a radio wait for a moment when a buffer is nearly full. Without \
+                them, the buffer overflows and drops datagrams.",
+    looks_at: "Receive pause of each card (`ethtool -a`). A problem if it is off.",
     probe,
-    known: "A burst longer than the smallest buffer on the way is lost in part. Not measured here: it takes a card and \
-            a radio.",
-    fix: Fix::Consent { plan, who_may_pay: "everybody behind this card: the link goes down for a moment." },
+    known: "Part of a burst is lost if the burst is longer than the smallest buffer on the path. Not measured: it \
+            takes a card and a radio.",
+    fix: Fix::Consent { plan, affects: "everything behind this card: the link goes down for a moment." },
     proof: Proof::BEHIND_THE_CARD,
     ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
     each_card(host, |card| match CardFact::RxPause.read(host, card)?.now {
-        0 => stands("pause frames off", "receive pause on"),
+        0 => problem("pause frames off", "receive pause on"),
         _ => fine("receive pause on"),
     })
 }
@@ -36,9 +36,9 @@ mod tests {
     const PAUSE: &str = "/ethtool/eth0/rx_pause";
 
     #[test]
-    fn a_card_without_pause_frames_stands() {
+    fn a_card_without_pause_frames_is_a_problem() {
         assert_eq!(word(&RULE, &[UP, DEVICE, (PAUSE, "1\n")]), "fine");
-        assert_eq!(word(&RULE, &[UP, DEVICE, (PAUSE, "0\n")]), "stands");
+        assert_eq!(word(&RULE, &[UP, DEVICE, (PAUSE, "0\n")]), "problem");
         assert_eq!(commands(&RULE, &[UP, DEVICE, (PAUSE, "0\n")]), ["sudo ethtool -A eth0 rx on"]);
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
     }

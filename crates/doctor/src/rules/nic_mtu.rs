@@ -1,29 +1,29 @@
-//! `nic-mtu`: frames shorter than the radio's.
+//! `nic-mtu`: an MTU smaller than a radio's frames.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-mtu",
     topic: Topic::Network,
-    title: "Frames shorter than a radio's",
-    mechanism: "A radio sends datagrams of 1472 bytes, in frames of 1500; where these do not pass they are cut up or dropped, \
-                and shorter ones mean more of them for the same samples.",
-    looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s (X310) send frames of 8000 bytes: on a card of that \
-               speed less than 9000 is noted.",
+    title: "MTU smaller than a radio's frames",
+    mechanism: "A radio sends datagrams of 1472 bytes in frames of 1500 bytes. With a smaller MTU they are fragmented \
+                or dropped. Shorter frames also mean more of them for the same samples.",
+    looks_at: "The MTU of each card. A problem below 1500. Radios at 10 Gb/s (X310) send frames of 8000 bytes: on a \
+               card of that speed, an MTU below 9000 is a notice.",
     probe,
-    known: "The cost is by the datagram: 3.3 µs each on this kernel's own path, whether 16 or 1472 bytes long. 8000-byte \
-            frames carry the same samples in a fifth of them. Not measured here.",
-    fix: Fix::Consent { plan, who_may_pay: "everybody behind this card, if the network does not carry such frames." },
+    known: "The cost is per datagram: 3.3 µs each in this kernel's own path, whether it has 16 or 1472 bytes. \
+            8000-byte frames carry the same samples in a fifth of the datagrams. Not measured on this host.",
+    fix: Fix::Consent { plan, affects: "everything behind this card, if the network does not carry such frames." },
     proof: Proof::BEHIND_THE_CARD,
     ..Rule::COMMON
 };
 
 const WANTED_BYTES: i64 = 1500;
-/// What UHD's manual wants of a card of 10 Gb/s.
+/// The MTU that UHD's manual recommends for a card of 10 Gb/s.
 const JUMBO_BYTES: i64 = 9000;
 const JUMBO_MBPS: i64 = 10_000;
 
-/// What is wanted of a card: by its speed, if it tells one. Where not even ordinary frames pass, these come first.
+/// The wanted MTU: by the card's speed, if it reports one. If not even ordinary frames pass, these come first.
 fn wanted(host: &Host, card: &str, bytes: i64) -> i64 {
     let fast = || host.read_number(&format!("{NET}/{card}/speed")).is_ok_and(|mbps| mbps >= JUMBO_MBPS);
     if bytes >= WANTED_BYTES && fast() { JUMBO_BYTES } else { WANTED_BYTES }
@@ -38,9 +38,9 @@ fn probe(host: &Host) -> Look {
         let bytes = mtu(host, card)?;
         let observed = format!("{bytes} B");
         if bytes < WANTED_BYTES {
-            stands(observed, format!("{WANTED_BYTES} B"))
+            problem(observed, format!("{WANTED_BYTES} B"))
         } else if bytes < wanted(host, card, bytes) {
-            notice(observed, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
+            notice(observed, format!("a radio at 10 Gb/s needs {JUMBO_BYTES} B, on every switch on the path too"))
         } else {
             fine(observed)
         }
@@ -66,10 +66,10 @@ mod tests {
     const MTU: &str = "/sys/class/net/eth0/mtu";
 
     #[test]
-    fn short_frames_stand() {
+    fn short_frames_are_a_problem() {
         assert_eq!(word(&RULE, &[UP, DEVICE, (MTU, "1500\n")]), "fine");
         let short = [UP, DEVICE, (MTU, "1400\n")];
-        assert_eq!(verdict(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
+        assert_eq!(verdict(&RULE, &short), ("problem", "eth0: 1400 B".to_owned()));
         assert_eq!(commands(&RULE, &short), ["echo 1500 | sudo tee /sys/class/net/eth0/mtu"]);
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
     }

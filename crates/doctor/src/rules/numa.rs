@@ -1,4 +1,4 @@
-//! `numa`: memory behind another socket.
+//! `numa`: memory on another socket.
 
 use super::look::*;
 
@@ -6,12 +6,13 @@ pub(super) static RULE: Rule = Rule {
     id: "numa",
     topic: Topic::Memory,
     title: "Card and threads on different sockets",
-    mechanism: "Datagrams lie in the memory of the card's socket; a thread on another one fetches each line across the link \
-                between the two.",
-    looks_at: "The node of each card, and the nodes of the CPUs this process may use. Stands if none of them is the card's.",
+    mechanism: "Datagrams are in the memory of the card's socket. A thread on another socket fetches each cache line \
+                across the link between the two.",
+    looks_at: "The NUMA node of each card, and the nodes of the CPUs this process may use. A problem if none of them \
+               is the card's node.",
     probe,
-    known: "Some 100 ns more a cache line. Not measured here: takt's developers had only machines of one node.",
-    fix: Fix::Advice(Ways::Always(&[
+    known: "About 100 ns more per cache line. Not measured: takt's developers had only machines with one node.",
+    fix: Fix::Advice(Instructions::Always(&[
         "start the program on the card's node: numactl --cpunodebind=NODE --membind=NODE, or --cores",
     ])),
     ..Rule::COMMON
@@ -28,7 +29,7 @@ fn nodes(host: &Host) -> Result<Vec<(i64, Vec<usize>)>, ReadError> {
 fn probe(host: &Host) -> Look {
     let nodes = nodes(host)?;
     if nodes.is_empty() {
-        return hidden("this kernel shows no memory nodes");
+        return hidden("this kernel shows no NUMA nodes");
     }
     if nodes.len() == 1 {
         return fine("one node");
@@ -42,7 +43,7 @@ fn probe(host: &Host) -> Look {
         if near.iter().any(|cpu| allowed.contains(cpu)) {
             fine(format!("node {at}, with {}", named(near)))
         } else {
-            stands(format!("node {at}, whose CPUs this process may not use"), named(near))
+            problem(format!("node {at}, whose CPUs this process may not use"), named(near))
         }
     })
 }
@@ -56,13 +57,13 @@ mod tests {
     const CARD: (&str, &str) = ("/sys/class/net/eth0/device/numa_node", "1\n");
 
     #[test]
-    fn a_card_out_of_reach_stands() {
+    fn a_card_out_of_reach_is_a_problem() {
         let of = |cpus: &str| format!("Cpus_allowed_list:\t{cpus}\n");
         let status = "/proc/self/status";
         assert_eq!(verdict(&RULE, &[NODE0]), ("fine", "one node".to_owned()));
         assert_eq!(word(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-3"))]), "fine");
         let (word_, observed) = verdict(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-1"))]);
-        assert_eq!((word_, observed.as_str()), ("stands", "eth0: node 1, whose CPUs this process may not use"));
+        assert_eq!((word_, observed.as_str()), ("problem", "eth0: node 1, whose CPUs this process may not use"));
         assert_eq!(word(&RULE, &[NODE0, NODE1, UP, (CARD.0, "-1\n"), (status, &of("0-1"))]), "hidden");
         assert_eq!(word(&RULE, &[NODE0, NODE1, (status, &of("0-1"))]), "hidden");
     }

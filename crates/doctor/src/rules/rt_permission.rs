@@ -1,4 +1,4 @@
-//! `rt-permission`: whether the scheduler would grant real-time priority.
+//! `rt-permission`: whether the scheduler grants real-time priority.
 
 use takt_host::call::{self, WITH_SUDO};
 
@@ -8,19 +8,20 @@ pub(super) static RULE: Rule = Rule {
     id: "rt-permission",
     topic: Topic::Permissions,
     title: "Real-time priority not permitted",
-    mechanism: "A thread of normal priority shares its CPU with everybody; under load it is released milliseconds late, and \
-                a radio's answer is then late on the air.",
-    looks_at: "Asks the scheduler for FIFO 80 on a thread that ends at once, and for less where that is refused. Stands if \
-               even FIFO 1 is; the reason is found (capability and limit, cgroup budget, user namespace, system-call \
-               filter). A lower priority than 80 is noted.",
+    mechanism: "A thread of normal priority shares its core with everything else. Under load it runs milliseconds \
+                late, and a radio's answer is then late on the air.",
+    looks_at: "takt asks the scheduler for FIFO 80 on a thread that ends at once, and for less if that is refused. A \
+               problem if even FIFO 1 is refused; takt finds the reason (capability and limit, cgroup budget, user \
+               namespace, system-call filter). A limit below 80 is a notice.",
     probe,
-    known: "With twice as many busy loops as CPUs, threads of normal priority woke up to 7 ms late (99.9 %: 1.1 ms), \
-            threads of FIFO 80 to within 0.1 ms at 99.9 % (Linux 6.18, 4 virtual CPUs, cyclictest). Not measured here.",
-    fix: Fix::Advice(Ways::On(advise)),
+    known: "With twice as many busy loops as CPUs, threads of normal priority woke up to 7 ms late (99.9 %: 1.1 ms). \
+            Threads at FIFO 80 woke within 0.1 ms at 99.9 % (Linux 6.18, 4 virtual CPUs, cyclictest). Not measured on \
+            this host.",
+    fix: Fix::Advice(Instructions::On(advise)),
     ..Rule::COMMON
 };
 
-/// What takt's documents tell people to ask for.
+/// The priority that takt's documentation recommends.
 const WANTED: u8 = 80;
 
 fn probe(host: &Host) -> Look {
@@ -29,10 +30,10 @@ fn probe(host: &Host) -> Look {
     }
     match host.attempt_fifo() {
         None => hidden("a recorded host cannot be probed"),
-        Some(Err(refused)) => stands(refused.to_string(), "FIFO granted"),
+        Some(Err(refused)) => problem(refused.to_string(), "FIFO granted"),
         Some(Ok(())) => notice(
             format!("FIFO up to {}", highest(host)),
-            format!("a higher priority, as of --policy fifo:{WANTED}, is refused"),
+            format!("a higher priority, such as --policy fifo:{WANTED}, is refused"),
         ),
     }
 }
@@ -51,7 +52,7 @@ fn highest(host: &Host) -> u8 {
     yes
 }
 
-/// A way a line. "This command" is the check or whatever else is to have the priority, and not the doctor.
+/// One instruction per line. "This command" is the check, or another program that needs the priority, not the doctor.
 fn advise(host: &Host) -> Vec<String> {
     let fix = host.attempt_fifo_of(WANTED).and_then(Result::err).and_then(|refused| refused.fix()).unwrap_or_default();
     fix.lines().map(|way| way.replace(WITH_SUDO, &call::sudo_takt("check"))).collect()
@@ -72,7 +73,7 @@ mod tests {
                 cgroup: "/sys/fs/cgroup/cpu/x".to_owned(),
             })
         });
-        let Finding::Stands { observed, .. } = probe(&refused).unwrap() else { panic!("stands") };
+        let Finding::Problem { observed, .. } = probe(&refused).unwrap() else { panic!("problem") };
         assert!(observed.contains("cpu.rt_runtime_us = 0"), "{observed}");
         assert!(advise(&refused)[0].contains("/sys/fs/cgroup/cpu/x/cpu.rt_runtime_us"));
         assert!(matches!(probe(&tree.host()).unwrap(), Finding::NotVisible { .. }));

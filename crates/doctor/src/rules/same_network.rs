@@ -1,4 +1,4 @@
-//! `same-network`: two interfaces that both claim the radio's network.
+//! `same-network`: two interfaces with addresses in the radio's network.
 
 use super::look::*;
 
@@ -6,15 +6,17 @@ pub(super) static RULE: Rule = Rule {
     id: "same-network",
     topic: Topic::Network,
     title: "Two interfaces in one network",
-    mechanism: "Where two interfaces have addresses of the same network the kernel sends by one of them, whichever the radio \
-                is behind: the radio is found or not, and streams or not, by the order in which they came up.",
-    looks_at: "Networks reached without a gateway (`/proc/net/route`). Stands if one is reached by two interfaces at the same \
-               metric; at different metrics, which say who comes first, it is noted.",
+    mechanism: "If two interfaces have addresses in the same network, the kernel sends through one of them, no matter \
+                which one leads to the radio. Whether the radio is found, and streams, then depends on the order in \
+                which the interfaces came up.",
+    looks_at: "Networks reached without a gateway (`/proc/net/route`). A problem if two interfaces reach one with the \
+               same metric; a notice if the metrics differ, since they then decide.",
     probe,
-    known: "All of it: nothing comes from the radio. Radios come as 192.168.10.2. Not measured here.",
-    fix: Fix::Advice(Ways::Always(&[
-        "give the radio's interface a network of its own, or take the address off the other: ip addr del ADDRESS \
-         dev INTERFACE",
+    known: "Everything: nothing arrives from the radio. Radios ship with the address 192.168.10.2. Not measured on \
+            this host.",
+    fix: Fix::Advice(Instructions::Always(&[
+        "give the radio's interface its own network, or remove the address from the other: ip addr del ADDRESS dev \
+         INTERFACE",
     ])),
     ..Rule::COMMON
 };
@@ -26,8 +28,8 @@ struct Near {
     interface: String,
 }
 
-/// The kernel's table: columns 1 to 3 are network, gateway and flags, 6 and 7 metric and mask; addresses in the
-/// order of bytes on the wire, so that on a little-endian machine the lowest byte of the number is the address's first.
+/// The kernel's table: columns 1 to 3 are network, gateway and flags, 6 and 7 are metric and mask. Addresses are in network
+/// byte order: on a little-endian machine, the lowest byte of the number is the first of the address.
 fn near(host: &Host) -> Result<Vec<Near>, ReadError> {
     let path = "/proc/net/route";
     let text = host.read(path)?;
@@ -41,7 +43,7 @@ fn near(host: &Host) -> Result<Vec<Near>, ReadError> {
     let rows =
         text.lines().skip(1).map(|line| row(line).ok_or_else(|| malformed(path, "rows of a routing table", line)));
     let rows = rows.collect::<Result<Vec<_>, ReadError>>()?;
-    // Without a mask it is the way to everywhere else.
+    // Without a mask it is the default route.
     Ok(rows.into_iter().filter(|(gateway, near)| *gateway == 0 && near.network.1 != 0).map(|(_, near)| near).collect())
 }
 
@@ -53,19 +55,19 @@ fn written((network, mask): (u32, u32)) -> String {
 fn probe(host: &Host) -> Look {
     let near = near(host)?;
     if near.is_empty() {
-        return hidden("no interface has a network of its own");
+        return hidden("no interface has its own network");
     }
     let mut noted = None;
     for (at, one) in near.iter().enumerate() {
         let same = |other: &&Near| other.network == one.network && other.interface != one.interface;
         for other in near[at + 1..].iter().filter(same) {
-            let observed = format!("{} by {} and {}", written(one.network), one.interface, other.interface);
+            let observed = format!("{} on {} and {}", written(one.network), one.interface, other.interface);
             if one.metric == other.metric {
-                return stands(observed, "one interface a network");
+                return problem(observed, "one interface per network");
             }
             let first = if one.metric < other.metric { one } else { other };
-            noted =
-                noted.or(Some((observed, format!("all goes by {}: right if the radio is behind it", first.interface))));
+            let note = format!("everything goes through {}; correct if the radio is behind it", first.interface);
+            noted = noted.or(Some((observed, note)));
         }
     }
     match noted {
@@ -89,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn a_network_behind_two_interfaces_stands() {
+    fn a_network_behind_two_interfaces_is_a_problem() {
         let eth0 = ("eth0", "000AA8C0", "00000000", 0, "00FFFFFF");
         let default = ("eth0", "00000000", "010AA8C0", 0, "00000000");
         let other = ("eth1", "000BA8C0", "00000000", 0, "00FFFFFF");
         assert_eq!(of(&[default, eth0, other]).0, "fine");
         let same = ("eth1", "000AA8C0", "00000000", 0, "00FFFFFF");
-        assert_eq!(of(&[default, eth0, same]), ("stands", "192.168.10.0/24 by eth0 and eth1".to_owned()));
+        assert_eq!(of(&[default, eth0, same]), ("problem", "192.168.10.0/24 on eth0 and eth1".to_owned()));
         let later = ("wlan0", "000AA8C0", "00000000", 600, "00FFFFFF");
         assert_eq!(of(&[eth0, later]).0, "notice");
         assert_eq!(of(&[eth0, eth0]).0, "fine");

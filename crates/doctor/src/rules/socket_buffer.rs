@@ -1,4 +1,4 @@
-//! `socket-buffer-small`: the kernel caps what a radio's driver asks for.
+//! `socket-buffer-small`: the kernel caps the buffer that a radio's driver asks for.
 
 use std::net::UdpSocket;
 
@@ -8,20 +8,20 @@ pub(super) static RULE: Rule = Rule {
     id: "socket-buffer-small",
     topic: Topic::Sockets,
     title: "Socket buffers smaller than a radio's driver asks for",
-    mechanism: "A radio does not wait: datagrams that arrive while its reader is held up stay in the socket's buffer, and \
-                what does not fit is lost.",
-    looks_at: "`net.core.rmem_max` and `net.core.wmem_max`, the most a program may ask for. Stands below what UHD asks \
-               for a USRP N200: 50 000 000 bytes to receive, 1 048 576 to send.",
+    mechanism: "A radio does not wait. Datagrams that arrive while their reader is delayed stay in the socket's \
+                buffer, and the kernel drops those that do not fit.",
+    looks_at: "`net.core.rmem_max` and `net.core.wmem_max`, the most a program may ask for. A problem below what UHD \
+               asks for a USRP N200: 50 000 000 bytes to receive and 1 048 576 bytes to send.",
     probe,
-    known: "A reader held up for longer than the buffer lasts loses samples. At 25 MS/s, sc16, the default limit of \
-            212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.",
+    known: "A reader that is delayed for longer than the buffer lasts loses samples. At 25 MS/s sc16, the default \
+            limit of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB last 0.6 s.",
     here: Some(measure),
     fix: Fix::Safe(plan),
-    proof: Proof::By(Measure::LossOfLargest),
+    proof: Proof::By(Measure::Loss),
     ..Rule::COMMON
 };
 
-/// What UHD 4 asks for; Debian's uhd-host sets the limits to the same (`/usr/lib/sysctl.d/50-uhd-usrp2.conf`).
+/// The limits that UHD 4 asks for; Debian's uhd-host sets the same (`/usr/lib/sysctl.d/50-uhd-usrp2.conf`).
 const RECEIVE: (&str, u64) = ("net.core.rmem_max", 50_000_000);
 const SEND: (&str, u64) = ("net.core.wmem_max", 1_048_576);
 
@@ -37,7 +37,7 @@ fn probe(host: &Host) -> Look {
         u64::try_from(value).map_or(true, |value| value < wanted).then(|| format!("{name} >= {wanted} B"))
     };
     let wanted: Vec<String> = [short(receive, RECEIVE), short(send, SEND)].into_iter().flatten().collect();
-    if wanted.is_empty() { fine(observed) } else { stands(observed, wanted.join(", ")) }
+    if wanted.is_empty() { fine(observed) } else { problem(observed, wanted.join(", ")) }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -52,13 +52,13 @@ fn plan(host: &Host) -> Plan {
     Ok(changes)
 }
 
-/// Fills a socket that requested all it may have, and counts what it held. Loopback only, some ten milliseconds.
+/// Fills a socket with the largest buffer it may have, and counts the datagrams in it. Loopback only, about 10 ms.
 fn measure(host: &Host) -> Option<String> {
     let limit = usize::try_from(sysctl(host, RECEIVE.0).ok()?).ok()?;
     let count = capacity_in_datagrams(limit.min(RECEIVE.1 as usize))?;
     let milliseconds = count as f64 * SAMPLES_A_DATAGRAM / RATE_SPS * 1e3;
     Some(format!(
-        "the largest buffer to be had here held {count} datagrams of {DATAGRAM_BYTES} B: {milliseconds:.1} ms of 25 MS/s sc16"
+        "the largest buffer on this host held {count} datagrams of {DATAGRAM_BYTES} B: {milliseconds:.1} ms at 25 MS/s sc16"
     ))
 }
 
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn a_small_limit_stands_and_only_it_is_changed() {
+    fn a_small_limit_is_a_problem_and_only_it_is_changed() {
         let large = tree("50000000\n", "1048576\n");
         assert!(matches!(probe(&large.host()).unwrap(), Finding::Fine { .. }));
         assert_eq!(plan(&large.host()).unwrap(), []);
         let small = tree("212992\n", "4194304\n");
         let host = small.host();
-        let Finding::Stands { observed, wanted } = probe(&host).unwrap() else { panic!("stands") };
+        let Finding::Problem { observed, wanted } = probe(&host).unwrap() else { panic!("problem") };
         assert_eq!(observed, "net.core.rmem_max 212992 B, net.core.wmem_max 4194304 B");
         assert_eq!(wanted, "net.core.rmem_max >= 50000000 B");
         let changes = plan(&host).unwrap();

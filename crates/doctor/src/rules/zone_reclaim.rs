@@ -1,21 +1,21 @@
-//! `zone-reclaim`: a node that empties its caches rather than borrow memory.
+//! `zone-reclaim`: a node frees its own pages instead of using another node's memory.
 
 use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "zone-reclaim",
     topic: Topic::Memory,
-    title: "Reclaiming memory of the own node first",
-    mechanism: "An allocation that could have been served by another node at once frees pages of its own first, while the \
-                thread that allocates stands still.",
-    looks_at: "`vm.zone_reclaim_mode`. Stands if it is not 0.",
+    title: "Each node reclaims its own memory first",
+    mechanism: "An allocation first frees pages of its own node, although another node could serve it at once. The \
+                allocating thread waits meanwhile.",
+    looks_at: "`vm.zone_reclaim_mode`. A problem if it is not 0.",
     probe: |host| sysctl_off(host, NAME),
-    known: "Milliseconds an allocation when the node is full. Not measured here.",
+    known: "Milliseconds per allocation when the node is full. Not measured on this host.",
     fix: Fix::Consent {
         plan: |host| sysctl_becomes(host, NAME, "0"),
-        who_may_pay: "programs tuned to keep all memory on their own node.",
+        affects: "programs tuned to keep all memory on their own node.",
     },
-    proof: Proof::Not("it shows only when a node's memory is full, which takt does not bring about"),
+    proof: Proof::Not("it shows only when a node's memory is full, and takt does not fill it"),
     ..Rule::COMMON
 };
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reclaiming_stands() {
-        stands_unless_zero(&RULE, NAME);
+    fn reclaiming_is_a_problem() {
+        problem_unless_zero(&RULE, NAME);
     }
 }

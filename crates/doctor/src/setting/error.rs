@@ -1,4 +1,4 @@
-//! Why a setting could not be read or written.
+//! Errors of reading and writing a setting.
 
 use std::io;
 
@@ -10,14 +10,14 @@ use super::Setting;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingError {
-    /// The name leads out of the tree of settings; only a forged journal holds such a thing.
-    #[error("`{name}` is no name of a setting")]
+    /// The name leads out of the tree of settings; only a forged journal has such a name.
+    #[error("`{name}` is not the name of a setting")]
     Name { name: String },
-    /// Only a forged journal holds such a value.
-    #[error("`{value}` is no value of {setting}; expected: {expected}")]
+    /// Only a forged journal has such a value.
+    #[error("`{value}` is not a valid value of {setting}; expected: {expected}")]
     Value {
         setting: Setting,
-        /// Its beginning, without what would act in a terminal.
+        /// Its beginning, without control characters.
         value: String,
         expected: &'static str,
     },
@@ -29,12 +29,14 @@ pub enum SettingError {
     },
     #[error("changing {setting} needs root")]
     NotPermitted { setting: Setting },
-    #[error("changing {setting} is refused even to root: a container, a locked-down kernel, or switched off at boot")]
+    #[error(
+        "the kernel refuses to change {setting} even for root: a container, a locked-down kernel, or disabled at boot"
+    )]
     RefusedToRoot { setting: Setting },
     /// `/proc/sys` or `/sys` is read-only, as in most containers.
     #[error("{setting} is read-only here, as in a container or an inner network namespace")]
     ReadOnly { setting: Setting },
-    /// The kernel places it itself, as those of a disk's queues.
+    /// The kernel places it itself, such as an interrupt of a disk's queue.
     #[error("interrupt {number} stays where it is: the kernel lets nobody move it")]
     Kept { number: u32 },
     #[error("writing `{value}` to {setting}")]
@@ -55,17 +57,17 @@ impl SettingError {
         match self {
             SettingError::NotPermitted { .. } => Some(WITH_SUDO),
             SettingError::Value { .. } => Some(
-                "look at the journal: takt did not write that entry; set the setting by hand if it has to be given back",
+                "look at the journal: takt did not write that entry; if the setting has to be restored, set it by hand",
             ),
             SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
-            SettingError::RefusedToRoot { .. } => {
-                Some("run it on the host itself, outside a container; there, start the kernel so that it allows it")
-            }
+            SettingError::RefusedToRoot { .. } => Some(
+                "run it on the host itself, outside a container; there, boot the kernel so that it allows the change",
+            ),
             _ => None,
         }
     }
 
-    /// Whether what has the setting is no longer there, as a CPU that went offline or an interface that was removed.
+    /// Whether the setting's CPU or interface is gone: offline or removed.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         let SettingError::Read { source: ReadError::Io { source, .. }, .. } = self else { return false };

@@ -1,5 +1,5 @@
-//! What a frequency governor takes with it: the kernel keeps its tunables while it governs, and begins with its own when it comes
-//! back.
+//! Settings that change with the frequency governor. The kernel forgets a governor's tunables when another one replaces it, and
+//! starts with defaults when it comes back.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,11 +9,11 @@ use super::Setting;
 use crate::journal::Along;
 
 const GOVERNOR: &str = "cpufreq/scaling_governor";
-/// Where one set of tunables serves all CPUs, as with drivers that do not tell them apart.
+/// The folder of tunables for all CPUs, with drivers that do not tell CPUs apart.
 const OF_ALL: &str = "devices/system/cpu/cpufreq";
 
-/// Of the governor in this file below `/sys`: its tunables, the frequency that `userspace` was given, and the energy preference,
-/// which `performance` overrides.
+/// Settings that change with the governor in this file below `/sys`: its tunables, the frequency set for `userspace`, and the
+/// energy preference, which `performance` overrides.
 pub(super) fn along(host: &Host, name: &str) -> Vec<Along> {
     let Some(folder) = name.strip_suffix("/scaling_governor").filter(|_| name.ends_with(GOVERNOR)) else {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn along(host: &Host, name: &str) -> Vec<Along> {
     tunables.chain(speed).chain([preference]).filter_map(|name| one(host, name)).collect()
 }
 
-/// A setting with its value; not one that cannot be read, or that nobody may write.
+/// A setting with its value, unless it cannot be read or nobody may write it.
 fn one(host: &Host, name: String) -> Option<Along> {
     let file = host.path(&format!("/sys/{name}"));
     let may_be_written =

@@ -1,4 +1,4 @@
-//! Settings of the kernel that takt may change, and how one is written so that it can be trusted.
+//! Settings of the kernel that takt may change, with a checked write.
 
 mod error;
 mod governor;
@@ -23,14 +23,14 @@ pub enum Setting {
     Sysfs(String),
     /// The CPUs that serve an interrupt: `/proc/irq/N/smp_affinity_list`.
     Interrupt(u32),
-    /// What the driver of a network card keeps.
+    /// A fact that the driver of a network card keeps.
     Card { interface: String, fact: CardFact },
 }
 
 /// The longest value of a setting: masks and lists of CPUs are the longest that takt changes.
 const VALUE_BYTES: usize = 1024;
 
-/// A setting's value now and the one wanted.
+/// A setting's value now and the wanted value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub setting: Setting,
@@ -69,8 +69,7 @@ impl Setting {
         }
     }
 
-    /// Its value, white space between words made single blanks; of a file that lists what it could be (`always [never]`),
-    /// the one that it is.
+    /// Its value, with single blanks between words. For a file that lists its choices (`always [never]`), the one in force.
     ///
     /// # Errors
     /// It is not there, may not be read, or its name leads elsewhere.
@@ -86,10 +85,10 @@ impl Setting {
         }
     }
 
-    /// Whether a text can be a value of it: what a journal says is only text, and root writes it.
+    /// Whether a text can be a value of it: a journal's text is not trusted, and root writes it.
     ///
     /// # Errors
-    /// It has another form. Then it is neither written nor shown as a command.
+    /// It has another form. takt then neither writes it nor shows it as a command.
     pub fn can_be(&self, value: &str) -> Result<(), SettingError> {
         let number = |c: char| c.is_ascii_digit();
         let (is_good, expected) = match self {
@@ -110,7 +109,7 @@ impl Setting {
         Err(SettingError::Value { setting: self.clone(), value: shown, expected })
     }
 
-    /// Writes it and reads it back; what the kernel did not take as requested is put back.
+    /// Writes it and reads it back. If the kernel took another value, restores the old one.
     pub(crate) fn set(&self, host: &Host, value: &str) -> Result<(), SettingError> {
         let was = self.get(host)?;
         self.write(host, value)?;
@@ -135,7 +134,7 @@ impl Setting {
         write().map_err(|source| self.unwritten(value, source, rustix::process::geteuid().is_root()))
     }
 
-    /// What the kernel forgets when this setting changes, and has anew when it gets the value back that it has now.
+    /// Settings that the kernel forgets when this one changes, and resets when this one gets its old value back.
     pub(crate) fn along(&self, host: &Host) -> Vec<Along> {
         match self {
             Setting::Sysfs(name) => governor::along(host, name),
@@ -153,19 +152,6 @@ impl Setting {
             io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting },
             io::ErrorKind::ReadOnlyFilesystem => SettingError::ReadOnly { setting },
             _ => SettingError::Write { setting, value: value.to_owned(), source },
-        }
-    }
-
-    /// Whether `now` is what a change from `was` to `becomes` leaves when a signal ends it half-way. Only huge pages are taken
-    /// one by one; every other setting is written whole or not at all.
-    pub(crate) fn is_half_way(&self, was: &str, becomes: &str, now: &str) -> bool {
-        let pages = |text: &str| text.parse::<u64>().ok();
-        match (pages(was), pages(becomes), pages(now)) {
-            (Some(was), Some(becomes), Some(now)) => {
-                *self == Setting::Sysctl("vm.nr_hugepages".to_owned())
-                    && (was.min(becomes)..=was.max(becomes)).contains(&now)
-            }
-            _ => false,
         }
     }
 }
@@ -188,7 +174,7 @@ impl Change {
     }
 }
 
-/// `always [madvise] never` is `madvise`; `none (full)`, as debugfs writes it, is `full`; all else is as it is.
+/// `always [madvise] never` is `madvise`; `none (full)`, as debugfs writes it, is `full`; any other text stays as it is.
 fn chosen(text: &str) -> String {
     let choice = |(open, close)| {
         let word = text.split(' ').find_map(|word| word.strip_prefix(open)?.strip_suffix(close))?;
@@ -201,7 +187,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// For a shell: values of several words in quotes.
+/// For a shell: values with several words in quotes.
 fn quoted(value: &str) -> String {
     if value.contains(' ') { format!("\"{value}\"") } else { value.to_owned() }
 }
@@ -308,14 +294,6 @@ mod tests {
         let of = |errno| SettingError::Read { setting: rmem(), source: read(errno) };
         assert!(of(libc::ENODEV).is_gone());
         assert!(!of(libc::EACCES).is_gone() && !SettingError::NotPermitted { setting: rmem() }.is_gone());
-    }
-
-    #[test]
-    fn only_huge_pages_stop_half_way() {
-        let pages = Setting::Sysctl("vm.nr_hugepages".to_owned());
-        assert!(pages.is_half_way("0", "64", "40") && pages.is_half_way("64", "0", "40"));
-        assert!(!pages.is_half_way("0", "64", "65") && !pages.is_half_way("0", "64", "x"));
-        assert!(!rmem().is_half_way("0", "64", "40"));
     }
 
     #[test]

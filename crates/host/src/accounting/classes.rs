@@ -31,7 +31,7 @@ impl CpuClasses {
         saturating_sum([self.busy_ns(), self.steal_ns, self.idle_ns, self.iowait_ns])
     }
 
-    /// What was spent since `earlier`. A counter that went back (a CPU was taken offline) counts as zero.
+    /// Time spent since `earlier`. A counter that went back (a CPU was taken offline) counts as zero.
     #[must_use]
     pub fn since(&self, earlier: &CpuClasses) -> CpuClasses {
         CpuClasses {

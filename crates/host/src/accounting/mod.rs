@@ -1,4 +1,4 @@
-//! Who used the processor: threads, processes and the machine by class, as differences between two snapshots.
+//! CPU use: threads, processes and the machine by class, as differences between two snapshots.
 //!
 //! Three views, because each alone misleads. A process' own figure leaves out the protocol work that interrupts do for
 //! it; the machine's figure contains everybody; and on a loopback or veth path the sender pays for the receiver.

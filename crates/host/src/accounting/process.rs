@@ -45,7 +45,7 @@ pub struct ProcessCpu {
     pub involuntary_switches: u64,
     pub minor_faults: u64,
     pub major_faults: u64,
-    /// Threads that live, in order of their numbers. What ended ones used is in the process' own figures only.
+    /// Threads that live, in order of their numbers. The use of ended ones is in the process' own figures only.
     pub threads: Vec<ThreadCpu>,
     /// When it began, in the kernel's ticks since boot.
     pub start_ticks: u64,
@@ -97,7 +97,7 @@ impl ProcessCpu {
         }
     }
 
-    /// What this process used since `earlier`; everything if `earlier` was another process of the same number.
+    /// Resource usage of this process since `earlier`; everything if `earlier` was another process of the same number.
     pub(crate) fn since(&self, earlier: Option<&ProcessCpu>) -> ProcessCpu {
         let Some(earlier) = earlier.filter(|e| e.pid == self.pid && e.start_ticks == self.start_ticks) else {
             return self.clone();

@@ -20,10 +20,10 @@ pub struct Snapshot {
     pressure: Option<Stalls>,
 }
 
-/// Of a CPU, of a disk, of memory.
+/// Stalls of a CPU, of a disk, of memory.
 type Stalls = [pressure::Stall; 3];
 
-/// What happened between two snapshots. A plain value: it is what records and JSON documents hold.
+/// Changes between two snapshots. A plain value: it is what records and JSON documents hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub wall_ns: u64,
@@ -114,7 +114,7 @@ impl Snapshot {
         self.at
     }
 
-    /// What happened since `earlier`. Threads and processes that began in between count from their beginning.
+    /// Changes since `earlier`. Threads and processes that began in between count from their beginning.
     #[must_use]
     pub fn since(&self, earlier: &Snapshot) -> Usage {
         let process = self.process.since(Some(&earlier.process));
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(usage.machine.busy_ns(), (30 + 1 + 11 + 2 + 3) * tick_ns());
             (usage.foreign_cpu_ns / tick_ns(), usage.foreign_task_cpu_ns / tick_ns())
         };
-        // Of 47 busy ticks, 42 of tasks: 4 ours, 15 the companion's.
+        // Tasks have 42 of 47 busy ticks: 4 ours, 15 the companion's.
         assert_eq!(foreign(&[COMPANION]), (28, 23));
         assert_eq!(foreign(&[]), (43, 38), "one that is not named is foreign");
     }

@@ -85,7 +85,7 @@ impl Number {
         table.map(Number).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries: 1, source }))
     }
 
-    /// What it is.
+    /// Its value.
     pub fn get(&self) -> io::Result<u64> {
         crate::sys::bpf::read_number(self.0.as_fd())
     }
@@ -123,7 +123,7 @@ pub fn run_live(program: BorrowedFd<'_>, frame: &[u8], interface: u32, count: u3
     Ok(())
 }
 
-/// What every command is refused for.
+/// Error for which every command is refused.
 fn refusal(source: &io::Error) -> Option<BpfError> {
     match source.raw_os_error() {
         Some(libc::EPERM) => Some(BpfError::NotPermitted),
@@ -146,9 +146,9 @@ pub fn load_xdp(code: &[u64], fragments: bool) -> Result<OwnedFd, BpfError> {
     })
 }
 
-/// Where in the receive path a program runs.
+/// Place of a program in the receive path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum XdpMode {
     /// In the driver, before the kernel makes anything of a frame.
     Native,
     /// Above the driver, in every one.
@@ -165,11 +165,11 @@ pub struct Attached {
 ///
 /// # Errors
 /// Another one runs there, or the driver has no such place.
-pub fn attach_xdp(program: BorrowedFd<'_>, interface: u32, place: Place) -> Result<Attached, BpfError> {
+pub fn attach_xdp(program: BorrowedFd<'_>, interface: u32, place: XdpMode) -> Result<Attached, BpfError> {
     // XDP_FLAGS_SKB_MODE and XDP_FLAGS_DRV_MODE of linux/if_link.h.
     let flags = match place {
-        Place::Generic => 1 << 1,
-        Place::Native => 1 << 2,
+        XdpMode::Generic => 1 << 1,
+        XdpMode::Native => 1 << 2,
     };
     let link = crate::sys::bpf::create_link(program, interface, flags);
     link.map(|link| Attached { _link: link }).map_err(|source| match source.raw_os_error() {

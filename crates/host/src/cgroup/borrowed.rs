@@ -1,7 +1,7 @@
 //! Processes that are not takt's own, held in a control group of takt's for a while: capped or weighted, then given back.
 //!
-//! Each goes back to the group it came from, with all it has started meanwhile. What is taken is recorded before it is
-//! taken, so that `takt clean` gives it back after a `kill -9`. Nobody is ended.
+//! Each goes back to the group it came from, with all it has started meanwhile. Each is recorded before it is taken, so
+//! that `takt clean` gives it back after a `kill -9`. Nobody is ended.
 //!
 //! ```text
 //! takt-PID-LABEL        the limit, of all of them together
@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::leftovers::{Leftover, Registration, Run};
 use crate::quota::{self, Throttled};
 
-/// What a group may use. Both at once are possible.
+/// Limits of a group. Both at once are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
     /// CPUs' worth of time, 0.001 to 1024; `None`: no limit. The kernel's least quota is 1 ms of a period.
@@ -38,7 +38,7 @@ pub struct Borrowed {
     top: Option<Registration>,
 }
 
-/// Where those are that came from one group.
+/// Place of those that came from one group.
 #[derive(Debug)]
 struct Room {
     from: String,
@@ -148,7 +148,7 @@ impl Borrowed {
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        // What could not be given back stays recorded, and `clean` finds it.
+        // A process that could not be given back stays recorded, and `clean` finds it.
         let _ = self.dissolve();
     }
 }

@@ -23,7 +23,7 @@ pub struct CpuSet {
     made: Vec<(Made, Option<Registration>)>,
 }
 
-/// What was done and has to be undone.
+/// A change that has to be undone.
 #[derive(Debug)]
 enum Made {
     Set,
@@ -174,7 +174,7 @@ impl CpuSet {
 
 impl Drop for CpuSet {
     fn drop(&mut self) {
-        // What could not be undone stays recorded, and `clean` finds it.
+        // A change that could not be undone stays recorded, and `clean` finds it.
         let _ = self.undo();
     }
 }

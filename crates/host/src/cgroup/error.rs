@@ -37,7 +37,7 @@ pub enum GroupError {
     RealTime { pid: u32 },
     #[error("CPUs {cpus} are not all online and free for a control group of their own")]
     NoSuchCpus { cpus: String },
-    #[error("CPUs {cpus} can't be had exclusively: {why}")]
+    #[error("CPUs {cpus} can't be used exclusively: {why}")]
     NotExclusive {
         cpus: String,
         /// The kernel's words, or ours.
@@ -77,7 +77,7 @@ impl GroupError {
         Some(match self {
             GroupError::NoController { mounted: None, .. } => "sudo mount -t cgroup2 none /sys/fs/cgroup".into(),
             GroupError::NoController { controller, .. } => {
-                format!("a kernel with it, not started with cgroup_disable={controller}")
+                format!("use a kernel that has it, started without cgroup_disable={controller}")
             }
             GroupError::NotHandedDown { .. } => {
                 "end the real-time threads outside the root group first, or start with rt_group_sched=0".into()

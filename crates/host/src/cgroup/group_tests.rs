@@ -218,7 +218,7 @@ impl Drop for Process {
     }
 }
 
-/// What this machine lets us do; `None`, on record, where it does not.
+/// Value of a step that this machine allows; `None`, on record, if it does not.
 fn allowed<T>(result: Result<T, GroupError>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -256,7 +256,7 @@ fn what_a_killed_run_held_is_given_back_by_clean_and_not_killed() {
     let home = stranger.cpu_group();
     borrowed.take(stranger.0.id()).unwrap();
     assert_ne!(stranger.cpu_group(), home);
-    // What a kill does: nothing is undone, and the record is locked no more. That of a copy never was.
+    // A kill does this: nothing is undone, and the record is locked no more. That of a copy never was.
     std::mem::forget(borrowed);
     let killed = tempfile::tempdir().unwrap();
     let name = record_name(records.path());

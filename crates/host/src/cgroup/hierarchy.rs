@@ -78,7 +78,7 @@ impl Hierarchy {
         fs::write(&path, value).map_err(|source| GroupError::of(path, source))
     }
 
-    /// What a file of a group says; empty if it can't be read.
+    /// Contents of a file of a group; empty if it can't be read.
     pub(crate) fn get(&self, group: &str, file: &str) -> String {
         self.host.read_opt(&self.file(group, file)).unwrap_or_default()
     }

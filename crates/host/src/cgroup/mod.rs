@@ -1,5 +1,5 @@
-//! What control groups allow: this process' real-time threads, and a group that a container runtime made; and groups of
-//! takt's own that hold others' processes ([`Borrowed`]) or have CPUs of their own ([`CpuSet`]).
+//! Permissions by control groups: this process' real-time threads, and a group that a container runtime made. Groups of
+//! takt's own hold others' processes ([`Borrowed`]) or have CPUs of their own ([`CpuSet`]).
 
 mod borrowed;
 mod cpuset;
@@ -18,7 +18,7 @@ pub(crate) use cpuset::balance_again;
 pub use error::GroupError;
 pub(crate) use hierarchy::{Hierarchy, Version};
 
-/// What in the cgroup tree keeps FIFO and RR away although the process may have them.
+/// Part of the cgroup tree that keeps FIFO and RR away although the process may have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// v1: a group on the way up has no real-time time.
@@ -89,8 +89,8 @@ pub fn memory_limit(host: &Host, folder: &str) -> Option<u64> {
     limits.filter(|&bytes| bytes < V1_UNLIMITED).min()
 }
 
-/// Memory that the group in a folder uses and cannot give back at once, bytes; either version. What was read from files and
-/// not touched since is taken back first, without harm.
+/// Memory that the group in a folder uses and cannot give back at once, bytes; either version. Memory that was read
+/// from files and not touched since is taken back first, without harm.
 #[must_use]
 pub fn memory_used(host: &Host, folder: &str) -> Option<u64> {
     let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse::<u64>().ok();
@@ -103,7 +103,7 @@ pub fn memory_used(host: &Host, folder: &str) -> Option<u64> {
 }
 
 /// Whether there are groups above the topmost of these [folders](own_folders) that a namespace of control groups hides, as in
-/// a container. Of version 1 it is not known, and said to be none.
+/// a container. For version 1 it is not known, and said to be none.
 #[must_use]
 pub fn are_cut_off(host: &Host, folders: &[String]) -> bool {
     // Every group of version 2 has this file, except the root.
@@ -167,7 +167,7 @@ pub(crate) fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> 
     })
 }
 
-/// Where a hierarchy of control groups is mounted.
+/// Mount point of a hierarchy of control groups.
 pub(crate) struct Mount<'a> {
     pub(crate) point: &'a str,
     version: Version,
@@ -188,12 +188,12 @@ pub(crate) fn mounts(mountinfo: &str) -> impl Iterator<Item = Mount<'_>> {
     })
 }
 
-/// Where version 1 has a controller.
+/// Mount point of a controller of version 1.
 pub(crate) fn mount_of_v1<'a>(mountinfo: &'a str, controller: &str) -> Option<&'a str> {
     mounts(mountinfo).find(|mount| mount.version == Version::One && lists(mount.options, controller)).map(|it| it.point)
 }
 
-/// Where version 2 is mounted.
+/// Mount point of version 2.
 pub(crate) fn mount_of_v2(mountinfo: &str) -> Option<&str> {
     mounts(mountinfo).find(|mount| mount.version == Version::Two).map(|mount| mount.point)
 }

@@ -26,7 +26,7 @@ pub struct CounterEvidence {
 }
 
 impl CounterEvidence {
-    /// Of the cores `of`, reading once a `period`.
+    /// Begins to explain late looks at the cores `of`, by readings once a `period`.
     ///
     /// # Errors
     /// This host shows no counters.
@@ -45,7 +45,7 @@ impl CounterEvidence {
     /// Explains what comes, until the last sender is gone.
     pub fn explain(&self, late: &Receiver<Late>, mut note: impl FnMut(Explained)) {
         let mut waiting = Vec::new();
-        // What is explained stays for a while: the same stop may have ended a moment later on another core.
+        // An explained stop stays for a while: the same stop may have ended a moment later on another core.
         let mut done: Vec<Late> = Vec::new();
         let mut readings: VecDeque<Counters> = self.reader.read().into_iter().collect();
         let mut over = false;

@@ -18,7 +18,6 @@
 mod counters;
 mod late;
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -66,7 +65,7 @@ impl CoreStop {
     }
 }
 
-/// What was seen of some cores.
+/// The stops that a watch of some cores saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// The cores that were looked at.
@@ -192,7 +191,7 @@ fn joined<T>(thread: JoinHandle<T>) -> T {
 fn place(cpu: usize) -> Result<(Timer, bool), String> {
     pin_self(&[cpu]).map_err(|error| error.to_string())?;
     let real_time = set_policy(0, Policy::Fifo { priority: PRIORITY }).is_ok();
-    let options = timer::Options { slack_ns: std::num::NonZeroU64::new(1), ..timer::Options::default() };
+    let options = timer::TimerOptions { slack_ns: std::num::NonZeroU64::new(1), ..timer::TimerOptions::default() };
     let timer = Timer::open(options).map_err(|error: TimerError| error.to_string())?;
     Ok((timer, real_time))
 }
@@ -268,16 +267,6 @@ pub fn together(stops: &[CoreStop]) -> Vec<CoreStop> {
     apart.into_iter().map(|(longest, _)| longest).collect()
 }
 
-/// How many stops each had a hand in.
-#[must_use]
-pub fn by_cause(stops: &[CoreStop]) -> BTreeMap<Cause, usize> {
-    let mut counts = BTreeMap::new();
-    for stop in stops {
-        *counts.entry(stop.by).or_default() += 1;
-    }
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,7 +297,6 @@ mod tests {
             stop(0, 30, 32, Cause::Thread),
         ];
         assert_eq!(together(&seen), [seen[1], seen[3]]);
-        assert_eq!(by_cause(&seen), [(Cause::Machine, 1), (Cause::Thread, 2), (Cause::NotKnown, 1)].into());
         assert_eq!(together(&[]), []);
     }
 

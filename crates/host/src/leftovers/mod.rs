@@ -1,4 +1,4 @@
-//! What a killed run leaves behind, and how it is found and removed.
+//! Leftovers of a killed run, and how they are found and removed.
 //!
 //! A run writes into a record of its own what it is about to create, *before* it creates it. The record stays locked
 //! (`flock`) while the run lives; the kernel drops the lock when the process ends, however it ends, so neither a reused
@@ -81,7 +81,7 @@ pub enum Leftover {
 }
 
 impl Leftover {
-    /// What things are found by that others could have named as well.
+    /// The name by which a thing is found that others could have made as well.
     fn name(&self) -> Option<&str> {
         match self {
             Leftover::NetworkNamespace { name }
@@ -140,7 +140,7 @@ impl Registry {
     /// Doing it again finds nothing.
     ///
     /// # Errors
-    /// The folder cannot be read. What cannot be removed is in the answer, not an error: the rest is removed.
+    /// The folder cannot be read. A thing that cannot be removed is in the answer, not an error: the rest is removed.
     pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
         clean::clean(self.found()?.as_ref())
     }
@@ -174,7 +174,7 @@ pub enum LeftoversError {
         source: std::io::Error,
     },
     /// A record says what no takt wrote. It is left as it is, and so is what it names.
-    #[error("{path} line {line} is no line of a takt run record")]
+    #[error("{path} line {line} is not a line of a takt run record")]
     Corrupt {
         path: PathBuf,
         /// The line, from 1.
@@ -182,7 +182,7 @@ pub enum LeftoversError {
     },
     /// A name that others may use as well, which `clean` must therefore never remove.
     #[error(
-        "`{name}` is no name of takt's own; those start with takt- and hold letters, digits, `-`, `_` and `.` only"
+        "`{name}` is not a name that takt makes; those start with takt- and have only letters, digits, `-`, `_` and `.`"
     )]
     Name { name: String },
     #[error("recording program {path} of the run")]
@@ -221,7 +221,7 @@ pub enum LeftoversError {
 }
 
 impl LeftoversError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> String {
         let again = call::takt("clean");
@@ -235,10 +235,10 @@ impl LeftoversError {
                 "wait until the kernel lets go of it, as after I/O to a disk that hangs: ps -o stat,wchan= -p {pid}; then: {again}"
             ),
             LeftoversError::Untrusted(error) => {
-                error.fix().unwrap_or_else(|| format!("mend what the reason names, then: {again}"))
+                error.fix().unwrap_or_else(|| format!("fix what the reason names, then: {again}"))
             }
             _ if call::sudo_again().is_some() => WITH_SUDO.to_owned(),
-            _ => format!("mend what the reason names, then: {again}"),
+            _ => format!("fix what the reason names, then: {again}"),
         }
     }
 }

@@ -3,10 +3,11 @@
 //! The mark of a run is in the environment of what it starts, and environments are inherited: also by what a foreign
 //! program leaves running for others, as Podman does with the process that keeps all of a user's containers together.
 //! So the mark alone is not enough. A run records each program that it starts before it first starts it: takt itself for
-//! agents, QEMU, a container runtime. What carries the mark *and* executes such a program is takt's own; anything else that
-//! carries it is listed and left alone. A program is known by its file and not by its path, since an agent in a container has
-//! another path to the same file. A container runtime executes a copy of itself in memory, to keep containers from its file; a
-//! copy in memory is no program that anybody has installed, so with the mark it is the run's, too.
+//! agents, QEMU, a container runtime. A process that carries the mark *and* executes such a program is takt's own;
+//! anything else that carries it is listed and left alone. A program is known by its file and not by its path, since an
+//! agent in a container has another path to the same file. A container runtime executes a copy of itself in memory, to
+//! keep containers from its file; a copy in memory is no program that anybody has installed, so with the mark it is the
+//! run's, too.
 
 use std::fs;
 use std::io;
@@ -23,6 +24,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::LeftoversError;
 use super::record::MARK;
 use crate::accounting::read_stat;
+use crate::ending::give_way;
 use crate::host::Host;
 
 /// How long a killed process may take to go. One that sits in the kernel (a dead disk) takes longer; it is reported.
@@ -52,7 +54,7 @@ fn executable(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join("exe")
 }
 
-/// What a dead run's processes are known by.
+/// Marks of a dead run's processes.
 #[derive(Clone, Debug)]
 pub(super) struct DeadRun {
     pub(super) id: String,
@@ -65,7 +67,7 @@ pub(super) struct DeadRun {
 pub(super) struct Marked {
     /// Its own, with the time each began.
     pub(super) own: Vec<(u32, u64)>,
-    /// Of another program, which is named.
+    /// Processes of another program, which is named.
     pub(super) foreign: Vec<(u32, PathBuf)>,
     /// A process is just becoming one of their programs, and shows no environment yet. On a busy machine that takes as long as
     /// it is kept from a processor.
@@ -125,6 +127,7 @@ pub(super) fn end(pid: u32, still_meant: impl Fn(&Host, u32) -> bool) -> Result<
     if !still_meant(&Host::this(), pid) {
         return Ok(false);
     }
+    give_way(pid);
     if let Err(errno) = pidfd_send_signal(&process, Signal::KILL) {
         return gone_or_failed(errno);
     }
@@ -160,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// What execve(2) looks like from outside before it is over: a program without an environment.
+    /// Looks from outside like execve(2) before it is over: a program without an environment.
     fn bare(program: &str) -> Child {
         let path = [Path::new("/bin"), Path::new("/usr/bin")].into_iter().map(|folder| folder.join(program));
         let path = path.into_iter().find(|path| path.exists()).expect("every machine has it");

@@ -39,9 +39,9 @@ struct Inner {
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) head: Head,
-    /// What was created and not released, newest first.
+    /// Things that were created and not released, newest first.
     pub(super) standing: Vec<Leftover>,
-    /// What the run's processes execute.
+    /// Programs that the run's processes execute.
     pub(super) programs: Vec<Program>,
 }
 
@@ -200,8 +200,8 @@ pub(super) fn lock_folder(dir: &TrustedDir) -> Result<LockedFile, LeftoversError
     LockedFile::wait(dir.kept("lock")?).map_err(failed)
 }
 
-/// What a record says. A part of a line at the end was being written when the run was killed, and what it names was neither
-/// created nor started. `None`: the head itself is such a part.
+/// Contents of a record. A part of a line at the end was being written when the run was killed, and what it names was
+/// neither created nor started. `None`: the head itself is such a part.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Option<Contents>, LeftoversError> {
     let corrupt = |line| LeftoversError::Corrupt { path: path.to_owned(), line };
     let mut head = None;

@@ -46,8 +46,8 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
     }
 }
 
-/// Removes the folder `name` of [`dirs::scratch_dir`] with all that is in it; `false` if there is none. What is mounted
-/// below it is unmounted first, so that nothing outside the folder is touched.
+/// Removes the folder `name` of [`dirs::scratch_dir`] with all that is in it; `false` if there is none. Everything
+/// mounted below it is unmounted first, so that nothing outside the folder is touched.
 ///
 /// # Errors
 /// The name is not takt's own, or a file can't be removed.
@@ -141,7 +141,7 @@ fn removed_in_time(passing: io::ErrorKind, remove: impl Fn() -> io::Result<()>) 
 /// How long processes that were killed may still be counted in their group.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where hierarchies of control groups are mounted.
+/// Mount points of hierarchies of control groups.
 fn control_groups() -> Vec<PathBuf> {
     let table = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
     cgroup::mounts(&table).map(|mount| PathBuf::from(mount.point)).collect()

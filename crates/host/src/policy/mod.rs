@@ -91,7 +91,7 @@ pub enum PolicyError {
     )]
     Pinned { cpus: Vec<usize> },
     #[error(
-        "DEADLINE {share_percent} % of a CPU is more than the kernel has left to promise (sched_rt_runtime_us bounds the sum)"
+        "DEADLINE {share_percent} % of a CPU is more than the kernel can still reserve (sched_rt_runtime_us bounds the sum)"
     )]
     Admission {
         /// Runtime over period of what was requested.
@@ -145,7 +145,7 @@ impl PolicyError {
             PolicyError::NoPolicies { .. } => {
                 "run takt outside the sandbox that stands for the kernel (gVisor or the like)".into()
             }
-            PolicyError::NoDeadline { .. } => "FIFO or RR, or Linux 3.14 and newer".into(),
+            PolicyError::NoDeadline { .. } => "use FIFO or RR, or Linux 3.14 or newer".into(),
             PolicyError::OutOfRange { policy: Policy::Deadline { .. } } => {
                 "ask for less runtime than the period, or for a longer period".into()
             }
@@ -260,10 +260,10 @@ fn why_invalid(host: &Host, policy: Policy, source: io::Error) -> PolicyError {
     }
 }
 
-/// What would do in place of the capability: for DEADLINE nothing, for each of the others a limit of its own.
+/// Alternative to the capability: for DEADLINE nothing, for each of the others a limit of its own.
 fn or_limit(policy: Policy, rtprio_limit: u64) -> String {
     match policy {
-        Policy::Deadline { .. } | Policy::Another { .. } => ", which this process has not".to_owned(),
+        Policy::Deadline { .. } | Policy::Another { .. } => ", which this process lacks".to_owned(),
         Policy::Other { .. } => ", or RLIMIT_NICE of its value; this process has neither".to_owned(),
         Policy::Fifo { .. } | Policy::RoundRobin { .. } => {
             format!(", or RLIMIT_RTPRIO of its priority; this process has neither (limit {rtprio_limit})")
@@ -331,7 +331,7 @@ mod tests {
     fn a_kernel_without_deadline_is_told_from_one_that_refuses_the_period() {
         let without = invalid(&Tree::new().with("/proc/sys/kernel/osrelease", "3.10.0\n"), DEADLINE);
         assert_eq!(without.to_string(), "this kernel (Linux 3.10.0) has no SCHED_DEADLINE");
-        assert!(without.fix().unwrap().starts_with("FIFO"));
+        assert!(without.fix().unwrap().contains("FIFO"));
         let with = Tree::new()
             .with("/proc/sys/kernel/sched_deadline_period_min_us", "100\n")
             .with("/proc/sys/kernel/sched_deadline_period_max_us", "4194304\n");

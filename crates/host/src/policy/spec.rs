@@ -71,7 +71,7 @@ impl fmt::Display for PolicySpec {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{got}` is no policy; there are other, other:NICE (-20 to 19), fifo:PRIORITY and rr:PRIORITY (1 to 99), and \
+    "`{got}` is not a policy; expected: other, other:NICE (-20 to 19), fifo:PRIORITY or rr:PRIORITY (1 to 99), or \
      deadline:RUNTIME (such as deadline:200us)"
 )]
 pub struct PolicySpecError {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Frames of one interface. What older records lack is 0 in them.
+/// Frames of one interface. Counts that older records lack are 0 in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceCounts {
     /// Frames received. An aggregate that crosses whole counts as one.
@@ -30,7 +30,8 @@ pub fn interfaces(text: &str) -> BTreeMap<String, InterfaceCounts> {
     text.lines().filter_map(interface).collect()
 }
 
-/// Of eight numbers received and eight sent the first five are bytes, frames, errors, dropped, overruns.
+/// The line has eight numbers received and eight sent: the first five of each are bytes, frames, errors, dropped,
+/// overruns.
 fn interface(line: &str) -> Option<(String, InterfaceCounts)> {
     let (name, numbers) = line.split_once(':')?;
     let numbers: Vec<u64> = numbers.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;

@@ -12,7 +12,7 @@ pub struct Stat {
     pub cpus: Vec<(usize, CpuClasses)>,
 }
 
-/// What `host` says.
+/// Reads `/proc/stat` of `host`.
 ///
 /// # Errors
 /// The file is not there, or says something takt does not understand.

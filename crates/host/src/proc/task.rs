@@ -5,7 +5,7 @@
 pub struct Stat {
     /// Name as the kernel has it: at most 15 bytes, and it may hold spaces and brackets.
     pub name: String,
-    /// Of proc(5): `R`, `S`, `D`, ...
+    /// State letter of proc(5): `R`, `S`, `D`, ...
     pub state: char,
     pub minor_faults: u64,
     pub major_faults: u64,

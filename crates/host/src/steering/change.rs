@@ -60,7 +60,7 @@ impl Change {
         }
     }
 
-    /// Where the rule is; 0 of what has one place. `None`: the card is not as this makes it.
+    /// Place of the rule; 0 of what has one place. `None`: the card is not as this makes it.
     fn place(&self, driver: &dyn Driver) -> io::Result<Option<u32>> {
         let stands = match self {
             Change::Rule { port, queue } => return rules::find(driver, *port, *queue),

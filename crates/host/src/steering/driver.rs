@@ -1,4 +1,4 @@
-//! What reads and changes a card's settings: its driver, in the network namespace where the card was found.
+//! Reads and changes a card's settings: its driver, in the network namespace where the card was found.
 
 use std::io;
 

@@ -8,12 +8,12 @@
 //! | channels | the card has these queues only, from the first | the same |
 //!
 //! A table of several queues is not written: virtio-net in QEMU 7.2 then lost most of what came. The first way that the driver
-//! takes is used. Where queues are not named ([`Queues::Chosen`]) only rules are tried, since the
-//! others touch what belongs to others. If none is taken, nothing is changed and all queues are the program's, which
-//! [`Steering`] says in words, with the reasons.
+//! takes is used. If queues are not named ([`Queues::Chosen`]) only rules are tried, since the others touch what
+//! belongs to others. If none is taken, nothing is changed and all queues are the program's, which [`Steering`] says in
+//! words, with the reasons.
 //!
 //! Each change is recorded as a [`Leftover`] before it is made, and given back when the [`Steering`] is dropped, newest
-//! first; after `kill -9` by `takt clean`. What another program has set since is left as it is.
+//! first; after `kill -9` by `takt clean`. Settings of another program made since are left as they are.
 
 mod change;
 mod channels;
@@ -36,7 +36,7 @@ pub use queues::{Queues, UnknownQueues};
 use crate::leftovers::{Leftover, LeftoversError, Registration, Registry};
 use crate::namespace;
 
-/// Who changes cards, for the record and for people.
+/// Name of the changes' author, for the record and for people.
 const WHAT: &str = "with engine xdp";
 
 /// Queues of a card that a program has, until this is dropped.
@@ -56,7 +56,7 @@ pub enum SteeringError {
     NoQueue { interface: String, queue: u32, there: u32 },
     #[error("another takt has queues of {interface}: process {pid}")]
     Taken { interface: String, pid: u32 },
-    /// What it changed would be taken for what the card was like.
+    /// Its own changes would be taken for the card's former settings.
     #[error("a takt was killed while it had queues of {interface}, which are not given back yet")]
     LeftBehind { interface: String },
     #[error("{interface} is gone")]
@@ -178,7 +178,7 @@ impl Steering {
         Ok(())
     }
 
-    /// Newest first. What can't be given back now stays on record, for `takt clean`.
+    /// Newest first. A setting that can't be given back now stays on record, for `takt clean`.
     fn give_back(&mut self) {
         while let Some((change, registration)) = self.made.pop() {
             if change.give_back(&*self.driver).is_ok() {

@@ -20,7 +20,7 @@ pub enum Queues {
 
 /// A text that names no queues.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` names no queues (as 3 or 2-3, from 0)")]
+#[error("`{got}` does not name queues; give them as 3 or 2-3, from 0")]
 pub struct UnknownQueues {
     pub got: String,
 }

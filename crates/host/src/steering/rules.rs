@@ -56,7 +56,7 @@ pub(super) fn insert(driver: &dyn Driver, port: u16, queue: u32) -> io::Result<u
     Ok(row[LOCATION])
 }
 
-/// Where the rule is, if it is there.
+/// Place of the rule, if it is there.
 pub(super) fn find(driver: &dyn Driver, port: u16, queue: u32) -> io::Result<Option<u32>> {
     let wanted = rule(port, queue, 0);
     for location in list(driver)?.0 {

@@ -197,7 +197,7 @@ fn a_rule_is_what_ethtool_makes_of_the_same_words_byte_for_byte() {
     let bytes: Vec<u8> =
         digits.chunks(2).map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap()).collect();
     let mut theirs: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-    // What ethtool's last question has left there: `data` means nothing to an insertion.
+    // The last question of ethtool has left that there: `data` means nothing to an insertion.
     assert_eq!(std::mem::take(&mut theirs[2]), 16);
     let (_dir, registry) = registry();
     let card = Played::with(State { rules: Some(vec![None; 16]), ..four_queues() });
@@ -232,7 +232,7 @@ fn a_full_table_of_rules_leaves_none_behind_and_the_next_way_is_gone() {
         assert_eq!(card.state().table, Some(vec![1; 16]));
         drop(steering);
         assert_eq!(card.state().table, full_card().table);
-        // What touches others is for named queues only.
+        // A change that touches others is for named queues only.
         let chosen = card.steer(&registry, &[1, 2], "").unwrap();
         assert_eq!(chosen.queues(), None);
         let why = chosen.summary().unwrap();

@@ -178,7 +178,7 @@ pub(crate) fn run_live(
     };
     let len = size_of::<TestRun>();
     // SAFETY: the kernel reads `len` bytes of `attributes` and, through it, a frame and a context of the lengths given, and
-    // writes the answer's two words into `attributes`; all outlive the call. What it sends are copies.
+    // writes the answer's two words into `attributes`; all outlive the call. The kernel sends copies.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, BPF_PROG_TEST_RUN, &raw mut attributes, len) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-/// What `getrusage` says about this process since it began, ended threads included.
+/// Result of `getrusage` for this process since it began, ended threads included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnUsage {
     pub(crate) user_ns: u64,

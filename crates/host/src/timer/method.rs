@@ -65,7 +65,7 @@ impl fmt::Display for Method {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is no timer; there are nanosleep, timerfd, hybrid, hybrid:50us (spin up to 100 ms) and spin")]
+#[error("`{got}` is not a timer; expected: nanosleep, timerfd, hybrid, hybrid:50us (spin up to 100 ms) or spin")]
 pub struct MethodError {
     pub got: String,
 }

@@ -3,9 +3,9 @@
 //! ```
 //! use std::time::Duration;
 //! use takt_base::{Clock, Stop, WallClock};
-//! use takt_host::timer::{Method, Options, Ticks, Timer};
+//! use takt_host::timer::{Method, Ticks, Timer, TimerOptions};
 //!
-//! let options = Options { method: Method::Nanosleep, ticks: Ticks::of(512), ..Options::default() };
+//! let options = TimerOptions { method: Method::Nanosleep, ticks: Ticks::of(512), ..TimerOptions::default() };
 //! let mut timer = Timer::open(options)?;
 //! let due = WallClock.now() + Duration::from_millis(1);
 //! let woken = timer.wait_until(due, &Stop::new())?.unwrap();
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A wait never ends before its instant, unless it is stopped, and allocates nothing. An instant that has passed is
-//! answered at once. What is late is late against the requested instant; nothing here forgives it.
+//! answered at once. Lateness is against the requested instant; nothing here forgives it.
 //!
 //! [`Ticks`] make a sleep end at the first tick at or after its end, as on a kernel with that `CONFIG_HZ` and without
 //! high-resolution timers. They bound sleeping only: a hybrid's sleep ends at a tick, and what is left it spins, so a
@@ -42,7 +42,7 @@ pub use ticks::Ticks;
 use crate::slack::{set_timer_slack_ns, timer_slack_ns};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct TimerOptions {
     pub method: Method,
     /// Ticks at which sleeps end; `None`: whenever the kernel's own timers can.
     pub ticks: Option<Ticks>,
@@ -54,7 +54,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimerError {
-    #[error("a thread that spins never sleeps, so a clock tick of {hz} Hz can't be had with it")]
+    #[error("a thread that spins never sleeps, so it can't use a clock tick of {hz} Hz")]
     TicksWithoutSleep { hz: u32 },
     #[error("{doing} with {method}")]
     Io {
@@ -68,7 +68,7 @@ pub enum TimerError {
 /// Waits, for the thread that opened it.
 #[derive(Debug)]
 pub struct Timer {
-    options: Options,
+    options: TimerOptions,
     /// Only [`Method::TimerFd`] has one.
     fd: Option<OwnedFd>,
     slack_before_ns: Option<NonZeroU64>,
@@ -81,7 +81,7 @@ impl Timer {
     ///
     /// # Errors
     /// Ticks with [`Method::Spin`], or no descriptor is left for a [`Method::TimerFd`].
-    pub fn open(options: Options) -> Result<Timer, TimerError> {
+    pub fn open(options: TimerOptions) -> Result<Timer, TimerError> {
         let method = options.method;
         if let (Method::Spin, Some(ticks)) = (method, options.ticks) {
             return Err(TimerError::TicksWithoutSleep { hz: ticks.hz() });
@@ -99,7 +99,7 @@ impl Timer {
     }
 
     #[must_use]
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> TimerOptions {
         self.options
     }
 
@@ -176,7 +176,7 @@ mod tests {
         [Method::Nanosleep, Method::TimerFd, Method::Hybrid { spin: Duration::from_micros(200) }, Method::Spin];
 
     fn open(method: Method, ticks: Option<Ticks>) -> Timer {
-        Timer::open(Options { method, ticks, slack_ns: None }).unwrap()
+        Timer::open(TimerOptions { method, ticks, slack_ns: None }).unwrap()
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn ticks_without_a_sleep_are_refused() {
-        let options = Options { method: Method::Spin, ticks: Ticks::of(512), slack_ns: None };
+        let options = TimerOptions { method: Method::Spin, ticks: Ticks::of(512), slack_ns: None };
         let error = Timer::open(options).unwrap_err();
         assert!(matches!(error, TimerError::TicksWithoutSleep { hz: 512 }), "{error}");
     }
@@ -244,7 +244,7 @@ mod tests {
     fn slack_is_given_back() {
         std::thread::spawn(|| {
             let before = timer_slack_ns();
-            let timer = Timer::open(Options { slack_ns: NonZeroU64::new(7), ..Options::default() }).unwrap();
+            let timer = Timer::open(TimerOptions { slack_ns: NonZeroU64::new(7), ..TimerOptions::default() }).unwrap();
             assert_eq!(timer_slack_ns(), 7);
             drop(timer);
             assert_eq!(timer_slack_ns(), before);

@@ -32,12 +32,12 @@ pub enum TrustError {
     #[error("{path} is {found}; expected: {expected}")]
     Kind { path: PathBuf, found: &'static str, expected: &'static str },
     /// More than one name, or none: it would lead elsewhere.
-    #[error("`{name}` is no name of a file; expected: one name without `/`")]
+    #[error("`{name}` is not a file name; expected: one name without `/`")]
     Name { name: String },
 }
 
 impl TrustError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         let shown = |path: &Path| quoted(&path.to_string_lossy());
@@ -60,7 +60,7 @@ impl TrustError {
         }
     }
 
-    /// Of an error of the system, which one.
+    /// Kind of an error of the system.
     #[must_use]
     pub fn kind(&self) -> Option<io::ErrorKind> {
         match self {

@@ -1,4 +1,4 @@
-//! Time of one reading of the clock.
+//! Time per reading of the clock.
 
 use takt_base::{Clock, WallClock};
 use takt_stats::sample_quantile;

@@ -1,4 +1,4 @@
-//! Datagrams over loopback, flat out.
+//! Datagrams over loopback at full speed.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
+use takt_udp::{Notice, ServeOptions, UdpOptions, UdpReport, run, serve};
 
 use crate::prove::MeasureError;
 
@@ -15,7 +15,7 @@ pub(super) const AT_LEAST: Duration = Duration::from_millis(50);
 
 /// Time of a 1472-byte datagram that arrives, nanoseconds.
 pub(super) fn ns(round: Duration, stop: &Stop) -> Result<f64, MeasureError> {
-    let load = |server| Options { duration: round, ..Options::to(server) };
+    let load = |server| UdpOptions { duration: round, ..UdpOptions::to(server) };
     time_of_one(over_loopback(load, stop)?.way.datagrams_per_s)
 }
 
@@ -23,14 +23,14 @@ fn time_of_one(datagrams_per_s: f64) -> Result<f64, MeasureError> {
     if datagrams_per_s > 0.0 { Ok(1e9 / datagrams_per_s) } else { Err(MeasureError::Nothing) }
 }
 
-fn over_loopback(load: impl FnOnce(SocketAddr) -> Options, stop: &Stop) -> Result<UdpReport, MeasureError> {
+fn over_loopback(load: impl FnOnce(SocketAddr) -> UdpOptions, stop: &Stop) -> Result<UdpReport, MeasureError> {
     let (done, (ready, at)) = (Stop::new(), mpsc::channel());
     thread::scope(|scope| {
         let done = &done;
         let serving = scope.spawn(move || {
             let mut notice = |notice| {
                 if let Notice::Ready(server) = notice {
-                    // Who waits for it is there until the server has ended.
+                    // The thread that waits for it is there until the server has ended.
                     let _ = ready.send(server);
                 }
             };
@@ -39,7 +39,7 @@ fn over_loopback(load: impl FnOnce(SocketAddr) -> Options, stop: &Stop) -> Resul
         // Nothing comes from a server that can't begin.
         let report = at.recv().ok().map(|server| run(&load(server), &mut |_| {}, stop));
         done.request();
-        // What ended the server early is why the client found nobody.
+        // An early end of the server is why the client found nobody.
         let served = serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (report, served) {
             (Some(Ok(report)), _) => Ok(report),
@@ -49,15 +49,15 @@ fn over_loopback(load: impl FnOnce(SocketAddr) -> Options, stop: &Stop) -> Resul
     })
 }
 
-/// As [`ns`], for a round that ends after so many datagrams however long they take.
+/// As [`ns`], for a round that ends after a given number of datagrams, however long they take.
 #[cfg(test)]
 pub(in crate::prove) fn ns_of(datagrams: u64) -> Result<f64, MeasureError> {
     time_of_one(over_loopback(|server| counted(server, datagrams), &Stop::new())?.way.datagrams_per_s)
 }
 
 #[cfg(test)]
-fn counted(server: SocketAddr, datagrams: u64) -> Options {
-    Options { datagrams: Some(datagrams), duration: Duration::from_secs(3600), ..Options::to(server) }
+fn counted(server: SocketAddr, datagrams: u64) -> UdpOptions {
+    UdpOptions { datagrams: Some(datagrams), duration: Duration::from_secs(3600), ..UdpOptions::to(server) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Datagrams lost over loopback at 25 MS/s while the reader pauses, as a reader does that waits for a disk or a CPU.
+//! Datagrams lost over loopback at 25 MS/s while the reader pauses, like a reader that waits for a disk or a core.
 
 use std::io;
 use std::net::UdpSocket;
@@ -9,13 +9,7 @@ use takt_base::Stop;
 
 use crate::prove::MeasureError;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Buffer {
-    Default,
-    /// What UHD asks for a USRP N200; the kernel gives at most its limit.
-    Largest,
-}
-
+/// The buffer that UHD asks for a USRP N200; the kernel grants at most its limit.
 const LARGEST_BYTES: usize = 50_000_000;
 /// An N200's full frame, 363 samples of sc16, at 25 MS/s.
 const DATAGRAM_BYTES: usize = 1472;
@@ -23,20 +17,18 @@ const DATAGRAMS_PER_S: f64 = 25e6 / 363.0;
 /// How long the reader is away, and how often.
 const PAUSE: Duration = Duration::from_millis(100);
 pub(super) const EVERY: Duration = Duration::from_millis(400);
-/// What is under way when nothing comes for so long is lost.
+/// After this long without a datagram, those that have not arrived are lost.
 const QUIET: Duration = Duration::from_millis(200);
 
 /// Lost of what was sent, 0 to 1.
-pub(super) fn share(round: Duration, buffer: Buffer, stop: &Stop) -> Result<f64, MeasureError> {
-    let (sent, received) = exchange(round, buffer, stop).map_err(MeasureError::Loss)?;
+pub(super) fn share(round: Duration, stop: &Stop) -> Result<f64, MeasureError> {
+    let (sent, received) = exchange(round, stop).map_err(MeasureError::Loss)?;
     if sent == 0 { Err(MeasureError::Nothing) } else { Ok(sent.saturating_sub(received) as f64 / sent as f64) }
 }
 
-fn exchange(round: Duration, buffer: Buffer, stop: &Stop) -> io::Result<(u64, u64)> {
+fn exchange(round: Duration, stop: &Stop) -> io::Result<(u64, u64)> {
     let receiver = UdpSocket::bind("127.0.0.1:0")?;
-    if buffer == Buffer::Largest {
-        rustix::net::sockopt::set_socket_recv_buffer_size(&receiver, LARGEST_BYTES)?;
-    }
+    rustix::net::sockopt::set_socket_recv_buffer_size(&receiver, LARGEST_BYTES)?;
     receiver.set_read_timeout(Some(QUIET))?;
     let sender = UdpSocket::bind("127.0.0.1:0")?;
     sender.connect(receiver.local_addr()?)?;
@@ -101,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_arrives_was_sent() {
-        let (sent, received) = exchange(Duration::from_millis(50), Buffer::Largest, &Stop::new()).unwrap();
+        let (sent, received) = exchange(Duration::from_millis(50), &Stop::new()).unwrap();
         assert!(0 < received && received <= sent, "{received} of {sent}");
     }
 
@@ -109,6 +101,6 @@ mod tests {
     fn a_round_that_is_stopped_before_it_begins_has_nothing_to_say() {
         let stop = Stop::new();
         stop.request();
-        assert!(matches!(share(Duration::from_secs(60), Buffer::Default, &stop), Err(MeasureError::Nothing)));
+        assert!(matches!(share(Duration::from_secs(60), &stop), Err(MeasureError::Nothing)));
     }
 }

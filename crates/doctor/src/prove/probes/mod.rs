@@ -1,4 +1,4 @@
-//! What a round measures, one file a measure. Each gives one number, of which less is better.
+//! The measurements of a round, one file each. Each gives one number; less is better.
 
 mod clock;
 pub(super) mod datagram;
@@ -18,7 +18,7 @@ pub(super) fn shortest(measure: Measure) -> Duration {
     match measure {
         Measure::SpinGap => spin::AT_LEAST,
         // In a shorter one the reader is not away once, and nothing is lost whatever the buffer.
-        Measure::LossOfLargest | Measure::LossOfDefault => loss::EVERY,
+        Measure::Loss => loss::EVERY,
         Measure::Datagram => datagram::AT_LEAST,
         Measure::WakeUp | Measure::WakeUpLoaded | Measure::ClockReading => Duration::ZERO,
     }
@@ -27,11 +27,10 @@ pub(super) fn shortest(measure: Measure) -> Duration {
 /// One round. Raised, `stop` ends it early, and its number is not to be used.
 pub(super) fn measure(measure: Measure, round: Duration, stop: &Stop) -> Result<f64, MeasureError> {
     match measure {
-        Measure::WakeUp => wakeup::lateness_ns(round, wakeup::Beside::Nobody, stop),
-        Measure::WakeUpLoaded => wakeup::lateness_ns(round, wakeup::Beside::Loops, stop),
+        Measure::WakeUp => wakeup::lateness_ns(round, wakeup::Background::Idle, stop),
+        Measure::WakeUpLoaded => wakeup::lateness_ns(round, wakeup::Background::Loops, stop),
         Measure::SpinGap => spin::longest_gap_ns(round, stop),
-        Measure::LossOfLargest => loss::share(round, loss::Buffer::Largest, stop),
-        Measure::LossOfDefault => loss::share(round, loss::Buffer::Default, stop),
+        Measure::Loss => loss::share(round, stop),
         Measure::Datagram => datagram::ns(round, stop),
         Measure::ClockReading => Ok(clock::reading_ns()),
     }
@@ -55,10 +54,8 @@ mod tests {
 
     #[test]
     fn a_round_of_losses_lasts_until_the_reader_has_been_away() {
-        for kind in [Measure::LossOfLargest, Measure::LossOfDefault] {
-            assert!(shortest(kind) >= loss::EVERY);
-        }
-        let share = measure(Measure::LossOfLargest, Duration::from_millis(1), &Stop::new()).unwrap();
+        assert!(shortest(Measure::Loss) >= loss::EVERY);
+        let share = measure(Measure::Loss, Duration::from_millis(1), &Stop::new()).unwrap();
         assert!((0.0..=1.0).contains(&share), "{share}");
     }
 }

@@ -1,4 +1,4 @@
-//! A real-time thread that never sleeps, and the longest time it stood still.
+//! A real-time thread that never sleeps, and the longest time that it did not run.
 
 use std::thread;
 use std::time::Duration;
