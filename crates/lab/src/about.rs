@@ -1,4 +1,4 @@
-//! What a run says of itself: the head of every outcome.
+//! Facts of a run about itself: the head of every outcome.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ impl About {
             run: run.id.clone(),
             question: experiment.question.clone(),
             started: run.started.clone(),
-            duration_s: rounds.iter().map(|round| round.took_s).sum(),
+            duration_s: takt_stats::sum(rounds.iter().map(|round| round.took_s)),
             depth: run.depth.clone(),
             complete: run.finished.is_some(),
             takt_version: run.takt_version.clone(),
@@ -60,7 +60,7 @@ impl About {
     }
 }
 
-/// What tells one host from another, by the host's document of a run.
+/// Words that tell one host from another, by the host's document of a run.
 pub(crate) fn host_and_kernel(host: &Value) -> String {
     let text = |key: &str| host.get(key).and_then(Value::as_str).unwrap_or_default();
     format!("{} {}", text("hostname"), text("kernel"))

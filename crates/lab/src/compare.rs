@@ -1,4 +1,4 @@
-//! Two runs beside each other: what changed, and how sure that is. What `takt experiment compare` prints.
+//! Two runs beside each other: what changed, and how sure that is. `takt experiment compare` prints it.
 //!
 //! Runs are not paired: between them the machine, the program and the day may have changed, and a comparison shows all of that
 //! together. Many figures are looked at, so each interval is made so wide that all of them hold at once in 95 % of comparisons
@@ -21,7 +21,7 @@ use crate::summary::{FigureSummary, PointSummary, Summary};
 pub struct Compared {
     pub a: String,
     pub b: String,
-    /// What differs between them besides the rounds: the file, the host, the version, the options.
+    /// Differences between them besides the rounds: the file, the host, the version, the options.
     pub differ: Vec<String>,
     pub points: Vec<PointCompared>,
     pub only_a: Vec<String>,

@@ -27,19 +27,19 @@ pub struct Order {
     pub transmit: bool,
     /// Continue the newest unfinished run of the same order.
     pub resume: bool,
-    /// What else changes what is run or how it is judged; kept with the run.
+    /// Further options that change what is run or how it is judged; kept with the run.
     pub options: Value,
-    /// What was seen of the host besides its fingerprint (the doctor's findings); kept with the run.
+    /// Facts of the host besides its fingerprint (the doctor's findings); kept with the run.
     pub observed: Value,
     pub program: PathBuf,
     pub takt_version: String,
-    /// What speaks with nodes of a cluster; `None`: none is named.
+    /// Connection to the nodes of a cluster; `None`: none is named.
     pub nodes: Option<Arc<dyn Nodes>>,
     /// Stops of the host side's cores are looked for while samples stream.
     pub watch_stops: bool,
 }
 
-/// What an order will take, before anything was run.
+/// Size of an order, before anything was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     pub points: usize,
@@ -50,7 +50,7 @@ pub struct Expected {
 }
 
 impl Order {
-    /// What it will take. A resumed run takes less.
+    /// Its expected size. A resumed run takes less.
     #[must_use]
     pub fn expected(&self) -> Expected {
         let points = self.experiment.points(self.depth);
@@ -64,7 +64,7 @@ impl Order {
     }
 }
 
-/// Why an order could not be carried out. What had ended is in the store.
+/// Why an order could not be carried out. The rounds that had ended are in the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
@@ -79,7 +79,7 @@ pub enum ExecuteError {
     Nodes(#[from] NodesError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What the run creates can't be recorded, so that nothing was created.
+    /// The things that the run creates can't be recorded, so nothing was created.
     #[error("recording what this run creates")]
     Leftovers(#[from] LeftoversError),
     #[error(transparent)]
@@ -87,7 +87,7 @@ pub enum ExecuteError {
 }
 
 impl ExecuteError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! A question travels through here: an experiment file becomes a matrix of points, an environment and a path are
 //! brought up, a workload runs, its record goes into the store, and a check turns the records into a verdict.
-//! What this crate measures it measures through the crates below; what it starts it removes on every way out.
+//! This crate measures through the crates below, and removes on every way out what it has started.
 #![forbid(unsafe_code)]
 
 pub mod aa_pairs;

@@ -1,5 +1,5 @@
-//! What happened to frames on a path: node by node, from the counters that a record has from before and after its round.
-//! The ends are left out, since the workload reports them itself.
+//! Fate of frames on a path: node by node, from the counters that a record has from before and after its round. The
+//! ends are left out, since the workload reports them itself.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use takt_testbed::net::{HopCounters, Limit, NodeCounters};
 
 use crate::store::{Record, RoundRow, RoundState};
 
-/// What a node between the ends did.
+/// Figures of a node between the ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeFigures {
     /// As in the topology.
@@ -34,7 +34,8 @@ pub struct WayFigures {
     pub in_frames: u64,
     /// Left it, copies included.
     pub out_frames: u64,
-    /// What the node dropped, by where: `chance`, `ring`, `queue`, `hop` (its own limit, not the model's), `interface`.
+    /// Frames that the node dropped, by where: `chance`, `ring`, `queue`, `hop` (its own limit, not the model's),
+    /// `interface`.
     pub lost: BTreeMap<String, u64>,
 }
 
@@ -44,7 +45,7 @@ impl WayFigures {
         self.lost.values().sum()
     }
 
-    /// Of what arrived, 0 to 1; 0 where nothing did.
+    /// Share of what arrived, 0 to 1; 0 where nothing did.
     #[must_use]
     pub fn lost_share(&self) -> f64 {
         self.lost_frames() as f64 / self.in_frames.max(1) as f64
@@ -119,7 +120,7 @@ pub fn of_round(record: &Record) -> Vec<NodeFigures> {
     between.filter_map(node).collect()
 }
 
-/// What each process and kernel thread of a node used.
+/// CPU use of each process and kernel thread of a node.
 fn cores(node: &NodeCounters, usage: &Usage) -> Vec<f64> {
     let of = usage.companions.iter().filter(|process| node.pids.contains(&process.pid));
     of.map(|process| process.cpu_ns as f64 / usage.wall_ns.max(1) as f64).collect()

@@ -1,11 +1,11 @@
-//! What a run measured, point by point: the table of `takt experiment show`.
+//! Measurements of a run, point by point: the table of `takt experiment show`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_base::words::sentence;
-use takt_load::{Kind, Quantity};
+use takt_load::{Quantity, WorkloadKind};
 use takt_stats::{Estimate, mean, order_warning};
 use takt_testbed::environment::Machine;
 
@@ -50,7 +50,7 @@ pub struct PointSummary {
     /// Rounds that count.
     pub rounds: usize,
     pub figures: Vec<FigureSummary>,
-    /// What nodes between the ends did with frames, in all rounds that count.
+    /// Figures of the nodes between the ends for frames, in all rounds that count.
     pub nodes: Vec<NodeFigures>,
     /// Why others do not count.
     pub not_counted: Vec<String>,
@@ -100,7 +100,7 @@ impl Summary {
 }
 
 impl PointSummary {
-    fn of(point: PointRow, kind: Option<Kind>, rounds: &[&RoundRow]) -> PointSummary {
+    fn of(point: PointRow, kind: Option<WorkloadKind>, rounds: &[&RoundRow]) -> PointSummary {
         let valid: Vec<&RoundRow> = rounds.iter().copied().filter(|round| round.state == RoundState::Valid).collect();
         let figure = |quantity: &Quantity| {
             let value = |round: &&RoundRow| round.record.as_ref().and_then(|record| quantity.read(&record.result));
@@ -113,7 +113,7 @@ impl PointSummary {
             part: point.part,
             factors: point.factors,
             rounds: valid.len(),
-            figures: kind.into_iter().flat_map(Kind::quantities).map(figure).collect(),
+            figures: kind.into_iter().flat_map(WorkloadKind::quantities).map(figure).collect(),
             nodes: by_node(valid.iter().copied()),
             not_counted: rounds.iter().filter_map(|round| round.why.clone()).collect(),
         }
@@ -135,7 +135,7 @@ fn machines(rounds: &[RoundRow]) -> Vec<Machine> {
     all
 }
 
-/// What a reader of the figures must know.
+/// Warnings for a reader of the figures.
 fn warnings(points: &[PointSummary], counts: &RoundCounts, machines: &[Machine]) -> Vec<String> {
     let mut words = Vec::new();
     let mut twice: Vec<&str> = machines.iter().map(|machine| machine.node.as_str()).collect();

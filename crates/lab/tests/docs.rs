@@ -2,14 +2,14 @@
 
 use takt_lab::experiment::settings::{Takes, all, kinds};
 use takt_lab::experiment::{Depth, Experiment, Valid};
-use takt_load::Kind;
+use takt_load::WorkloadKind;
 
 const PAGE: &str = include_str!("../../../docs/reference/experiments.md");
 
 #[test]
 fn every_setting_is_on_the_page_with_its_default_and_its_words() {
     for setting in all() {
-        let workloads: Vec<&str> = kinds(setting).map(Kind::name).collect();
+        let workloads: Vec<&str> = kinds(setting).map(WorkloadKind::name).collect();
         let default = setting.default.map_or("must be set".to_owned(), |default| format!("`{default}`"));
         let (name, default) = (format!("| `{}` |", setting.name), format!("| {default} |"));
         let is_it = |line: &&str| {

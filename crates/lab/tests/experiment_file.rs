@@ -44,7 +44,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
         "environment": "native", "environment_cpus": "all", "environment_memory": "all", "environment_runtime": "any", "environment_parameters": "none", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
         "policy": "other", "disturbance": "none", "cap": "none", "cap_period": "100ms",
         "warm_up": "500ms", "replicate": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16",
-        "source": "tone", "recv_buffer": "usual", "coalesce": "2ms", "busy_poll": "no", "call_datagrams": 96, "frame_bytes": "usual", "reference": "internal", "freeze": "none", "hog": "none", "stall": "none", "cpu_quota": "none"
+        "source": "tone", "recv_buffer": "usual", "coalesce": "2ms", "busy_poll": "no", "call_datagrams": 96, "frame_bytes": "usual", "frequency_hz": "usual", "gain_db": "usual", "antenna": "usual", "reference": "internal", "freeze": "none", "hog": "none", "stall": "none", "cpu_quota": "none"
     });
     assert_eq!(settings, expected);
 }
@@ -105,8 +105,8 @@ fn a_rate_the_radio_does_not_have_is_shown_with_its_neighbours() {
 #[test]
 fn every_other_mistake_has_its_place_and_its_remedy() {
     for (good, bad, place, what, remedy) in [
-        ("question", "qestion", "1:1", "unknown word \"qestion\"", "did you mean \"question\"?"),
-        ("[fixed]", "[fixt]", "7:2", "unknown word \"fixt\"", "did you mean \"fixed\"?"),
+        ("question", "qestion", "1:1", "unknown key \"qestion\"", "did you mean \"question\"?"),
+        ("[fixed]", "[fixt]", "7:2", "unknown key \"fixt\"", "did you mean \"fixed\"?"),
         ("\"duplex\"", "\"both\"", "4:19", "mode can't be \"both\"", "one of: rx, tx, duplex"),
         ("\"duplex\"", "\"rx\"", "4:19", "mode has the level \"rx\" twice", "each level once"),
         ("\"socket\"", "\"sokcet\"", "8:12", "engine can't be \"sokcet\"", "did you mean \"socket\"?"),
@@ -149,7 +149,7 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
         ("{ full = 10, quick = 2 }", "[10, 2]", "12:9", "a list can't stand here", "a whole number, or { full = 10"),
         ("{ full = 10, quick = 2 }", "0", "12:9", "rounds can't be 0 and 0", "each from 1 to"),
         ("quick = 2", "quick = \"2\"", "12:30", "\"2\" can't stand here", "a whole number, not negative"),
-        ("quick = 2", "qick = 2", "12:22", "unknown word \"qick\"", "did you mean \"quick\"?"),
+        ("quick = 2", "qick = 2", "12:22", "unknown key \"qick\"", "did you mean \"quick\"?"),
         ("[factors]\n", "factors = 3\n[other]\n", "3:11", "3 can't stand here", "a table"),
         ("[factors]\n", "stop = 0.05\n[factors]\n", "3:8", "0.05 can't stand here", "a table with ascending"),
         ("[factors]\n", "study = \"aloe\"\n[factors]\n", "3:9", "\"aloe\" can't stand here", "a table such as { name"),
@@ -158,7 +158,7 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
         ("[rounds]\n", "[rounds]\nvalid = 0.5\n", "12:9", "0.5 can't stand here", "a table such as { repeats_max"),
         ("[rounds]\n", "[rounds]\nvalid = { repeats_max = 1.5 }\n", "12:25", "1.5 can't stand here", "a whole number"),
         ("question = \"Where does it begin to lose?\"", "question = 42", "1:12", "42 can't stand here", "a text in"),
-        ("order =", "oder =", "13:1", "unknown word \"oder\"", "did you mean \"order\"?"),
+        ("order =", "oder =", "13:1", "unknown key \"oder\"", "did you mean \"order\"?"),
         ("question = \"Where", "question = Where", "1:12", "", ""),
     ] {
         let text = GOOD.replacen(good, bad, 1);

@@ -51,10 +51,7 @@ fn the_document_has_the_keys_of_the_published_schema_and_no_others() {
         assert_eq!((&there, &there), (&keys(&shape["properties"]), &required), "{pointer}");
         assert_eq!(shape["additionalProperties"], false, "{pointer}");
     }
-    let states: Vec<Value> =
-        [RoundState::Valid, RoundState::Disturbed, RoundState::EmulatorLate, RoundState::Failed, RoundState::Skipped]
-            .map(|state| serde_json::to_value(state).unwrap())
-            .into();
+    let states: Vec<Value> = RoundState::ALL.map(|state| serde_json::to_value(state).unwrap()).into();
     assert_eq!(schema["$defs"]["round"]["properties"]["state"]["enum"], Value::Array(states));
     assert_eq!(document["rounds"][0]["record"]["result"]["h"]["hdr_v2_base64"], "x", "nothing is left out");
     assert!(document["rounds"][1]["record"].is_null());

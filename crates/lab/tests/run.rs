@@ -27,7 +27,7 @@ order = { seed = 3 }
 valid = { repeats_max = 1, repeats_share_max = 1.0 }
 "#;
 
-/// What the bench does in its n-th round at a rate.
+/// Outcome of the bench's n-th round at a rate.
 type Script = Box<dyn FnMut(f64, usize, &Stop) -> Result<(f64, Conditions), Failure>>;
 
 struct Fake {
@@ -152,7 +152,7 @@ fn rates_above_two_that_failed_clearly_are_skipped_with_the_reason() {
         let skipped: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Skipped).collect();
         assert_eq!(skipped.len(), 4, "once in each block");
         assert!(skipped.iter().all(|round| round.record.is_none() && round.factors["rate_sps"] == json!(25e6)));
-        assert_eq!(skipped[0].why.as_deref(), Some("rate_sps below it lost 50.0 % at 5M and 50.0 % at 10M"));
+        assert_eq!(skipped[0].why.as_deref(), Some("lower rate_sps lost 50.0 % at 5M and 50.0 % at 10M"));
     });
 }
 

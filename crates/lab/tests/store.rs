@@ -112,8 +112,15 @@ fn a_run_is_found_by_a_part_of_its_name_that_names_only_one() {
     let sweep = store.begin_run(&NewRun { experiment: "sweep".into(), ..run_with_points(1) }).unwrap();
     assert_eq!(store.run("check").unwrap().id, check);
     assert_eq!(store.run("last").unwrap().id, sweep);
-    let error = store.run("20").unwrap_err();
-    assert!(matches!(&error, StoreError::NoRun { there, .. } if there.len() == 2), "{error}");
+    let runs = dir.path().display();
+    let several = store.run("20").unwrap_err();
+    assert!(matches!(&several, StoreError::NoRun { there, .. } if there.len() == 2), "{several}");
+    assert_eq!(several.to_string(), format!("the names of 2 runs in {runs} contain `20`"));
+    let none = store.run("nowhere").unwrap_err();
+    assert_eq!(none.to_string(), format!("there is no run named `nowhere` in {runs}"));
+    let fix = none.fix().unwrap();
+    assert!(fix.contains(&format!("experiment list --runs {runs}   (lists the runs)")), "{fix}");
+    assert!(!fix.contains("makes the first"), "{fix}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! [`Report`]: a document as data. What it says is decided before a back end sees it; back ends only lay out.
+//! [`Report`]: a document as data. Its text is decided before a back end sees it; back ends only lay out.
 
 use serde::Serialize;
 use takt_testbed::net::Topology;
@@ -11,20 +11,20 @@ use crate::Figure;
 /// messages): they escape all of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// What was run: "takt check".
+    /// The command that was run: "takt check".
     pub title: String,
     pub run: String,
-    /// Where and how, a few words each: "lab-7", "4 cores", "Linux 6.18".
+    /// The place and the manner, a few words each: "lab-7", "4 cores", "Linux 6.18".
     pub facts: Vec<String>,
     pub verdict: Verdict,
-    /// What it rests on, a line each.
+    /// Its findings, a line each.
     pub findings: Vec<Finding>,
     /// The figures that matter most, for a text that must fit on a screen; the page has them among the rest.
     #[serde(skip)]
     pub brief: Option<Table>,
-    /// What to change, largest gain first.
+    /// Changes to make, largest gain first.
     pub fixes: Vec<Fix>,
-    /// What was not measured, and what the figures do not show; a sentence each.
+    /// Points that were not measured, and what the figures do not show; a sentence each.
     pub not_said: Vec<String>,
     pub sections: Vec<Section>,
     /// The rounds, one row each: where every number leads back to.
@@ -32,26 +32,27 @@ pub struct Report {
     /// Name and value of facts about the machine.
     pub host: Vec<(String, String)>,
     pub provenance: Provenance,
-    /// Where the page of this report lies, once written; the terminal names it.
+    /// Path of this report's page, once written; the terminal names it.
     pub page: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ReportAnswer {
     Yes,
     No,
-    /// What was measured does not show it.
+    /// The measurement does not show it.
     #[default]
     Unknown,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
-    pub answer: Answer,
+    pub answer: ReportAnswer,
     /// In one sentence, without that word: "an N200 at 25 + 25 MS/s does not hold on this host".
     pub headline: String,
-    pub says: Vec<String>,
+    #[serde(rename = "says")]
+    pub summary: Vec<String>,
     /// Further sentences, on the page and in a long text only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
@@ -59,10 +60,10 @@ pub struct Verdict {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    pub answer: Answer,
-    /// What was requested: "N200 25 + 25 MS/s sc16".
+    pub answer: ReportAnswer,
+    /// The requirement: "N200 25 + 25 MS/s sc16".
     pub subject: String,
-    /// What was measured: "0 lost samples in 3 rounds".
+    /// The result: "0 lost samples in 3 rounds".
     pub measured: String,
     /// How far from the edge: "headroom 3.8 x [3.5, 4.1]"; may be empty.
     pub margin: String,
@@ -73,7 +74,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fix {
     pub what: String,
-    /// What it gives, and whether that was measured here.
+    /// Its gain, and whether that was measured here.
     pub gain: String,
     /// The command, or how a person does it.
     pub how: String,
@@ -134,8 +135,8 @@ pub struct Cell {
     pub text: String,
     /// Anchor of the record behind it.
     pub record: Option<String>,
-    /// Where the cell is an answer: its colour. The text says the same.
-    pub answer: Option<Answer>,
+    /// Colour of the cell, if it is an answer. The text says the same.
+    pub answer: Option<ReportAnswer>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -144,11 +145,11 @@ pub struct Provenance {
     pub started: String,
     pub version: String,
     pub commands: Vec<String>,
-    /// What a reader needs to find the raw data: store, run, schema.
+    /// Facts that a reader needs to find the raw data: store, run, schema.
     pub notes: Vec<String>,
 }
 
-impl Answer {
+impl ReportAnswer {
     /// As a finding begins: `holds`, `fails`, `unknown`.
     pub fn finding_word(self) -> &'static str {
         match self {
@@ -223,7 +224,7 @@ impl Cell {
     }
 
     /// A text coloured as an answer.
-    pub(crate) fn answered(text: impl Into<String>, answer: Answer) -> Self {
+    pub(crate) fn answered(text: impl Into<String>, answer: ReportAnswer) -> Self {
         Self { answer: Some(answer), ..Self::text(text) }
     }
 }

@@ -1,7 +1,7 @@
 //! Figures and reports as data, and what makes them readable: a page, a terminal, files.
 //!
-//! What is shown is decided in values ([`Report`], [`Figure`]); what it looks like is decided in back ends, each a pure
-//! function of those values. So the page, the terminal and the JSON can never say different things.
+//! Values ([`Report`], [`Figure`]) decide what is shown; back ends decide what it looks like, each a pure function of
+//! those values. So the page, the terminal and the JSON can never say different things.
 //!
 //! ```text
 //!   records --> Figure --+--> SVG (in the page, or a file)      to_svg
@@ -12,7 +12,7 @@
 //!                        '--> JSON                              to_json
 //! ```
 //!
-//! What holds for every back end:
+//! Every back end keeps these rules:
 //! - a number in a page links to the rounds it comes from; the page carries them;
 //! - an interval is drawn where there is one, and every round is drawn, also those that do not count;
 //! - colour never carries meaning alone: words, markers and names say the same;
@@ -51,7 +51,9 @@ mod text;
 pub mod topology;
 mod xml;
 
-pub use document::{Answer, Cell, Column, Drawing, Finding, Fix, Provenance, Report, Row, Section, Table, Verdict};
+pub use document::{
+    Cell, Column, Drawing, Finding, Fix, Provenance, Report, ReportAnswer, Row, Section, Table, Verdict,
+};
 pub use figure::{Axis, Dot, Figure, Interval, Look, Point, Reading, Reference, Scale, Series, Source};
 pub use quantity::{Unit, count, duration};
 pub use text::{Depth, Screen, TextStyle};

@@ -11,7 +11,7 @@ use crate::figure::Reading;
 /// Joins what must stay on one line.
 pub(crate) const NBSP: char = '\u{a0}';
 
-/// What a number counts, and how it is scaled for reading.
+/// Quantity of a number, and how it is scaled for reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
     symbol: &'static str,

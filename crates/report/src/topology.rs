@@ -91,7 +91,7 @@ fn rate(bps: u64) -> String {
 }
 
 fn namespace_box(svg: &mut String, node: &Node, x: f64, height: f64) {
-    // What takt itself does has a double edge, what the kernel does a single one.
+    // Takt's own nodes have a double edge, the kernel's a single one.
     let edges = if node.kind == NodeKind::Hop { 2 } else { 1 };
     for edge in 0..edges {
         let inset = 3.0 * f64::from(edge);
@@ -111,8 +111,8 @@ fn namespace_box(svg: &mut String, node: &Node, x: f64, height: f64) {
     }
 }
 
-/// Below a box: its interfaces that have an address, the one nearer to the host first. Of a bridge, which has none, the names
-/// of its ports.
+/// Below a box: its interfaces that have an address, the one nearer to the host first. A bridge has none: there, the
+/// names of its ports.
 fn addresses(svg: &mut String, topology: &Topology, index: usize, x: f64, below: f64) {
     let to_host = index.checked_sub(1).and_then(|before| topology.links.get(before)).map(|link| &link.ends[1]);
     let away = topology.links.get(index).map(|link| &link.ends[0]);

@@ -6,7 +6,7 @@ mod golden;
 
 use serde_json::{Value, json};
 use takt_report::{Depth, Report, TextStyle, paper};
-use takt_studies::aloe::{ClaimFacts, Outcome, facts};
+use takt_studies::aloe::{AloeOutcome, ClaimFacts, facts};
 use takt_studies::{Claim, ClaimPart, Figure, PartVerdict};
 
 /// Three rounds around a value.
@@ -74,7 +74,7 @@ fn two_nodes() -> Value {
     })
 }
 
-fn outcome() -> Outcome {
+fn outcome() -> AloeOutcome {
     let interface = json!({
         "packet_bits": 100_000, "reader": "same-core", "mean_ns": figure(600.0), "median_ns": figure(580.0),
         "hand_over_ns": figure(20.0), "hand_over_p99_9_ns": figure(40.0), "over_floor": figure(1.1),
@@ -89,7 +89,7 @@ fn outcome() -> Outcome {
         })
     });
     let record = |id: i64| json!({ "round_id": id, "point": "execution slots=10000", "state": "valid", "why": null, "figures": { "misses": 0.0 } });
-    let mut outcome: Outcome = serde_json::from_value(json!({
+    let mut outcome: AloeOutcome = serde_json::from_value(json!({
         "schema": 1, "study": "aloe", "run": "2026-11-21T1004-aloe", "question": "What does it cost?",
         "started": "2026-11-21T10:04:00Z", "duration_s": 123.0, "depth": "quick", "complete": true,
         "takt_version": "0.1.0", "real_time": true, "paper": facts(), "execution": execution(), "elsewhere": elsewhere(),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use takt_host::core_stop::Cause;
 use takt_lab::About;
 use takt_lab::check::{self, *};
-use takt_report::{Answer as Shown, Report, TextStyle};
+use takt_report::{Report, ReportAnswer, TextStyle};
 
 const RATES: [f64; 3] = [5e6, 12.5e6, 25e6];
 const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];
@@ -87,7 +87,7 @@ fn needs() -> impl Strategy<Value = Vec<Need>> {
     prop::collection::vec(need, 0..3)
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = CheckOutcome> {
     let busy = prop::option::weighted(0.1, Just("this host is too busy for a radio: it is".to_owned()));
     (needs(), points(), replies(), busy, any::<bool>()).prop_map(|(needs, rates, round_trips, busy, complete)| {
         let quick = support::quick_fails();
@@ -95,6 +95,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             about: About { complete, ..quick.about },
             needs,
             setup: quick.setup,
+            radio_speed: Some(1.0),
             doctor: Vec::new(),
             udp: Vec::new(),
             stops: stops_of(&rates),
@@ -111,21 +112,25 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     })
 }
 
-fn agree(outcome: &Outcome, report: &Report) -> Result<(), TestCaseError> {
+fn agree(outcome: &CheckOutcome, report: &Report) -> Result<(), TestCaseError> {
     let answer = outcome.verdict.answer;
-    prop_assert_eq!(report.verdict.answer, Shown::from(answer));
+    prop_assert_eq!(report.verdict.answer, ReportAnswer::from(answer));
     let (of_needs, beside) = report.findings.split_at(outcome.verdict.needs.len());
-    let any = |shown: Shown| of_needs.iter().any(|finding| finding.answer == shown);
+    let any = |shown: ReportAnswer| of_needs.iter().any(|finding| finding.answer == shown);
     match answer {
-        check::Answer::Holds => prop_assert!(!of_needs.is_empty() && !any(Shown::No) && !any(Shown::Unknown)),
-        check::Answer::Fails => prop_assert!(any(Shown::No)),
-        check::Answer::Unknown => prop_assert!(!any(Shown::No)),
+        check::CheckAnswer::Holds => {
+            prop_assert!(!of_needs.is_empty() && !any(ReportAnswer::No) && !any(ReportAnswer::Unknown));
+        }
+        check::CheckAnswer::Fails => prop_assert!(any(ReportAnswer::No)),
+        check::CheckAnswer::Unknown => prop_assert!(!any(ReportAnswer::No)),
     }
     let headline = &report.verdict.headline;
-    for finding in beside.iter().filter(|finding| finding.answer == Shown::No && answer == check::Answer::Holds) {
+    for finding in
+        beside.iter().filter(|finding| finding.answer == ReportAnswer::No && answer == check::CheckAnswer::Holds)
+    {
         prop_assert!(headline.contains(&finding.subject), "{headline} leaves out {}", finding.subject);
     }
-    for held in outcome.verdict.needs.iter().filter(|need| need.answer == check::Answer::Holds) {
+    for held in outcome.verdict.needs.iter().filter(|need| need.answer == check::CheckAnswer::Holds) {
         let need = &held.need;
         let part = |mode, rate_sps| (need.mode == Mode::Duplex || mode == need.mode) && rate_sps <= need.rate_sps;
         let limit = outcome.verdict.limits.iter().find(|limit| part(limit.mode, limit.rate_sps));
@@ -139,8 +144,8 @@ fn agree(outcome: &Outcome, report: &Report) -> Result<(), TestCaseError> {
     let text = report.to_text(&TextStyle { width: 400, ..TextStyle::default() });
     let first = text.lines().next().unwrap_or_default();
     prop_assert!(first.starts_with(report.verdict.answer.verdict_word()), "{first}");
-    if answer == check::Answer::Holds {
-        for word in ["would cost", "less than 1.4 times", "too busy", "does not keep up"] {
+    if answer == check::CheckAnswer::Holds {
+        for word in ["would cost", "with room to spare", "too busy", "does not keep up"] {
             prop_assert!(!text.contains(word), "{word}: {text}");
         }
     }

@@ -44,7 +44,7 @@ fn the_answer_is_the_first_line() {
     }
 }
 
-/// What a person reads in ten seconds.
+/// A person reads it in ten seconds.
 #[test]
 fn a_short_text_fits_on_a_screen() {
     for (name, report) in all().into_iter().filter(|(name, _)| *name != "hostile") {

@@ -33,7 +33,7 @@ fn small() -> Figure {
     }
 }
 
-/// What an SVG shows, without where: classes and texts in order, like neighbours counted.
+/// Content of an SVG, without places: classes and texts in order, like neighbours counted.
 fn outline(svg: &str) -> String {
     let mut lines: Vec<(String, usize)> = Vec::new();
     for piece in svg.split('<').skip(1).filter(|p| !p.starts_with('/')) {

@@ -3,12 +3,12 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use takt_report::{Answer, Finding, Report, TextStyle, paper};
-use takt_studies::sweep::Outcome;
+use takt_report::{Finding, Report, ReportAnswer, TextStyle, paper};
+use takt_studies::sweep::SweepOutcome;
 use takt_studies::{Claim, ClaimPart, PartVerdict};
 
 /// A run that measured nothing.
-fn outcome(complete: bool) -> Outcome {
+fn outcome(complete: bool) -> SweepOutcome {
     let host = json!({ "hostname": "lab", "kernel": "", "cpu_model": "", "cores": 4, "memory_bytes": 0, "more": {} });
     let rounds = ["planned", "valid", "disturbed", "emulator_late", "failed", "skipped", "repeated"];
     let rounds: Value = rounds.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
@@ -62,13 +62,13 @@ fn numbers(text: &str) -> Vec<usize> {
 }
 
 /// Lines that begin with this word.
-fn count(lines: &[&Finding], answer: Answer) -> usize {
+fn count(lines: &[&Finding], answer: ReportAnswer) -> usize {
     lines.iter().filter(|line| line.answer == answer).count()
 }
 
 /// By what a reader counts: held, fails, not judged.
 fn counts(lines: &[&Finding]) -> [usize; 3] {
-    [Answer::Yes, Answer::No, Answer::Unknown].map(|answer| count(lines, answer))
+    [ReportAnswer::Yes, ReportAnswer::No, ReportAnswer::Unknown].map(|answer| count(lines, answer))
 }
 
 /// Lines of one claim that count, without the claim's own where it has several parts.
@@ -111,16 +111,22 @@ proptest! {
             let whole = report.findings.iter().find(|line| line.subject.starts_with(&lead)).expect("a line");
             let [held, fails, _] = counts(&part_lines(&report, claim));
             let left_open = claim.parts.iter().any(|part| matches!(part.verdict, PartVerdict::NotJudged { open: true, .. }));
-            let wanted = if fails > 0 { Answer::No } else if held > 0 && !left_open { Answer::Yes } else { Answer::Unknown };
+            let wanted = match (fails > 0, held > 0 && !left_open) {
+                (true, _) => ReportAnswer::No,
+                (false, true) => ReportAnswer::Yes,
+                (false, false) => ReportAnswer::Unknown,
+            };
             prop_assert_eq!(whole.answer, wanted, "{:?}", claim);
         }
 
         // The status is the word before the headline, and no line speaks against it.
-        let claim_fails = counted.iter().any(|claim| claim.answer == takt_lab::check::Answer::Fails);
+        let claim_fails = counted.iter().any(|claim| claim.answer == takt_lab::check::CheckAnswer::Fails);
         match report.verdict.answer {
-            Answer::Yes => prop_assert!(complete && fails == 0 && held > 0 && !headline.contains("too wide"), "{}", headline),
-            Answer::No => prop_assert!(fails > 0 && claim_fails, "{}", headline),
-            Answer::Unknown => {
+            ReportAnswer::Yes => {
+                prop_assert!(complete && fails == 0 && held > 0 && !headline.contains("too wide"), "{}", headline);
+            }
+            ReportAnswer::No => prop_assert!(fails > 0 && claim_fails, "{}", headline),
+            ReportAnswer::Unknown => {
                 prop_assert!(fails == 0 && !claim_fails);
                 prop_assert!(held == 0 || !complete || headline.contains("too wide") || headline.contains("other reasons"));
             }
@@ -181,7 +187,7 @@ fn what_a_machine_cannot_judge_stands_apart_and_the_rest_is_judged() {
 fn where_nothing_was_judged_it_is_not_known() {
     let only = without_kvm().remove(1);
     let report = report(vec![only], true);
-    assert_eq!(report.verdict.answer, Answer::Unknown);
+    assert_eq!(report.verdict.answer, ReportAnswer::Unknown);
     assert!(
         report.verdict.headline.starts_with("0 of the 1\u{a0}part of the paper's claims hold"),
         "{}",
@@ -205,6 +211,6 @@ fn the_document_names_each_part_with_its_verdict() {
         "reasons": [{ "why": "guest in software, without KVM", "parts": 2 }],
     });
     assert_eq!((&document["parts"], &document["answer"]), (&tally, &json!("holds")));
-    let read: Outcome = serde_json::from_value(document).expect("read again");
+    let read: SweepOutcome = serde_json::from_value(document).expect("read again");
     assert_eq!(read, outcome);
 }

@@ -12,7 +12,7 @@ const LEVEL: f64 = 0.95;
 /// More rounds than anybody would run: beyond it a comparison counts as undecidable.
 const MOST_ROUNDS: usize = 1_000_000;
 
-/// What paired rounds say about B against A. The estimate is the ratio B / A (geometric mean over pairs).
+/// Result of paired rounds about B against A. The estimate is the ratio B / A (geometric mean over pairs).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Comparison {

@@ -6,7 +6,7 @@ use crate::dist::t_quantile;
 use crate::mean::{Moments, moments};
 use crate::{Estimate, Method};
 
-/// What two runs say about a change from A to B.
+/// Result of two runs about a change from A to B.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Contrast {

@@ -129,7 +129,7 @@ impl Estimate {
         self.map(|x| x * factor)
     }
 
-    /// What is left of it where the quantity lies between `low` and `high` for certain, as a share lies between 0 and 1: an
+    /// Part of it where the quantity lies between `low` and `high` for certain, as a share lies between 0 and 1. An
     /// interval that is cut so holds the truth as often. `None` if the point lies outside.
     ///
     /// ```

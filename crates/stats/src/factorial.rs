@@ -1,17 +1,17 @@
-//! What each of several measures buys, alone and together: experiments in which every combination is tried.
+//! Gain from each of several measures, alone and together: experiments in which every combination is tried.
 
 use serde::Serialize;
 
 use crate::{Estimate, mean};
 
-/// What a factor does, or several do together.
+/// Effect of a factor, or of several together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// The factors, by their numbers: one for a main effect, more for an interaction.
     pub factors: Vec<usize>,
-    /// In the unit of the values. Of a main effect: the mean with the factor at its second level less the mean at its
-    /// first. Of an interaction of two: half of what the effect of one differs by between the levels of the other; and so
-    /// on for more.
+    /// In the unit of the values. For a main effect: the mean with the factor at its second level less the mean at its
+    /// first. For an interaction of two: half of what the effect of one differs by between the levels of the other; and
+    /// so on for more.
     pub estimate: Estimate,
 }
 

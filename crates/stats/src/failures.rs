@@ -9,7 +9,7 @@ use crate::dist::{beta_quantile, normal_quantile, t_quantile};
 pub struct FailureBound {
     /// Failures in all rounds.
     pub failures: u64,
-    /// What could have failed in all rounds.
+    /// Number that could have failed in all rounds.
     pub trials: u64,
     /// The first over the second.
     pub ratio: f64,
@@ -25,8 +25,8 @@ pub struct FailureBound {
     pub level: f64,
 }
 
-/// One-sided upper bound on a ratio of failures that come in clusters. Of each round, segments of at most `cluster` trials in
-/// their order: failures, and what could have failed.
+/// One-sided upper bound on a ratio of failures that come in clusters. Each round has segments of at most `cluster`
+/// trials in their order: failures, and what could have failed.
 ///
 /// It is the bound of Clopper and Pearson for as many trials as the clusters leave (E. L. Korn and B. I. Graubard, Survey
 /// Methodology 24, 1998): both counts are divided by the design effect, the variance of the ratio over what it would be if
@@ -36,7 +36,7 @@ pub struct FailureBound {
 /// - from the rounds, widened by Student's t, since rounds may be unlike each other: whether one is hit at all can depend on
 ///   how it began.
 ///
-/// What it takes for granted is `cluster`: an event that spoils more trials in a row, and that no round has seen, is beyond it.
+/// It takes `cluster` for granted: an event that spoils more trials in a row, and that no round has seen, is beyond it.
 /// The tests show by simulation how often it holds the truth.
 ///
 /// `None` below two rounds, for a round without trials, a segment with more failures than trials or more trials than

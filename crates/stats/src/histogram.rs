@@ -13,7 +13,7 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// Default bound of nanoseconds: a minute. Takes 228 KiB.
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// What a histogram counts; the unit is part of the type, so nanoseconds are never merged with ticks.
+/// Unit of a histogram; it is part of the type, so nanoseconds are never merged with ticks.
 pub trait Unit: sealed::Sealed + Copy + fmt::Debug {
     /// As it stands in files and in front of readers: `ns`, `ticks`.
     const NAME: &'static str;

@@ -1,4 +1,4 @@
-//! What rounds of measurements say, and with how much doubt: pure functions, no clock, no randomness from outside.
+//! Results of rounds of measurements, and their doubt: pure functions, no clock, no randomness from outside.
 //!
 //! **The unit is the round.** Samples, slots and datagrams inside one round are correlated, so no interval here is ever
 //! computed from them: what comes in is one number (or one histogram) a round, and `n` counts rounds.
@@ -53,6 +53,7 @@ mod proportion;
 mod quantiles;
 mod rounds;
 mod shape;
+mod sum;
 mod theil;
 
 pub use compare::{Comparison, compare};
@@ -69,4 +70,5 @@ pub use proportion::{CleanRounds, clean_rounds, proportion, rounds_to_show};
 pub use quantiles::Quantiles;
 pub use rounds::{median, quantile, ratio};
 pub use shape::{EcdfPoint, FiveNumbers, ecdf, five_numbers, sample_quantile};
+pub use sum::sum;
 pub use theil::theil_sen;

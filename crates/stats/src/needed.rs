@@ -31,7 +31,7 @@ pub fn rounds_to_tell(estimates: &[Estimate], distance: f64) -> Option<usize> {
     first_above(1, MOST, enough)
 }
 
-/// Of the rounds behind a mean, from its interval.
+/// Standard deviation of the rounds behind a mean, from its interval.
 fn standard_deviation(estimate: &Estimate) -> Option<f64> {
     let n = estimate.n();
     let t = t_quantile(0.5 + estimate.level() / 2.0, n.checked_sub(1)?)?;

@@ -65,7 +65,7 @@ pub enum OrderWarning {
     Neighbours {
         /// Correlation with the round before.
         lag1: f64,
-        /// What chance alone stays below, 99 %.
+        /// Bound below which chance alone stays, 99 %.
         bound: f64,
     },
 }

@@ -27,7 +27,7 @@ pub fn proportion(rounds: usize, failures: usize, level: f64) -> Option<Estimate
     Estimate::new(f / rounds as f64, low, high, level, rounds, Method::ClopperPearson)
 }
 
-/// What a number of rounds, few or none of them unclean, leaves possible. Never "probability zero".
+/// Possibilities that a number of rounds, few or none of them unclean, leaves. Never "probability zero".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CleanRounds {
     /// Rounds that count.

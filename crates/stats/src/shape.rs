@@ -16,7 +16,7 @@ pub fn sample_quantile(ascending: &[f64], q: f64) -> Option<f64> {
     Some(if below == above { *below } else { below + (above - below) * position.fract() })
 }
 
-/// What a box plot draws; the whiskers go to the ends, so nothing is hidden as an "outlier".
+/// Numbers of a box plot; the whiskers go to the ends, so nothing is hidden as an "outlier".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FiveNumbers {
     /// Lowest value.

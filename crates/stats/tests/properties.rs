@@ -1,4 +1,4 @@
-//! What holds for all rounds whatsoever: nothing that is not finite comes out, scale and order do not matter.
+//! Rules for all rounds whatsoever: nothing that is not finite comes out, scale and order do not matter.
 
 use proptest::prelude::*;
 use takt_stats::*;

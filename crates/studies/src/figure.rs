@@ -26,7 +26,7 @@ pub struct RoundValue {
 }
 
 impl Figure {
-    /// Of rounds of one point; those of which `read` knows nothing are left out.
+    /// Figure of one point's rounds; those of which `read` knows nothing are left out.
     pub(crate) fn of(rounds: &[&RoundRow], read: impl Fn(&RoundRow) -> Option<f64>) -> Figure {
         let value = |round: &&RoundRow| {
             let value = read(round).filter(|value| value.is_finite())?;

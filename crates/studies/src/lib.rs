@@ -15,7 +15,7 @@ mod record;
 mod routers;
 mod stored;
 pub mod sweep;
-mod uhd_dpdk;
+pub mod uhd_dpdk;
 mod virtual_sdr;
 
 use std::path::PathBuf;
@@ -89,10 +89,10 @@ impl PaperError {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
-    Aloe(Box<aloe::Outcome>),
-    LinuxRt(Box<linux_rt::Outcome>),
-    Sweep(Box<sweep::Outcome>),
+pub enum StudyOutcome {
+    Aloe(Box<aloe::AloeOutcome>),
+    LinuxRt(Box<linux_rt::LinuxRtOutcome>),
+    Sweep(Box<sweep::SweepOutcome>),
 }
 
 /// Runs a study until it is done or `stop` is raised, and says what there is.
@@ -103,7 +103,7 @@ pub fn run(
     options: &PaperOptions,
     notify: &mut dyn FnMut(&Event, &Progress),
     stop: &Stop,
-) -> Result<Found, PaperError> {
+) -> Result<StudyOutcome, PaperError> {
     let order = Order {
         runs: options.runs.clone(),
         experiment: within(options.experiment.clone(), options.cores),
@@ -122,14 +122,14 @@ pub fn run(
     assemble(&Store::open(&options.runs)?, &ran.run)
 }
 
-/// What a run of a study found, finished or not.
-pub fn assemble(store: &Store, run: &str) -> Result<Found, PaperError> {
+/// Findings of a study's run, finished or not.
+pub fn assemble(store: &Store, run: &str) -> Result<StudyOutcome, PaperError> {
     let stored = StoredRun::read(store, run)?;
     Ok(match study_of(&stored) {
-        "aloe" => Found::Aloe(Box::new(aloe::assemble(&stored))),
-        "linux-rt" => Found::LinuxRt(Box::new(linux_rt::assemble(&stored))),
+        "aloe" => StudyOutcome::Aloe(Box::new(aloe::assemble(&stored))),
+        "linux-rt" => StudyOutcome::LinuxRt(Box::new(linux_rt::assemble(&stored))),
         name => match sweep_of(name) {
-            Some(study) => Found::Sweep(Box::new(sweep::assemble(study, &stored))),
+            Some(study) => StudyOutcome::Sweep(Box::new(sweep::assemble(study, &stored))),
             None => {
                 let RunRow { id: run, experiment, .. } = stored.run;
                 return Err(PaperError::OtherStudy { run, experiment, study: "a sweep" });

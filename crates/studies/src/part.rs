@@ -12,7 +12,7 @@ use crate::Figure;
 
 /// A point with its rounds.
 pub(super) struct Point<'a> {
-    /// What the file sets, factors included.
+    /// Settings of the file, factors included.
     pub(super) settings: BTreeMap<String, Value>,
     pub(super) rounds: Vec<&'a RoundRow>,
 }

@@ -39,7 +39,7 @@ pub(super) fn records(stored: &StoredRun) -> Vec<RoundRecord> {
 /// Reasons that are named, the one with most points first.
 const REASONS: usize = 3;
 
-/// What this machine could not do: why points were skipped, and how many for that reason.
+/// Reasons why points were skipped on this machine, and how many for each.
 fn skipped(rounds: &[RoundRow]) -> Vec<String> {
     let mut reasons: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for round in rounds.iter().filter(|round| round.state == RoundState::Skipped) {
@@ -50,16 +50,16 @@ fn skipped(rounds: &[RoundRow]) -> Vec<String> {
     let more = reasons.len().saturating_sub(REASONS);
     let named =
         reasons.iter().take(REASONS).map(|(why, points)| format!("not run, {}: {why}", plural(*points, "point")));
-    let others = || format!("not run, for {}: the list of all rounds has them", plural(more, "more reason"));
+    let others = || format!("not run, for {}; see the list of all rounds", plural(more, "more reason"));
     named.chain((more > 0).then(others)).collect()
 }
 
-/// What this depth left out, and what this machine could not do.
+/// Omissions of this depth, and what this machine could not do.
 pub(super) fn left_out(stored: &StoredRun) -> Vec<String> {
     let StoredRun { file, depth, points, .. } = stored;
     let (quick_run, mut words) = (*depth == Depth::Quick, skipped(&stored.rounds));
     if quick_run && file.rounds.quick < file.rounds.full {
-        words.push(format!("{} rounds of each point, where a full run has {}", file.rounds.quick, file.rounds.full));
+        words.push(format!("{} rounds of each point (full run: {})", file.rounds.quick, file.rounds.full));
     }
     for part in &file.parts {
         let own = || points.iter().filter(|point| point.part == part.name);
@@ -107,9 +107,9 @@ mod tests {
         rounds.extend([skipped_at(8, "a"), skipped_at(9, "b"), skipped_at(10, "c")]);
         let lines = skipped(&rounds);
         assert_eq!(lines.len(), REASONS + 1);
-        assert_eq!(lines[REASONS], "not run, for 2 more reasons: the list of all rounds has them");
+        assert_eq!(lines[REASONS], "not run, for 2 more reasons; see the list of all rounds");
         rounds.pop();
-        assert_eq!(skipped(&rounds)[REASONS], "not run, for 1 more reason: the list of all rounds has them");
+        assert_eq!(skipped(&rounds)[REASONS], "not run, for 1 more reason; see the list of all rounds");
         assert_eq!(skipped(&[round(0, takt_lab::store::Record::default())]), [""; 0], "one that was run");
     }
 }

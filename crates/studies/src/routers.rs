@@ -7,8 +7,8 @@
 use takt_testbed::net::{Limit, SMALL_PAYLOAD_BYTES};
 
 use super::sweep::{
-    ChartPlan, Compared, Curve, Facts, Measure, Outcome, Read, Spot, Study, at, from_host, hop_cores, limit_used, list,
-    lost_on_path, side_cores, value,
+    ChartPlan, Compared, Curve, Facts, Measure, Read, Spot, Study, SweepOutcome, at, from_host, hop_cores, limit_used,
+    list, lost_on_path, side_cores, value,
 };
 use crate::Figure;
 use crate::claim::Judged;
@@ -20,14 +20,15 @@ pub(super) const STUDY: Study = Study {
     evidence: &EVIDENCE,
     judge,
     points: |_, _| Vec::new(),
-    does_not_say: &[
-        "the paper's routers are machines of their own; here they share this machine's cores with sender and receiver",
+    link: |_| Vec::new(),
+    caveats: &[
+        "the paper's routers are separate machines; here they share this machine's cores with sender and receiver",
         "the hardware router is a model: a rate, a buffer and a cost for each datagram, fitted to the paper's device",
-        "the small router is the kernel's on a share of a CPU, as large as makes it as fast as the paper's was seen to be; how much \
-         faster that one is the paper does not say",
-        "what a cable's rate costs the kernel's timers is nobody's CPU here: neither sender's, receiver's nor a router's",
-        "xdp-router runs its programs in the driver of a virtual pair, which copies each frame for them; before it the host \
-         computes checksums that elsewhere nobody computes",
+        "the small router is the kernel's on a share of a CPU, chosen to make it as fast as the paper shows; the paper does not \
+         say how much faster its router is",
+        "the kernel's timers that limit a cable's rate take CPU time, which counts for neither sender, receiver nor router",
+        "xdp-router runs its programs in the driver of a virtual pair, which copies each frame for them; in front of it, the \
+         host computes checksums that it does not compute on other paths",
     ],
 };
 
@@ -51,7 +52,7 @@ const CHARTS: [ChartPlan; 8] = [
     plan("cpu-between", "6", Measure::Cores, hop_cores),
 ];
 
-/// What the processor limit of `router-small` did.
+/// Effect of the processor limit of `router-small`.
 const EVIDENCE: [(&str, ChartPlan); 2] = [
     ("How much of its share of a CPU the small router used", plan("limit-used", "", Measure::Share, limit_used)),
     (
@@ -60,7 +61,7 @@ const EVIDENCE: [(&str, ChartPlan); 2] = [
     ),
 ];
 
-fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+fn judge(number: u32, part: &str, outcome: &SweepOutcome) -> Judged {
     let (who, base) = part.split_once(" over ").unwrap_or((part, "switch"));
     let paper = &outcome.paper;
     let near = paper.number("near_within");
@@ -78,7 +79,7 @@ fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
     }
 }
 
-fn relative(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
+fn relative(outcome: &SweepOutcome, name: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
     let Some((chart, curve)) = outcome.curve("relative", name) else { return outcome.without("relative", name) };
     let of = |spot: &Spot| compared(format!("{name} at {}", at(chart, spot.x)), &spot.figure);
     let comparisons: Vec<Compared> = of_paper(curve).map(of).collect();
@@ -95,8 +96,8 @@ fn of_paper(curve: &Curve) -> impl Iterator<Item = &Spot> {
     curve.measured().filter(move |spot| spot.x >= least)
 }
 
-/// What `router-small` may use, and what it did at the size where it used most.
-fn small_limit(outcome: &Outcome) -> Option<String> {
+/// Limit of `router-small`, and what it did at the size where it used most.
+fn small_limit(outcome: &SweepOutcome) -> Option<String> {
     let (chart, used) = outcome.curve("limit-used", "router-small")?;
     let most = used.measured().max_by(|a, b| size(a).total_cmp(&size(b)))?;
     let site = outcome.sites.iter().find(|site| site.path == "router-small")?;
@@ -122,8 +123,8 @@ fn size(spot: &Spot) -> f64 {
     spot.figure.value.unwrap_or(f64::NEG_INFINITY)
 }
 
-/// What a router loses at the size where it loses most, held against what is noticeable.
-fn loses(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure, f64) -> Compared) -> Judged {
+/// Loss of a router at the size where it loses most, held against what is noticeable.
+fn loses(outcome: &SweepOutcome, name: &str, compared: impl Fn(String, &Figure, f64) -> Compared) -> Judged {
     let Some((chart, curve)) = outcome.curve("lost", name) else { return outcome.without("lost", name) };
     let Some(worst) = curve.measured().max_by(|a, b| size(a).total_cmp(&size(b))) else {
         return outcome.without("lost", name);
@@ -138,7 +139,7 @@ fn one_size(name: &str) -> Judged {
     Judged::not_here(format!("not measured here: {name} at two sizes"), "")
 }
 
-fn smallest_most(outcome: &Outcome, name: &str) -> Judged {
+fn smallest_most(outcome: &SweepOutcome, name: &str) -> Judged {
     let Some((chart, hardware)) = outcome.curve("lost", name) else { return outcome.without("lost", name) };
     let Some((small, large)) = smallest_and_largest(hardware) else { return one_size(name) };
     let both = format!("{name} at {} and {}", at(chart, small.x), at(chart, large.x));
@@ -147,7 +148,7 @@ fn smallest_most(outcome: &Outcome, name: &str) -> Judged {
 }
 
 /// More than another's at every size.
-fn jitter(outcome: &Outcome, [name, base]: [&str; 2]) -> Judged {
+fn jitter(outcome: &SweepOutcome, [name, base]: [&str; 2]) -> Judged {
     let Some((chart, hardware)) = outcome.curve("jitter", name) else { return outcome.without("jitter", name) };
     let Some((_, other)) = outcome.curve("jitter", base) else { return outcome.without("jitter", base) };
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
@@ -165,7 +166,7 @@ fn jitter(outcome: &Outcome, [name, base]: [&str; 2]) -> Judged {
 }
 
 /// On the switch, where nothing but the ends is requested: at a stated rate of bits, small datagrams are more datagrams.
-fn small_cost_more(outcome: &Outcome, end: &str) -> Judged {
+fn small_cost_more(outcome: &SweepOutcome, end: &str) -> Judged {
     let id = format!("cpu-{end}");
     let Some((chart, switch)) = outcome.curve(&id, "switch") else { return outcome.without(&id, "switch") };
     let Some((small, large)) = smallest_and_largest(switch) else { return one_size("switch") };
@@ -182,7 +183,7 @@ fn smallest_and_largest(curve: &Curve) -> Option<(&Spot, &Spot)> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use takt_lab::check::Answer;
+    use takt_lab::check::CheckAnswer;
 
     use super::*;
     use crate::sweep::testing::{Points, assert_of_its_paper, chart, outcome, site};
@@ -226,7 +227,7 @@ mod tests {
         measured.charts = vec![chart("relative", "payload_bytes", Measure::Times, &curves)];
         assert_eq!(
             judge(3, "router-small over switch", &measured).answer(),
-            Answer::Holds,
+            CheckAnswer::Holds,
             "64 bytes are none of the paper's"
         );
         assert_eq!(small_limit(&outcome(&facts())), None);
@@ -240,13 +241,13 @@ mod tests {
             ("router-hw", &[(128.0, &[0.66, 0.67]), (1280.0, &[0.1, 0.1])]),
         ];
         measured.charts = vec![chart("lost", "payload_bytes", Measure::Share, &curves)];
-        let judged = |measured: &Outcome| {
+        let judged = |measured: &SweepOutcome| {
             [(4, "router"), (8, "router-hw"), (5, "router-hw")].map(|(claim, who)| judge(claim, who, measured).answer())
         };
-        assert_eq!(judged(&measured), [Answer::Holds; 3]);
+        assert_eq!(judged(&measured), [CheckAnswer::Holds; 3]);
         measured.charts[0].curves[0].name = "router-hw".into();
         measured.charts[0].curves[1].name = "router".into();
-        assert_eq!(judged(&measured)[..2], [Answer::Fails; 2]);
+        assert_eq!(judged(&measured)[..2], [CheckAnswer::Fails; 2]);
     }
 
     #[test]
@@ -258,11 +259,11 @@ mod tests {
             chart(id, "payload_bytes", Measure::Cores, &curves)
         };
         measured.charts = vec![cpu("cpu-sender", 0.5), cpu("cpu-receiver", 0.4)];
-        let ends = |measured: &Outcome| ["sender", "receiver"].map(|end| judge(7, end, measured).answer());
-        assert_eq!(ends(&measured), [Answer::Holds; 2]);
+        let ends = |measured: &SweepOutcome| ["sender", "receiver"].map(|end| judge(7, end, measured).answer());
+        assert_eq!(ends(&measured), [CheckAnswer::Holds; 2]);
         measured.charts[1] = cpu("cpu-receiver", 0.02);
-        assert_eq!(ends(&measured), [Answer::Holds, Answer::Fails]);
+        assert_eq!(ends(&measured), [CheckAnswer::Holds, CheckAnswer::Fails]);
         measured.charts.pop();
-        assert_eq!(ends(&measured), [Answer::Holds, Answer::Unknown]);
+        assert_eq!(ends(&measured), [CheckAnswer::Holds, CheckAnswer::Unknown]);
     }
 }

@@ -1,8 +1,8 @@
-//! What every study says of its run, whatever it measured.
+//! Facts of every study about its run, whatever it measured.
 
 use serde::{Deserialize, Serialize};
 use takt_lab::About;
-use takt_lab::check::{Answer, RoundsSummary, StoredRun};
+use takt_lab::check::{CheckAnswer, RoundsSummary, StoredRun};
 use takt_lab::experiment::{Experiment, Rules, named};
 use takt_lab::store::RoundState;
 
@@ -18,7 +18,7 @@ pub struct StudyRun {
     /// The run. Its keys stand beside the others.
     #[serde(flatten)]
     pub about: About,
-    /// What was fixed before the data were seen; `None` in runs of older files.
+    /// Rules fixed before the data were seen; `None` in runs of older files.
     #[serde(default)]
     pub rules: Option<Rules>,
     /// The number of the rules by which this program judges claims; those of the run may be older.
@@ -30,20 +30,22 @@ pub struct StudyRun {
     pub parts: Tally,
     /// Over the parts of all claims that count: `fails` if one does, `holds` if one was seen and so was every other that can be
     /// judged here, of a run that is complete. The exit status is this.
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     pub rounds: RoundsSummary,
-    /// What it says, a sentence each.
-    pub says: Vec<String>,
-    /// What it does not say, a sentence each.
-    pub does_not_say: Vec<String>,
-    /// What this depth, or this machine, left out, a sentence each.
+    /// Its statements, a sentence each.
+    #[serde(rename = "says")]
+    pub summary: Vec<String>,
+    /// Its limits, a sentence each.
+    #[serde(rename = "does_not_say")]
+    pub caveats: Vec<String>,
+    /// Omissions of this depth, or this machine, a sentence each.
     pub left_out: Vec<String>,
     /// Every round: where all numbers lead back to.
     pub records: Vec<RoundRecord>,
 }
 
 impl StudyRun {
-    /// What a run says of itself; claims and sentences are the study's to add.
+    /// Facts of a run about itself; claims and sentences are the study's to add.
     pub(super) fn of(stored: &StoredRun, schema: u32) -> StudyRun {
         StudyRun {
             schema,
@@ -53,10 +55,10 @@ impl StudyRun {
             judged_by_rules: rules_now(study_of(stored)).map(|rules| rules.number),
             claims: Vec::new(),
             parts: Tally::default(),
-            answer: Answer::Unknown,
+            answer: CheckAnswer::Unknown,
             rounds: stored.summary(),
-            says: Vec::new(),
-            does_not_say: Vec::new(),
+            summary: Vec::new(),
+            caveats: Vec::new(),
             left_out: left_out(stored),
             records: records(stored),
         }
@@ -66,7 +68,7 @@ impl StudyRun {
     pub fn conclude(&mut self, claims: Vec<Claim>) {
         self.parts = Tally::of(&claims);
         self.answer = match self.parts.answer() {
-            Answer::Holds if !self.about.complete => Answer::Unknown,
+            CheckAnswer::Holds if !self.about.complete => CheckAnswer::Unknown,
             answer => answer,
         };
         self.claims = claims;
@@ -88,10 +90,10 @@ impl StudyRun {
         let mut words: Vec<String> = self.rules.iter().map(Rules::in_words).collect();
         words.extend(self.judged_by_others());
         if self.about.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
-            words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());
+            words.push("this host is a virtual machine, so the hypervisor causes some of its stalls".to_owned());
         }
         if !self.about.complete {
-            words.push("the run was interrupted: rounds are missing (--resume runs them)".to_owned());
+            words.push("the run was interrupted, so rounds are missing; to run them, give --resume".to_owned());
         }
         words
     }
@@ -105,7 +107,7 @@ impl StudyRun {
             None => "by a file without rules".to_owned(),
         };
         Some(format!(
-            "the rounds were measured {measured}, and their claims are judged by rules {} of {}: {}",
+            "the rounds were measured {measured}, but their claims are judged by rules {} of {}: {}",
             now.number, now.since, now.changed
         ))
     }
@@ -153,16 +155,16 @@ mod tests {
         let (seen, fails) = (PartVerdict::Seen, PartVerdict::Fails);
         assert_eq!(
             answer(&[seen.clone(), not_judged(false)], true),
-            Answer::Holds,
+            CheckAnswer::Holds,
             "a claim that can't be judged here"
         );
-        assert_eq!(answer(&[seen.clone(), not_judged(false)], false), Answer::Unknown);
-        assert_eq!(answer(&[seen.clone(), not_judged(true)], true), Answer::Unknown, "one that is left open");
-        assert_eq!(answer(&[not_judged(false)], true), Answer::Unknown, "nothing was judged");
-        assert_eq!(answer(&[], true), Answer::Unknown);
+        assert_eq!(answer(&[seen.clone(), not_judged(false)], false), CheckAnswer::Unknown);
+        assert_eq!(answer(&[seen.clone(), not_judged(true)], true), CheckAnswer::Unknown, "one that is left open");
+        assert_eq!(answer(&[not_judged(false)], true), CheckAnswer::Unknown, "nothing was judged");
+        assert_eq!(answer(&[], true), CheckAnswer::Unknown);
         assert_eq!(
             answer(&[seen, fails, not_judged(true)], false),
-            Answer::Fails,
+            CheckAnswer::Fails,
             "more rounds change nothing of that"
         );
     }

@@ -4,27 +4,26 @@ use serde_json::{Value, json};
 use takt_agent::{AgentError, Failure};
 use takt_base::parse_duration;
 use takt_host::leftovers::Run;
-use takt_load::deadline;
-use takt_testbed::disturbance::{Disturbance, Spec, Wanted};
+use takt_testbed::disturbance::{Disturbance, DisturbanceOptions, Spec};
 use takt_testbed::environment::{Native, Placement};
 
 use crate::experiment::Point;
-use crate::experiment::settings::Settings;
 
-/// What a point asks for, on the cores of the host side.
+/// Starts the disturbance that a point asks for, on the cores of the host side.
 pub(super) fn start(point: &Point, on: &Placement, native: &Native, run: &Run) -> Result<Disturbance, Failure> {
-    let wanted = wanted(&point.settings, on)?;
+    let wanted = wanted(point, on)?;
     Disturbance::start(&wanted, native, run, "disturbance").map_err(|error| Failure::of(&error, error.fix()))
 }
 
-fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure> {
+fn wanted(point: &Point, placement: &Placement) -> Result<DisturbanceOptions, Failure> {
+    let settings = &point.settings;
     // Checked with the file.
     let spec: Spec = settings.word("disturbance").parse().unwrap_or_default();
-    Ok(Wanted {
+    Ok(DisturbanceOptions {
         spec,
         cap_share: settings.number("cap").map(|percent| percent / 100.0),
         cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
-        cpus: deadline::process_cpus(settings, &placement.host)?.1,
+        cpus: point.kind.workload().disturbed_cpus(settings, &placement.host)?,
         cores: placement.cpus().len(),
     })
 }

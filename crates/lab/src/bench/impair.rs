@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_host::leftovers::Run;
 use takt_testbed::environment::{Native, Site};
-use takt_testbed::impairment::{Impairment, Wanted};
+use takt_testbed::impairment::{Impairment, ImpairmentOptions};
 
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
@@ -30,17 +30,22 @@ impl FreeCpus {
     }
 }
 
-pub(super) fn start(wanted: &Wanted, site: &Site, native: &Native, run: &Run) -> Result<Impairment, Failure> {
+pub(super) fn start(
+    wanted: &ImpairmentOptions,
+    site: &Site,
+    native: &Native,
+    run: &Run,
+) -> Result<Impairment, Failure> {
     let placement = &site.in_force.placement;
     Impairment::start(wanted, site.host.pid(), (&placement.host, &placement.radio), native, run)
         .map_err(|error| error.failure())
 }
 
-/// What a point asks for, but for the quota, which is a share of what is not known yet.
-pub(super) fn wanted(settings: &Settings) -> Wanted {
+/// Impairments that a point asks for, but for the quota, which is a share of what is not known yet.
+pub(super) fn wanted(settings: &Settings) -> ImpairmentOptions {
     // Checked with the file: what can't be read is `none`.
     let every = |name: &str| settings.word(name).parse().ok();
-    Wanted { hog: every("hog"), freeze: every("freeze"), stall: every("stall"), quota_cpus: None }
+    ImpairmentOptions { hog: every("hog"), freeze: every("freeze"), stall: every("stall"), quota_cpus: None }
 }
 
 /// The same point with nothing done to the host side.
@@ -67,7 +72,7 @@ mod tests {
         let points = points();
         let [half, more] = [&points[0], &points[1]].map(free_of_impairment);
         assert_eq!(half.settings, more.settings);
-        assert_eq!(wanted(&half.settings), Wanted::default());
+        assert_eq!(wanted(&half.settings), ImpairmentOptions::default());
         assert!(wanted(&points[0].settings).hog.is_some());
     }
 

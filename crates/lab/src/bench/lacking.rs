@@ -1,9 +1,9 @@
-//! What a run needs and this machine lacks, known before the first round.
+//! Needs of a run that this machine lacks, known before the first round.
 
 use std::path::PathBuf;
 
 use takt_host::leftovers::{LeftoversError, Registry};
-use takt_testbed::environment::{self, EnvironmentError, Kind, Spec};
+use takt_testbed::environment::{self, EnvironmentError, EnvironmentKind, Spec};
 
 use super::sites::environment_of;
 use crate::experiment::Point;
@@ -21,7 +21,9 @@ pub struct Lacking {
 /// A record can't be kept, without which nothing is started.
 pub fn lacking(points: &[Point], program: &std::path::Path) -> Result<Vec<Lacking>, LeftoversError> {
     let mut specs: Vec<Spec> = Vec::new();
-    for spec in points.iter().map(|point| environment_of(&point.settings)).filter(|spec| spec.kind != Kind::Native) {
+    for spec in
+        points.iter().map(|point| environment_of(&point.settings)).filter(|spec| spec.kind != EnvironmentKind::Native)
+    {
         if !specs.iter().any(|known| (known.kind, &known.runtime) == (spec.kind, &spec.runtime)) {
             specs.push(spec);
         }

@@ -4,11 +4,10 @@
 //!   counters, CPU --> [ emulator or server up --> workload on the host side --> summary ] --> counters, CPU
 //! ```
 //!
-//! A round has a fresh emulator (or server), so what it counts belongs to that round. What else ran on the machine
-//! meanwhile is in the record, and the runner judges by it.
+//! A round has a fresh emulator (or server), so what it counts belongs to that round. The record also holds what else
+//! ran on the machine meanwhile, and the runner judges by it.
 
 mod disturb;
-mod exchange;
 mod exclusive;
 mod impair;
 mod lacking;
@@ -17,6 +16,7 @@ pub(crate) mod on_air;
 mod options;
 mod own_radio;
 mod sites;
+mod source_files;
 
 pub use lacking::{Lacking, lacking};
 pub use nodes::NodesError;
@@ -38,17 +38,16 @@ use takt_host::cgroup::CpuSet;
 use takt_host::core_share;
 use takt_host::core_watch::CoreWatch;
 use takt_host::leftovers::Run;
-use takt_load::deadline;
-use takt_load::{Kind, Lost, Peer};
+use takt_load::{EmulatedAir, Lost, Peer, Played};
 use takt_testbed::Lateness;
 use takt_testbed::environment::{Native, Nodes, Site};
-use takt_testbed::impairment;
+use takt_testbed::impairment::ImpairmentOptions;
 use takt_testbed::net::PathError;
 use takt_udp::ServeOptions;
 
-use self::exchange::Downlink;
 use self::impair::{FreeCpus, free_of_impairment};
 use self::sites::Sites;
+use self::source_files::SourceFiles;
 use crate::experiment::Point;
 use crate::run::{Bench, Conditions, Measured};
 use crate::store::Record;
@@ -58,12 +57,11 @@ pub struct LabBench<'a> {
     native: Native,
     free_cpus: FreeCpus,
     run: &'a Run,
-    /// Stops of cores are looked for while samples stream.
+    /// Stops of cores are looked for where they matter.
     watch_stops: bool,
     /// The radio is emulated on this machine.
     emulates: bool,
-    /// What radios play, by its number of codes.
-    downlinks: Vec<Downlink>,
+    source_files: SourceFiles,
 }
 
 impl<'a> LabBench<'a> {
@@ -85,11 +83,11 @@ impl<'a> LabBench<'a> {
             run,
             watch_stops: false,
             emulates,
-            downlinks: Vec::new(),
+            source_files: SourceFiles::default(),
         }
     }
 
-    /// Looks for stops of the host side's cores in each round that streams samples.
+    /// Looks for stops of the host side's cores in each round that they may spoil.
     #[must_use]
     pub fn watching_stops(self, watch_stops: bool) -> LabBench<'a> {
         LabBench { watch_stops, ..self }
@@ -101,7 +99,10 @@ impl Bench for LabBench<'_> {
         if point.settings.word("process") == "fresh" {
             self.sites.remove(point);
         }
-        let measured = self.impairment(point, stop).and_then(|wanted| self.measure(point, &wanted, stop));
+        let measured = self.impairment(point, stop).and_then(|wanted| {
+            let first = self.measure(point, &wanted, stop)?;
+            self.slower(first, point, &wanted, stop)
+        });
         match measured {
             Ok(measured) => Ok(Some(measured)),
             Err(AgentError::Stopped) => Ok(None),
@@ -132,16 +133,15 @@ impl Bench for LabBench<'_> {
 
 impl LabBench<'_> {
     /// A round of a point, with the host side impaired as `wanted` says.
-    fn measure(&mut self, point: &Point, wanted: &impairment::Wanted, stop: &Stop) -> Result<Measured, AgentError> {
+    fn measure(&mut self, point: &Point, wanted: &ImpairmentOptions, stop: &Stop) -> Result<Measured, AgentError> {
         let emulation = self.emulation(point).map_err(AgentError::Failed)?;
         let (site, others) = self.sites.of(point).map_err(AgentError::Failed)?;
-        let streams = matches!(point.kind, Kind::Rate | Kind::RoundTrip);
-        let beside = Beside {
+        let beside = RoundContext {
             others: &others,
             native: &self.native,
             impairment: wanted,
             run: self.run,
-            watch_stops: self.watch_stops && streams,
+            watch_stops: self.watch_stops && point.kind.workload().is_hurt_by_stops(),
         };
         let measured = round(site, &beside, emulation, point, stop);
         if measured.is_err() {
@@ -151,72 +151,81 @@ impl LabBench<'_> {
         measured
     }
 
-    /// What is to be done to the host side. What the same stream takes without a quota is measured when a quota is first
+    /// Adds a workload's second measurement in the same round to the record of the first, by which the round is judged.
+    fn slower(
+        &mut self,
+        mut first: Measured,
+        point: &Point,
+        wanted: &ImpairmentOptions,
+        stop: &Stop,
+    ) -> Result<Measured, AgentError> {
+        let (mut slower, mut last) = (Vec::new(), first.record.result.clone());
+        while let Some(settings) = point.kind.workload().again(&point.settings, slower.len() + 1, &last) {
+            let again = self.measure(&Point { settings, ..point.clone() }, wanted, stop)?;
+            last = again.record.result;
+            slower.push(last.clone());
+        }
+        if let (Some(result), false) = (first.record.result.as_object_mut(), slower.is_empty()) {
+            result.insert("slower".into(), Value::Array(slower));
+        }
+        Ok(first)
+    }
+
+    /// Impairments of the host side. The CPU time of the same stream without a quota is measured when a quota is first
     /// requested.
-    fn impairment(&mut self, point: &Point, stop: &Stop) -> Result<impairment::Wanted, AgentError> {
+    fn impairment(&mut self, point: &Point, stop: &Stop) -> Result<ImpairmentOptions, AgentError> {
         let wanted = impair::wanted(&point.settings);
         let Some(percent) = point.settings.number("cpu_quota") else { return Ok(wanted) };
         let free = free_of_impairment(point);
         let cpus = match self.free_cpus.of(&free) {
             Some(cpus) => cpus,
             None => {
-                let measured = self.measure(&free, &impairment::Wanted::default(), stop)?;
+                let measured = self.measure(&free, &ImpairmentOptions::default(), stop)?;
                 self.free_cpus.note(&free, &measured.record.result).map_err(AgentError::Failed)?
             }
         };
-        Ok(impairment::Wanted { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
+        Ok(ImpairmentOptions { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
     }
 
-    /// Options of the emulated radio: its model, a downlink or a counter to play, and a short beat where its own unevenness
-    /// would be measured with the host's.
+    /// Options of the emulated radio: its model, and what it plays.
     fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
         let settings = &point.settings;
         let mut options = Map::new();
         if let Some(model) = settings.all().get("model") {
             options.insert("model".into(), model.clone());
         }
-        if settings.word("source") == "counter" {
-            options.insert("sources".into(), json!(["counter"]));
-        }
-        if point.kind == Kind::Deadline {
-            options.insert("sources".into(), json!(self.downlink(deadline::codes(settings))?));
-        }
-        if point.kind == Kind::Deadline || settings.whole("call_datagrams") == 1 {
-            options.insert("beat_us".into(), json!(PUNCTUAL_BEAT_US));
+        let source = match point.kind.workload().played(settings) {
+            Played::Usual => None,
+            Played::Counter => Some("counter".to_owned()),
+            Played::File(file) => Some(self.source_files.source(&file, self.run)?),
+        };
+        if let Some(source) = source {
+            options.insert("sources".into(), json!([source]));
         }
         Ok(Value::Object(options))
     }
-
-    /// The source that plays a downlink of so many codes, made when it is first requested.
-    fn downlink(&mut self, codes: usize) -> Result<Vec<String>, Failure> {
-        if !self.downlinks.iter().any(|downlink| downlink.codes == codes) {
-            self.downlinks.push(Downlink::write(self.run, codes)?);
-        }
-        let made = self.downlinks.iter().find(|downlink| downlink.codes == codes);
-        Ok(made.map(|downlink| downlink.source.clone()).into_iter().collect())
-    }
 }
 
-struct Beside<'a> {
+struct RoundContext<'a> {
     /// Processes of sites that stand by. They idle, and what they use is not foreign.
     others: &'a [u32],
     native: &'a Native,
-    impairment: &'a impairment::Wanted,
+    impairment: &'a ImpairmentOptions,
     run: &'a Run,
     watch_stops: bool,
 }
 
-impl Beside<'_> {
+impl RoundContext<'_> {
     /// CPUs that the processes of a point have for themselves, if it takes that.
     fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Option<CpuSet>, Failure> {
-        let needed = point.kind == Kind::Deadline && point.settings.word("policy") == "deadline";
+        let needed = point.kind.workload().needs_exclusive_cpus(&point.settings);
         needed.then(|| exclusive::cpus(&point.settings, &site.in_force, pids, self.run)).transpose()
     }
 }
 
 fn round(
     site: &mut Site,
-    beside: &Beside<'_>,
+    beside: &RoundContext<'_>,
     emulation: Value,
     point: &Point,
     stop: &Stop,
@@ -224,8 +233,8 @@ fn round(
     let before = counters(site)?;
     let kind = point.kind.workload();
     let workload = kind.options(&point.settings, &options::target(&site.in_force)).map_err(AgentError::Failed)?;
-    begin(site, point.kind, emulation)?;
-    let &Beside { others, native, impairment, run, watch_stops } = beside;
+    begin(site, point, emulation)?;
+    let &RoundContext { others, native, impairment, run, watch_stops } = beside;
     let disturbance = disturb::start(point, &site.in_force.placement, native, run).map_err(AgentError::Failed)?;
     let impairment = impair::start(impairment, site, native, run).map_err(AgentError::Failed)?;
     let companions = site.companions().into_iter().chain(others.iter().copied());
@@ -250,15 +259,15 @@ fn round(
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
     // The other side is ended even after a workload that failed, so that the next round finds it idle.
-    let summary = end(site, point.kind);
+    let summary = end(site, kind.facts().peer);
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
     let lateness = Lateness::of(&emulator);
     let excluded = lateness.as_ref().map(Lateness::excluded);
     let excluded_share = kind.excluded_share(&result, excluded.as_ref());
     let mut conditions = Conditions::of(&usage, lateness, excluded_share);
-    if point.kind == Kind::Rate {
-        conditions.emulator_unread = 0; // each is among the round's faults, and excluded there
+    if kind.excludes_unread_datagrams() {
+        conditions.emulator_unread = 0;
     }
     let settings = json!({ "point": point.settings, "workload": workload });
     let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
@@ -283,27 +292,21 @@ fn round(
 /// For how long a busy host is looked at.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// A tenth of a datagram's time of the exchange.
-const PUNCTUAL_BEAT_US: u32 = 20;
-
-/// Of an emulator without real-time priority, while samples stream. Half of what a host may notice is left for lateness.
-const ORDINARY_BEAT_US: u32 = 400;
-
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
-fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError> {
-    match kind.workload().facts().peer {
+fn begin(site: &mut Site, point: &Point, emulation: Value) -> Result<(), AgentError> {
+    let workload = point.kind.workload();
+    match workload.facts().peer {
         Peer::Server => {
             let server = json!(ServeOptions::at(options::target(&site.in_force).server()));
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
-        // Longer beats take less of a core, and so leave more time to be punctual in; answers, whose delay a beat is part of,
-        // keep the usual ones.
         Peer::Radio => {
-            let ordinary = kind == Kind::Rate && site.in_force.emulator_priority.is_none();
-            site.start_emulator(if ordinary { with_beat(emulation, ORDINARY_BEAT_US) } else { emulation })
+            let beat_us = workload.beat_us(&point.settings, site.in_force.emulator_priority.is_some());
+            let air = workload.air(&point.settings, site.in_force.radio_addr);
+            site.start_emulator(in_air(with_beat(emulation, beat_us), air))
         }
         Peer::Node => {
             let radio = site.radio.as_mut().filter(|_| site.in_force.path != "loopback");
@@ -315,24 +318,33 @@ fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError
     }
 }
 
-/// The options of an emulated radio with a beat beside what they already say.
-fn with_beat(emulation: Value, beat_us: u32) -> Value {
-    let mut options = emulation;
-    if options.get("beat_us").is_none() {
-        options["beat_us"] = json!(beat_us);
+/// The options of an emulated radio with its beat; `None`: the usual one.
+fn with_beat(mut emulation: Value, beat_us: Option<u32>) -> Value {
+    if let Some(beat_us) = beat_us {
+        emulation["beat_us"] = json!(beat_us);
     }
-    options
+    emulation
 }
 
-fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
-    match kind.workload().facts().peer {
+/// The options of emulated radios with the air in which they stand.
+fn in_air(mut emulation: Value, air: Option<EmulatedAir>) -> Value {
+    if let Some(EmulatedAir { scene, speed }) = air {
+        emulation["air"] = json!(scene);
+        emulation["speed"] = json!(speed);
+    }
+    emulation
+}
+
+fn end(site: &mut Site, peer: Peer) -> Result<Value, AgentError> {
+    match peer {
         Peer::Server | Peer::Node => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Peer::Radio => site.finish_emulator(),
         Peer::None => Ok(Value::Null),
     }
 }
 
-/// Of both sides, of the hops between them, and of every namespace of the path; those of a radio that is not ours are `null`.
+/// Counters of both sides, of the hops between them, and of every namespace of the path. Those of a radio that is not
+/// ours are `null`.
 fn counters(site: &mut Site) -> Result<Value, AgentError> {
     let host = site.host.counters()?;
     let radio = site.radio.as_mut().map(Agent::counters).transpose()?;

@@ -1,22 +1,22 @@
-//! What a run on nodes of a cluster needs, known before the first round.
+//! Needs of a run on nodes of a cluster, known before the first round.
 
 use std::net::Ipv4Addr;
 
 use super::on_air::sends;
-use super::sites::Where;
+use super::sites::SiteKey;
 use crate::experiment::Point;
 
 /// Why points on nodes can't be measured; nothing was run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodesError {
-    #[error("{label} is measured on node {node} of a cluster, and none is named")]
+    #[error("{label} runs on node {node} of a cluster, but no cluster is named")]
     NoCluster { label: String, node: String },
     /// The file leaves open where the radio is.
-    #[error("{label} has no radio on node {node}: paths that takt builds are on this machine")]
+    #[error("{label} has no radio on node {node}: takt builds paths only on this machine")]
     NoRadio { label: String, node: String },
     #[error(
-        "{label} transmits on node {node}, and what the radio there would transmit with can't be found out from here"
+        "{label} transmits on node {node}, but takt can't find out from here what the radio there would transmit with"
     )]
     OnAir { label: String, node: String },
 }
@@ -25,12 +25,15 @@ impl NodesError {
     #[must_use]
     pub fn fix(&self) -> &'static str {
         match self {
-            NodesError::NoCluster { .. } => "--cluster with the folder of a member, as takt node certificates made it",
+            NodesError::NoCluster { .. } => {
+                "give --cluster with the folder of a member, which takt node certificates made"
+            }
             NodesError::NoRadio { .. } => {
-                "--addr with the address of a radio that the node reaches\npath = \"loopback\" in the file: a software one on the node"
+                "give --addr with the address of a radio that the node reaches\nset path = \"loopback\" in the file, for an \
+                 emulator on the node"
             }
             NodesError::OnAir { .. } => {
-                "without --transmit, which takt's own software radios do not need\nthe environment native, on that machine itself"
+                "leave --transmit out, which takt's emulator does not need\nuse the environment native, on that machine itself"
             }
         }
     }
@@ -43,8 +46,8 @@ pub(crate) fn can_go_there(
     has_cluster: bool,
 ) -> Result<(), NodesError> {
     for point in points {
-        // What is wrong with a path is for the round to say.
-        let Ok(wanted) = Where::of(point, addr) else { continue };
+        // The round itself reports a fault in a path.
+        let Ok(wanted) = SiteKey::of(point, addr) else { continue };
         let Some((node, needs_radio)) = wanted.node() else { continue };
         let (label, node) = (point.label(), node.to_owned());
         if !has_cluster {

@@ -4,12 +4,12 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use serde_json::Value;
-use takt_load::{Kind, Peer};
+use takt_load::{Peer, WorkloadKind};
 use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{AnyIdentity, Model, Net, RadioError, WallNet, find, model_at};
 
-use super::sites::Where;
+use super::sites::SiteKey;
 use crate::experiment::{Experiment, Part, Point};
 
 /// Why a run that sends samples was not begun.
@@ -17,7 +17,7 @@ use crate::experiment::{Experiment, Part, Point};
 #[non_exhaustive]
 pub enum OnAirError {
     /// The radio is not takt's own, and it was not allowed to transmit.
-    #[error("{label} sends samples, and {} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
+    #[error("{label} sends samples, and {} is not takt's emulator: it would transmit {emission}", .emission.radio)]
     NotAllowed {
         /// The first point that sends.
         label: String,
@@ -25,7 +25,7 @@ pub enum OnAirError {
         receives: bool,
     },
     /// The network can't be searched for the radio.
-    #[error("asking the radio what it is")]
+    #[error("can't find out what the radio is")]
     Radio(#[source] Box<RadioError>),
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn sends(point: &Point) -> bool {
     point.kind.workload().transmits(&point.settings)
 }
 
-/// What the radio at `addr` would transmit with. `None`: it is takt's own, or it does not answer, or it is of another kind. In
-/// the last two cases the driver sends nothing, and the first round reports what is wrong.
+/// Emission with which the radio at `addr` would transmit. `None`: it is takt's own, or it does not answer, or it is of
+/// another kind. In the last two cases the driver sends nothing, and the first round reports what is wrong.
 pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     let found = find(&net, Some(addr.into())).map_err(|error| OnAirError::Radio(Box::new(error)))?;
@@ -68,20 +68,20 @@ pub(crate) fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
     model_at(&net, addr.into()).map_err(|error| OnAirError::Radio(Box::new(error)))
 }
 
-/// What the radio at `addr` will transmit with at these points, those on nodes aside: what is at that address there is not seen from
-/// here, and the driver there sends nothing to a real one. `None`: nothing.
+/// Emission with which the radio at `addr` will transmit at these points, those on nodes aside. This host does not see
+/// what is at that address there, and the driver there sends nothing to a real one. `None`: nothing.
 ///
 /// # Errors
 /// `NotAllowed` without `transmit`.
 pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Result<Option<Emission>, OnAirError> {
-    let is_here = |point: &&Point| Where::of(point, Some(addr)).map_or(true, |wanted| wanted.node().is_none());
+    let is_here = |point: &&Point| SiteKey::of(point, Some(addr)).map_or(true, |wanted| wanted.node().is_none());
     let points: Vec<&Point> = points.iter().filter(is_here).collect();
     let Some(sender) = points.iter().find(|point| sends(point)) else { return Ok(None) };
     let Some(emission) = on_air(addr)? else { return Ok(None) };
     if transmit {
         return Ok(Some(emission));
     }
-    let receives = points.iter().any(|point| point.kind == Kind::Rate && !sends(point));
+    let receives = points.iter().any(|point| has_radio(point.kind) && !sends(point));
     Err(OnAirError::NotAllowed { label: sender.label(), emission: Box::new(emission), receives })
 }
 
@@ -94,10 +94,15 @@ pub(crate) fn receive_only(experiment: &mut Experiment) {
 
 fn only_receives(part: &Part) -> bool {
     let mut fixed = part.fixed.get(MODE).into_iter().chain(part.fixed_quick.get(MODE));
-    match part.kind {
-        Kind::Rate => fixed.all(is_receive) && part.factors.iter().all(|factor| !factor.full.is_empty()),
-        kind => kind.workload().facts().peer != Peer::Radio,
+    if part.kind.settings().iter().any(|setting| setting.name == MODE) {
+        fixed.all(is_receive) && part.factors.iter().all(|factor| !factor.full.is_empty())
+    } else {
+        !has_radio(part.kind)
     }
+}
+
+fn has_radio(kind: WorkloadKind) -> bool {
+    kind.workload().facts().peer == Peer::Radio
 }
 
 fn is_receive(level: &Value) -> bool {
@@ -122,13 +127,13 @@ mod tests {
         for depth in [Depth::Quick, Depth::Full] {
             let mut check = Experiment::parse("check", &named("check").unwrap()).unwrap();
             let all = check.points(depth);
-            assert!(all.iter().any(sends) && all.iter().any(|point| point.kind == Kind::RoundTrip));
+            assert!(all.iter().any(sends) && all.iter().any(|point| point.kind == WorkloadKind::RoundTrip));
             let received = |points: &[Point]| points.iter().filter(|p| p.settings.word("mode") == "rx").count();
             receive_only(&mut check);
             let left = check.points(depth);
             assert!(!left.iter().any(sends), "{:?}", left.iter().map(Point::label).collect::<Vec<_>>());
             assert_eq!(received(&left), received(&all), "every rate that is only received");
-            assert!(left.iter().any(|point| point.kind == Kind::Waveform), "what has no radio stays");
+            assert!(left.iter().any(|point| point.kind == WorkloadKind::Waveform), "what has no radio stays");
         }
     }
 

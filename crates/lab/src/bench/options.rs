@@ -1,4 +1,4 @@
-//! What a workload runs against.
+//! Targets of workloads.
 
 use takt_agent::Failure;
 use takt_load::Target;
@@ -10,7 +10,7 @@ pub(super) fn target(site: &InForce) -> Target<'_> {
 
 pub(super) fn no_server() -> Failure {
     let fix = "leave the udp part out with --addr, or run `takt udp serve` there and `takt udp send` by hand";
-    Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()), lasting: false }
+    Failure { chain: vec!["a radio does not answer datagram load".into()], fix: Some(fix.into()), lasting: false }
 }
 
 /// Two nodes on one loopback interface would have no cable between them.
@@ -27,10 +27,10 @@ pub(super) fn no_second_node() -> Failure {
 mod tests {
     use serde::Deserialize;
     use serde_json::{Value, json};
-    use takt_load::Kind;
+    use takt_load::WorkloadKind;
 
     use super::*;
-    use crate::experiment::settings::{self, Takes};
+    use crate::experiment::settings::{self, Setting, Takes};
     use crate::experiment::{Depth, Experiment};
 
     fn site() -> InForce {
@@ -41,25 +41,22 @@ mod tests {
         InForce::deserialize(in_force).expect("a site")
     }
 
-    /// What a setting without a default is set to.
-    const NEEDED: [(&str, &str); 6] = [
-        ("mode", "\"duplex\""),
-        ("rate_sps", "1e6"),
-        ("delay", "\"1ms\""),
-        ("payload_bytes", "64"),
-        ("direction", "\"both\""),
-        ("packet_bytes", "64"),
-    ];
+    /// The value of a setting without a default, as a file has it.
+    fn some_value(setting: &Setting) -> String {
+        match setting.takes {
+            Takes::Word(words) => format!("\"{}\"", words[words.len() - 1]),
+            Takes::Whole(low, high) => 64_i64.clamp(low, high).to_string(),
+            Takes::Span | Takes::SpanOrNone => "\"1ms\"".into(),
+            Takes::Domain(_) => "1e6".into(),
+        }
+    }
 
     /// The options of a workload of that kind with one setting at that level.
-    fn options(kind: Kind, setting: &str, level: &str) -> Value {
-        let needed = NEEDED.iter().filter(|(name, _)| *name != setting);
-        let needed = needed.filter(|(name, _)| settings::of(kind).any(|row| row.name == *name));
-        let needed: String = needed.map(|(name, value)| format!("{name} = {value}\n")).collect();
-        let lasts = settings::of(kind).any(|row| row.name == "duration");
-        let duration = if lasts { ", duration = \"1s\"" } else { "" };
+    fn options(kind: WorkloadKind, setting: &str, level: &str) -> Value {
+        let needed = settings::of(kind).filter(|row| row.default.is_none() && row.name != setting);
+        let needed: String = needed.map(|row| format!("{} = {}\n", row.name, some_value(row))).collect();
         let text = format!(
-            "question = \"?\"\n[fixed]\n{needed}{setting} = \"{level}\"\nworkload = {{ kind = \"{}\"{duration} }}\n\
+            "question = \"?\"\n[fixed]\n{needed}{setting} = \"{level}\"\nworkload = {{ kind = \"{}\" }}\n\
              [factors]\nreplicate = [1, 2]\n[rounds]\ncount = {{ full = 1, quick = 1 }}\norder = {{ seed = 1 }}\n",
             kind.name()
         );
@@ -77,8 +74,8 @@ mod tests {
         let mut tried = 0;
         for row in settings::all().filter(|row| !ELSEWHERE.contains(&row.name)) {
             let Takes::Word(levels) = row.takes else { continue };
-            // What all kinds know is of the site.
-            let kinds: Vec<Kind> = settings::kinds(row).collect();
+            // Settings that all kinds know are of the site.
+            let kinds: Vec<WorkloadKind> = settings::kinds(row).collect();
             for &kind in kinds.iter().filter(|_| kinds.len() < 6) {
                 let documents: Vec<Value> = levels.iter().map(|level| options(kind, row.name, level)).collect();
                 for (n, one) in documents.iter().enumerate() {

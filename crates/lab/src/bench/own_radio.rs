@@ -1,11 +1,11 @@
-//! What can't be measured with a radio that is there already: takt builds paths and environments only around one that it
-//! emulates.
+//! Settings that can't be measured with a radio that is there already: takt builds paths and environments only around
+//! one that it emulates.
 
 use std::net::Ipv4Addr;
 
-use takt_load::Kind;
+use takt_load::{Peer, Played};
 
-use super::sites::Where;
+use super::sites::SiteKey;
 use crate::experiment::Point;
 
 /// A point that needs an emulated radio, in a run with one that is there already.
@@ -19,7 +19,7 @@ pub struct OwnRadioError {
     pub rest: Option<String>,
 }
 
-/// What only an emulated radio has.
+/// Features that only an emulated radio has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Needs {
     Environment(&'static str),
@@ -34,12 +34,13 @@ impl OwnRadioError {
     fn because(&self) -> String {
         match &self.needs {
             Needs::Environment(name) => format!(
-                "{name} has a network of its own that leads to an emulated radio alone, since takt changes no interface of this machine"
+                "{name} has a network of its own that leads only to an emulated radio, because takt changes no interface of \
+                 this machine"
             ),
             Needs::Path(name) => {
-                format!("path {name} is built by takt up to an emulated radio; yours is where its cable is")
+                format!("takt builds path {name} only to an emulated radio; your radio has its own cable")
             }
-            Needs::Load => "a radio takes no datagram load".to_owned(),
+            Needs::Load => "a radio does not answer datagram load".to_owned(),
             Needs::Counter => "only an emulated radio sends samples that are numbers (source = \"counter\")".to_owned(),
         }
     }
@@ -49,7 +50,9 @@ impl OwnRadioError {
         let rest = self.rest.iter().map(|word| format!("--only {word} measures what this radio can tell"));
         let other = match self.needs {
             Needs::Load => "run `takt udp serve` on a second machine and `takt udp send` here",
-            Needs::Environment(_) | Needs::Path(_) | Needs::Counter => "leave --addr out: the radio is then emulated",
+            Needs::Environment(_) | Needs::Path(_) | Needs::Counter => {
+                "leave --addr out, so that takt emulates the radio"
+            }
         };
         rest.chain([other.to_owned()]).collect::<Vec<_>>().join("\n")
     }
@@ -65,14 +68,15 @@ fn needs(point: &Point) -> Option<Needs> {
     if !point.kind.has_path() || point.kind.has_second_node() {
         return None;
     }
-    if point.kind == Kind::Udp {
+    let workload = point.kind.workload();
+    if workload.facts().peer == Peer::Server {
         return Some(Needs::Load);
     }
-    if point.settings.word("source") == "counter" {
+    if matches!(workload.played(&point.settings), Played::Counter) {
         return Some(Needs::Counter);
     }
     // Without the radio in the way: what the point would have built.
-    let wanted = Where::of(point, None).ok()?;
+    let wanted = SiteKey::of(point, None).ok()?;
     match wanted.own_network() {
         Some(environment) => Some(Needs::Environment(environment)),
         None => wanted.built_path().map(Needs::Path),

@@ -9,8 +9,8 @@ use takt_host::leftovers::Run;
 use takt_load::Model;
 use takt_packet::EngineKind;
 use takt_testbed::environment::{
-    self, Environment, EnvironmentError, Kind, Limits, Nodes, Parameters, RuntimeName, Site, SiteError, SiteOptions,
-    Spec,
+    self, Environment, EnvironmentError, EnvironmentKind, Limits, Nodes, Parameters, RuntimeName, Site, SiteError,
+    SiteOptions, Spec,
 };
 use takt_testbed::net::{PathSpec, PathSpecError};
 
@@ -18,17 +18,17 @@ use crate::experiment::Point;
 use crate::experiment::settings::{Settings, path_setting_of};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Where {
+pub(super) struct SiteKey {
     environment: Spec,
-    /// What lies between, and whether there is another side at all.
+    /// The path between, and whether there is another side at all.
     options: SiteOptions,
     /// Tells sites of one run apart; part of the names of everything that is made for it.
     label: String,
 }
 
-impl Where {
-    /// Of a point; `addr`: a radio that is there already.
-    pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
+impl SiteKey {
+    /// Key of a point; `addr`: a radio that is there already.
+    pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<SiteKey, PathSpecError> {
         let (settings, kind) = (&point.settings, environment_of(&point.settings));
         // A second node is takt's own, whatever radio there is.
         let addr = addr.filter(|_| !point.kind.has_second_node());
@@ -40,7 +40,7 @@ impl Where {
         let way = if alone { "alone" } else { settings.word("path") };
         let holder = kind.runtime.map_or_else(|| kind.name(), |runtime| runtime.name().to_owned());
         let label = format!("{holder}-{way}");
-        Ok(Where {
+        Ok(SiteKey {
             environment: kind,
             options: SiteOptions { addr, loopback, alone, path, mtu_bytes, whole_frames, second_inside },
             label,
@@ -58,7 +58,7 @@ impl Where {
         Some((self.environment.node.as_deref()?, addr.is_none() && !loopback && !alone))
     }
 
-    /// What takt puts between the sides, if it is more than a plain cable.
+    /// The path that takt builds between the sides, if it is more than a plain cable.
     pub(super) fn built_path(&self) -> Option<String> {
         let loopback = self.options.loopback.then(|| "loopback".to_owned());
         loopback.or_else(|| self.options.path.as_ref().map(|path| path.name.to_string()))
@@ -72,19 +72,20 @@ pub(super) fn environment_of(settings: &Settings) -> Spec {
         cpus: settings.number("environment_cpus"),
         memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
     };
-    let runtime = RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == Kind::Container);
+    let runtime =
+        RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == EnvironmentKind::Container);
     let parameters = settings.word("environment_parameters").parse().unwrap_or_default();
     let limits = match kind {
-        Kind::Container | Kind::Vm => limits,
-        Kind::Node => Limits { memory_bytes: None, ..limits },
-        Kind::Native | Kind::Aarch64 => Limits::default(),
+        EnvironmentKind::Container | EnvironmentKind::Vm => limits,
+        EnvironmentKind::Node => Limits { memory_bytes: None, ..limits },
+        EnvironmentKind::Native | EnvironmentKind::Aarch64 => Limits::default(),
     };
     Spec {
         kind,
         node,
         limits,
         runtime,
-        parameters: if kind == Kind::Vm { parameters } else { Parameters::default() },
+        parameters: if kind == EnvironmentKind::Vm { parameters } else { Parameters::default() },
         shell: false,
     }
 }
@@ -126,11 +127,11 @@ pub(super) struct Sites<'a> {
     addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own.
     transmit: bool,
-    /// What speaks with nodes of a cluster, if one is named.
+    /// Connection to the nodes of a cluster, if one is named.
     nodes: Option<&'a dyn Nodes>,
-    up: Vec<(Where, Site)>,
-    /// What can't be had here, and why.
-    missing: Vec<(Where, String)>,
+    up: Vec<(SiteKey, Site)>,
+    /// Sites that can't be had here, and why.
+    missing: Vec<(SiteKey, String)>,
     /// Sites brought up so far: two that differ in an option alone have the same label.
     made: usize,
 }
@@ -147,7 +148,7 @@ impl<'a> Sites<'a> {
 
     /// The site of a point, brought up if it is not there, and the processes of all others.
     pub(super) fn of(&mut self, point: &Point) -> Result<(&mut Site, Vec<u32>), Failure> {
-        let wanted = Where::of(point, self.addr).map_err(|error| Failure::of(&error, None))?;
+        let wanted = SiteKey::of(point, self.addr).map_err(|error| Failure::of(&error, None))?;
         let place = self.place(&wanted).map_err(|error| Failure::of(&error, error.fix()))?;
         let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
         let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
@@ -156,14 +157,14 @@ impl<'a> Sites<'a> {
 
     /// Takes the site of a point away, so that the next round there has a new one.
     pub(super) fn remove(&mut self, point: &Point) {
-        if let Ok(wanted) = Where::of(point, self.addr) {
+        if let Ok(wanted) = SiteKey::of(point, self.addr) {
             self.up.retain(|(there, _)| *there != wanted);
         }
     }
 
     /// Why a point can't be measured on this machine, if it can't: found out once for each environment and path.
     pub(super) fn missing(&mut self, point: &Point) -> Option<String> {
-        let wanted = Where::of(point, self.addr).ok()?;
+        let wanted = SiteKey::of(point, self.addr).ok()?;
         if let Some((_, why)) = self.missing.iter().find(|(there, _)| *there == wanted) {
             return Some(why.clone());
         }
@@ -174,8 +175,8 @@ impl<'a> Sites<'a> {
         Some(why)
     }
 
-    /// Where in `up` the site is, brought up if it is not there.
-    fn place(&mut self, wanted: &Where) -> Result<usize, SiteError> {
+    /// Index of the site in `up`, brought up if it is not there.
+    fn place(&mut self, wanted: &SiteKey) -> Result<usize, SiteError> {
         if let Some(place) = self.up.iter().position(|(there, _)| there == wanted) {
             return Ok(place);
         }
@@ -184,7 +185,7 @@ impl<'a> Sites<'a> {
         Ok(self.up.len() - 1)
     }
 
-    fn bring_up(&mut self, wanted: &Where) -> Result<Site, SiteError> {
+    fn bring_up(&mut self, wanted: &SiteKey) -> Result<Site, SiteError> {
         // A site on a node takes all cores that it gets there: another one has none beside it.
         let node = &wanted.environment.node;
         self.up.retain(|(there, _)| node.is_none() || there.environment.node != *node);
@@ -206,7 +207,7 @@ impl<'a> Sites<'a> {
 }
 
 /// In a sentence, with the fixes. An environment that is missing is missing on every path.
-fn not_here(wanted: &Where, error: &SiteError) -> String {
+fn not_here(wanted: &SiteKey, error: &SiteError) -> String {
     let what = match error {
         SiteError::Environment { .. } => &wanted.environment.name(),
         _ => &wanted.label,
@@ -227,8 +228,8 @@ mod tests {
         Experiment::parse("x", &text).unwrap_or_else(|error| panic!("{error}: {}", error.remedy())).points(Depth::Full)
     }
 
-    fn sites(fixed: &str, factors: &str) -> Vec<Where> {
-        points(fixed, factors).iter().map(|point| Where::of(point, None).unwrap()).collect()
+    fn sites(fixed: &str, factors: &str) -> Vec<SiteKey> {
+        points(fixed, factors).iter().map(|point| SiteKey::of(point, None).unwrap()).collect()
     }
 
     #[test]
@@ -268,7 +269,7 @@ mod tests {
                     workload = { kind = \"rate\", duration = \"1s\", mode = \"rx\", rate_sps = 1e6 }\n\
                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
         let experiment = Experiment::parse("x", text).unwrap();
-        let sites = experiment.points(Depth::Full).into_iter().map(|point| Where::of(&point, None).unwrap().options);
+        let sites = experiment.points(Depth::Full).into_iter().map(|point| SiteKey::of(&point, None).unwrap().options);
         let sizes = sites.map(|site| (site.path.map(|path| path.mtu_bytes), site.mtu_bytes));
         assert_eq!(sizes.collect::<Vec<_>>(), [(None, 1500), (Some(1500), 1500), (None, 9000), (Some(9000), 9000)]);
     }
@@ -279,7 +280,7 @@ mod tests {
                     workload = { kind = \"waveform-two-nodes\", duration = \"1s\" }\n\
                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
         let points = Experiment::parse("x", text).unwrap().points(Depth::Full);
-        let sites: Vec<Where> = points.iter().map(|point| Where::of(point, None).unwrap()).collect();
+        let sites: Vec<SiteKey> = points.iter().map(|point| SiteKey::of(point, None).unwrap()).collect();
         assert_eq!(sites.iter().map(|site| site.options.second_inside).collect::<Vec<_>>(), [false, true]);
         assert_ne!(sites[0], sites[1], "each has its own agents");
     }
@@ -289,7 +290,7 @@ mod tests {
         let factors = "path = [\"direct\", \"loopback\", \"switch\"]";
         let built: Vec<bool> = sites("", factors).iter().map(|site| site.options.path.is_some()).collect();
         assert_eq!(built, [false, false, true]);
-        let given = Where::of(&points("", factors)[2], Some(Ipv4Addr::LOCALHOST)).unwrap();
+        let given = SiteKey::of(&points("", factors)[2], Some(Ipv4Addr::LOCALHOST)).unwrap();
         assert!(given.options.path.is_none(), "a radio is where it is");
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_load::{Kind, Model};
+use takt_load::{Model, WorkloadKind};
 use takt_testbed::environment::InForce;
 
 use super::collect::{self, levels, rate_point, round_trip_point, udp_point};
 use super::conclude::{Measured, conclude};
 use super::engines::{self, is_about_engines};
 use super::waveform::waveform_point;
-use super::{Outcome, RadioSetup, RoundsSummary, Setup, loaded, stops, words};
+use super::{CheckOutcome, RadioSetup, RoundsSummary, Setup, loaded, stops, words};
 use crate::about::About;
 use crate::bench::on_air;
 use crate::experiment::{Depth, Experiment, FileError, Part};
@@ -85,7 +85,7 @@ impl StoredRun {
 ///
 /// # Errors
 /// As [`StoredRun::read`].
-pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
+pub fn assemble(store: &Store, run: &str) -> Result<CheckOutcome, AssembleError> {
     let mut stored = StoredRun::read(store, run)?;
     let needs = option(&stored.run, "need").unwrap_or_else(|| stored.file.needs.clone());
     stored.file = stored.file.with_needs(needs);
@@ -101,19 +101,19 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     for (part, point, rounds) in stored.by_point() {
         let levels = levels(part, point);
         match part.kind {
-            Kind::Udp => udp.extend(udp_point(&levels, &rounds)?),
-            Kind::Rate if is_about_engines(&point.factors) => {
+            WorkloadKind::Udp => udp.extend(udp_point(&levels, &rounds)?),
+            WorkloadKind::Rate if is_about_engines(&point.factors) => {
                 looked.push(collect::looked(rounds.iter().copied()));
                 by_engine.push((levels, rounds));
             }
-            Kind::Rate => rates.extend(rate_point(&levels, &rounds)?),
-            Kind::RoundTrip if loaded::is_loaded(&levels) => disturbed.push((levels, rounds)),
-            Kind::RoundTrip => {
+            WorkloadKind::Rate => rates.extend(rate_point(&levels, &rounds)?),
+            WorkloadKind::RoundTrip if loaded::is_loaded(&levels) => disturbed.push((levels, rounds)),
+            WorkloadKind::RoundTrip => {
                 looked.push(collect::looked(rounds.iter().copied()));
                 round_trips.extend(round_trip_point(&levels, &rounds)?);
             }
-            Kind::Waveform => waveforms.extend(waveform_point(&levels, &rounds)?),
-            // What a check does not ask for.
+            WorkloadKind::Waveform => waveforms.extend(waveform_point(&levels, &rounds)?),
+            // A check does not ask for these.
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
 
     let rounds = stored.summary();
     let setup = setup(&stored, receive_only);
-    // Of another machine they say nothing about this one.
+    // Stops of another machine say nothing about this one.
     let emulated_here = matches!(setup.radio, RadioSetup::Emulated { .. });
     let stops = stops::stops(&rates, &looked).filter(|_| emulated_here);
     let busy = stored.rounds.iter().find(|round| round.state == RoundState::HostBusy);
@@ -137,6 +137,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         about: About::of(&stored.run, &stored.file, &stored.rounds),
         loaded: loaded::loaded(&disturbed),
         engines: engines::engines(&by_engine)?,
+        radio_speed: radio_speed(&stored.rounds),
         setup,
         udp,
         rates,
@@ -145,6 +146,14 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         stops,
         rounds,
     }))
+}
+
+/// How fast the radio's time passed, as the rounds say in which it streamed: another speed than the wall's, if any had one.
+fn radio_speed(rounds: &[RoundRow]) -> Option<f64> {
+    let keys = ["radio_speed", "radio_speed_at_end"];
+    let results = || rounds.iter().filter_map(|round| round.record.as_ref()).map(|record| &record.result);
+    let speeds = || results().flat_map(|result| keys.iter().filter_map(move |key| result.get(*key)?.as_f64()));
+    speeds().find(|speed| *speed != 1.0).or_else(|| speeds().next())
 }
 
 /// A document that the command kept with the run.

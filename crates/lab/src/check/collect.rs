@@ -24,7 +24,7 @@ use super::{
 use crate::experiment::Part;
 use crate::store::{PointRow, Record, RoundRow, StoreError};
 
-/// What the file fixes for the part of a point, and the point's factors.
+/// Settings that the file fixes for the part of a point, and the point's factors.
 pub(super) type Levels = BTreeMap<String, Value>;
 
 pub(super) fn read<T: DeserializeOwned>(
@@ -62,7 +62,7 @@ pub(super) fn skipped(rounds: &[&RoundRow]) -> Option<String> {
 /// `None` for a round that was skipped, or could not be run at all.
 fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
-    let outcome: rate::Outcome = read("rate result", round, &record.result)?;
+    let outcome: rate::RateOutcome = read("rate result", round, &record.result)?;
     let emulator = Lateness::of(&record.emulator);
     let own = outcome.own(&emulator.as_ref().map(Lateness::excluded).unwrap_or_default());
     let lost = outcome.lost();
@@ -122,27 +122,30 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         rx_holds_ms: receive_holds_ms(&outcome),
         tx_holds_ms: transmit_holds_ms(&outcome),
         reference_locked: outcome.radio.reference_locked,
+        // The speed at the end says so if it changed.
+        radio_speed: outcome.radio_speed_at_end.filter(|speed| *speed != 1.0).or(outcome.radio_speed),
     }))
 }
 
-/// What the watch of the host side's cores saw in a round, if there was one.
+/// The watch of the host side's cores in a round, if there was one.
 fn watched(record: &Record) -> Option<Watched> {
     Watched::deserialize(record.machine.get("stops")?).ok()
 }
 
 /// How much of what is received this host's buffer holds, ms; `None`: nothing is.
-pub(super) fn receive_holds_ms(outcome: &rate::Outcome) -> Option<f64> {
+pub(super) fn receive_holds_ms(outcome: &rate::RateOutcome) -> Option<f64> {
     outcome.options.rx_sps.map(|_| outcome.rx.recv_buffer_s * 1e3)
 }
 
 /// How much of what is sent the radio's own buffer holds, ms; `None`: nothing is.
-pub(super) fn transmit_holds_ms(outcome: &rate::Outcome) -> Option<f64> {
+pub(super) fn transmit_holds_ms(outcome: &rate::RateOutcome) -> Option<f64> {
     let samples = f64::from(outcome.tx.window_datagrams) * outcome.tx.samples_per_datagram as f64;
-    outcome.options.tx_sps.map(|rate_sps| samples / rate_sps * 1e3)
+    let speed = outcome.radio_speed.unwrap_or(1.0);
+    outcome.options.tx_sps.map(|rate_sps| samples / (rate_sps * speed) * 1e3)
 }
 
-/// When the machine stopped the emulator's core, as far as its lateness shows it. What was its own work, or another thread of its
-/// core, would have held up no radio.
+/// When the machine stopped the emulator's core, as far as its lateness shows it. Its own work, or another thread of
+/// its core, would have held up no radio.
 pub(super) fn emulator_stops(lateness: &Lateness) -> Vec<CoreStop> {
     let stop = |span: &LateSpan| {
         let by = match span.by.most() {
@@ -233,7 +236,7 @@ pub(super) fn round_trip_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<
     let mut all = Histogram::<Ns>::default();
     for round in rounds {
         let Some(record) = &round.record else { continue };
-        let outcome: round_trip::Outcome = read("round trip result", round, &record.result)?;
+        let outcome: round_trip::RoundTripOutcome = read("round trip result", round, &record.result)?;
         if round.state == RoundState::Valid {
             // Unlike bounds would be another version's; then its rounds are in the table and not in the curve.
             let _ = all.merge(&outcome.air_to_answer_ns);
@@ -257,7 +260,7 @@ const ECDF_POINTS: usize = 300;
 
 fn round_trip_round(
     round: &RoundRow,
-    outcome: &round_trip::Outcome,
+    outcome: &round_trip::RoundTripOutcome,
     emulator: Option<&Lateness>,
     delay: Duration,
 ) -> RoundTripRound {

@@ -3,8 +3,8 @@
 use takt_base::words::sentence;
 
 use super::{
-    DoctorFinding, EnginePoint, Evidence, Loaded, Need, Outcome, RadioSetup, RatePoint, RoundTripPoint, RoundsSummary,
-    SCHEMA, Setup, Stops, UdpPoint, WaveformPoint, engines, judge, stops, waveform, words,
+    CheckOutcome, DoctorFinding, EnginePoint, Evidence, Loaded, Need, RadioSetup, RatePoint, RoundTripPoint,
+    RoundsSummary, SCHEMA, Setup, Stops, UdpPoint, WaveformPoint, engines, judge, stops, waveform, words,
 };
 use crate::about::About;
 
@@ -14,6 +14,8 @@ pub struct Measured {
     pub about: About,
     pub needs: Vec<Need>,
     pub setup: Setup,
+    /// The speed of the radio, as [`CheckOutcome::radio_speed`].
+    pub radio_speed: Option<f64>,
     pub doctor: Vec<DoctorFinding>,
     pub udp: Vec<UdpPoint>,
     pub rates: Vec<RatePoint>,
@@ -27,15 +29,15 @@ pub struct Measured {
     pub planned: usize,
     /// Why this host was too busy for a round, if it was.
     pub busy: Option<String>,
-    /// What this depth leaves out, a sentence each.
+    /// The parts that this depth leaves out, a sentence each.
     pub left_out: Vec<String>,
 }
 
 /// Judges it.
 #[must_use]
-pub fn conclude(measured: Measured) -> Outcome {
+pub fn conclude(measured: Measured) -> CheckOutcome {
     let Measured { about, needs, setup, doctor, udp, rates, engines, round_trips, waveforms, .. } = measured;
-    let Measured { loaded, stops, rounds, planned, busy, mut left_out, .. } = measured;
+    let Measured { radio_speed, loaded, stops, rounds, planned, busy, mut left_out, .. } = measured;
     let evidence = Evidence {
         points: &rates,
         planned,
@@ -49,17 +51,18 @@ pub fn conclude(measured: Measured) -> Outcome {
     };
     let mut verdict = judge(&needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
-    verdict.says = words::says(&verdict);
-    verdict.says.extend(stops.iter().flat_map(|stops| stops::words(stops, &needs)).map(|words| sentence(&words)));
+    verdict.summary = words::summary(&verdict);
+    verdict.summary.extend(stops.iter().flat_map(|stops| stops::words(stops, &needs)).map(|words| sentence(&words)));
     verdict.also = words::also(&verdict, &udp, &needs);
     verdict.also.extend(engines::words(&engines).map(|words| sentence(&words)));
-    verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.says)));
+    verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.summary)));
     left_out.extend(words::not_sent(&setup));
     let schema = SCHEMA;
-    let mut outcome = Outcome {
+    let mut outcome = CheckOutcome {
         schema,
         about,
         setup,
+        radio_speed,
         doctor,
         udp,
         rates,
@@ -72,7 +75,7 @@ pub fn conclude(measured: Measured) -> Outcome {
         verdict,
         left_out,
     };
-    outcome.verdict.does_not_say = words::does_not_say(&outcome);
+    outcome.verdict.caveats = words::caveats(&outcome);
     outcome
 }
 

@@ -1,4 +1,4 @@
-//! What the doctor saw, as a check keeps it.
+//! Findings of the doctor, as a check keeps them.
 
 use takt_doctor::{Diagnosis, FixOffer, Verdict};
 use takt_host::Host;
@@ -7,26 +7,28 @@ use takt_host::call;
 use super::{DoctorFinding, FixKind};
 
 impl DoctorFinding {
-    /// What every rule of the doctor sees on this host. Takes a fraction of a second; changes nothing.
+    /// Findings of every rule of the doctor on this host. Takes a fraction of a second; changes nothing.
     #[must_use]
     pub fn of_this_host() -> Vec<DoctorFinding> {
         takt_doctor::examine(&Host::this(), |_| true).into_iter().map(DoctorFinding::from).collect()
     }
 
-    /// Whether it stands in the way of a radio.
+    /// Whether it keeps a radio from its deadlines.
     #[must_use]
-    pub fn stands(&self) -> bool {
-        self.finding == STANDS
+    pub fn is_problem(&self) -> bool {
+        [PROBLEM, FORMER_PROBLEM].contains(&self.finding.as_str())
     }
 }
 
-const STANDS: &str = "stands";
+const PROBLEM: &str = "problem";
+/// As runs of before have it in the store.
+const FORMER_PROBLEM: &str = "stands";
 
 impl From<Diagnosis> for DoctorFinding {
     fn from(diagnosis: Diagnosis) -> DoctorFinding {
         let finding = match diagnosis.verdict {
             Verdict::Fine => "fine",
-            Verdict::Stands => STANDS,
+            Verdict::Problem => PROBLEM,
             Verdict::Notice => "notice",
             Verdict::NotVisible | Verdict::NotKnownHere => "not_visible",
         };
@@ -59,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// What a rule sees on a host made of these files.
+    /// Finding of a rule on a host made of these files.
     fn finding_on(files: &[(&str, &str)], id: &str) -> DoctorFinding {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -78,7 +80,7 @@ mod tests {
         let small = ("proc/sys/net/core/rmem_max", "212992\n");
         let large = ("proc/sys/net/core/wmem_max", "4194304\n");
         let finding = finding_on(&[KERNEL, small, large], "socket-buffer-small");
-        assert!(finding.stands());
+        assert!(finding.is_problem());
         assert_eq!(finding.fix, Some(call::sudo_takt("doctor --fix --only socket-buffer-small")));
         assert_eq!(finding.fix_kind, Some(FixKind::Safe));
         assert!(

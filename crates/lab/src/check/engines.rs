@@ -1,6 +1,6 @@
-//! What another packet engine would gain on this host: the same stream received by each in turn, in the same blocks.
+//! Gain of another packet engine on this host: the same stream received by each in turn, in the same blocks.
 //!
-//! What is compared is the time of the host side's process and of the machine's interrupts, since an engine that leaves the
+//! The comparison is of the time of the host side's process and of the machine's interrupts. An engine that leaves the
 //! kernel's sockets moves work between the two. The emulated radio sends by the same sockets beside each of them.
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct EnginePoint {
     /// Samples a second that were received.
     pub rate_sps: f64,
     pub counted: usize,
-    /// Of them, rounds in which nothing went wrong.
+    /// Rounds among them in which nothing went wrong.
     pub clean: usize,
     /// Time of the host side's process and of interrupts for a million samples, ms.
     pub cpu_ms_per_msample: Option<Estimate>,
@@ -90,12 +90,12 @@ fn in_block(costs: &[(u32, f64)], block: u32) -> Option<f64> {
 }
 
 /// Rounds that were run, each with what it brought.
-fn outcomes<'a>(rows: &[&'a RoundRow]) -> Result<Vec<(&'a RoundRow, rate::Outcome)>, StoreError> {
+fn outcomes<'a>(rows: &[&'a RoundRow]) -> Result<Vec<(&'a RoundRow, rate::RateOutcome)>, StoreError> {
     let with_record = rows.iter().filter_map(|row| Some((*row, row.record.as_ref()?)));
     with_record.map(|(row, record)| Ok((row, read("rate result", row, &record.result)?))).collect()
 }
 
-fn round(row: &RoundRow, outcome: &rate::Outcome) -> EngineRound {
+fn round(row: &RoundRow, outcome: &rate::RateOutcome) -> EngineRound {
     EngineRound {
         round_id: row.id,
         state: row.state,
@@ -107,7 +107,7 @@ fn round(row: &RoundRow, outcome: &rate::Outcome) -> EngineRound {
     }
 }
 
-fn cost_ms(outcome: &rate::Outcome) -> Option<f64> {
+fn cost_ms(outcome: &rate::RateOutcome) -> Option<f64> {
     let samples = outcome.rx.samples + outcome.tx.samples;
     let interrupts_ns = outcome.cpu.machine.irq_ns + outcome.cpu.machine.softirq_ns;
     let ns = outcome.cpu.host_seconds * 1e9 + interrupts_ns as f64;
@@ -120,14 +120,14 @@ fn missing(rows: &[&RoundRow]) -> Option<String> {
     not_run.filter_map(|row| row.why.clone()).next_back()
 }
 
-/// What they say, a sentence without a full stop; `None` if there is nothing to compare.
+/// Their message, a sentence without a full stop; `None` if there is nothing to compare.
 pub(super) fn words(engines: &[EnginePoint]) -> Option<String> {
     let (first, others) = engines.split_first()?;
     let ratios: Vec<String> = others.iter().filter_map(one).collect();
     (!ratios.is_empty()).then(|| {
         let rate_msps = (first.rate_sps / 1e4).round() / 100.0;
         format!(
-            "of what a sample costs by engine {} (process and interrupts, receiving {rate_msps} MS/s), {}",
+            "CPU time per sample (process and interrupts, receiving {rate_msps} MS/s), relative to engine {}: {}",
             first.engine,
             list(&ratios)
         )
@@ -139,7 +139,7 @@ fn one(point: &EnginePoint) -> Option<String> {
     let span = format!("{:.2} ({:.2} to {:.2})", ratio.point(), ratio.low(), ratio.high());
     let lost = point.counted - point.clean;
     let lost = if lost == 0 { String::new() } else { format!(", not clean in {lost} of {} rounds", point.counted) };
-    Some(format!("{} takes {span}{lost}", point.engine))
+    Some(format!("{} takes {span} of it{lost}", point.engine))
 }
 
 #[cfg(test)]
@@ -150,11 +150,11 @@ mod tests {
     use crate::store::Record;
 
     fn row(block: u32, cpu_s: f64, state: RoundState) -> RoundRow {
-        let outcome = rate::Outcome {
+        let outcome = rate::RateOutcome {
             rx: rate::Rx { samples: 1_000_000, ..rate::Rx::default() },
             cpu: rate::Cpu { host_seconds: cpu_s, ..rate::Cpu::default() },
             clean: true,
-            ..rate::Outcome::default()
+            ..rate::RateOutcome::default()
         };
         let record = Record { result: serde_json::to_value(outcome).unwrap(), ..Record::default() };
         RoundRow { block, state, record: Some(record), ..RoundRow::default() }
@@ -184,7 +184,7 @@ mod tests {
         );
         assert_eq!((engines[2].counted, engines[2].missing.as_deref()), (0, Some("it needs root")));
         let said = words(&engines).unwrap();
-        assert!(said.ends_with("receiving 12.5 MS/s), uring takes 0.50 (0.50 to 0.50)"), "{said}");
+        assert!(said.ends_with("relative to engine mmsg: uring takes 0.50 (0.50 to 0.50) of it"), "{said}");
         assert_eq!(words(&engines[..1]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
+//! Advice by the layer that limits: a table. None of it was tried here, and each row says so.
 
 use takt_base::words::{plural, sentence};
 use takt_host::call;
@@ -39,27 +39,27 @@ const TABLE: &[Row] = &[
         layer: Layer::ReceiveBuffer,
         rules: &["socket-buffer-small", "load"],
         what: "The receive buffer holds less than the reader's pauses.",
-        how: "Raise net.core.rmem_max (sysctl -w net.core.rmem_max=50000000; the old value undoes it).",
+        how: "Raise net.core.rmem_max: sysctl -w net.core.rmem_max=50000000 (to undo it, set the old value).",
     },
-    Row { layer: Layer::ReaderThread, rules: READER, what: "The reading thread is not there in time.", how: PRIORITY },
-    Row { layer: Layer::Sender, rules: READER, what: "The sending thread is not there in time.", how: PRIORITY },
+    Row { layer: Layer::ReaderThread, rules: READER, what: "The receiving thread runs too late.", how: PRIORITY },
+    Row { layer: Layer::Sender, rules: READER, what: "The sending thread runs too late.", how: PRIORITY },
     Row {
         layer: Layer::Cpu,
         rules: &["load", "few-cores", "cpu-quota", "governor", "frequency-limit", "thermal-throttle", "clock-source"],
         what: "A core, or the whole machine, is full.",
-        how: "End what else runs, take a faster processor, or a lower rate.",
+        how: "End other programs, use a faster CPU, or lower the rate.",
     },
     Row {
         layer: Layer::KernelPath,
         rules: &["backlog", "receive-budget", "irq-spread", "connection-tracking"],
         what: "The kernel drops datagrams between the two sockets.",
-        how: "Look where (ip -s link, /proc/net/softnet_stat); a full backlog is net.core.netdev_max_backlog.",
+        how: "Find where (ip -s link, /proc/net/softnet_stat). If a backlog is full, raise net.core.netdev_max_backlog.",
     },
     Row {
         layer: Layer::Radio,
         rules: &["nic-speed", "nic-mtu", "nic-flow-control", "nic-drops", "nic-ring"],
         what: "The radio could not send in time.",
-        how: "Check cable, switch and that the link runs at a gigabit with flow control.",
+        how: "Check the cable and the switch, and that the link runs at 1 Gb/s with flow control.",
     },
 ];
 
@@ -73,8 +73,8 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
         let of_mode = |one: &&HighestClean| (one.mode, one.format) == (limit.mode, limit.format);
         let clean_sps = highest.iter().find(of_mode).and_then(|one| one.rate_sps).unwrap_or(0.0);
         let gain_sps = (limit.rate_sps - clean_sps).max(0.0);
-        let gain = format!("At least {} MS/s more, if this mends it; not tried here.", msps(gain_sps));
-        let standing = row.rules.iter().filter_map(|id| doctor.iter().find(|one| one.id == *id && one.stands()));
+        let gain = format!("At least {} MS/s more, if this fixes it; not tried here.", msps(gain_sps));
+        let standing = row.rules.iter().filter_map(|id| doctor.iter().find(|one| one.id == *id && one.is_problem()));
         let mut prescriptions: Vec<Fix> = standing.filter_map(|finding| prescribed(finding, &gain, gain_sps)).collect();
         // The rule of the buffer says the same as the row.
         if !prescriptions.iter().any(|fix| fix.id.as_deref() == Some("socket-buffer-small")) {
@@ -90,23 +90,23 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
         }
     }
     fixes.sort_by(|a, b| b.gain_sps.total_cmp(&a.gain_sps));
-    let beside = doctor.iter().filter(|finding| finding.stands() && !fixes.iter().any(|fix| is(fix, finding)));
+    let beside = doctor.iter().filter(|finding| finding.is_problem() && !fixes.iter().any(|fix| is(fix, finding)));
     let mut beside: Vec<Fix> =
         beside.filter_map(|finding| prescribed(finding, &gain_beside(finding, rounds), 0.0)).collect();
-    // What can be done at once before what can only be advised; the order of the rules within.
+    // Fixes that can be made at once come before mere advice; the order of the rules within.
     beside.sort_by_key(|fix| fix.kind == FixKind::Advice);
     let more = beside.len().saturating_sub(MOST_BESIDE);
     beside.truncate(MOST_BESIDE);
     fixes.extend(beside);
     if more > 0 {
-        let what = format!("{more} more of the doctor's rules stand.");
+        let what = format!("The doctor found {}.", plural(more, "more problem"));
         let gain = "None of them limited any rate in the rounds that count.".into();
         fixes.push(Fix { id: None, what, how: call::takt("doctor"), kind: FixKind::Advice, gain, gain_sps: 0.0 });
     }
     fixes
 }
 
-/// What no limit points at is named up to here, and counted beyond: the doctor's own page has it all.
+/// Fixes without a limit are named up to here, and counted beyond: the doctor's own page has it all.
 const MOST_BESIDE: usize = 3;
 
 fn is(fix: &Fix, finding: &DoctorFinding) -> bool {
@@ -132,11 +132,11 @@ fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix>
 fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
     match finding.id.as_str() {
         "load" if rounds.disturbed > 0 => {
-            format!("Other programs, or the hypervisor, spoilt {}.", plural(rounds.disturbed, "round"))
+            format!("Other programs or the hypervisor disturbed {}.", plural(rounds.disturbed, "round"))
         }
         // Only the emulator asks for priority by itself.
         "rt-permission" if rounds.emulator_late > 0 => {
-            format!("Without it the emulator was late itself in {}.", plural(rounds.emulator_late, "round"))
+            format!("Without it, the emulator itself was late in {}.", plural(rounds.emulator_late, "round"))
         }
         _ => "It did not limit any rate in the rounds that count.".into(),
     }
@@ -175,7 +175,7 @@ mod tests {
             limit(Mode::Duplex, 25e6, Layer::ReceiveBuffer),
         ];
         let (buffer, sender) =
-            ("The receive buffer holds less than the reader's pauses.", "The sending thread is not there in time.");
+            ("The receive buffer holds less than the reader's pauses.", "The sending thread runs too late.");
         assert_eq!(gains(&fixes(&limits, &[], &[], &RoundsSummary::default())), [(buffer, 25e6), (sender, 5e6)]);
     }
 
@@ -184,31 +184,27 @@ mod tests {
         let limits = [limit(Mode::Tx, 5e6, Layer::Sender), limit(Mode::Duplex, 25e6, Layer::ReceiveBuffer)];
         let doctor = [
             finding("swap", "fine"),
-            finding("clock-source", "stands"),
-            finding("rt-permission", "stands"),
-            finding("socket-buffer-small", "stands"),
+            finding("clock-source", "problem"),
+            finding("rt-permission", "problem"),
+            finding("socket-buffer-small", "problem"),
         ];
         let fixes = fixes(&limits, &[], &doctor, &RoundsSummary::default());
-        let sender = "The sending thread is not there in time.";
+        let sender = "The sending thread runs too late.";
         let expected = [("socket-buffer-small", 25e6), ("rt-permission", 5e6), (sender, 5e6), ("clock-source", 0.0)];
         assert_eq!(gains(&fixes), expected);
         assert_eq!(fixes[0].how, "takt doctor --fix --only socket-buffer-small");
-        assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this mends it; not tried here.");
+        assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this fixes it; not tried here.");
         assert_eq!(fixes[3].gain, "It did not limit any rate in the rounds that count.");
     }
 
     #[test]
     fn of_many_rules_that_no_limit_points_at_three_are_named_and_the_rest_counted() {
-        let advice = DoctorFinding { fix_kind: Some(FixKind::Advice), ..finding("load", "stands") };
+        let advice = DoctorFinding { fix_kind: Some(FixKind::Advice), ..finding("load", "problem") };
         let mut doctor = vec![advice];
-        doctor.extend(["zone-reclaim", "pcie-power", "nic-mtu", "backlog"].map(|id| finding(id, "stands")));
+        doctor.extend(["zone-reclaim", "pcie-power", "nic-mtu", "backlog"].map(|id| finding(id, "problem")));
         let fixes = fixes(&[], &[], &doctor, &RoundsSummary::default());
-        let expected = [
-            ("zone-reclaim", 0.0),
-            ("pcie-power", 0.0),
-            ("nic-mtu", 0.0),
-            ("2 more of the doctor's rules stand.", 0.0),
-        ];
+        let expected =
+            [("zone-reclaim", 0.0), ("pcie-power", 0.0), ("nic-mtu", 0.0), ("The doctor found 2 more problems.", 0.0)];
         assert_eq!(gains(&fixes), expected);
     }
 
@@ -222,8 +218,8 @@ mod tests {
     #[test]
     fn other_programs_are_named_with_the_rounds_they_cost() {
         let rounds = RoundsSummary { disturbed: 13, ..RoundsSummary::default() };
-        let fixes = fixes(&[], &[], &[finding("load", "stands")], &rounds);
-        assert_eq!(fixes[0].gain, "Other programs, or the hypervisor, spoilt 13 rounds.");
+        let fixes = fixes(&[], &[], &[finding("load", "problem")], &rounds);
+        assert_eq!(fixes[0].gain, "Other programs or the hypervisor disturbed 13 rounds.");
     }
 
     #[test]

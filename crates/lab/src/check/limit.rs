@@ -21,7 +21,7 @@ pub fn limit(point: &RatePoint) -> Option<Limit> {
     let (layer, evidence, _) = of_layer.max_by(|a, b| a.2.total_cmp(&b.2))?.clone();
     let evidence = match (votes(layer), blamed.len()) {
         (all, of) if all == of => evidence,
-        (some, of) => format!("{evidence} ({some} of {of} unclean rounds point here)"),
+        (some, of) => format!("{evidence} ({some} of {of} unclean rounds show this)"),
     };
     Some(Limit { mode: point.mode, format: point.format, rate_sps: point.rate_sps, layer, evidence })
 }
@@ -32,18 +32,24 @@ const FULL_CORE: f64 = 0.95;
 const FULL_MACHINE: f64 = 0.97;
 /// A reader that waits so much for a CPU is kept from reading by others.
 const WAITS: f64 = 0.02;
+/// A reader that waits this much is kept from its core, however busy the others are.
+const WAITS_MOST: f64 = 0.5;
 /// A buffer that holds less than this is short for a thread at normal priority: such threads wait that long for a core
 /// now and then on any busy machine.
 const SHORT_BUFFER_MS: f64 = 20.0;
 
-/// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
-/// below it; then a reader that fell behind all the time; then where datagrams were lost; then what the radio reported.
+/// Layer that one unclean round points at, and the sentence that says why. First a full core, since it explains
+/// everything below it; then a reader that fell behind all the time or was kept from its core; then where datagrams
+/// were lost; then what the radio reported.
 #[must_use]
 pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String) {
     if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
         return (Layer::Cpu, format!("thread {name} used {} of a core", percent(*share)));
     }
     if let Some(evidence) = falls_behind(round) {
+        return (Layer::ReaderThread, evidence);
+    }
+    if let Some(evidence) = kept_from_its_core(round) {
         return (Layer::ReaderThread, evidence);
     }
     if let Some(share) = round.machine_busy_share.filter(|share| *share >= FULL_MACHINE) {
@@ -61,14 +67,14 @@ pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String
     let count = |letter: &str| round.events.get(letter).copied().unwrap_or(0);
     let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let busy = round.busiest_thread.as_ref().map_or(String::new(), |(name, share)| {
-        format!("; thread {name} used {} of a core, so it was not there in time rather than too slow", percent(*share))
+        format!("; thread {name} used {} of a core, so it ran too late, not too slowly", percent(*share))
     });
     match (count("O"), count("U"), count("L"), count("S") + count("D")) {
         (overflows @ 1.., ..) => (Layer::Radio, format!("the radio's own buffer overflowed {}", times(overflows))),
-        (_, dry @ 1.., ..) => (Layer::Sender, format!("the radio ran dry {}{busy}", times(dry))),
-        (_, _, late @ 1.., _) => (Layer::Sender, format!("{late} bursts came after their time{busy}")),
-        (.., gaps @ 1..) => (Layer::Unknown, format!("{gaps} gaps in the sequence, and no counter says where")),
-        _ => (Layer::Unknown, "samples are missing, and no counter says where".into()),
+        (_, dry @ 1.., ..) => (Layer::Sender, format!("the radio's transmit buffer ran empty {}{busy}", times(dry))),
+        (_, _, late @ 1.., _) => (Layer::Sender, format!("{late} bursts arrived late{busy}")),
+        (.., gaps @ 1..) => (Layer::Unknown, format!("{gaps} gaps in the sequence; no counter shows where")),
+        _ => (Layer::Unknown, "samples were lost; no counter shows where".into()),
     }
 }
 
@@ -81,7 +87,7 @@ fn falls_behind(round: &RateRound) -> Option<String> {
     }
     let backlog = Some(backlog).filter(|backlog| backlog.growing)?;
     let waits = round.reader_waits_share.filter(|share| *share >= WAITS);
-    let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a CPU", percent(share)));
+    let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a core", percent(share)));
     let loss = match (round.rx_lost_samples, backlog.time_to_loss_s) {
         (0, Some(after_s)) => {
             format!("; the receive buffer is full after {}, and then samples are lost", time(after_s))
@@ -93,9 +99,20 @@ fn falls_behind(round: &RateRound) -> Option<String> {
     Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(lacks)))
 }
 
+/// The receiving thread lost samples, and waited most of the time. A buffer that is full from the beginning to the end has no
+/// backlog that grows, so this says what [`falls_behind`] can't.
+fn kept_from_its_core(round: &RateRound) -> Option<String> {
+    let waits = round.reader_waits_share.filter(|share| *share >= WAITS_MOST && round.rx_lost_samples > 0)?;
+    let lost = percent(round.rx_lost_share);
+    Some(format!(
+        "the receiving thread waited {} of the time for a core, and lost {lost} of the stream",
+        percent(waits)
+    ))
+}
+
 fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {
     let Some(buffer_bytes) = round.receive_buffer_bytes else {
-        let evidence = format!("the receiving socket dropped {drops} datagrams, its buffer being full");
+        let evidence = format!("the receiving socket dropped {drops} datagrams because its buffer was full");
         return (Layer::ReceiveBuffer, evidence);
     };
     let holds_ms = buffer_bytes as f64 / (rate_sps * format.bytes() as f64) * 1e3;
@@ -107,7 +124,7 @@ fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) 
             (Layer::ReceiveBuffer, format!("{buffer}; the reader's longest pause was {}", pause(pause_ms)))
         }
         Some(pause_ms) if pause_ms > holds_ms => {
-            (Layer::ReaderThread, format!("the receiving thread was away for {}; {buffer}", pause(pause_ms)))
+            (Layer::ReaderThread, format!("the receiving thread did not run for {}; {buffer}", pause(pause_ms)))
         }
         Some(pause_ms) => {
             let evidence = format!(
@@ -140,7 +157,7 @@ mod tests {
     const NONE: LostByPlace =
         LostByPlace { sender: None, path: None, receive_buffer: None, application: None, radio: None, unplaced: 0 };
 
-    /// What a round counted, and what must be blamed.
+    /// Pairs a round's counts with the layer that must be blamed.
     #[test]
     fn each_kind_of_evidence_points_at_its_layer() {
         use Layer::{Cpu, KernelPath, Radio, ReaderThread, ReceiveBuffer, Sender, Unknown};
@@ -175,13 +192,24 @@ mod tests {
                     ..behind(0.1)
                 },
                 ReaderThread,
-                "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a CPU; the receive \
+                "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a core; the receive \
                  buffer is full after 4 s, and then samples are lost",
             ),
             (
                 RateRound { rx_lost_samples: 9, reader_waits_share: Some(0.001), ..behind(0.36) },
                 ReaderThread,
                 "the receiving thread falls behind by 36 % of the stream",
+            ),
+            (
+                RateRound {
+                    rx_lost_share: 0.26,
+                    rx_lost_samples: 9,
+                    reader_waits_share: Some(0.93),
+                    machine_busy_share: Some(0.99),
+                    ..lost(buffer)
+                },
+                ReaderThread,
+                "the receiving thread waited 93 % of the time for a core, and lost 26 % of the stream",
             ),
             (
                 drops(Some(208 << 10), Some(2.9)),
@@ -191,7 +219,7 @@ mod tests {
             (
                 drops(Some(4 << 20), Some(51.0)),
                 ReaderThread,
-                "the receiving thread was away for 51 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
+                "the receiving thread did not run for 51 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
             ),
             (
                 drops(Some(4 << 20), Some(3.0)),
@@ -199,7 +227,7 @@ mod tests {
                 "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3 ms: \
                  the receiving thread reads too slowly",
             ),
-            (drops(None, None), ReceiveBuffer, "the receiving socket dropped 36 datagrams, its buffer being full"),
+            (drops(None, None), ReceiveBuffer, "the receiving socket dropped 36 datagrams because its buffer was full"),
             (
                 lost(LostByPlace { path: Some(3), ..NONE }),
                 KernelPath,
@@ -210,11 +238,12 @@ mod tests {
             (
                 thread("tx", 0.31, event("U", 4)),
                 Sender,
-                "the radio ran dry 4 times; thread tx used 31 % of a core, so it was not there in time rather than too slow",
+                "the radio's transmit buffer ran empty 4 times; thread tx used 31 % of a core, so it ran too late, not too \
+                 slowly",
             ),
-            (event("L", 2), Sender, "2 bursts came after their time"),
-            (event("D", 2), Unknown, "2 gaps in the sequence, and no counter says where"),
-            (unclean(), Unknown, "samples are missing, and no counter says where"),
+            (event("L", 2), Sender, "2 bursts arrived late"),
+            (event("D", 2), Unknown, "2 gaps in the sequence; no counter shows where"),
+            (unclean(), Unknown, "samples were lost; no counter shows where"),
         ];
         for (round, layer, evidence) in table {
             assert_eq!(blame(&round, Format::Sc16, 25e6), (layer, evidence.to_owned()));
@@ -232,7 +261,7 @@ mod tests {
         let limit = limit(&point(Mode::Rx, 25e6, rounds)).unwrap();
         assert_eq!(limit.layer, Layer::ReceiveBuffer);
         let evidence =
-            "the receiving socket dropped 7 datagrams, its buffer being full (2 of 3 unclean rounds point here)";
+            "the receiving socket dropped 7 datagrams because its buffer was full (2 of 3 unclean rounds show this)";
         assert_eq!(limit.evidence, evidence);
     }
 

@@ -14,17 +14,18 @@ use crate::store::{RoundRow, RoundState, merged};
 /// Answers while processes of takt's own compete for the host side's cores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// What competes: `busy:2x`.
+    /// The competing load: `busy:2x`.
     pub disturbance: String,
     /// From the samples to the time at which the answer is due, microseconds.
     pub delay_us: f64,
     /// Under `SCHED_OTHER`.
     pub normal: LoadedAnswers,
     pub fifo: LoadedAnswers,
-    /// What FIFO saves of the share that is late: differences block by block, 0 to 1; `None` below two blocks.
+    /// Decrease of the late share with FIFO: differences block by block, 0 to 1; `None` below two blocks.
     pub saved_share: Option<Estimate>,
     /// The same in a sentence, without full stop.
-    pub says: String,
+    #[serde(rename = "says")]
+    pub summary: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,9 +61,9 @@ pub(super) fn loaded(points: &[(Levels, Vec<&RoundRow>)]) -> Option<Loaded> {
         normal,
         fifo,
         saved_share: mean(&saved, LEVEL),
-        says: String::new(),
+        summary: String::new(),
     };
-    loaded.says = says(&loaded);
+    loaded.summary = summary(&loaded);
     Some(loaded)
 }
 
@@ -92,7 +93,7 @@ fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
     LoadedAnswers { counted: counted.len(), answers: sum(due), late: sum(failed), p50_us: us(0.5), p99_9_us: us(0.999) }
 }
 
-fn says(loaded: &Loaded) -> String {
+fn summary(loaded: &Loaded) -> String {
     let words = |of: &LoadedAnswers| {
         let most = of.p99_9_us.map(|us| format!(", 99.9 % within {}", time(us * 1e-6))).unwrap_or_default();
         format!("{} of {} late{most}", of.late, of.answers)
@@ -100,10 +101,10 @@ fn says(loaded: &Loaded) -> String {
     let helps = match loaded.saved_share {
         Some(saved) if saved.low() > 0.0 => {
             let (low, high) = (percent(saved.low()), percent(saved.high().min(1.0)));
-            format!("FIFO mends it, by {} of the answers ({low} to {high})", percent(saved.point()))
+            format!("FIFO brings {} of the answers back in time ({low} to {high})", percent(saved.point()))
         }
         Some(saved) if saved.high() < 0.0 => "FIFO makes it worse here".to_owned(),
-        _ if loaded.normal.late == 0 && loaded.fifo.late == 0 => "there is nothing to mend".to_owned(),
+        _ if loaded.normal.late == 0 && loaded.fifo.late == 0 => "there is nothing to fix".to_owned(),
         _ => "these rounds do not show whether FIFO fixes it".to_owned(),
     };
     format!(
@@ -144,10 +145,10 @@ mod tests {
     fn a_gain_is_stated_with_its_interval_and_only_if_it_is_sure() {
         let sure = of(&[20, 22, 18], &[0, 1, 0]).unwrap();
         assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
-        assert!(sure.says.contains("FIFO mends it, by 20 %"), "{}", sure.says);
+        assert!(sure.summary.contains("FIFO brings 20 % of the answers back in time"), "{}", sure.summary);
         let open = of(&[0, 30, 0], &[0, 1, 0]).unwrap();
-        assert!(open.says.contains("do not show"), "{}", open.says);
-        assert!(of(&[0, 0], &[0, 0]).unwrap().says.contains("nothing to mend"));
+        assert!(open.summary.contains("do not show"), "{}", open.summary);
+        assert!(of(&[0, 0], &[0, 0]).unwrap().summary.contains("nothing to fix"));
         assert_eq!(of(&[1], &[]), None);
     }
 

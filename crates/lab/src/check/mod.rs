@@ -1,6 +1,6 @@
 //! Will this host keep up with a radio? The question of `takt check`, and what its answer is made of.
 //!
-//! An [`Outcome`] is everything a report needs: facts of the host, what was measured point by point, and the
+//! A [`CheckOutcome`] is everything a report needs: facts of the host, what was measured point by point, and the
 //! [`Verdict`]. It is a pure function of the records of a run, so a report can be drawn again at any time.
 
 mod assemble;
@@ -33,12 +33,12 @@ pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
 pub use outcome::{
-    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, Ground, HighestClean, Layer, Limit, LostByPlace, Mode,
-    Model, Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary,
-    SCHEMA, Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
+    CheckAnswer, CheckOutcome, DoctorFinding, ExcludedBy, Fix, FixKind, Format, Ground, HighestClean, Layer, Limit,
+    LostByPlace, Mode, Model, Need, NeedVerdict, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound,
+    RoundsSummary, SCHEMA, Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run, run_self_test};
-pub use stops::{MARGIN, StopSeen, Stops, StopsAt, StopsBy, stops_of, who};
+pub use stops::{StopSeen, Stops, StopsAt, StopsBy, stops_of, wanted_ms, who};
 pub use verdict::{Evidence, judge};
 pub use waveform::HOST;
 pub use words::less;

@@ -32,7 +32,7 @@ pub fn point(mode: Mode, format: Format, rate_sps: f64, rounds: Vec<RateRound>, 
     }
 }
 
-/// What share of rounds may be unclean, in truth, after so many clean ones (95 %, one-sided); 1 after none.
+/// True share of rounds that may be unclean after so many clean ones (95 %, one-sided); 1 after none.
 pub(super) fn unclean_share_upper(counted: usize, clean: usize) -> f64 {
     let bound = clean_rounds(counted, counted - clean, LEVEL);
     bound.map_or(1.0, |bound| bound.up_to)
@@ -69,9 +69,21 @@ fn highest_of(points: &[RatePoint], mode: Mode, format: Format) -> HighestClean 
     }
 }
 
-/// Clean in every round that counts, and at least one does.
+/// Clean in every round that counts, and at least one does, with a radio that ran in real time.
 pub(super) fn holds(point: &RatePoint) -> bool {
-    point.counted > 0 && point.clean == point.counted
+    point.counted > 0 && point.clean == point.counted && other_speed(point).is_none()
+}
+
+/// The speed of the radio in a round that counts, if that was not the wall's.
+pub(super) fn other_speed(point: &RatePoint) -> Option<f64> {
+    let counted = point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    counted.filter_map(|round| round.radio_speed).find(|speed| *speed != 1.0)
+}
+
+/// The same, if it leaves open what this host does in real time. A radio in real time would also have lost what a slow one
+/// lost by this host's own doing.
+pub(super) fn open_speed(point: &RatePoint) -> Option<f64> {
+    other_speed(point).filter(|speed| *speed > 1.0 || own_clean(point) == point.counted)
 }
 
 /// Rounds that count and in which nothing went wrong by this host's own doing.
@@ -91,9 +103,9 @@ pub(super) fn set_aside_share(point: &RatePoint) -> f64 {
     nodes::mean(&shares).unwrap_or_default()
 }
 
-/// Not clean, but nothing of it is surely this host's own doing.
+/// Not clean, but nothing of it is surely this host's own doing; or a radio of another speed says nothing of real time.
 fn is_open(point: &RatePoint) -> bool {
-    point.clean < point.counted && own_clean(point) == point.counted
+    open_speed(point).is_some() || (point.clean < point.counted && own_clean(point) == point.counted)
 }
 
 /// A core over what the busiest thread takes of one: how much faster before a core is full, if cost grows with the rate.
@@ -145,6 +157,20 @@ mod tests {
         assert_eq!((highest.rate_sps, highest.open_above), (Some(10e6), false), "a lower one says nothing against it");
         let none = &super::highest(&[point(Mode::Rx, 1e6, vec![lossy()])])[0];
         assert_eq!((none.rate_sps, none.first_failing_sps, none.unclean_share_upper), (None, Some(1e6), 1.0));
+    }
+
+    #[test]
+    fn what_was_clean_at_another_speed_holds_nowhere_and_is_the_highest_of_nothing() {
+        let at = |speed, of: RateRound| RateRound { radio_speed: Some(speed), ..of };
+        for speed in [0.1, 2.0] {
+            let slow = point(Mode::Rx, 25e6, vec![at(speed, round()), at(1.0, round())]);
+            assert!(!holds(&slow) && is_open(&slow), "{speed}");
+            let highest = &highest(&[point(Mode::Rx, 5e6, vec![at(1.0, round())]), slow])[0];
+            assert_eq!((highest.rate_sps, highest.open_above), (Some(5e6), true));
+        }
+        let lost = |speed| is_open(&point(Mode::Rx, 25e6, vec![at(speed, lossy())]));
+        assert_eq!([0.1, 1.0, 2.0].map(lost), [false, false, true], "too fast even for a slow radio");
+        assert!(holds(&point(Mode::Rx, 25e6, vec![round()])), "hardware does not say");
     }
 
     #[test]

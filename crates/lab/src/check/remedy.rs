@@ -1,11 +1,12 @@
-//! What mends a machine that stands still: who stopped it first, then buffers that would hold it, then a rate that they hold.
+//! Fixes for a machine that stands still: remove the cause, enlarge the buffer, or lower the rate. And one for a machine that is full.
 
 use takt_base::shown::{significant, time};
 use takt_base::words::sentence;
 use takt_host::core_stop::Cause;
 
+use super::stops::wanted_ms;
 use super::verdict::msps;
-use super::{Fix, FixKind, MARGIN, Mode, Need, RatePoint, Stops};
+use super::{Fix, FixKind, Mode, Need, RatePoint, Stops};
 
 /// The most that UHD asks of a receive buffer for an N200: a higher limit gives such a program nothing.
 const ASKED_BYTES: u64 = 50_000_000;
@@ -20,7 +21,7 @@ pub(super) fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix
         what: format!("{what} for up to {longest}."),
         how: how.into(),
         kind: FixKind::Advice,
-        gain: "A machine that is not stopped loses nothing by stops; not tried here.".into(),
+        gain: "Without stops, the stream loses nothing to them; not tried here.".into(),
         gain_sps: need.rate_sps,
     }];
     fixes.extend(larger_buffer(stops, need, point));
@@ -28,29 +29,41 @@ pub(super) fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix
     fixes
 }
 
-/// Who stopped a core, and what to do about it.
+/// The change for a host that was too busy for rounds.
+pub(super) fn of_busy_host(need: &Need) -> Fix {
+    Fix {
+        id: None,
+        what: "Others have the cores that a radio needs.".into(),
+        how: "Find them (top), end them or keep them off the cores that stream (taskset), and check again.".into(),
+        kind: FixKind::Advice,
+        gain: "takt can then measure; not tried here.".into(),
+        gain_sps: need.rate_sps,
+    }
+}
+
+/// Names the cause of a stop, and its fix.
 fn cause_words(by: Cause) -> (&'static str, &'static str) {
     match by {
         Cause::Machine => (
             "The hypervisor stopped this machine",
-            "Pin each virtual processor to a core of its own and let nothing else run there, or use a host without a \
-             hypervisor. No setting inside this machine mends it.",
+            "Below the hypervisor, pin each virtual CPU to a core of its own and run nothing else there, or use a host without \
+             a hypervisor. No setting inside this machine fixes it.",
         ),
         Cause::Interrupts => {
-            ("Interrupts had a core", "Move interrupts to cores that stream nothing (/proc/irq/N/smp_affinity_list).")
+            ("Interrupts held a core", "Move interrupts to cores that do not stream (/proc/irq/N/smp_affinity_list).")
         }
         Cause::SoftInterrupts => (
-            "Soft interrupts had a core",
-            "Let a card's receive queues be served on cores that stream nothing (/proc/irq/N/smp_affinity_list).",
+            "Soft interrupts held a core",
+            "Move the network card's receive queues to cores that do not stream (/proc/irq/N/smp_affinity_list).",
         ),
         Cause::Thread => (
-            "Another thread had a core",
-            "A program with a real-time priority does that, and so does a kernel that is not preempted (preempt=none). Give the \
-             streaming threads a higher priority than such programs have, or boot with preempt=full.",
+            "Another thread held a core",
+            "A program with real-time priority does that, and so does a kernel without preemption (preempt=none). Give the \
+             streaming threads a higher priority than such programs, or boot with preempt=full.",
         ),
         Cause::NotKnown => (
             "Something below this program stopped a core",
-            "The kernel does not say who it was: a hypervisor, or a driver that holds interrupts off. Run the check on another \
+            "The kernel does not name the cause: a hypervisor, or a driver that disables interrupts. Run the check on another \
              host, or without a hypervisor, and compare.",
         ),
     }
@@ -59,7 +72,7 @@ fn cause_words(by: Cause) -> (&'static str, &'static str) {
 /// A receive buffer that would hold the longest stop, where only that is too small.
 fn larger_buffer(stops: &Stops, need: &Need, point: &RatePoint) -> Option<Fix> {
     let holds = |of: fn(&super::RateRound) -> Option<f64>| point.rounds.iter().filter_map(of).reduce(f64::min);
-    let wanted_ms = stops.at(need)?.longest_ms * MARGIN;
+    let wanted_ms = wanted_ms(stops.at(need)?.longest_ms);
     let sends_in_time = holds(|round| round.tx_holds_ms).is_none_or(|holds_ms| holds_ms >= wanted_ms);
     let holds_ms = holds(|round| round.rx_holds_ms).filter(|holds_ms| *holds_ms < wanted_ms)?;
     let bytes = point.rounds.iter().filter_map(|round| round.receive_buffer_bytes).min()?;
@@ -69,15 +82,15 @@ fn larger_buffer(stops: &Stops, need: &Need, point: &RatePoint) -> Option<Fix> {
         what: format!("The receive buffer holds {} of the stream.", time(holds_ms * 1e-3)),
         how: format!("sysctl -w net.core.rmem_max={wanted_bytes}"),
         kind: FixKind::Consent,
-        gain: format!("It then holds {}, {MARGIN} times the longest stop; not tried here.", time(wanted_ms * 1e-3)),
+        gain: format!("It then holds {}, the longest stop with room to spare; not tried here.", time(wanted_ms * 1e-3)),
         gain_sps: need.rate_sps,
     })
 }
 
 /// The rate up to which the buffers hold the longest stop: what they hold in time grows as the rate falls.
 fn lower_rate(stops: &Stops, need: &Need) -> Option<Fix> {
-    let margin = stops.at(need)?.margin?;
-    let rate_sps = need.rate_sps * margin / MARGIN;
+    let at = stops.at(need).filter(|at| at.longest_ms > 0.0)?;
+    let rate_sps = need.rate_sps * at.holds_ms / wanted_ms(at.longest_ms);
     let what = format!("the buffers would hold the longest stop up to {} MS/s", msps(rate_sps));
     Some(Fix {
         id: None,

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 use takt_base::Stop;
 use takt_load::rate::REFERENCE;
-use takt_load::{Kind, Model};
+use takt_load::{Model, WorkloadKind};
 use takt_radio::n200::{ClockSource, Emission};
 
 use super::assemble::{AssembleError, assemble};
 use super::self_test::{self, SelfTest};
-use super::{DoctorFinding, Need, Outcome};
+use super::{CheckOutcome, DoctorFinding, Need};
 use crate::bench::{OnAirError, on_air};
 use crate::execute::{ExecuteError, Order, execute};
 use crate::experiment::{Depth, Experiment};
@@ -28,7 +28,7 @@ pub struct CheckOptions {
     pub addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own; otherwise such a radio is only received from.
     pub transmit: bool,
-    /// What that radio's clock follows while it streams; `None`: what the file says.
+    /// Reference of that radio's clock while it streams; `None`: the file's.
     pub reference: Option<ClockSource>,
     /// Rates that are needed, instead of those of the file.
     pub needs: Vec<Need>,
@@ -50,7 +50,7 @@ pub enum CheckError {
     #[error(transparent)]
     Assemble(#[from] AssembleError),
     /// Rates of unlike radios are needed.
-    #[error("a check is about one radio, and rates of an {one} and of an {other} are needed")]
+    #[error("one check measures one radio, not an {one} and an {other}")]
     TwoRadios { one: Model, other: Model },
 }
 
@@ -61,9 +61,7 @@ impl CheckError {
             CheckError::Execute(error) => error.fix(),
             CheckError::OnAir(error) => error.fix(),
             CheckError::Assemble(error) => error.fix(),
-            CheckError::TwoRadios { .. } => {
-                Some("check each by itself: once with the needs of the one, once with the other's".into())
-            }
+            CheckError::TwoRadios { .. } => Some("check each radio by itself, with its own --need".into()),
         }
     }
 }
@@ -72,7 +70,7 @@ impl CheckError {
 ///
 /// # Errors
 /// The store can't be used, or the first round can't be run.
-pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Outcome, CheckError> {
+pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<CheckOutcome, CheckError> {
     let mut more = Map::new();
     let needs = needs(options)?;
     if needs != options.experiment.needs {
@@ -81,14 +79,14 @@ pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Ou
     let mut experiment = options.experiment.clone().with_needs(needs);
     if let Some(addr) = options.addr {
         // A radio takes no datagram load: load goes only to a receiver that has agreed to it.
-        experiment.parts.retain(|part| part.kind != Kind::Udp);
+        experiment.parts.retain(|part| part.kind != WorkloadKind::Udp);
         if let Some(why) = silence(addr, &experiment, options)? {
             on_air::receive_only(&mut experiment);
             more.insert("receive_only".into(), json!(why));
         }
     }
     if let Some(reference) = options.reference {
-        for part in experiment.parts.iter_mut().filter(|part| part.kind == Kind::Rate) {
+        for part in experiment.parts.iter_mut().filter(|part| part.kind == WorkloadKind::Rate) {
             part.fixed.insert(REFERENCE.into(), json!(reference));
         }
         more.insert(REFERENCE.into(), json!(reference));
@@ -97,8 +95,8 @@ pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Ou
     Ok(assemble(&store, &run)?)
 }
 
-/// What the check is about: the rates that were named; else what the file says, or, of a radio that is there and another one, that one's
-/// usual rate.
+/// Subject of the check: the rates that were named, else those of the file. For a radio that is there and another one,
+/// it is that one's usual rate.
 fn needs(options: &CheckOptions) -> Result<Vec<Need>, CheckError> {
     let wanted = if options.needs.is_empty() { &options.experiment.needs } else { &options.needs };
     let mut models: Vec<Model> = wanted.iter().map(|need| need.model).collect();
@@ -150,8 +148,6 @@ fn silence(addr: Ipv4Addr, experiment: &Experiment, options: &CheckOptions) -> R
     if options.transmit || !experiment.points(options.depth).iter().any(on_air::sends) {
         return Ok(None);
     }
-    let why = |emission: Emission| {
-        format!("{} is no software radio of takt's own, and would transmit {emission}", emission.radio)
-    };
+    let why = |emission: Emission| format!("{} is not takt's emulator and would transmit {emission}", emission.radio);
     Ok(on_air::on_air(addr)?.map(why))
 }

@@ -11,9 +11,9 @@
 //! A stop of a core of the host side during which the radio went on is judged by the rounds in which it happened: they show
 //! whether it cost samples. At other rates, and with a radio that stood still as well, only its length tells.
 //!
-//! "Yes" needs that the longest stop, [`MARGIN`] times as long, fits into what the buffers hold. The margin is for what they
-//! hold already when the stop begins (takt's own driver lets a quarter of a receive buffer fill before it reads), and for what a
-//! look can't see of a stop.
+//! "Yes" needs that the longest stop fits into what the buffers hold, with room to spare ([`wanted_ms`]). The room is for what they
+//! hold already when the stop begins (takt's own driver reads a receive buffer once it is a quarter full, and at least every 2 ms),
+//! and for the millisecond that a look can't see of a stop.
 
 use serde::{Deserialize, Serialize};
 use takt_base::shown::{duration, significant, time};
@@ -21,11 +21,21 @@ use takt_base::words::{list, plural};
 use takt_host::call;
 use takt_host::core_stop::Cause;
 use takt_host::core_watch::{self, CoreStop, ORDINARY_QUEUE, Watched};
+use takt_stats::sum;
 
 use super::{Format, Mode, Need, RatePoint, RateRound};
 
-/// What the buffers must hold, over the longest stop.
-pub const MARGIN: f64 = 1.4;
+/// The buffers must hold the longest stop and this share of it more, but no more than [`SPARE_MS`] more.
+const SPARE_SHARE: f64 = 0.4;
+
+/// The most that the buffers must hold beside a stop, ms: 2 lie in them already, 1 of the stop was not seen.
+const SPARE_MS: f64 = 3.0;
+
+/// How much the buffers must hold for a "yes" after a longest stop, ms.
+#[must_use]
+pub fn wanted_ms(longest_ms: f64) -> f64 {
+    longest_ms + (longest_ms * SPARE_SHARE).min(SPARE_MS)
+}
 
 /// A rate of an event that was not seen for a time `t` is below this over `t`, 95 % sure: -ln 0.05.
 const NONE_SEEN: f64 = 2.996;
@@ -50,7 +60,7 @@ pub struct Stops {
     /// Why a core was not looked at, a sentence each.
     #[serde(default)] // outcomes older than this key
     pub unseen: Vec<String>,
-    /// What they mean at each rate that was measured.
+    /// Their effect at each rate that was measured.
     pub at: Vec<StopsAt>,
 }
 
@@ -62,7 +72,7 @@ pub struct StopsBy {
     pub longest_ms: f64,
 }
 
-/// What stops mean at a rate.
+/// The meaning of the stops at a rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopsAt {
     pub mode: Mode,
@@ -84,10 +94,10 @@ pub struct StopsAt {
 }
 
 impl StopsAt {
-    /// Whether the buffers hold every stop that was seen, with [`MARGIN`].
+    /// Whether the buffers hold every stop that was seen, with room to spare.
     #[must_use]
     pub fn fits(&self) -> bool {
-        self.margin.is_none_or(|margin| margin >= MARGIN)
+        self.holds_ms >= wanted_ms(self.longest_ms)
     }
 }
 
@@ -120,7 +130,7 @@ impl Stops {
         Stops { at, ..stops }
     }
 
-    /// What they mean for a need; `None` where its rate was not measured.
+    /// Finds the meaning for a need; `None` where its rate was not measured.
     #[must_use]
     pub fn at(&self, need: &Need) -> Option<&StopsAt> {
         let is = |at: &&StopsAt| {
@@ -132,7 +142,7 @@ impl Stops {
     /// Whether an answer that is due after this time could still be given in time, whenever a stop begins.
     #[must_use]
     pub fn leave_time_for(&self, delay_us: f64) -> bool {
-        self.longest_ms * MARGIN * 1e3 < delay_us
+        wanted_ms(self.longest_ms) * 1e3 < delay_us
     }
 
     /// The cause of the longest stop.
@@ -190,7 +200,7 @@ impl Holds {
             holds_ms,
             longest_ms,
             longer: over_ms.len(),
-            lost_ms: over_ms.iter().sum(),
+            lost_ms: sum(over_ms),
             margin: (longest_ms > 0.0).then(|| holds_ms / longest_ms),
         }
     }
@@ -206,7 +216,7 @@ pub(super) fn of_round(emulator: &[CoreStop], late: &[[u64; 2]], host: Option<&W
     core_watch::together(&all).iter().map(|stop| StopSeen::of(stop, radio_too(stop))).collect()
 }
 
-/// What some rounds saw beside those of the rates: answers, other engines.
+/// Stops seen by rounds about answers or other engines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
     pub(super) seconds: f64,
@@ -238,7 +248,7 @@ pub(super) fn stops(points: &[RatePoint], others: &[Looked]) -> Option<Stops> {
         Some(Holds { mode, format, rate_sps, ms }.against(seen.iter().filter(tells).map(|(_, stop)| stop)))
     };
     let at = points.iter().enumerate().filter_map(at).collect();
-    let streamed_s = watched().map(|round| round.duration_s).chain(others.iter().map(|looked| looked.seconds)).sum();
+    let streamed_s = sum(watched().map(|round| round.duration_s).chain(others.iter().map(|looked| looked.seconds)));
     let watches = rounds().filter_map(|round| round.watched.as_ref());
     let all: Vec<StopSeen> = seen.iter().map(|(_, stop)| *stop).collect();
     Some(Stops::of(&all, streamed_s, watches, at))
@@ -260,11 +270,11 @@ fn by_cause(stops: &[StopSeen]) -> Vec<StopsBy> {
 }
 
 /// The smaller of the buffers of a round's directions.
-fn holds_ms(round: &RateRound) -> Option<f64> {
+pub(super) fn holds_ms(round: &RateRound) -> Option<f64> {
     [round.rx_holds_ms, round.tx_holds_ms].into_iter().flatten().reduce(f64::min)
 }
 
-/// What was seen and what it means for the needs, a sentence each.
+/// Says which stops were seen and what they mean for the needs, a sentence each.
 pub(super) fn words(stops: &Stops, needs: &[Need]) -> Vec<String> {
     let mut words = vec![seen(stops)];
     words.extend(of_needs(stops, needs));
@@ -275,28 +285,28 @@ pub(super) fn words(stops: &Stops, needs: &[Need]) -> Vec<String> {
     words
 }
 
-/// What they mean for the needs, a sentence each.
+/// Says what the stops mean for the needs, a sentence each.
 pub(super) fn of_needs(stops: &Stops, needs: &[Need]) -> Vec<String> {
     needs.iter().filter_map(|need| stops.at(need).map(|at| need_part(stops, at, need))).collect()
 }
 
-/// Who wants to know more exactly.
+/// Names the command that looks longer.
 fn advice() -> String {
-    format!("`{} --duration 10min` looks longer", call::takt("stops"))
+    format!("to look longer, run `{} --duration 10min`", call::takt("stops"))
 }
 
 fn seen(stops: &Stops) -> String {
     let where_seen = match stops.cores.as_slice() {
         [] => "on the emulator's core".to_owned(),
-        [one] => format!("on core {one} and on the emulator's"),
+        [one] => format!("on core {one} and the emulator's core"),
         cores => {
             let cores: Vec<String> = cores.iter().map(usize::to_string).collect();
-            format!("on cores {} and on the emulator's", list(&cores))
+            format!("on cores {} and the emulator's core", list(&cores))
         }
     };
     let streamed = duration(stops.streamed_s);
     if stops.count == 0 {
-        return format!("takt saw no stop of a millisecond or more {where_seen} in {streamed} of streaming");
+        return format!("takt saw no stop of 1 ms or more {where_seen} in {streamed} of streaming");
     }
     let by: Vec<String> = stops.by.iter().map(by_words).collect();
     let (times, longest) = (plural(stops.count, "time"), time(stops.longest_ms * 1e-3));
@@ -310,26 +320,26 @@ fn by_words(by: &StopsBy) -> String {
         more => format!("{more} times"),
     };
     let longest = time(by.longest_ms * 1e-3);
-    format!("{times} {} (up to {longest})", who(by.by))
+    format!("{times} by {} (up to {longest})", who(by.by))
 }
 
-/// Who stopped a core, as a clause.
+/// Names the cause of a stop: `stopped by` it.
 #[must_use]
 pub fn who(by: Cause) -> &'static str {
     match by {
-        Cause::Machine => "the hypervisor stopped it",
-        Cause::Interrupts => "interrupts had the core",
-        Cause::SoftInterrupts => "soft interrupts had the core",
-        Cause::Thread => "another thread had the core",
-        Cause::NotKnown => "the kernel does not say who it was",
+        Cause::Machine => "the hypervisor",
+        Cause::Interrupts => "interrupts",
+        Cause::SoftInterrupts => "soft interrupts",
+        Cause::Thread => "another thread",
+        Cause::NotKnown => "an unknown cause",
     }
 }
 
 fn need_part(stops: &Stops, at: &StopsAt, need: &Need) -> String {
     let (what, holds, longest) = (need.words(), time(at.holds_ms * 1e-3), time(at.longest_ms * 1e-3));
-    // Longer ones befell the host side while this stream went on, and its rounds say what they cost.
+    // Longer stops hit only the host side while this stream went on, and its rounds show what they cost.
     let the_longest = if at.longest_ms < stops.longest_ms {
-        format!("the longest stop in which the radio stood still too ({longest})")
+        format!("the longest stop that stopped the radio too ({longest})")
     } else {
         "the longest stop".to_owned()
     };
@@ -339,12 +349,15 @@ fn need_part(stops: &Stops, at: &StopsAt, need: &Need) -> String {
         }
         (true, None) => format!("the buffers hold {holds} of {what}"),
         (false, _) if at.longer == 0 => {
-            format!("the buffers hold {holds} of {what}, less than {MARGIN} times the longest stop of {longest}")
+            let wanted = time(wanted_ms(at.longest_ms) * 1e-3);
+            format!(
+                "the buffers hold {holds} of {what}, less than {wanted}: the longest stop of {longest} with room to spare"
+            )
         }
         (false, _) => {
             let (lost, longer) = (time(at.lost_ms * 1e-3), plural(at.longer, "stop"));
             format!(
-                "a radio goes on meanwhile: the buffers hold {holds} of {what}, and {longer} would cost {lost} of samples"
+                "a real radio does not stop: the buffers hold {holds} of {what}, so {longer} would lose {lost} of samples"
             )
         }
     }
@@ -356,16 +369,20 @@ pub(super) fn how_sure(stops: &Stops, needs: &[Need]) -> String {
     let Some(holds_ms) = least.filter(|at| at.fits() && at.holds_ms > stops.longest_ms).map(|at| at.holds_ms) else {
         return String::new();
     };
-    let (longer, every) = (time(holds_ms * 1e-3), duration(stops.streamed_s / NONE_SEEN));
-    format!("no stop longer than {longer} in that time allows up to one every {every} (95 %)")
+    let (streamed, holds, every) =
+        (duration(stops.streamed_s), time(holds_ms * 1e-3), duration(stops.streamed_s / NONE_SEEN));
+    format!(
+        "no stop in {streamed} exceeded the {holds} that the buffers hold. Longer ones could still occur up to every {every} \
+         (95 % confidence)"
+    )
 }
 
-/// What an ordinary user can't see, and what nobody looked at, a sentence each.
+/// Says what an ordinary user can't see, and which cores nobody looked at, a sentence each.
 pub(super) fn blind(stops: &Stops) -> Vec<String> {
     let mut words = stops.unseen.clone();
     if !stops.real_time && !stops.cores.is_empty() {
         words.push(format!(
-            "as an ordinary user takt does not see who waits less than {} for a core: root's threads would",
+            "without real-time priority takt does not see threads that wait less than {} for a core; to see them, run it as root",
             time(ORDINARY_QUEUE.as_secs_f64())
         ));
     }
@@ -394,6 +411,13 @@ mod tests {
         stopped_by(Cause::Machine, lengths_ms)
     }
 
+    #[test] // it was -0.0
+    fn where_no_stop_is_too_long_zero_milliseconds_are_lost() {
+        let stops = stops(&[stopped(&[1.5])], &[]).unwrap();
+        let document = serde_json::to_value(&stops.at[0]).unwrap();
+        assert_eq!(document["lost_ms"].to_string(), "0.0");
+    }
+
     #[test]
     fn a_stop_that_no_buffer_outlasts_foretells_loss() {
         let stops = stops(&[stopped(&[1.5, 12.0]), stopped_by(Cause::NotKnown, &[11.0])], &[]).unwrap();
@@ -404,22 +428,23 @@ mod tests {
         assert_eq!(
             words(&stops, &[need()])[..2],
             [
-                "this machine stood still 3 times in 2 s of streaming, for up to 12 ms: 2 times the hypervisor stopped it (up \
-                 to 12 ms) and once the kernel does not say who it was (up to 11 ms)",
-                "a radio goes on meanwhile: the buffers hold 10 ms of 25 + 25 MS/s sc16, and 2 stops would cost 3 ms of \
+                "this machine stood still 3 times in 2 s of streaming, for up to 12 ms: 2 times by the hypervisor (up to \
+                 12 ms) and once by an unknown cause (up to 11 ms)",
+                "a real radio does not stop: the buffers hold 10 ms of 25 + 25 MS/s sc16, so 2 stops would lose 3 ms of \
                  samples",
             ]
         );
     }
 
     #[test]
-    fn the_margin_is_part_of_what_must_fit() {
+    fn room_to_spare_is_part_of_what_must_fit() {
+        assert_eq!([0.0, 5.0, 7.5, 20.0].map(wanted_ms), [0.0, 7.0, 10.5, 23.0]);
         let at = |lengths: &[f64]| stops(&[stopped(lengths)], &[]).unwrap().at[0].clone();
         assert_eq!([&[7.1][..], &[7.2], &[]].map(|lengths| at(lengths).fits()), [true, false, true]);
         let tight = stops(&[stopped(&[9.0])], &[]).unwrap();
         assert_eq!(
             words(&tight, &[need()])[1],
-            "the buffers hold 10 ms of 25 + 25 MS/s sc16, less than 1.4 times the longest stop of 9 ms"
+            "the buffers hold 10 ms of 25 + 25 MS/s sc16, less than 12 ms: the longest stop of 9 ms with room to spare"
         );
     }
 
@@ -429,12 +454,12 @@ mod tests {
         let none = stops(&[stopped(&[])], std::slice::from_ref(&others)).unwrap();
         assert_eq!((none.count, none.at[0].margin), (0, None));
         let said = words(&none, &[need()]);
-        assert_eq!(
-            said[0],
-            "takt saw no stop of a millisecond or more on core 0 and on the emulator's in 36 s of streaming"
-        );
+        assert_eq!(said[0], "takt saw no stop of 1 ms or more on core 0 and the emulator's core in 36 s of streaming");
         assert!(
-            said[2].starts_with("no stop longer than 10 ms in that time allows up to one every 12 s (95 %)"),
+            said[2].starts_with(
+                "no stop in 36 s exceeded the 10 ms that the buffers hold. Longer ones could still occur up to every 12 s \
+                 (95 % confidence); to look longer, run"
+            ),
             "{said:?}"
         );
         let fits = words(&stops(&[stopped(&[2.5])], &[others]).unwrap(), &[need()]);
@@ -460,7 +485,7 @@ mod tests {
         assert_eq!((stops.at[0].longest_ms, stops.at[0].fits()), (2.0, true));
         assert_eq!((stops.at[1].longest_ms, stops.at[1].fits()), (9.5, false));
         let said = words(&stops, &[need()]);
-        assert!(said[1].contains("5 times the longest stop in which the radio stood still too (2 ms)"), "{said:?}");
+        assert!(said[1].contains("5 times the longest stop that stopped the radio too (2 ms)"), "{said:?}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) fn unclean(state: RoundState) -> RateRound {
     RateRound { state, clean: false, own_clean: false, ..round() }
 }
 
-/// What the check asks of a host.
+/// The check's need.
 pub(super) fn need() -> Need {
     Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
 }

@@ -6,10 +6,10 @@ use takt_load::Model;
 
 use super::fixes::fixes;
 use super::limit::{limit, mode_words};
-use super::rates::{highest, holds, own_clean, set_aside_share};
+use super::rates::{highest, holds, open_speed, own_clean, set_aside_share};
 use super::{
-    Answer, DoctorFinding, Fix, Format, Ground, HighestClean, Limit, Mode, Need, NeedVerdict, RatePoint, RateRound,
-    RoundState, RoundsSummary, Stops, Verdict, remedy,
+    CheckAnswer, DoctorFinding, Fix, Format, Ground, HighestClean, Limit, Mode, Need, NeedVerdict, RatePoint,
+    RateRound, RoundState, RoundsSummary, Stops, Verdict, remedy,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Evidence<'a> {
     pub stops: Option<&'a Stops>,
     /// Why this host was too busy for the check, if it was.
     pub busy: Option<&'a str>,
-    /// Where the rounds of the whole run went.
+    /// Summary of the whole run's rounds.
     pub rounds: RoundsSummary,
 }
 
@@ -46,38 +46,38 @@ pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
         limits,
         needs,
         waveform: None,
-        says: Vec::new(),
+        summary: Vec::new(),
         also: Vec::new(),
-        does_not_say: Vec::new(),
+        caveats: Vec::new(),
     }
 }
 
 /// One need that fails decides; else one that is unknown does. Without a need nothing was asked, and nothing is known.
-fn overall(needs: &[NeedVerdict]) -> Answer {
+fn overall(needs: &[NeedVerdict]) -> CheckAnswer {
     let any = |answer| needs.iter().any(|need| need.answer == answer);
-    match (any(Answer::Fails), any(Answer::Unknown) || needs.is_empty()) {
-        (true, _) => Answer::Fails,
-        (false, true) => Answer::Unknown,
-        (false, false) => Answer::Holds,
+    match (any(CheckAnswer::Fails), any(CheckAnswer::Unknown) || needs.is_empty()) {
+        (true, _) => CheckAnswer::Fails,
+        (false, true) => CheckAnswer::Unknown,
+        (false, false) => CheckAnswer::Holds,
     }
 }
 
-/// The rounds of the needed rate decide. Where they show no loss, three things still can: rounds of a stream that is part of the
-/// needed one, a stop of this machine that no buffer holds, and a host that was too busy for rounds.
+/// The rounds of the needed rate decide. If they show no loss, three things still can. They are rounds of a stream that
+/// is part of the needed one, a stop of this machine that no buffer holds, and a host too busy for rounds.
 fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     let by_rounds = by_rounds(need, evidence);
-    if by_rounds.answer == Answer::Fails {
+    if by_rounds.answer == CheckAnswer::Fails {
         return by_rounds;
     }
     let part = spoilt_part(need, evidence);
     let busy = evidence.busy.filter(|_| by_rounds.counted == 0);
     let (answer, decided_by, why) = if let Some(why) = busy {
-        (Answer::Fails, Ground::BusyHost, why.to_owned())
-    } else if let Some((Answer::Fails, why)) = part {
-        (Answer::Fails, Ground::PartOfStream, why)
+        (CheckAnswer::Fails, Ground::BusyHost, why.to_owned())
+    } else if let Some((CheckAnswer::Fails, why)) = part {
+        (CheckAnswer::Fails, Ground::PartOfStream, why)
     } else if let Some(why) = stopped(need, evidence) {
-        (Answer::Fails, Ground::Stops, why)
-    } else if let Some((answer, why)) = part.filter(|_| by_rounds.answer == Answer::Holds) {
+        (CheckAnswer::Fails, Ground::Stops, why)
+    } else if let Some((answer, why)) = part.filter(|_| by_rounds.answer == CheckAnswer::Holds) {
         (answer, Ground::PartOfStream, why)
     } else {
         return by_rounds;
@@ -97,14 +97,14 @@ fn by_rounds(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     };
     let Some(point) = evidence.points.iter().find(|point| is_of(need, point)) else {
         let why = match evidence.receive_only.filter(|_| need.mode != Mode::Rx) {
-            Some(why) => format!("transmitting was not measured: {why}; --transmit measures it"),
+            Some(why) => format!("takt did not measure transmitting: {why}; to measure it, give --transmit"),
             None => "this rate was not measured".into(),
         };
-        return need_verdict(Answer::Unknown, why);
+        return need_verdict(CheckAnswer::Unknown, why);
     };
     let (answer, why) = answer(point, evidence);
     let lost = [point.rx_lost_share, point.tx_lost_share].into_iter().flatten();
-    let lost_share = lost.max_by(|a, b| a.point().total_cmp(&b.point())).filter(|_| answer == Answer::Fails);
+    let lost_share = lost.max_by(|a, b| a.point().total_cmp(&b.point())).filter(|_| answer == CheckAnswer::Fails);
     NeedVerdict { counted: point.counted, clean: point.clean, lost_share, ..need_verdict(answer, why) }
 }
 
@@ -118,20 +118,21 @@ fn is_part_of(point: &RatePoint, need: &Need) -> bool {
     direction && point.format == need.format && point.rate_sps <= need.rate_sps * (1.0 + 1e-6) && !is_of(need, point)
 }
 
-/// What is known of a part of a needed stream that was not clean, the lowest that surely fails first. Who can't do the part can't
-/// do the whole: its clean rounds were luck.
-fn spoilt_part(need: &Need, evidence: &Evidence<'_>) -> Option<(Answer, String)> {
+/// Judges the part of a needed stream that was not clean: the lowest that surely fails, else the lowest that is open. A host that
+/// can't do the part can't do the whole: its clean rounds were luck.
+fn spoilt_part(need: &Need, evidence: &Evidence<'_>) -> Option<(CheckAnswer, String)> {
     let spoilt = |point: &&RatePoint| is_part_of(point, need) && own_clean(point) < point.counted;
     let mut parts: Vec<&RatePoint> = evidence.points.iter().filter(spoilt).collect();
     parts.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
     let known = parts.into_iter().map(|point| {
         let (answer, why) = answer(point, evidence);
-        (answer, format!("{} at {} MS/s does not hold: {why}", mode_words(point.mode), msps(point.rate_sps)))
+        let known = if answer == CheckAnswer::Fails { "fails" } else { "is not known" };
+        (answer, format!("{} at {} MS/s {known}: {why}", mode_words(point.mode), msps(point.rate_sps)))
     });
-    known.min_by_key(|(answer, _)| *answer != Answer::Fails)
+    known.min_by_key(|(answer, _)| *answer != CheckAnswer::Fails)
 }
 
-/// What a radio that goes on would have lost while this machine stood still.
+/// Says why a radio that goes on would have lost samples while this machine stood still, if it would have.
 fn stopped(need: &Need, evidence: &Evidence<'_>) -> Option<String> {
     let stops = evidence.stops?;
     let at = stops.at(need).filter(|at| !at.fits())?;
@@ -139,8 +140,11 @@ fn stopped(need: &Need, evidence: &Evidence<'_>) -> Option<String> {
     Some(format!("this machine stood still for {}; the buffers hold {holds}", stops.how_long(at.longest_ms)))
 }
 
-/// What mends the stops that decided.
+/// Remedies for the stops that decided.
 fn remedies(needs: &[NeedVerdict], evidence: &Evidence<'_>) -> Vec<Fix> {
+    if let Some(busy) = needs.iter().find(|need| need.decided_by == Ground::BusyHost) {
+        return vec![remedy::of_busy_host(&busy.need)];
+    }
     let Some(stops) = evidence.stops else { return Vec::new() };
     let deciding = needs.iter().filter(|need| need.decided_by == Ground::Stops).map(|need| &need.need);
     let held = deciding.filter_map(|need| Some((need, stops.at(need)?.holds_ms)));
@@ -149,55 +153,55 @@ fn remedies(needs: &[NeedVerdict], evidence: &Evidence<'_>) -> Vec<Fix> {
     point.map(|point| remedy::of_stops(stops, need, point)).unwrap_or_default()
 }
 
-/// The answer for one rate. Nothing is known if most of it is set aside, or the radio's clock was not locked.
+/// The answer for one rate. Nothing is known if most of it is excluded, or the radio's clock was not locked.
 ///
 /// A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
 /// of those planned count, the run was not interrupted before the rest, and they are clean on both accounts: where only
 /// what may be the radio's doing went wrong, the two accounts differ, and nothing is known.
-fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
+fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (CheckAnswer, String) {
     let (counted, clean, planned) = (point.counted, point.clean, evidence.planned);
     let own_clean = own_clean(point);
     if let Some(why) = unknowable(point).filter(|_| counted > 0) {
-        return (Answer::Unknown, why);
+        return (CheckAnswer::Unknown, why);
     }
     if counted > own_clean && evidence.shared_core && !needs_more_than_a_core(point) {
-        let why = "the emulator comes first on the core that it shares with the host side; on a second machine, with \
-                   --addr, it would take nothing from this host";
-        return (Answer::Unknown, format!("{} of {} not clean, but {why}", counted - own_clean, rounds(counted)));
+        let why = "the emulator has priority on the core that it shares with the host side; to tell, run the emulator on \
+                   a second machine and give --addr";
+        return (CheckAnswer::Unknown, format!("{} of {} not clean, but {why}", counted - own_clean, rounds(counted)));
     }
     if counted > own_clean {
         let evidence = limit(point).map_or(String::new(), |limit| format!(": {}", limit.evidence));
-        return (Answer::Fails, format!("{} of {} not clean{evidence}", counted - own_clean, rounds(counted)));
+        return (CheckAnswer::Fails, format!("{} of {} not clean{evidence}", counted - own_clean, rounds(counted)));
     }
     if counted > clean && counted * 2 >= planned {
         let why = "samples were lost, but only while the emulator itself was late";
-        return (Answer::Unknown, format!("{} of {} not clean: {why}", counted - clean, rounds(counted)));
+        return (CheckAnswer::Unknown, format!("{} of {} not clean: {why}", counted - clean, rounds(counted)));
     }
     if holds(point) && counted < planned && evidence.interrupted {
         let so_far = format!("clean in {} so far, of {planned} planned", all_rounds(counted));
-        return (Answer::Unknown, format!("{so_far}; the run was interrupted"));
+        return (CheckAnswer::Unknown, format!("{so_far}; the run was interrupted"));
     }
     if holds(point) && counted * 2 >= planned {
-        return (Answer::Holds, format!("clean in {}", all_rounds(counted)));
+        return (CheckAnswer::Holds, format!("clean in {}", all_rounds(counted)));
     }
     if let Some(skipped) = &point.skipped {
-        return (Answer::Fails, format!("not run, since {skipped}"));
+        return (CheckAnswer::Fails, format!("not run, because {skipped}"));
     }
     let with = |state| point.rounds.iter().filter(|round| round.state == state).count();
     let causes = [
-        (with(RoundState::EmulatorLate), "the emulator was late itself in"),
+        (with(RoundState::EmulatorLate), "the emulator itself was late in"),
         (with(RoundState::Disturbed), "other load disturbed"),
-        (with(RoundState::Failed), "the workload could not be run in"),
+        (with(RoundState::Failed), "takt could not run the workload in"),
         (with(RoundState::HostBusy), "this host was too busy for"),
     ];
     let causes = causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", rounds(*n)));
     let causes: Vec<String> = causes.collect();
     let causes = if causes.is_empty() { "no round was run".into() } else { causes.join(", ") };
     let count = if counted == 1 { "counts" } else { "count" };
-    (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {causes}", rounds(planned)))
+    (CheckAnswer::Unknown, format!("{counted} of {} {count}, too few to tell: {causes}", rounds(planned)))
 }
 
-/// Share of what was streamed at a rate that a verdict may set aside: not more than it counts.
+/// Share of what was streamed at a rate that a verdict may exclude: not more than it counts.
 const SET_ASIDE_MAX: f64 = 0.5;
 
 /// Why rounds say nothing of a host, however they ended.
@@ -205,13 +209,20 @@ fn unknowable(point: &RatePoint) -> Option<String> {
     let set_aside = set_aside_share(point);
     if set_aside > SET_ASIDE_MAX {
         let most = percent(SET_ASIDE_MAX);
-        return Some(format!("{} of its streaming is set aside, more than {most}", percent(set_aside)));
+        return Some(format!("{} of its streaming time is excluded, more than {most}", percent(set_aside)));
     }
     let counted = point.rounds.iter().filter(|round| round.state == RoundState::Valid);
     let unlocked = counted.filter(|round| round.reference_locked == Some(false)).count();
-    (unlocked > 0).then(|| {
-        let of = rounds(point.counted);
-        format!("the radio's clock did not follow its reference in {unlocked} of {of}, so its rate is not known")
+    let of = rounds(point.counted);
+    if unlocked > 0 {
+        let locked = "the radio's clock was not locked to its reference in";
+        return Some(format!("{locked} {unlocked} of {of}, so its rate is not known"));
+    }
+    open_speed(point).map(|speed| {
+        format!(
+            "{} of {of} clean, but at {speed} of real time, which does not show what holds in real time",
+            point.clean
+        )
     })
 }
 
@@ -281,20 +292,21 @@ fn far_words(one: &HighestClean, model: Model) -> String {
     };
     let next = match (one.first_failing_sps, one.open_above) {
         (Some(failing), false) => format!(", not at {}", msps(failing)),
-        (Some(failing), true) => format!(", not at {}; between them none could be judged", msps(failing)),
-        (None, true) => "; what lies above could not be judged".into(),
-        (None, false) if is_fastest(model, one.format, rate) => format!(", as fast as an {model} goes"),
+        (Some(failing), true) => format!(", not at {}; takt could judge no rate between them", msps(failing)),
+        (None, true) => "; takt could not judge higher rates".into(),
+        (None, false) if is_fastest(model, one.format, rate) => format!(", the highest rate of an {model}"),
         (None, false) => ", the highest rate measured".into(),
     };
     let (rounds, sure) = (all_rounds(one.counted), percent(one.unclean_share_upper));
-    format!("clean up to {} MS/s{next} (clean in {rounds}; 95 % sure: at most {sure} of rounds are not)", msps(rate))
+    let sure = format!("with 95 % confidence, at most {sure} of rounds are not clean");
+    format!("clean up to {} MS/s{next} (clean in {rounds}; {sure})", msps(rate))
 }
 
 fn is_fastest(model: Model, format: Format, rate_sps: f64) -> bool {
     model.fastest_sps(format).is_some_and(|fastest| rate_sps >= fastest * (1.0 - 1e-6))
 }
 
-/// Where it ends and why, a sentence each.
+/// The limit and its reason, a sentence each.
 pub(super) fn limit_words(verdict: &Verdict) -> Vec<String> {
     let sentence = |limit: &Limit| {
         let what = format!("{} {} at {} MS/s", mode_words(limit.mode), limit.format.name(), msps(limit.rate_sps));
@@ -305,7 +317,8 @@ pub(super) fn limit_words(verdict: &Verdict) -> Vec<String> {
 
 /// The share of rounds that may be unclean in truth, for the needs that hold.
 pub(super) fn confidence_words(verdict: &Verdict) -> Option<String> {
-    let weakest = verdict.needs.iter().filter(|need| need.answer == Answer::Holds).map(|need| need.counted).min()?;
+    let weakest =
+        verdict.needs.iter().filter(|need| need.answer == CheckAnswer::Holds).map(|need| need.counted).min()?;
     let bound = takt_stats::clean_rounds(weakest, 0, super::rates::LEVEL)?;
     let enough = takt_stats::rounds_to_show(0.05, super::rates::LEVEL)?;
     Some(format!("{bound}; {enough} clean rounds bring that to {}", percent(0.05)))
@@ -333,13 +346,13 @@ mod tests {
     /// The whole table of answers: rounds of the needed rate, what is answered, and why.
     #[test]
     fn rounds_decide_the_answer() {
-        use Answer::{Fails, Holds, Unknown};
+        use CheckAnswer::{Fails, Holds, Unknown};
         let late = || unclean(RoundState::EmulatorLate);
         let unlocked = || RateRound { reference_locked: Some(false), ..round() };
         let disturbed = || RateRound { state: RoundState::Disturbed, ..round() };
-        let lost = "not clean: the receiving socket dropped 36 datagrams, its buffer being full";
+        let lost = "not clean: the receiving socket dropped 36 datagrams because its buffer was full";
         let few = "of 4 rounds count, too few to tell";
-        let table: [(Vec<RateRound>, Answer, String); 14] = [
+        let table: [(Vec<RateRound>, CheckAnswer, String); 14] = [
             (vec![round(), round(), round(), round()], Holds, "clean in all 4 rounds that count".into()),
             (vec![round(), lossy(), round()], Fails, format!("1 of 3 rounds {lost}")),
             (vec![round(), round(), late(), late()], Holds, "clean in both rounds that count".into()),
@@ -352,37 +365,57 @@ mod tests {
             (
                 vec![round(), late()],
                 Unknown,
-                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 1 round".into(),
+                "1 of 4 rounds counts, too few to tell: the emulator itself was late in 1 round".into(),
             ),
             (
                 vec![lossy(), late(), late(), late()],
                 Unknown,
-                "75 % of its streaming is set aside, more than 50 %".into(),
+                "75 % of its streaming time is excluded, more than 50 %".into(),
             ),
             (vec![lossy(), late()], Fails, format!("1 of 1 round {lost}")),
             (
                 vec![RateRound { excluded_share: 0.7, ..round() }; 4],
                 Unknown,
-                "70 % of its streaming is set aside, more than 50 %".into(),
+                "70 % of its streaming time is excluded, more than 50 %".into(),
             ),
             (
                 vec![round(), round(), unlocked(), lossy()],
                 Unknown,
-                "the radio's clock did not follow its reference in 1 of 4 rounds, so its rate is not known".into(),
+                "the radio's clock was not locked to its reference in 1 of 4 rounds, so its rate is not known".into(),
             ),
             (
                 vec![late(), disturbed()],
                 Unknown,
-                format!("0 {few}: the emulator was late itself in 1 round, other load disturbed 1 round"),
+                format!("0 {few}: the emulator itself was late in 1 round, other load disturbed 1 round"),
             ),
             (vec![disturbed()], Unknown, format!("0 {few}: other load disturbed 1 round")),
-            (vec![unclean(RoundState::Failed)], Unknown, format!("0 {few}: the workload could not be run in 1 round")),
+            (
+                vec![unclean(RoundState::Failed)],
+                Unknown,
+                format!("0 {few}: takt could not run the workload in 1 round"),
+            ),
             (vec![], Unknown, format!("0 {few}: no round was run")),
         ];
         for (rounds, answer, why) in table {
             let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, rounds)]);
             assert_eq!((verdict.answer, &verdict.needs[0].why), (answer, &why));
         }
+    }
+
+    #[test]
+    fn a_rate_at_another_speed_is_never_called_held() {
+        let at = |speed, of: RateRound| RateRound { radio_speed: Some(speed), ..of };
+        for speed in [0.1, 2.0] {
+            let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, vec![at(speed, round()); 4])]);
+            assert_eq!(verdict.answer, CheckAnswer::Unknown);
+            let why = format!(
+                "4 of 4 rounds clean, but at {speed} of real time, which does not show what holds in real time"
+            );
+            assert_eq!(verdict.needs[0].why, why);
+            assert_eq!(verdict.highest[0].rate_sps, None);
+        }
+        let lost = |speed| judge(&[need()], &[point(Mode::Duplex, 25e6, vec![at(speed, lossy()); 4])]).answer;
+        assert_eq!([lost(0.1), lost(2.0)], [CheckAnswer::Fails, CheckAnswer::Unknown]);
     }
 
     /// On a core that host side and emulator share, what went wrong may be the emulator's doing, unless the host side alone
@@ -395,9 +428,9 @@ mod tests {
             let evidence = Evidence { points, planned: 2, shared_core: true, ..Evidence::default() };
             super::judge(&[need()], &evidence).answer
         };
-        assert_eq!(judged(0.5, vec![round(), round()]), Answer::Holds, "what is clean is clean");
-        assert_eq!(judged(0.5, vec![round(), lossy()]), Answer::Unknown);
-        assert_eq!(judged(0.9, vec![lossy(), lossy()]), Answer::Fails, "0.9 of a core for 80 % of the stream");
+        assert_eq!(judged(0.5, vec![round(), round()]), CheckAnswer::Holds, "what is clean is clean");
+        assert_eq!(judged(0.5, vec![round(), lossy()]), CheckAnswer::Unknown);
+        assert_eq!(judged(0.9, vec![lossy(), lossy()]), CheckAnswer::Fails, "0.9 of a core for 80 % of the stream");
     }
 
     #[test]
@@ -407,23 +440,23 @@ mod tests {
             super::judge(&[need()], &Evidence { points, planned: 4, interrupted: true, ..Evidence::default() })
         };
         let clean = judged(vec![round(), round(), round()]);
-        assert_eq!(clean.answer, Answer::Unknown);
+        assert_eq!(clean.answer, CheckAnswer::Unknown);
         let why = "clean in all 3 rounds that count so far, of 4 planned; the run was interrupted";
         assert_eq!(clean.needs[0].why, why);
-        assert_eq!(judged(vec![round(), lossy()]).answer, Answer::Fails);
+        assert_eq!(judged(vec![round(), lossy()]).answer, CheckAnswer::Fails);
         let all = judged(vec![round(), round(), round(), round()]);
-        assert_eq!(all.answer, Answer::Holds, "what was interrupted was something else");
+        assert_eq!(all.answer, CheckAnswer::Holds, "what was interrupted was something else");
     }
 
     #[test]
     fn a_rate_skipped_as_hopeless_fails_with_the_reason() {
         let skipped = RatePoint {
-            skipped: Some("rate_sps below it lost 20.0 % at 5M and 60.0 % at 10M".into()),
+            skipped: Some("lower rate_sps lost 20.0 % at 5M and 60.0 % at 10M".into()),
             ..point(Mode::Duplex, 25e6, vec![])
         };
         let verdict = judge(&[need()], &[skipped]);
-        assert_eq!(verdict.answer, Answer::Fails);
-        assert!(verdict.needs[0].why.starts_with("not run, since rate_sps below it lost"));
+        assert_eq!(verdict.answer, CheckAnswer::Fails);
+        assert!(verdict.needs[0].why.starts_with("not run, because lower rate_sps lost"));
     }
 
     #[test]
@@ -431,11 +464,11 @@ mod tests {
         let points = &[point(Mode::Rx, 25e6, vec![round(); 4])];
         let silent = Evidence { points, planned: 4, receive_only: Some("it is not ours"), ..Evidence::default() };
         let duplex = super::judge(&[need()], &silent);
-        assert_eq!(duplex.answer, Answer::Unknown);
-        let why = "transmitting was not measured: it is not ours; --transmit measures it";
+        assert_eq!(duplex.answer, CheckAnswer::Unknown);
+        let why = "takt did not measure transmitting: it is not ours; to measure it, give --transmit";
         assert_eq!(duplex.needs[0].why, why);
         let receive = Need { mode: Mode::Rx, ..need() };
-        assert_eq!(super::judge(&[receive], &silent).answer, Answer::Holds, "what was received is known");
+        assert_eq!(super::judge(&[receive], &silent).answer, CheckAnswer::Holds, "what was received is known");
     }
 
     #[test]
@@ -443,16 +476,16 @@ mod tests {
         let elsewhere = point(Mode::Rx, 25e6, vec![lossy()]);
         let transmit = Need { mode: Mode::Tx, ..need() };
         let known = judge(std::slice::from_ref(&transmit), std::slice::from_ref(&elsewhere));
-        assert_eq!((known.answer, known.needs[0].why.as_str()), (Answer::Unknown, "this rate was not measured"));
+        assert_eq!((known.answer, known.needs[0].why.as_str()), (CheckAnswer::Unknown, "this rate was not measured"));
         let verdict = judge(&[transmit, Need { mode: Mode::Rx, ..need() }], &[elsewhere]);
-        assert_eq!(verdict.answer, Answer::Fails);
+        assert_eq!(verdict.answer, CheckAnswer::Fails);
         assert!(verdict.needs[1].lost_share.is_none(), "one round has no interval");
     }
 
     #[test]
     fn nothing_asked_is_nothing_known() {
-        assert_eq!(judge(&[], &[point(Mode::Duplex, 25e6, vec![round(); 4])]).answer, Answer::Unknown);
-        assert_eq!(judge(&[], &[]).answer, Answer::Unknown);
+        assert_eq!(judge(&[], &[point(Mode::Duplex, 25e6, vec![round(); 4])]).answer, CheckAnswer::Unknown);
+        assert_eq!(judge(&[], &[]).answer, CheckAnswer::Unknown);
     }
 
     /// One lucky stream does not outweigh a part of it that fails.
@@ -463,13 +496,13 @@ mod tests {
             let verdict = judge(&[need()], &[clean(), part]);
             (verdict.answer, verdict.needs[0].decided_by, verdict.needs[0].why.clone())
         };
-        let part = (Answer::Fails, Ground::PartOfStream);
+        let part = (CheckAnswer::Fails, Ground::PartOfStream);
         let (answer, ground, why) = judged(point(Mode::Tx, 12.5e6, vec![round(), lossy()]));
         assert_eq!((answer, ground), part);
-        assert!(why.starts_with("transmit at 12.5 MS/s does not hold: 1 of 2 rounds not clean: "), "{why}");
+        assert!(why.starts_with("transmit at 12.5 MS/s fails: 1 of 2 rounds not clean: "), "{why}");
         let (answer, ground, _) = judged(point(Mode::Duplex, 5e6, vec![lossy()]));
         assert_eq!((answer, ground), part);
-        let holds = (Answer::Holds, Ground::Rounds);
+        let holds = (CheckAnswer::Holds, Ground::Rounds);
         for other in
             [point(Mode::Duplex, 50e6, vec![lossy()]), point(Mode::Rx, 5e6, vec![unclean(RoundState::EmulatorLate)])]
         {
@@ -477,12 +510,12 @@ mod tests {
             assert_eq!((answer, ground), holds, "{why}");
         }
         let eight_bits = rates::point(Mode::Rx, Format::Sc8, 5e6, vec![lossy()], None);
-        assert_eq!(judged(eight_bits).0, Answer::Holds, "another format is another stream");
+        assert_eq!(judged(eight_bits).0, CheckAnswer::Holds, "another format is another stream");
         let hidden = RateRound { excluded_share: 0.7, ..lossy() };
-        assert_eq!(judged(point(Mode::Rx, 5e6, vec![hidden])).0, Answer::Unknown, "most of the part is set aside");
+        assert_eq!(judged(point(Mode::Rx, 5e6, vec![hidden])).0, CheckAnswer::Unknown, "most of the part is excluded");
         let receive = Need { mode: Mode::Rx, ..need() };
         let points = [point(Mode::Rx, 25e6, vec![round(); 4]), point(Mode::Tx, 5e6, vec![lossy()])];
-        assert_eq!(judge(&[receive], &points).answer, Answer::Holds, "who only receives does not transmit");
+        assert_eq!(judge(&[receive], &points).answer, CheckAnswer::Holds, "who only receives does not transmit");
     }
 
     #[test]
@@ -495,9 +528,9 @@ mod tests {
             let evidence = Evidence { points: &points, planned: 4, stops: stops.as_ref(), ..Evidence::default() };
             super::judge(&[need()], &evidence)
         };
-        assert_eq!(judged(6.0).answer, Answer::Holds);
+        assert_eq!(judged(6.0).answer, CheckAnswer::Holds);
         let verdict = judged(43.0);
-        assert_eq!((verdict.answer, verdict.needs[0].decided_by), (Answer::Fails, Ground::Stops));
+        assert_eq!((verdict.answer, verdict.needs[0].decided_by), (CheckAnswer::Fails, Ground::Stops));
         assert_eq!(
             verdict.needs[0].why,
             "this machine stood still for up to 43 ms, 4 times in 4 s; the buffers hold 10 ms"
@@ -511,10 +544,11 @@ mod tests {
             let points = [point(Mode::Duplex, 25e6, rounds)];
             let evidence = Evidence { points: &points, planned: 4, busy: Some("it is full"), ..Evidence::default() };
             let verdict = super::judge(&[need()], &evidence);
-            (verdict.answer, verdict.needs[0].decided_by, verdict.needs[0].why.clone())
+            let advised = verdict.fixes.first().is_some_and(|fix| fix.how.contains("top"));
+            (verdict.answer, verdict.needs[0].decided_by, verdict.needs[0].why.clone(), advised)
         };
-        assert_eq!(busy(Vec::new()), (Answer::Fails, Ground::BusyHost, "it is full".into()));
-        assert_eq!(busy(vec![round(); 4]).0, Answer::Holds, "rounds that count say more");
+        assert_eq!(busy(Vec::new()), (CheckAnswer::Fails, Ground::BusyHost, "it is full".into(), true));
+        assert_eq!(busy(vec![round(); 4]).0, CheckAnswer::Holds, "rounds that count say more");
     }
 
     #[test]
@@ -531,13 +565,13 @@ mod tests {
         assert_eq!(
             highest_words(&verdict),
             [
-                "transmit sc16: clean up to 25 MS/s, as fast as an N200 goes (clean in the one round that counts; \
-                 95 % sure: at most 95 % of rounds are not)",
-                "full duplex sc16: clean up to 10 MS/s, not at 20 (clean in the one round that counts; 95 % sure: at \
-                 most 95 % of rounds are not)",
+                "transmit sc16: clean up to 25 MS/s, the highest rate of an N200 (clean in the one round that counts; \
+                 with 95 % confidence, at most 95 % of rounds are not clean)",
+                "full duplex sc16: clean up to 10 MS/s, not at 20 (clean in the one round that counts; with 95 % \
+                 confidence, at most 95 % of rounds are not clean)",
             ]
         );
-        let said = "full duplex sc16 at 20 MS/s: the receiving socket dropped 36 datagrams, its buffer being full";
+        let said = "full duplex sc16 at 20 MS/s: the receiving socket dropped 36 datagrams because its buffer was full";
         assert_eq!(limit_words(&verdict), [said]);
     }
 
@@ -547,8 +581,9 @@ mod tests {
         let points = [point(Mode::Rx, 25e6, busy(0.08)), point(Mode::Tx, 25e6, busy(0.21))];
         assert_eq!(
             highest_words(&judge(&[need()], &points)),
-            ["receive and transmit sc16: clean up to 25 MS/s, as fast as an N200 goes (clean in both rounds that \
-                 count; 95 % sure: at most 78 % of rounds are not); the busiest thread then takes 8 % and 21 % of a core"]
+            ["receive and transmit sc16: clean up to 25 MS/s, the highest rate of an N200 (clean in both rounds that \
+                 count; with 95 % confidence, at most 78 % of rounds are not clean); the busiest thread then takes 8 % and \
+                 21 % of a core"]
         );
     }
 

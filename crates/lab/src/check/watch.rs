@@ -15,7 +15,7 @@ use takt_radio::RxOptions;
 use takt_wire::n200::TX_BUFFER_BYTES;
 
 use super::stops::{Holds, StopSeen, StopsAt};
-use super::{Answer, Mode, Model, Need, Stops, stops};
+use super::{CheckAnswer, Mode, Model, Need, Stops, stops};
 
 /// Version of the outcome's document.
 pub const SCHEMA: &str = "takt.stops/1";
@@ -37,18 +37,18 @@ pub struct WatchOptions {
 #[non_exhaustive]
 pub enum WatchError {
     /// No core could be looked at; why, of each.
-    #[error("no core can be looked at: {}", .0.join("; "))]
+    #[error("takt can't watch any core: {}", .0.join("; "))]
     Nothing(Vec<String>),
     #[error("asking for a receive buffer")]
     Buffer(#[from] EngineError),
 }
 
-/// What was seen, and what it would cost a radio.
+/// The stops that were seen, and their cost for a radio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchOutcome {
     pub schema: String,
     /// Over all streams: `holds`, or `fails`.
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     /// Whether it lasted as long as was asked for.
     pub complete: bool,
     pub needs: Vec<WatchedNeed>,
@@ -56,14 +56,16 @@ pub struct WatchOutcome {
     /// The longest stops, in the order in which they came.
     pub longest: Vec<ListedStop>,
     /// A sentence each.
-    pub says: Vec<String>,
-    pub does_not_say: Vec<String>,
+    #[serde(rename = "says")]
+    pub summary: Vec<String>,
+    #[serde(rename = "does_not_say")]
+    pub caveats: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchedNeed {
     pub need: Need,
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     /// How much of the stream the smaller of its buffers holds, ms.
     pub holds_ms: f64,
     /// Stops that were longer.
@@ -102,7 +104,7 @@ pub fn watch(
         return Err(WatchError::Nothing(watched.unseen));
     }
     let seen = core_watch::together(&watched.stops);
-    // No radio is there, and would go on.
+    // No radio is there, and one would not stop.
     let all: Vec<StopSeen> = seen.iter().map(|stop| StopSeen::of(stop, true)).collect();
     let at = options.needs.iter().map(|need| Holds::of(need, holds_ms(need, granted_bytes)).against(all.iter()));
     let stops = Stops::of(&all, watched.looked_ns as f64 / 1e9, [&watched], at.collect());
@@ -112,23 +114,24 @@ pub fn watch(
 fn outcome(options: &WatchOptions, stops: Stops, longest: Vec<ListedStop>, complete: bool) -> WatchOutcome {
     let watched = |(need, at): (&Need, &StopsAt)| WatchedNeed {
         need: need.clone(),
-        answer: if at.fits() { Answer::Holds } else { Answer::Fails },
+        answer: if at.fits() { CheckAnswer::Holds } else { CheckAnswer::Fails },
         holds_ms: at.holds_ms,
         longer: at.longer,
     };
     let needs: Vec<WatchedNeed> =
         options.needs.iter().filter_map(|need| Some((need, stops.at(need)?))).map(watched).collect();
-    let fails = needs.iter().any(|need| need.answer == Answer::Fails);
+    let fails = needs.iter().any(|need| need.answer == CheckAnswer::Fails);
     let answer = match (fails, needs.is_empty()) {
-        (true, _) => Answer::Fails,
-        (false, true) => Answer::Unknown,
-        (false, false) => Answer::Holds,
+        (true, _) => CheckAnswer::Fails,
+        (false, true) => CheckAnswer::Unknown,
+        (false, false) => CheckAnswer::Holds,
     };
     let sure = stops::how_sure(&stops, &options.needs);
-    let says = stops::of_needs(&stops, &options.needs).into_iter().chain(Some(sure).filter(|sure| !sure.is_empty()));
-    let does_not_say = stops::blind(&stops).iter().map(|words| sentence(words)).collect();
-    let says = says.map(|words| sentence(&words)).collect();
-    WatchOutcome { schema: SCHEMA.into(), answer, complete, needs, stops, longest, says, does_not_say }
+    let sure = (!sure.is_empty()).then(|| format!("{sure}: watch longer to see them"));
+    let summary = stops::of_needs(&stops, &options.needs).into_iter().chain(sure);
+    let caveats = stops::blind(&stops).iter().map(|words| sentence(words)).collect();
+    let summary = summary.map(|words| sentence(&words)).collect();
+    WatchOutcome { schema: SCHEMA.into(), answer, complete, needs, stops, longest, summary, caveats }
 }
 
 /// The longest stops, in the order in which they came.
@@ -144,15 +147,15 @@ fn listed(mut seen: Vec<CoreStop>, begun_ns: u64) -> Vec<ListedStop> {
     seen.iter().map(listed).collect()
 }
 
-/// What the kernel grants an ordinary program that asks for what UHD asks for.
+/// The receive buffer that the kernel grants an ordinary program that asks for as much as UHD.
 fn granted_bytes() -> Result<usize, EngineError> {
     let any = PortSpec { bind: std::net::SocketAddr::from(([127, 0, 0, 1], 0)), peer: None };
     let config = Config { recv_buffer_bytes: RxOptions::USUAL_BUFFER_BYTES, ..Config::new(vec![any]) };
     Ok(takt_packet::open(EngineKind::Socket, &config)?.limits().recv_buffer_bytes)
 }
 
-/// How much of a stream the smaller of its buffers holds, ms: this host's socket, and the memory of an N200. Of an X310 only the
-/// socket counts: its memory holds more.
+/// How much of a stream the smaller of its buffers holds, ms: this host's socket, and the memory of an N200. For an
+/// X310 only the socket counts: its memory holds more.
 fn holds_ms(need: &Need, granted_bytes: usize) -> f64 {
     let (frame_bytes, head_bytes) = match need.model {
         Model::N200 => (1472, 24),
@@ -197,7 +200,7 @@ mod tests {
         let outcome = watch(&options, &mut |_| (), &Stop::new()).unwrap();
         assert!(outcome.complete && outcome.needs.len() == 1 && outcome.stops.cores == own_cpus());
         let fits = outcome.stops.at[0].fits();
-        assert_eq!(outcome.answer, if fits { Answer::Holds } else { Answer::Fails });
+        assert_eq!(outcome.answer, if fits { CheckAnswer::Holds } else { CheckAnswer::Fails });
         let over = Stop::new();
         over.request();
         assert!(!watch(&options, &mut |_| (), &over).unwrap().complete);

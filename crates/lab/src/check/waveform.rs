@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use takt_base::shown::{self, percent};
-use takt_load::waveform::Outcome;
+use takt_load::waveform::WaveformOutcome;
 
 use super::collect::{Levels, duration, read, skipped};
 use super::rates::{LEVEL, unclean_share_upper};
@@ -54,7 +54,7 @@ fn holds(round: &WaveformRound) -> bool {
 
 fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
-    let outcome: Outcome = read("waveform result", round, &record.result)?;
+    let outcome: WaveformOutcome = read("waveform result", round, &record.result)?;
     let us = |ns: u64| ns as f64 / 1e3;
     let busy = outcome.workers.iter().filter_map(|worker| worker.busy).map(|busy| busy.tail_ns()).max();
     Ok(Some(WaveformRound {
@@ -75,7 +75,7 @@ fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError>
     }))
 }
 
-/// What stands for the host where a component would be named.
+/// Name that stands for the host in place of a component.
 pub const HOST: &str = "release";
 
 fn name(component: Option<&str>) -> &str {
@@ -107,7 +107,7 @@ pub(super) fn verdict(points: &[WaveformPoint]) -> Option<WaveformVerdict> {
     Some(verdict)
 }
 
-/// Who most of the rounds that count name, and the most it took.
+/// The component that most of the rounds that count name, and the most it took.
 fn slowest(point: &WaveformPoint) -> Option<(String, f64)> {
     let naming = |who: &str| -> Vec<&WaveformRound> {
         counting(point).filter(|round| round.slowest.as_deref() == Some(who)).collect()
@@ -117,7 +117,7 @@ fn slowest(point: &WaveformPoint) -> Option<(String, f64)> {
     Some((who.to_owned(), most.fold(0.0, f64::max)))
 }
 
-/// Who most of the misses that count are laid to.
+/// The cause of most of the misses that count.
 fn blamed(point: &WaveformPoint) -> Option<(String, u64)> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for (who, misses) in counting(point).flat_map(|round| &round.blamed) {
@@ -133,7 +133,7 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
     };
     let held = match shortest {
         None if failing.is_none() => return format!("{what}: no round counts, so no slot could be judged"),
-        None => format!("{what} holds none of the slots that were tried"),
+        None => format!("{what} holds no slot that was tried"),
         Some(point) => {
             let rounds = match point.counted {
                 1 => "one round that counts".to_owned(),
@@ -141,13 +141,13 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
             };
             let sure = percent(point.missed_share_upper);
             let used = point.used_share.map(|used| used.point()).or_else(|| counting(point).next()?.used_share);
-            let used = used.map(|used| format!("; {} of the slot is then in use in 99.9 % of slots", percent(used)));
+            let used = used.map(|used| format!("; 99.9 % of slots use at most {} of the slot", percent(used)));
             let used = used.unwrap_or_default();
             let slowest =
                 verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", slowest_part(who, *us)));
             format!(
-                "{what}: slots of {} and longer are held (no slot missed in the {rounds}; 95 % sure: at most {sure} of \
-                 rounds miss one){used}{}",
+                "{what}: slots of {} and longer are held (no slot missed in the {rounds}; with 95 % confidence, at most \
+                 {sure} of rounds miss one){used}{}",
                 time(point.slot_us),
                 slowest.unwrap_or_default()
             )
@@ -159,7 +159,7 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
             let sum = |of: fn(&WaveformRound) -> u64| counting(point).map(of).sum::<u64>();
             let (misses, slots, packets) = (sum(|r| r.misses), sum(|r| r.slots), sum(|r| r.lost_packets));
             let lost = if packets > 0 { format!(" and {packets} packets broken or dropped") } else { String::new() };
-            let whom = verdict.blamed.as_ref().map(|(who, _)| format!(", most laid to {}", culprit(who)));
+            let whom = verdict.blamed.as_ref().map(|(who, _)| format!(", most of them caused by {}", culprit(who)));
             format!(
                 "{held}; at {} there were {misses} misses{lost} in {slots} slots{}",
                 time(point.slot_us),
@@ -171,15 +171,11 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
 
 fn slowest_part(who: &str, us: f64) -> String {
     let figure = format!("{} in 99.9 % of slots", time(us));
-    if who == HOST {
-        format!("the host, which lets workers begin late ({figure})")
-    } else {
-        format!("{who} ({figure})")
-    }
+    if who == HOST { format!("the host, which starts workers late ({figure})") } else { format!("{who} ({figure})") }
 }
 
 fn culprit(who: &str) -> String {
-    if who == HOST { "the host, which let a worker begin late or took its core away".into() } else { who.into() }
+    if who == HOST { "the host, which started a worker late or took its core away".into() } else { who.into() }
 }
 
 fn time(us: f64) -> String {
@@ -222,9 +218,9 @@ mod tests {
         assert_eq!(
             verdict.why,
             "waveform bpsk with 5M samples a second: slots of 500 µs and longer are held (no slot missed in the 2 rounds that \
-             count; 95 % sure: at most 78 % of rounds miss one); 32 % of the slot is then in use in 99.9 % of slots, most of \
-             it by source (40 µs in 99.9 % of slots); at 250 µs there were 3 misses in 2000 slots, most laid to the host, \
-             which let a worker begin late or took its core away"
+             count; with 95 % confidence, at most 78 % of rounds miss one); 99.9 % of slots use at most 32 % of the slot, most \
+             of it by source (40 µs in 99.9 % of slots); at 250 µs there were 3 misses in 2000 slots, most of them caused by \
+             the host, which started a worker late or took its core away"
         );
     }
 
@@ -236,7 +232,7 @@ mod tests {
         assert!(none.why.ends_with("no round counts, so no slot could be judged"));
         let held = verdict(&[point(250.0, vec![disturbed, round(0, 0.4)])]).expect("a point");
         assert_eq!((held.shortest_held_us, held.counted), (Some(250.0), 1));
-        assert!(held.why.contains("; 40 % of the slot"), "{}", held.why);
+        assert!(held.why.contains(" at most 40 % of the slot"), "{}", held.why);
         assert_eq!(verdict(&[]), None);
     }
 
@@ -251,10 +247,6 @@ mod tests {
     #[test]
     fn a_host_that_holds_nothing_says_so() {
         let none = verdict(&[point(1000.0, vec![round(5, 1.2)])]).expect("a point");
-        assert!(
-            none.why.contains("holds none of the slots that were tried; at 1 ms there were 5 misses"),
-            "{}",
-            none.why
-        );
+        assert!(none.why.contains("holds no slot that was tried; at 1 ms there were 5 misses"), "{}", none.why);
     }
 }

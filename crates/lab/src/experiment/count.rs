@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-/// Rounds of each point. What is derived reads the table; the trait below reads either form.
+/// Rounds of each point. The derived code reads the table; the trait below reads either form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct Count {

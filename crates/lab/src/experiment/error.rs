@@ -1,4 +1,4 @@
-//! What is wrong with an experiment file, and where.
+//! Errors of an experiment file, with their places.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use takt_base::nearest;
 #[error("{complaint}")]
 pub struct FileError {
     complaint: String,
-    /// What would be right, shown at the place.
+    /// The remedy, shown at the place.
     remedy: String,
-    /// Where to read more.
+    /// Page to read more.
     help: Option<String>,
     source_code: Box<NamedSource<String>>,
     span: Range<usize>,

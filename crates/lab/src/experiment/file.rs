@@ -39,7 +39,7 @@ pub struct Study {
     /// The figures repeated.
     #[serde(default)]
     pub figures: Vec<String>,
-    /// What was fixed before its data were seen.
+    /// Rules that were fixed before its data were seen.
     pub rules: Option<Rules>,
 }
 
@@ -53,10 +53,10 @@ pub struct Rules {
     /// The day from which they hold, `YYYY-MM-DD`.
     pub since: String,
     pub changed: String,
-    /// What does not count, whatever its outcome; empty in files of older versions.
+    /// Rounds that do not count, whatever their outcome; empty in files of older versions.
     #[serde(default)]
     pub set_aside: String,
-    /// What figures and claims are computed by; empty in files of older versions.
+    /// Methods that compute figures and claims; empty in files of older versions.
     #[serde(default)]
     pub estimator: String,
     /// Times above or below which something counts, by name; the rounds must have been measured with the same.
@@ -69,7 +69,7 @@ impl Rules {
     #[must_use]
     pub fn in_words(&self) -> String {
         let Rules { number, since, changed, set_aside, estimator, .. } = self;
-        let more = [("set aside", set_aside), ("estimator", estimator)];
+        let more = [("excluded", set_aside), ("estimator", estimator)];
         let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
         let more = more.collect::<String>();
         format!("rules {number} of the study, fixed on {since} before its data were seen: {changed}{more}")
@@ -87,7 +87,7 @@ pub struct Rounds {
     pub valid: Valid,
 }
 
-/// What makes a round count. One that does not is kept, marked and run again.
+/// Conditions for a round to count. One that does not is kept, marked and run again.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table such as { repeats_max = 1 }")]
 pub struct Valid {
@@ -276,15 +276,16 @@ fn no_level_outside_parts(factors: &Table, fixed: &Table) -> Result<(), Complain
     }
 }
 
-/// What the TOML reader and serde complain about, with a guess at what was meant.
+/// A complaint of the TOML reader or serde, with a guess at what was meant.
 fn of_toml(error: &toml::de::Error) -> Complaint {
     let span = error.span().unwrap_or(0..0);
     let message = error.message();
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
         Some((word, known)) if message.starts_with("unknown ") => {
-            let remedy = meant(word, known.iter().copied(), format!("one of: {}", known.join(", ")));
-            Complaint::new(span, format!("unknown word \"{word}\""), remedy)
+            let remedy = meant(word, known.iter().copied(), format!("allowed here: {}", known.join(", ")));
+            let what = if message.starts_with("unknown field") { "key" } else { "word" };
+            Complaint::new(span, format!("unknown {what} \"{word}\""), remedy)
         }
         Some((word, _)) if message.starts_with("missing field") => {
             Complaint::new(span, format!("\"{word}\" is missing"), format!("\"{word}\" belongs here"))

@@ -35,7 +35,7 @@ pub fn named(name: &str) -> Option<Cow<'static, str>> {
     Some(texts.fold(first, |whole, text| whole + "\n" + from_first_part(text)).into())
 }
 
-/// What stands before the parts is the first file's to say.
+/// Text from the first part on: the first file alone has the lines before.
 fn from_first_part(text: &str) -> &str {
     text.find("[[part]]").and_then(|at| text.get(at..)).unwrap_or_default()
 }
@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// What is written before the parts holds for all of them, so the files of one study say the same.
+    /// The lines before the parts hold for all of them, so the files of one study say the same.
     #[test]
     fn files_that_are_joined_agree_on_rounds() {
         let parse = |name: &str| Experiment::parse(name, &named(name).unwrap()).unwrap();

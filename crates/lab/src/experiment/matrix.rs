@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use takt_load::Kind;
+use takt_load::WorkloadKind;
 
 use super::settings::{self, Settings};
 use super::{Depth, Experiment, Part};
@@ -16,7 +16,7 @@ pub struct Point {
     /// Which part it belongs to, by its place in [`Experiment::parts`].
     pub part: usize,
     pub part_name: String,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     /// The level of each factor.
     pub factors: BTreeMap<String, Value>,
     /// Everything in force, factors and defaults included.
@@ -29,13 +29,13 @@ impl Point {
         PointRow { part: self.part_name.clone(), factors: self.factors.clone() }
     }
 
-    /// What a round of it takes if nothing has to be waited for.
+    /// Time of its round if nothing has to be waited for.
     #[must_use]
     pub fn about(&self) -> Duration {
         self.kind.workload().about(&self.settings)
     }
 
-    /// What it is, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
+    /// Its settings, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
     #[must_use]
     pub fn label(&self) -> String {
         label(&self.part_name, &self.factors)

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
+use takt_base::parse_number;
 use takt_load::rate::{Format, Mode};
-use takt_load::{Contradiction, Kind, Model};
+use takt_load::{Contradiction, Model, WorkloadKind};
 
 use super::settings::{self, Settings};
 use super::{Experiment, Part};
@@ -23,11 +25,19 @@ pub struct Need {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is no needed rate: {why}")]
+#[error("{what}")]
 pub struct NeedError {
-    pub got: String,
-    /// What is wrong, and what would be right.
-    pub why: String,
+    pub what: String,
+    /// Why, where `what` does not say it.
+    pub why: Option<&'static str>,
+    /// The remedy; lines are alternatives.
+    pub fix: String,
+}
+
+impl NeedError {
+    fn new(what: String, fix: &str) -> NeedError {
+        NeedError { what, why: None, fix: fix.to_owned() }
+    }
 }
 
 /// `MODEL:RATE[:MODE[:FORMAT]]`, such as `n200:25M`, `n200:50M:duplex:sc8`, `x310:100M:rx`. Without a mode both ways at once;
@@ -36,36 +46,72 @@ impl FromStr for Need {
     type Err = NeedError;
 
     fn from_str(text: &str) -> Result<Need, NeedError> {
-        let error = |why: String| NeedError { got: text.to_owned(), why };
         let parts: Vec<&str> = text.split(':').collect();
-        let [model, rate, rest @ ..] = parts.as_slice() else {
-            return Err(error("MODEL:RATE, such as n200:25M".into()));
+        let (model, rate, rest) = match parts.as_slice() {
+            [model, rate, rest @ ..] if rest.len() <= 2 => (*model, *rate, rest),
+            [_, _, ..] => {
+                let what = format!("`{text}` is more than MODEL:RATE:MODE:FORMAT");
+                return Err(NeedError::new(what, "leave the rest away"));
+            }
+            _ => {
+                let what = format!("`{text}` is not a needed rate");
+                return Err(NeedError::new(what, "give MODEL:RATE, such as n200:25M"));
+            }
         };
-        let accept = |name: &str, value: Value| {
-            let setting = settings::find(name).ok_or_else(|| error(format!("no setting {name}")))?;
-            setting.accept(&value).map_err(|(what, remedy)| error(format!("{what}; {remedy}")))
-        };
-        let model = accept("model", json!(model.to_lowercase()))?;
-        let rate_sps = accept("rate_sps", json!(rate))?.as_f64().unwrap_or_default();
-        let mode = accept("mode", json!(rest.first().unwrap_or(&"duplex")))?;
-        let named: Model = serde_json::from_value(model.clone()).map_err(|why| error(why.to_string()))?;
-        let fits_sc16 = |fastest_sps: f64| rate_sps <= fastest_sps || named.fastest_sps(Format::Sc8).is_none();
-        let usual = if named.fastest_sps(Format::Sc16).is_some_and(fits_sc16) { "sc16" } else { "sc8" };
-        let format = accept("format", json!(rest.get(1).unwrap_or(&usual)))?;
-        if rest.len() > 2 {
-            return Err(error("MODEL:RATE:MODE:FORMAT at most".into()));
-        }
-        let given = [("model", &model), ("rate_sps", &json!(rate_sps)), ("mode", &mode), ("format", &format)];
-        let given = given.map(|(name, value)| (name.to_owned(), value.clone())).into();
-        let settings = Settings::complete(given, settings::of(Kind::Rate));
-        if let Some(Contradiction { what, remedy, .. }) = Kind::Rate.workload().contradiction(&settings) {
-            return Err(error(format!("{what}; {remedy}")));
-        }
-        match (serde_json::from_value(mode), serde_json::from_value(format)) {
-            (Ok(mode), Ok(format)) => Ok(Need { model: named, mode, rate_sps, format }),
-            _ => Err(error("MODEL:RATE:MODE:FORMAT".into())),
+        let model: Model = one_of("model", &model.to_lowercase(), "use n200 or x310, as in n200:25M")?;
+        let rate_sps = rate_of(model, rate, rest)?;
+        let fits_sc16 = |fastest_sps: f64| rate_sps <= fastest_sps || model.fastest_sps(Format::Sc8).is_none();
+        let usual = if model.fastest_sps(Format::Sc16).is_some_and(fits_sc16) { "sc16" } else { "sc8" };
+        let mode: Mode = one_of("mode", rest.first().unwrap_or(&"duplex"), "use rx, tx or duplex, as in n200:25M:rx")?;
+        let format: Format =
+            one_of("sample format", rest.get(1).unwrap_or(&usual), "use sc16 or sc8, as in n200:25M:duplex:sc16")?;
+        let given =
+            [("model", json!(model)), ("rate_sps", json!(rate_sps)), ("mode", json!(mode)), ("format", json!(format))];
+        let given = given.map(|(name, value)| (name.to_owned(), value)).into();
+        let settings = Settings::complete(given, settings::of(WorkloadKind::Rate));
+        match WorkloadKind::Rate.workload().contradiction(&settings) {
+            Some(Contradiction { what, remedy, .. }) => Err(NeedError::new(what, &format!("use {remedy}"))),
+            None => Ok(Need { model, mode, rate_sps, format }),
         }
     }
+}
+
+/// The meaning of a word; `what` it is, and the `fix` of a word that means nothing.
+fn one_of<T: DeserializeOwned>(what: &str, word: &str, fix: &str) -> Result<T, NeedError> {
+    serde_json::from_value(json!(word)).map_err(|_| NeedError::new(format!("unknown {what} `{word}`"), fix))
+}
+
+/// The rate of this model that a text means. `rest` stands behind it in a needed rate.
+fn rate_of(model: Model, text: &str, rest: &[&str]) -> Result<f64, NeedError> {
+    let Some(wanted) = parse_number(text).ok().filter(|wanted| *wanted > 0.0) else {
+        return Err(NeedError::new(format!("`{text}` is not a rate"), "give samples per second, as in n200:25M"));
+    };
+    let meant = settings::find("rate_sps").and_then(|setting| setting.accept(&json!(text)).ok()?.as_f64());
+    let is_close = |near: f64, rate_sps: f64| (near / rate_sps - 1.0).abs() <= 1e-6;
+    let has = |rate_sps: &f64| model.nearest_rate(*rate_sps).is_some_and(|near| is_close(near, *rate_sps));
+    if let Some(rate_sps) = meant.filter(has) {
+        return Ok(rate_sps);
+    }
+    let mut near: Vec<f64> = model.rates_around(wanted).into_iter().flatten().collect();
+    near.dedup();
+    let line = |rate_sps: &f64| {
+        let (rate, clock_hz) = (format!("{}M", mega(*rate_sps)), f64::from(model.clock_making(*rate_sps).hz()));
+        let words = [&[model.name(), rate.as_str()][..], rest].concat().join(":");
+        format!("--need {words}   ({} MHz / {})", mega(clock_hz), (clock_hz / rate_sps).round())
+    };
+    let why = match model {
+        Model::N200 => "its rates are 100 MHz divided by a whole number",
+        Model::X310 => "its rates are 200 or 184.32 MHz divided by a whole number",
+    };
+    let fix = near.iter().map(line).collect::<Vec<_>>().join("\n");
+    let what = format!("an {model} can't stream at {} MS/s", mega(wanted));
+    Err(NeedError { what, why: Some(why), fix })
+}
+
+/// In millions, to six decimals.
+fn mega(value: f64) -> String {
+    let text = format!("{:.6}", value / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl fmt::Display for Need {
@@ -75,7 +121,7 @@ impl fmt::Display for Need {
 }
 
 impl Need {
-    /// What a check asks for by default: both ways at what a busy cable of the model carries.
+    /// A check's default: both ways at what a busy cable of the model carries.
     #[must_use]
     pub fn usual(model: Model) -> Need {
         let rate_sps = match model {
@@ -107,7 +153,7 @@ impl Experiment {
             let (format, level) = (json!(need.format), json!(need.rate_sps));
             let measures = |part: &&mut Part| {
                 let fixed = part.fixed.get("format").cloned().unwrap_or_else(|| json!("sc16"));
-                part.kind == Kind::Rate && part.model() == Some(need.model) && fixed == format
+                part.kind == WorkloadKind::Rate && part.model() == Some(need.model) && fixed == format
             };
             let part = self.parts.iter_mut().find(measures);
             let Some(rates) = part.and_then(|part| part.factors.iter_mut().find(|f| f.name == "rate_sps")) else {
@@ -144,14 +190,25 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_reported_with_what_would_be_right() {
-        let why = |text: &str| text.parse::<Need>().unwrap_err().why;
-        assert_eq!(why("n200"), "MODEL:RATE, such as n200:25M");
-        assert!(why("n200:22M").contains("20e6 (100 MHz / 5), 25e6 (100 MHz / 4)"));
-        assert!(why("n200:100M").ends_with("no rate of 100 MS/s; the nearest: of an N200 50e6 (100 MHz / 2)"));
-        assert!(why("x310:25M:rx:sc8").contains("an X310 has no sc8"));
-        assert!(why("n300:25M").contains("did you mean \"n200\"?"));
-        assert!(why("n200:25M:both").contains("one of: rx, tx, duplex"));
-        assert!(why("n200:25M:rx:sc16:x").contains("at most"));
+        for (text, what, fix) in [
+            ("n200", "`n200` is not a needed rate", "give MODEL:RATE, such as n200:25M"),
+            ("x:1", "unknown model `x`", "use n200 or x310, as in n200:25M"),
+            ("n200:fast", "`fast` is not a rate", "give samples per second, as in n200:25M"),
+            (
+                "n200:30M:rx",
+                "an N200 can't stream at 30 MS/s",
+                "--need n200:25M:rx   (100 MHz / 4)\n--need n200:33.333333M:rx   (100 MHz / 3)",
+            ),
+            ("n200:100M", "an N200 can't stream at 100 MS/s", "--need n200:50M   (100 MHz / 2)"),
+            ("x310:25M:rx:sc8", "an X310 has no sc8 on the wire", "use sc16"),
+            ("n200:25M:both", "unknown mode `both`", "use rx, tx or duplex, as in n200:25M:rx"),
+            ("n200:25M:rx:sc9", "unknown sample format `sc9`", "use sc16 or sc8, as in n200:25M:duplex:sc16"),
+            ("n200:25M:rx:sc16:x", "`n200:25M:rx:sc16:x` is more than MODEL:RATE:MODE:FORMAT", "leave the rest away"),
+        ] {
+            let error = text.parse::<Need>().unwrap_err();
+            assert_eq!((error.what.as_str(), error.fix.as_str()), (what, fix), "{text}");
+        }
+        assert_eq!("n200:33.333333M".parse::<Need>().unwrap().to_string(), "N200 33.33 + 33.33 MS/s sc8");
     }
 
     #[test]

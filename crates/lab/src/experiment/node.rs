@@ -19,7 +19,7 @@ pub(super) enum Node {
 pub(super) type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
 
 impl Node {
-    /// What it is, for complaints.
+    /// Its kind, for complaints.
     pub(super) fn what(&self) -> &'static str {
         match self {
             Node::Leaf(_) => "a single value",

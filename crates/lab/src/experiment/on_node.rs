@@ -1,6 +1,7 @@
-//! What can't be measured on a node of a cluster: it is another machine, and nothing of this one reaches into it.
+//! Settings that can't be measured on a node of a cluster: it is another machine, and nothing of this one reaches into
+//! it.
 
-use takt_load::{Contradiction, Kind, Peer};
+use takt_load::{Contradiction, Peer, Played};
 
 use super::Point;
 
@@ -8,7 +9,7 @@ use super::Point;
 const OF_THIS_MACHINE: [(&str, &str); 5] =
     [("disturbance", "none"), ("hog", "none"), ("freeze", "none"), ("stall", "none"), ("cpu_quota", "none")];
 
-/// What rules out that a point is measured on its node; `None`: nothing does, or it is no node.
+/// Setting that rules out measuring a point on its node; `None`: nothing does, or it is no node.
 pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {
     let environment = point.settings.word("environment");
     takt_testbed::environment::node_of(environment)?;
@@ -21,12 +22,13 @@ pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {
             remedy: format!("{setting} = \"{usual}\", or a part without nodes"),
         });
     }
-    if matches!(point.kind, Kind::WaveformTwoNodes | Kind::LongestPacketTwoNodes) {
+    if point.kind.has_second_node() {
         let what = format!("{} makes two nodes of this machine, and {environment} is another one", point.kind.name());
         return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
     }
-    if point.kind == Kind::Deadline {
-        let what = format!("a deadline workload plays files of this machine, and {environment} is another one");
+    if matches!(point.kind.workload().played(&point.settings), Played::File(_)) {
+        let kind = point.kind.name();
+        let what = format!("a {kind} workload plays files of this machine, and {environment} is another one");
         return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
     }
     if !point.kind.has_path() {
@@ -109,6 +111,8 @@ mod tests {
         refused(NODES, "hog = \"1ms every 5ms\"", RATE, &["hog acts on this machine"]);
         let two = "kind = \"waveform-two-nodes\", slot = \"1ms\", duration = \"1s\"";
         refused(NODES, "", two, &["makes two nodes of this machine"]);
+        let plays = "kind = \"deadline\", duration = \"1s\"";
+        refused(NODES, "", plays, &["a deadline workload plays files of this machine"]);
         refused(NODES, "", UDP, &["path = \"loopback\""]);
     }
 

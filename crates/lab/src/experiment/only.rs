@@ -7,7 +7,7 @@ use super::{Experiment, Factor, plain};
 #[error("no point has {requested}")]
 pub struct NoSuchPoint {
     pub requested: String,
-    /// What could be, a word each.
+    /// Possible names, a word each.
     pub there: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// What `NAME=` can be followed by; of an unknown name, the names.
+    /// Words that can follow `NAME=`; for an unknown name, the names.
     fn words(&self, name: &str) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut note = |word: String| {

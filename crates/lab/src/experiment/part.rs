@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_load::setting::former;
-use takt_load::{Kind, Model};
+use takt_load::{Model, WorkloadKind};
 use toml::Spanned;
 
 use super::error::{Complaint, meant};
@@ -19,10 +19,10 @@ use super::{Depth, Stop};
 pub struct Part {
     pub name: String,
     pub question: Option<String>,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub factors: Vec<Factor>,
     pub fixed: BTreeMap<String, Value>,
-    /// Of that, what a quick run has otherwise.
+    /// Values among those that a quick run has otherwise.
     pub fixed_quick: BTreeMap<String, Value>,
     pub stop: Option<Stop>,
 }
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// What varies, and over what.
+/// A setting that varies, and its levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     pub name: String,
@@ -154,8 +154,8 @@ pub(super) fn check(mut raw: RawPart, span: Range<usize>, spelling: Spelling) ->
 }
 
 /// Takes the workload's table out of `fixed`: its kind, and its options.
-fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Complaint> {
-    let kinds = || Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>();
+fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(WorkloadKind, Table), Complaint> {
+    let kinds = || WorkloadKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>();
     let remedy = format!("fixed.workload = {{ kind = \"...\" }}, one of: {}", kinds().join(", "));
     let missing = || Complaint::new(part.start..part.start, "no workload", remedy.clone());
     let key = fixed.keys().find(|key| key.get_ref() == "workload").cloned().ok_or_else(missing)?;
@@ -173,7 +173,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
         Node::Leaf(Value::String(name)) => name.as_str(),
         _ => "",
     };
-    match Kind::named(name) {
+    match WorkloadKind::named(name) {
         Some(kind) => Ok((kind, options)),
         None => {
             let remedy = meant(name, kinds(), format!("one of: {}", kinds().join(", ")));
@@ -183,7 +183,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
 }
 
 /// The row of a name, if this workload knows it.
-fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
+fn setting(name: &Spanned<String>, kind: WorkloadKind) -> Result<&'static Setting, Complaint> {
     let known = || settings::of(kind).map(|setting| setting.name);
     let complain = |what: String| {
         let all = format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", "));
@@ -277,7 +277,7 @@ fn levels(setting: &Setting, list: &Spanned<Node>) -> Result<Vec<Value>, Complai
 
 /// Everything without a default is set.
 fn complete(
-    kind: Kind,
+    kind: WorkloadKind,
     factors: &[Factor],
     fixed: &BTreeMap<String, Value>,
     part: Range<usize>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::plan::level;
 use crate::experiment::{Experiment, Point, Stop, plain};
 
-/// What the latest counted round of each point lost.
+/// Loss of each point's latest counted round.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<usize, f64>);
 
@@ -34,7 +34,7 @@ impl Losses {
             .iter()
             .map(|(level, lost)| format!("{:.1} % at {}", lost * 100.0, plain(&(*level).into())))
             .collect();
-        Some(format!("{} below it lost {}", stop.ascending, losses.join(" and ")))
+        Some(format!("lower {} lost {}", stop.ascending, losses.join(" and ")))
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(losses.hopeless(&experiment, &points, point(&points, "rx", 25e6)), None, "one is not enough");
         losses.note(point(&points, "rx", 5e6), 0.3);
         let why = losses.hopeless(&experiment, &points, point(&points, "rx", 25e6));
-        assert_eq!(why.as_deref(), Some("rate_sps below it lost 20.0 % at 1M and 30.0 % at 5M"));
+        assert_eq!(why.as_deref(), Some("lower rate_sps lost 20.0 % at 1M and 30.0 % at 5M"));
         assert_eq!(losses.hopeless(&experiment, &points, point(&points, "rx", 5e6)), None, "only one lies below");
         assert_eq!(losses.hopeless(&experiment, &points, point(&points, "duplex", 25e6)), None, "another series");
     }

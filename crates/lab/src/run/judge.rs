@@ -8,7 +8,7 @@ use takt_testbed::Lateness;
 use crate::experiment::Valid;
 use crate::store::RoundState;
 
-/// What else went on during a round.
+/// Conditions beside a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
     /// Share of the machine's CPU time used by others, 0 to 1.
@@ -48,15 +48,16 @@ impl Conditions {
 }
 
 impl Valid {
-    /// What a round under these conditions is, and why, if it does not count. The result of the round plays no part. A late
-    /// emulator is named first: the other load may have made it late, but such a round says nothing about the host.
+    /// State of a round under these conditions, and why, if it does not count. The result of the round plays no part. A
+    /// late emulator is named first: the other load may have made it late, but such a round says nothing about the
+    /// host.
     #[must_use]
     pub fn judge(&self, conditions: &Conditions) -> (RoundState, Option<String>) {
         let excluded = conditions.excluded_share.unwrap_or_default();
         if excluded > self.excluded_share_max {
             let [excluded, limit] = [excluded, self.excluded_share_max].map(|share| (share * 100.0).round());
             let why = format!(
-                "{excluded} % of it is set aside, since the emulator was late (at most {} ms) or a core stood still (limit \
+                "{excluded} % of it is excluded, because the emulator was late (at most {} ms) or a core stood still (limit \
                  {limit} %)",
                 conditions.emulator_lag_max_us as f64 / 1e3
             );
@@ -98,7 +99,7 @@ mod tests {
         let excluded = |percent_and_lag: [&str; 2]| {
             let [percent, lag] = percent_and_lag;
             format!(
-                "{percent} % of it is set aside, since the emulator was late (at most {lag} ms) or a core stood still (limit \
+                "{percent} % of it is excluded, because the emulator was late (at most {lag} ms) or a core stood still (limit \
                  50 %)"
             )
         };

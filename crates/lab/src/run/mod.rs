@@ -6,8 +6,8 @@
 //! - A round that does not count (other load, an emulator that was late itself, a workload that could not be run) is
 //!   kept, marked with the reason, and run again after all others, [`Valid::repeats_max`](crate::experiment::Valid)
 //!   times at most; what is needed first, then the points of which fewest rounds count.
-//! - Where a part has a stop rule, its first block is run from the lowest level upwards; what lies above
-//!   enough levels that failed clearly is entered as skipped, with the reason, and not run.
+//! - If a part has a stop rule, its first block is run from the lowest level upwards. Levels above enough that failed
+//!   clearly are entered as skipped, with the reason, and not run.
 //! - A round is not begun if the disk could not take it.
 
 mod hopeless;

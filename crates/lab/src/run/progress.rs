@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use takt_load::{Kind, Lost};
+use takt_load::{Lost, WorkloadKind};
 use takt_radio::n200::Emission;
 
 use crate::store::RoundState;
 
-/// What a run reports while it goes on.
+/// Reports of a run while it goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Before any round: what a radio that is not takt's own will transmit with.
@@ -19,24 +19,24 @@ pub enum Event {
     /// A round has ended and is in the store.
     Ended {
         label: String,
-        kind: Kind,
+        kind: WorkloadKind,
         state: RoundState,
         why: Option<String>,
-        /// What was lost, where the workload tells.
+        /// The loss, where the workload tells.
         lost: Option<Lost>,
     },
 }
 
-/// What receives each event, with the progress at that time.
+/// Receives each event, with the progress at that time.
 pub type Report<'a> = &'a mut dyn FnMut(&Event, &Progress);
 
-/// Where the run stands at an [`Event`].
+/// State of the run at an [`Event`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Rounds that count or are skipped; those of earlier sessions included.
     pub done: usize,
     pub planned: usize,
-    /// What the rest will take, judging by the rounds so far.
+    /// Expected time of the rest, judging by the rounds so far.
     pub remaining: Duration,
 }
 

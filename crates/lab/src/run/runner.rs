@@ -35,7 +35,7 @@ pub trait Bench {
         None
     }
 
-    /// What a round lost, by its record; `None` where that is no question.
+    /// Loss of a round, by its record; `None` where that is no question.
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost>;
 }
 
@@ -48,7 +48,7 @@ pub struct Measured {
 /// So many rounds for which the host was too busy are enough to know it.
 const BUSY_ENOUGH: usize = 3;
 
-/// What to run, and into which store.
+/// A run's input, and its store.
 #[derive(Clone, Debug)]
 pub struct RunPlan<'a> {
     pub experiment: &'a Experiment,
@@ -69,7 +69,7 @@ pub struct Ran {
     pub resumed: bool,
 }
 
-/// Why a run could not go on. What had ended is in the store.
+/// Why a run could not go on. The rounds that had ended are in the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

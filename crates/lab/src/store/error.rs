@@ -1,4 +1,4 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ pub enum StoreError {
     #[error("{path} is damaged: {detail}")]
     Damaged {
         path: PathBuf,
-        /// What `SQLite`'s check found first.
+        /// The first fault that `SQLite`'s check found.
         detail: String,
     },
     /// A later takt wrote it.
@@ -40,7 +40,7 @@ pub enum StoreError {
     Full {
         path: PathBuf,
         free_bytes: u64,
-        /// What a round may need.
+        /// Space that a round may need.
         needed_bytes: u64,
     },
     #[error("{path} can't be written")]
@@ -49,30 +49,34 @@ pub enum StoreError {
     #[error(transparent)]
     Untrusted(TrustError),
     /// Its name leads to another file than when it was opened.
-    #[error("{path} was exchanged for another file while it was being opened")]
+    #[error("another file replaced {path} while takt opened it")]
     Exchanged { path: PathBuf },
     /// Only a user who may write the store can read rounds that are in its log alone.
     #[error("the last rounds of {path} are still in its log, {path}-wal")]
     Unmerged { path: PathBuf },
     /// Another program wrote the store, or somebody forged it.
     #[error(
-        "the store has a run `{id}`, which is no name of a run; expected: a time and a name, as in 2026-11-21T100412-check"
+        "the store has a run `{id}`, which is not the name of a run; expected: a time and a name, as in 2026-11-21T100412-check"
     )]
     RunName { id: String },
-    #[error("{path} belongs to {owner}, and this is {user}")]
+    #[error("{path} belongs to {owner}, but takt runs as {user}")]
     OtherOwner {
         path: PathBuf,
         owner: String,
         user: String,
-        /// What gives the whole directory to that user.
+        /// Command that gives the whole directory to that user.
         fix: String,
     },
     #[error("{what} is in use by another takt")]
     Busy { what: String },
-    #[error("no run {requested}")]
+    #[error("{}", no_run(.requested, .runs, *.like, .there))]
     NoRun {
         requested: String,
-        /// The nearest or newest names there are.
+        /// The directory of the store.
+        runs: PathBuf,
+        /// How many runs have the requested text in their names: none, or several.
+        like: usize,
+        /// These, or the newest ones; at most five.
         there: Vec<String>,
     },
     #[error("{what} of round {round} can't be read")]
@@ -93,7 +97,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {
@@ -122,7 +126,7 @@ impl StoreError {
                 let elsewhere = "--runs DIR keeps the store elsewhere".to_owned();
                 error.fix().into_iter().chain([elsewhere]).collect::<Vec<_>>().join("\n")
             }
-            StoreError::Exchanged { .. } => "--runs DIR keeps the store where nobody else exchanges files".into(),
+            StoreError::Exchanged { .. } => "give --runs DIR, a directory in which nobody else replaces files".into(),
             StoreError::Unmerged { .. } => format!(
                 "read it once as its owner: {}\ncopy all of its directory, and read the copy with --runs DIR",
                 call::takt("experiment list")
@@ -136,10 +140,14 @@ impl StoreError {
             StoreError::Busy { .. } => {
                 "wait until the other one has ended\n--runs DIR keeps a second store elsewhere".into()
             }
-            StoreError::NoRun { there, .. } if there.is_empty() => {
-                format!("{}   (makes the first)", call::takt("check"))
+            StoreError::NoRun { runs, there, .. } if there.is_empty() => {
+                format!("{}   (makes the first)", call::takt(format_args!("check{}", flag(runs))))
             }
-            StoreError::NoRun { there, .. } => format!("there are: {}", there.join(", ")),
+            StoreError::NoRun { runs, there, .. } => format!(
+                "give one of: {}\n{}   (lists the runs)",
+                there.join(", "),
+                call::takt(format_args!("experiment list{}", flag(runs)))
+            ),
             StoreError::Document { .. } | StoreError::Sqlite { .. } => return None,
         })
     }
@@ -215,6 +223,23 @@ impl StoreError {
     }
 }
 
+fn no_run(requested: &str, runs: &Path, like: usize, there: &[String]) -> String {
+    let runs = runs.display();
+    match (there, like) {
+        ([], _) => format!("there is no run named `{requested}`: {runs} has no run yet"),
+        (_, 0) => format!("there is no run named `{requested}` in {runs}"),
+        (_, like) => format!("the names of {like} runs in {runs} contain `{requested}`"),
+    }
+}
+
+/// The flag that names this directory, where it is not the usual one.
+fn flag(runs: &Path) -> String {
+    if runs == Path::new("takt-runs") {
+        return String::new();
+    }
+    format!(" --runs {}", quoted(&runs.to_string_lossy()))
+}
+
 /// That the directory, or what lies in it at `path`, may not be written because it is another user's.
 fn other_owner(directory: &Path, path: &Path) -> Option<StoreError> {
     let (host, own) = (Host::this(), User::own());
@@ -229,8 +254,8 @@ fn other_owner(directory: &Path, path: &Path) -> Option<StoreError> {
     Some(StoreError::OtherOwner { path, owner, user: user::name(&host, own.uid), fix })
 }
 
-/// What one round's record may take in the file and its log, generously: histograms of a few thousand buckets and
-/// counters are some 100 KiB, and the log holds each page once more.
+/// Space of one round's record in the file and its log, generously. Histograms of a few thousand buckets and counters
+/// are some 100 KiB, and the log holds each page once more.
 pub(super) const ROUND_BYTES: u64 = 4 << 20;
 
 /// Below this an I/O error is put down to the disk being full.

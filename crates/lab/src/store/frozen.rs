@@ -1,6 +1,6 @@
 //! A store that this user may not write, as it is at one moment.
 //!
-//! `SQLite` locks a store in WAL mode by writing beside it. Where takt may not do that, it tells `SQLite` that the file
+//! `SQLite` locks a store in WAL mode by writing beside it. If takt may not do that, it tells `SQLite` that the file
 //! never changes, and looks itself whether it did.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where everything measured is kept: one `SQLite` file, `takt.db`, in the runs directory (`./takt-runs`).
+//! The store of everything measured: one `SQLite` file, `takt.db`, in the runs directory (`./takt-runs`).
 //!
 //! **A finished round is never lost.** A round is written in one transaction, synced before `finish_round` returns;
 //! killing the program, or the machine, leaves every round that had finished and nothing of the one that had not. A

@@ -20,7 +20,7 @@ pub struct Store {
     pub(super) path: PathBuf,
     /// `None` of a store that is only read.
     folder: Option<TrustedDir>,
-    /// Of one that is read without being locked.
+    /// State of a file that is read without being locked.
     frozen: Option<Frozen>,
 }
 

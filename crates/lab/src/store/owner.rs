@@ -1,4 +1,4 @@
-//! Who writes a run.
+//! Ownership of a run that is being written.
 
 use std::path::Path;
 

@@ -20,14 +20,16 @@ impl Store {
     /// [`StoreError::NoRun`], with the names there are.
     pub fn run(&self, name: &str) -> Result<RunRow, StoreError> {
         let mut runs = self.runs()?;
-        let there: Vec<String> = runs.iter().take(5).map(|run| run.id.clone()).collect();
         let exact = runs.iter().position(|run| run.id == name || name == "last");
-        let mut like = runs.iter().enumerate().filter(|(_, run)| run.id.contains(name)).map(|(n, _)| n);
-        let only = like.next().filter(|_| like.next().is_none());
-        match exact.or(only) {
-            Some(n) => Ok(runs.swap_remove(n)),
-            None => Err(StoreError::NoRun { requested: name.into(), there }),
+        let like: Vec<usize> =
+            runs.iter().enumerate().filter(|(_, run)| run.id.contains(name)).map(|(n, _)| n).collect();
+        let only = if let [only] = like[..] { Some(only) } else { None };
+        if let Some(n) = exact.or(only) {
+            return Ok(runs.swap_remove(n));
         }
+        let meant = |(n, _): &(usize, &RunRow)| like.is_empty() || like.contains(n);
+        let there = runs.iter().enumerate().filter(meant).take(5).map(|(_, run)| run.id.clone()).collect();
+        Err(StoreError::NoRun { requested: name.into(), runs: self.directory().to_owned(), like: like.len(), there })
     }
 
     /// The newest run with rounds still to come, of this experiment file at this depth and with these options.

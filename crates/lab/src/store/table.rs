@@ -1,4 +1,4 @@
-//! The rounds of a run as a table: a row a round, a column a leaf of what it holds. What every export is made of.
+//! The rounds of a run as a table: a row a round, a column a leaf of what it holds. Every export is made of it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Record, RoundRow, Store, StoreError};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What a round was, its factors, then every number, text and flag of its documents under its path
+    /// The round's own columns, its factors, then every number, text and flag of its documents under its path
     /// (`result.rx.samples`), in the order of their names.
     pub columns: Vec<Column>,
     pub rows: usize,

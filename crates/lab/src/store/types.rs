@@ -26,7 +26,7 @@ pub struct NewRun {
 pub struct PointRow {
     /// Which part of the experiment it belongs to: `udp`, `radio`.
     pub part: String,
-    /// What varies and its level here.
+    /// Varying settings and their levels here.
     pub factors: BTreeMap<String, Value>,
 }
 
@@ -50,7 +50,7 @@ pub struct RunRow {
     pub rounds: u32,
 }
 
-/// What became of a round.
+/// Fate of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundState {
@@ -70,6 +70,15 @@ pub enum RoundState {
 }
 
 impl RoundState {
+    pub const ALL: [RoundState; 6] = [
+        RoundState::Valid,
+        RoundState::Disturbed,
+        RoundState::EmulatorLate,
+        RoundState::Failed,
+        RoundState::HostBusy,
+        RoundState::Skipped,
+    ];
+
     pub(super) fn word(self) -> &'static str {
         match self {
             RoundState::Valid => "valid",
@@ -82,8 +91,7 @@ impl RoundState {
     }
 
     pub(super) fn of_word(word: &str) -> Option<RoundState> {
-        use RoundState::{Disturbed, EmulatorLate, Failed, HostBusy, Skipped, Valid};
-        [Valid, Disturbed, EmulatorLate, Failed, HostBusy, Skipped].into_iter().find(|state| state.word() == word)
+        RoundState::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 
@@ -103,11 +111,11 @@ pub struct NewRound {
     pub started: String,
     /// How long it took with everything around it, seconds.
     pub took_s: f64,
-    /// What was measured; `None` for a round that was not run.
+    /// The measurement; `None` for a round that was not run.
     pub record: Option<Record>,
 }
 
-/// What one round measured, with everything in force.
+/// Measurement of one round, with everything in force.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// Every setting of the point, with the defaults filled in.

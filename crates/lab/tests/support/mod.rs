@@ -1,4 +1,4 @@
-//! What tests write into a store.
+//! Records that tests write into a store.
 
 use takt_lab::store::{NewRound, Record};
 

@@ -4,60 +4,63 @@ use std::fmt;
 
 use takt_base::words::list;
 use takt_lab::check::{
-    self, FixKind, Format, Ground, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound,
+    self, CheckOutcome, FixKind, Format, Ground, HighestClean, Mode, NeedVerdict, RoundState, RoundTripPoint,
+    RoundTripRound,
 };
 
 use super::{rates, replies, waveforms, words};
 use crate::figure::Reading;
-use crate::{Answer, Finding, Fix, Unit, Verdict, count};
+use crate::{Finding, Fix, ReportAnswer, Unit, Verdict, count};
 
-impl From<check::Answer> for Answer {
-    fn from(answer: check::Answer) -> Self {
+impl From<check::CheckAnswer> for ReportAnswer {
+    fn from(answer: check::CheckAnswer) -> Self {
         match answer {
-            check::Answer::Holds => Self::Yes,
-            check::Answer::Fails => Self::No,
-            check::Answer::Unknown => Self::Unknown,
+            check::CheckAnswer::Holds => Self::Yes,
+            check::CheckAnswer::Fails => Self::No,
+            check::CheckAnswer::Unknown => Self::Unknown,
         }
     }
 }
 
-pub(super) fn verdict(outcome: &Outcome, findings: &[Finding]) -> Verdict {
+pub(super) fn verdict(outcome: &CheckOutcome, findings: &[Finding]) -> Verdict {
     let verdict = &outcome.verdict;
     Verdict {
         answer: verdict.answer.into(),
-        headline: headline(verdict, &findings[verdict.needs.len()..]),
-        says: verdict.says.clone(),
+        headline: headline(outcome, &findings[verdict.needs.len()..]),
+        summary: verdict.summary.clone(),
         also: verdict.also.clone(),
     }
 }
 
 /// The sum of the page: the needs that decide, and whatever else fails beside needs that hold.
-fn headline(verdict: &check::Verdict, beside: &[Finding]) -> String {
+fn headline(outcome: &CheckOutcome, beside: &[Finding]) -> String {
+    let verdict = &outcome.verdict;
     let named = |answer| -> Vec<String> {
         verdict.needs.iter().filter(|n| n.answer == answer).map(|n| words::radio_at(&n.need)).collect()
     };
     match verdict.answer {
-        check::Answer::Holds => {
-            let fails = beside.iter().filter(|finding| finding.answer == Answer::No);
-            let fails: String = fails.map(|f| format!("; no for {}: {}", f.subject, f.measured)).collect();
-            format!("this host keeps up with {}{fails}.", list(&named(check::Answer::Holds)))
+        check::CheckAnswer::Holds => {
+            let fails = beside.iter().filter(|finding| finding.answer == ReportAnswer::No);
+            let fails: String = fails.map(|f| format!("; {} fails: {}", f.subject, f.measured)).collect();
+            format!("this host keeps up with {}{fails}.", list(&named(check::CheckAnswer::Holds)))
         }
-        check::Answer::Fails => {
-            let holds = named(check::Answer::Holds);
+        check::CheckAnswer::Fails => {
+            let holds = named(check::CheckAnswer::Holds);
             let holds = if holds.is_empty() { String::new() } else { format!(" It keeps up with {}.", list(&holds)) };
             format!("{}{holds}", why_not(verdict))
         }
-        check::Answer::Unknown => {
-            let open = named(check::Answer::Unknown);
+        check::CheckAnswer::Unknown => {
+            let open = named(check::CheckAnswer::Unknown);
             let open = if open.is_empty() { "a radio: no rate was asked for".to_owned() } else { list(&open) };
-            format!("whether this host keeps up with {open}.")
+            let ran = outcome.other_speed().map(|speed| format!(" The radio ran at {speed} of real time."));
+            format!("whether this host keeps up with {open}.{}", ran.unwrap_or_default())
         }
     }
 }
 
 /// Why a host does not keep up, by what decided about the first need that fails.
 fn why_not(verdict: &check::Verdict) -> String {
-    let fails = || verdict.needs.iter().filter(|n| n.answer == check::Answer::Fails);
+    let fails = || verdict.needs.iter().filter(|n| n.answer == check::CheckAnswer::Fails);
     let needs: Vec<String> = fails().map(|n| words::radio_at(&n.need)).collect();
     let fails_with = |ground| fails().find(|n| n.decided_by == ground);
     if let Some(n) = fails_with(Ground::BusyHost) {
@@ -65,7 +68,7 @@ fn why_not(verdict: &check::Verdict) -> String {
     }
     if let Some(n) = fails_with(Ground::Stops).filter(|_| fails().all(|n| n.decided_by == Ground::Stops)) {
         let stream = words::stream(n.need.mode, n.need.format, n.need.rate_sps);
-        return format!("{} of {stream}. An {} goes on meanwhile.", n.why, n.need.model);
+        return format!("{} of {stream}. A real {} does not stop with it.", n.why, n.need.model);
     }
     match fails_with(Ground::PartOfStream).filter(|_| needs.len() == 1) {
         Some(n) => format!("this host does not keep up with {}: {}.", list(&needs), n.why),
@@ -74,21 +77,21 @@ fn why_not(verdict: &check::Verdict) -> String {
 }
 
 /// The needs, then how fast an answer may be requested, then which slot is held.
-pub(super) fn findings(outcome: &Outcome) -> Vec<Finding> {
+pub(super) fn findings(outcome: &CheckOutcome) -> Vec<Finding> {
     let needs = outcome.verdict.needs.iter().map(|n| need(outcome, n));
     needs.chain(reply(outcome)).chain(waveforms::finding(outcome)).collect()
 }
 
-fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
+fn need(outcome: &CheckOutcome, n: &NeedVerdict) -> Finding {
     let rounds = words::plural(n.counted, "round");
     let measured = match (n.answer, n.lost_share) {
-        (check::Answer::Fails, _) if n.decided_by != Ground::Rounds => n.why.clone(),
-        (check::Answer::Holds, _) => format!("0 lost samples in {rounds}"),
+        (check::CheckAnswer::Fails, _) if n.decided_by != Ground::Rounds => n.why.clone(),
+        (check::CheckAnswer::Holds, _) => format!("0 lost samples in {rounds}"),
         // Few rounds, of which some were clean: an interval down to nothing would read as if nothing was lost.
-        (check::Answer::Fails, Some(share)) if share.low() <= 0.0 => {
+        (check::CheckAnswer::Fails, Some(share)) if share.low() <= 0.0 => {
             format!("{} of {rounds} not clean", n.counted - n.clean)
         }
-        (check::Answer::Fails, Some(share)) => {
+        (check::CheckAnswer::Fails, Some(share)) => {
             format!("{} lost", Unit::SHARE.show_reading(&Reading::share(share)))
         }
         _ => n.why.clone(),
@@ -112,7 +115,7 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
 fn margin(n: &NeedVerdict, highest: &HighestClean) -> String {
     match (highest.rate_sps, highest.headroom) {
         (None, _) => "no rate was clean".to_owned(),
-        (Some(rate), Some(headroom)) if rate == n.need.rate_sps && n.answer == check::Answer::Holds => {
+        (Some(rate), Some(headroom)) if rate == n.need.rate_sps && n.answer == check::CheckAnswer::Holds => {
             format!("headroom {}", Unit::TIMES.show_reading(&headroom.into()))
         }
         (Some(rate), _) => format!("clean up to {}", words::rate(rate)),
@@ -121,7 +124,7 @@ fn margin(n: &NeedVerdict, highest: &HighestClean) -> String {
 
 /// The shortest delay at and above which no answer was late, and no stop of this machine would have made one late; if there is none,
 /// the longest that was tried.
-fn reply(outcome: &Outcome) -> Option<Finding> {
+fn reply(outcome: &CheckOutcome) -> Option<Finding> {
     let judged = outcome.round_trips.iter().map(|point| (point, Answers::of(point)));
     let mut judged: Vec<(&RoundTripPoint, Answers)> = judged.filter(|(_, answers)| answers.due > 0).collect();
     judged.sort_by(|a, b| a.0.delay_us.total_cmp(&b.0.delay_us));
@@ -132,13 +135,14 @@ fn reply(outcome: &Outcome) -> Option<Finding> {
     let (point, answers) = judged.get(clean_from).or(judged.last())?;
     let delay = |p: &RoundTripPoint| words::time(p.delay_us);
     let below = clean_from.checked_sub(1).and_then(|i| judged.get(i)).filter(|(p, _)| p.delay_us < point.delay_us);
-    let stopped = stops_at(point).filter(|_| answers.answer() != Answer::No);
+    let stopped = stops_at(point).filter(|_| answers.answer() != ReportAnswer::No);
+    let at = outcome.other_speed().map(|speed| format!(" at {speed} of real time")).unwrap_or_default();
     let measured = match stopped {
         Some(stops) => format!("this machine stood still for up to {}", words::time(stops.longest_ms * 1e3)),
-        None => format!("{answers} late"),
+        None => format!("{answers} late{at}"),
     };
     Some(Finding {
-        answer: if stopped.is_some() { Answer::No } else { answers.answer() },
+        answer: if stopped.is_some() { ReportAnswer::No } else { answers.answer_of(outcome) },
         subject: format!("answer after {} at {}", delay(point), words::rate(point.rate_sps)),
         measured,
         margin: below.map(|(p, answers)| format!("after {}: {answers} late", delay(p))).unwrap_or_default(),
@@ -164,13 +168,19 @@ impl Answers {
         Answers { due: sum(|r| r.answers), late: sum(|r| r.late), own_late: sum(RoundTripRound::own_late) }
     }
 
+    /// The same of a check whose radio may have run at another speed than the wall's: then no answer was in time in real time.
+    pub(super) fn answer_of(self, outcome: &CheckOutcome) -> ReportAnswer {
+        let answer = self.answer();
+        if outcome.other_speed().is_some() && answer == ReportAnswer::Yes { ReportAnswer::Unknown } else { answer }
+    }
+
     /// "Yes" and "no" are for what holds both for all answers and for those that a late radio did not spoil.
-    pub(super) fn answer(self) -> Answer {
+    pub(super) fn answer(self) -> ReportAnswer {
         match self {
-            Answers { due: 0, .. } => Answer::Unknown,
-            Answers { late: 0, .. } => Answer::Yes,
-            Answers { own_late: 0, .. } => Answer::Unknown,
-            _ => Answer::No,
+            Answers { due: 0, .. } => ReportAnswer::Unknown,
+            Answers { late: 0, .. } => ReportAnswer::Yes,
+            Answers { own_late: 0, .. } => ReportAnswer::Unknown,
+            _ => ReportAnswer::No,
         }
     }
 }
@@ -204,10 +214,10 @@ mod tests {
             let answers = Answers { due, late, own_late };
             (answers.answer(), answers.to_string())
         };
-        assert_eq!(said(400, 0, 0), (Answer::Yes, "0 of 400".to_owned()));
-        assert_eq!(said(400, 3, 3), (Answer::No, "3 of 400".to_owned()));
-        assert_eq!(said(400, 3, 1), (Answer::No, "3 of 400 (2 while the radio was late)".to_owned()));
-        assert_eq!(said(400, 3, 0), (Answer::Unknown, "3 of 400 (3 while the radio was late)".to_owned()));
-        assert_eq!(said(0, 0, 0).0, Answer::Unknown);
+        assert_eq!(said(400, 0, 0), (ReportAnswer::Yes, "0 of 400".to_owned()));
+        assert_eq!(said(400, 3, 3), (ReportAnswer::No, "3 of 400".to_owned()));
+        assert_eq!(said(400, 3, 1), (ReportAnswer::No, "3 of 400 (2 while the radio was late)".to_owned()));
+        assert_eq!(said(400, 3, 0), (ReportAnswer::Unknown, "3 of 400 (3 while the radio was late)".to_owned()));
+        assert_eq!(said(0, 0, 0).0, ReportAnswer::Unknown);
     }
 }

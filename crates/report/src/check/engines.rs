@@ -1,6 +1,6 @@
-//! What another packet engine takes for a sample of the same stream.
+//! CPU time of other packet engines for a sample of the same stream.
 
-use takt_lab::check::{EnginePoint, Outcome};
+use takt_lab::check::{CheckOutcome, EnginePoint};
 
 use takt_stats::Estimate;
 
@@ -9,18 +9,18 @@ use crate::figure::Reading;
 use crate::{Cell, Column, Row, Table, Unit, count};
 
 /// Empty where no other engine was tried.
-pub(super) fn table(outcome: &Outcome) -> Table {
+pub(super) fn table(outcome: &CheckOutcome) -> Table {
     let columns = Column::row(
         "engine",
         &["CPU for a million samples", "over the first", "rounds", "clean"],
-        &["how datagrams passed"],
+        &["path of datagrams"],
     );
     let table =
-        Table::new("engines", "What another packet engine takes", columns, outcome.engines.iter().map(row).collect());
+        Table::new("engines", "CPU time with other packet engines", columns, outcome.engines.iter().map(row).collect());
     let rate = outcome.engines.first().map(|first| words::rate(first.rate_sps)).unwrap_or_default();
     table.with_note(format!(
-        "Receiving {rate}; time of the host side's process and of the machine's interrupts. Ratios are taken within a block of \
-         rounds; intervals are of 95 %."
+        "Receiving {rate}. The time is that of the host side's process and of the machine's interrupts. Ratios are taken \
+         within a block of rounds, with 95 % intervals."
     ))
 }
 
@@ -28,14 +28,14 @@ fn estimate(of: Option<Estimate>, unit: Unit) -> String {
     of.map(|of| unit.show_reading(&Reading::from(of))).unwrap_or_default()
 }
 
-/// Where the rounds of an engine are.
+/// Anchor of an engine's rounds.
 pub(super) fn anchor(point: &EnginePoint) -> String {
     format!("engine-{}", point.engine)
 }
 
 fn row(point: &EnginePoint) -> Row {
     let passed = match &point.missing {
-        Some(why) => format!("can't be had here: {why}"),
+        Some(why) => format!("not available here: {why}"),
         None => point.path.clone(),
     };
     let linked = |text: String| match point.rounds.is_empty() {

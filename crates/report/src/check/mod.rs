@@ -19,13 +19,13 @@ pub use self_test::self_test;
 pub(crate) use waveforms::component_or_host;
 
 use takt_lab::About;
-use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};
+use takt_lab::check::{CheckOutcome, DoctorFinding, RadioSetup};
 
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Figure, Provenance, Report, Row, Section, Table, Unit, count, duration};
+use crate::{Cell, Column, Figure, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, count, duration};
 
 /// The whole report of a check. Set [`Report::page`] where the page was written, before showing it on a terminal.
-pub fn report(outcome: &Outcome) -> Report {
+pub fn report(outcome: &CheckOutcome) -> Report {
     let sections = [
         rates::section(outcome),
         path::section(outcome),
@@ -43,7 +43,7 @@ pub fn report(outcome: &Outcome) -> Report {
         findings,
         brief: rates::brief(outcome),
         fixes: verdict.fixes.iter().map(answer::fix).collect(),
-        not_said: verdict.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),
+        not_said: verdict.caveats.iter().chain(&outcome.left_out).cloned().collect(),
         sections: sections.into_iter().flatten().collect(),
         records: records::tables(outcome),
         host: host(outcome),
@@ -53,7 +53,7 @@ pub fn report(outcome: &Outcome) -> Report {
 }
 
 /// `lab-7 · 4 cores · Linux 6.18 · radio emulated on this host · 3 rounds · 1 min 52 s`.
-fn facts(outcome: &Outcome) -> Vec<String> {
+fn facts(outcome: &CheckOutcome) -> Vec<String> {
     let setup = &outcome.setup;
     let radio = match &setup.radio {
         RadioSetup::Emulated { .. } => "radio emulated on this host".to_owned(),
@@ -66,8 +66,11 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         }
     };
     let rounds = outcome.rates.iter().map(|p| p.counted).max().unwrap_or(0);
-    let path = [radio, format!("path {}", setup.path), format!("engine {}", setup.engine)];
-    facts_with(&outcome.about, path.into_iter().chain((rounds > 0).then(|| words::plural(rounds, "round"))))
+    // Without a record of a round neither is known.
+    let known = [("path", &setup.path), ("engine", &setup.engine)].into_iter().filter(|(_, name)| !name.is_empty());
+    let way = known.map(|(what, name)| format!("{what} {name}"));
+    let rounds = (rounds > 0).then(|| words::plural(rounds, "round"));
+    facts_with(&outcome.about, std::iter::once(radio).chain(way).chain(rounds))
 }
 
 /// The machine, `more`, how long it took, and whether that was all.
@@ -98,16 +101,16 @@ fn mean(unit: Unit, values: impl Iterator<Item = f64>, rounds: &str) -> Cell {
     }
 }
 
-fn host(outcome: &Outcome) -> Vec<(String, String)> {
+fn host(outcome: &CheckOutcome) -> Vec<(String, String)> {
     let (host, setup) = (&outcome.about.host, &outcome.setup);
     let cores = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut rows = vec![
         ("name", host.hostname.clone()),
         ("kernel", host.kernel.clone()),
-        ("processor", host.cpu_model.clone()),
+        ("CPU", host.cpu_model.clone()),
         ("cores", host.cores.to_string()),
         ("memory", format!("{:.1}\u{a0}GiB", host.memory_bytes as f64 / (1_u64 << 30) as f64)),
-        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "could not be seen".to_owned())),
+        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "not visible".to_owned())),
         ("environment", setup.environment.clone()),
         ("cores of the host side", cores(&setup.host_cores)),
     ];
@@ -119,14 +122,14 @@ fn host(outcome: &Outcome) -> Vec<(String, String)> {
     rows
 }
 
-fn provenance(outcome: &Outcome) -> Provenance {
+fn provenance(outcome: &CheckOutcome) -> Provenance {
     let r = &outcome.rounds;
     let parts = [
         (r.valid, "counted"),
         (r.disturbed, "disturbed by other load"),
-        (r.emulator_late, "in which the emulator was late itself"),
-        (r.failed, "that could not be run"),
-        (r.skipped, "skipped, since a lower rate had failed clearly"),
+        (r.emulator_late, "in which the emulator itself was late"),
+        (r.failed, "that takt could not run"),
+        (r.skipped, "skipped, because a lower rate had clearly failed"),
         (r.repeated, "run again"),
     ];
     let parts: Vec<String> = parts.iter().map(|(n, what)| format!("{} {what}", count(*n as u64))).collect();
@@ -136,7 +139,7 @@ fn provenance(outcome: &Outcome) -> Provenance {
         commands: vec![format!("takt report {}", outcome.about.run)],
         notes: vec![
             format!("Rounds: {} planned; {}.", count(r.planned as u64), parts.join(", ")),
-            "They lie in the store under this run; the command draws this page again from them.".to_owned(),
+            "The store keeps them under this run. To draw this page again from them, run the command below.".to_owned(),
         ],
     }
 }
@@ -146,11 +149,11 @@ fn passed(finding: &DoctorFinding) -> bool {
     matches!(finding.finding.as_str(), "fine" | "notice")
 }
 
-fn doctor(outcome: &Outcome) -> Option<Section> {
+fn doctor(outcome: &CheckOutcome) -> Option<Section> {
     let row = |f: &DoctorFinding| {
         let finding = match f.finding.as_str() {
-            "stands" => Cell::answered("stands", Answer::No),
-            _ => Cell::answered("not visible", Answer::Unknown),
+            "problem" | "stands" => Cell::answered("problem", ReportAnswer::No),
+            _ => Cell::answered("not visible", ReportAnswer::Unknown),
         };
         let observed = match &f.wanted {
             Some(wanted) => format!("{}; wanted {wanted}", f.observed),
@@ -163,16 +166,16 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
         let fix = Cell::text(f.fix.clone().unwrap_or_default());
         Row::plain([Cell::text(&f.id), finding, Cell::text(observed), Cell::text(why), fix])
     };
-    let columns = ["rule", "finding", "observed", "why it matters", "what mends it"].map(Column::text).into();
+    let columns = ["rule", "finding", "observed", "why it matters", "fix"].map(Column::text).into();
     let rows = outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect();
     let note = match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
         0 => String::new(),
-        fine => format!("Fine, or of no account for a radio of this kind: {fine} more."),
+        fine => format!("Fine, or not relevant to this kind of radio: {fine} more."),
     };
     (!outcome.doctor.is_empty()).then(|| Section {
         id: "doctor".into(),
-        title: "What in this host stands in the way".into(),
-        lead: "Looked at before the first round. takt doctor --explain RULE tells more.".into(),
+        title: "Problems of this host".into(),
+        lead: "takt checked these rules before the first round. takt doctor --explain RULE explains one.".into(),
         tables: vec![Table::new("doctor-rules", "Rules and what they saw", columns, rows).with_note(note)],
         ..Section::default()
     })

@@ -1,13 +1,13 @@
 //! The packet path: datagrams a second, throughput and cost, by size.
 
-use takt_lab::check::{Outcome, RoundState, UdpPoint};
+use takt_lab::check::{CheckOutcome, RoundState, UdpPoint};
 
 use super::{figures, rates, section_of, words};
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Row, Section, Table, Unit};
+use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
 
-pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let lead = "UDP as fast as the sender can, without a radio: what the path between host and radio carries. A \
+pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
+    let lead = "UDP as fast as the sender can, without a radio, shows what the path between host and radio carries. A \
                 datagram is one packet on the path; nothing is aggregated.";
     section_of("path", "Datagrams on the path", lead, figures::path(outcome), [table(outcome), places(outcome)])
 }
@@ -30,7 +30,7 @@ pub(super) fn name(p: &UdpPoint) -> String {
     format!("{} {}", Unit::BYTES.show(f64::from(p.payload_bytes), 4), direction(&p.direction))
 }
 
-fn places(outcome: &Outcome) -> Table {
+fn places(outcome: &CheckOutcome) -> Table {
     let counted = |p: &UdpPoint| {
         let counted = p.rounds.iter().filter(|r| r.state == RoundState::Valid);
         (name(p), format!("{}-rounds", anchor(p)), counted.map(|r| r.lost_by_place).collect())
@@ -38,7 +38,7 @@ fn places(outcome: &Outcome) -> Table {
     rates::places_table("udp-places", "payload", &rates::PLACES[1..], outcome.udp.iter().map(counted))
 }
 
-fn table(outcome: &Outcome) -> Table {
+fn table(outcome: &CheckOutcome) -> Table {
     let row = |p: &UdpPoint| {
         let id = anchor(p);
         let reading = |unit: Unit, r: Option<Reading>| match r {
@@ -47,7 +47,7 @@ fn table(outcome: &Outcome) -> Table {
         };
         let mut cells = vec![Cell::text(name(p))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell::answered(format!("not run: {why}"), Answer::Unknown));
+            cells.push(Cell::answered(format!("not run: {why}"), ReportAnswer::Unknown));
             cells.extend((0..3).map(|_| Cell::default()));
         } else {
             cells.push(reading(Unit::DATAGRAMS_PER_S, p.datagrams_per_s.map(Reading::from)));
@@ -57,7 +57,7 @@ fn table(outcome: &Outcome) -> Table {
         }
         Row::Cells { id: Some(id), cells }
     };
-    let columns = Column::row("payload", &["arrived", "throughput", "lost", "CPU a datagram, both ends"], &[]);
+    let columns = Column::row("payload", &["arrived", "throughput", "lost", "CPU per datagram, both ends"], &[]);
     let title = format!("Every size, {}", words::sizes(&outcome.udp));
     Table::new("all-sizes", title, columns, outcome.udp.iter().map(row).collect())
 }

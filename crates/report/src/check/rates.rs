@@ -1,18 +1,16 @@
 //! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
 
 use takt_base::words::capital;
-use takt_lab::check::{
-    Format, Ground, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, StopsAt,
-};
+use takt_lab::check::{CheckOutcome, Format, HighestClean, Limit, LostByPlace, Mode, RatePoint, RoundState, StopsAt};
 
 use super::{engines, figures, section_of, stops, words};
 use crate::figure::Reading;
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
+use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit, count};
 
-pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let lead = "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
-                packet, sequence error or time-out.";
+pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
+    let lead = "A round is clean if nothing went wrong in it: no lost sample, overflow, underflow, late packet, sequence \
+                error or time-out.";
     let tables = [
         highest(outcome),
         limits(outcome),
@@ -24,20 +22,19 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
     section_of("rates", "Samples at every rate", lead, figures::rates(outcome), tables)
 }
 
-/// How far each way goes and what that takes, a line for each format.
-pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
+/// How far each way goes and what that takes, a line for each format of which a rate was judged.
+pub(super) fn brief(outcome: &CheckOutcome) -> Option<Table> {
     const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];
     let highest = &outcome.verdict.highest;
-    let mut formats: Vec<Format> = highest.iter().map(|h| h.format).collect();
+    let judged = |h: &&HighestClean| h.rate_sps.is_some() || h.first_failing_sps.is_some();
+    let mut formats: Vec<Format> = highest.iter().filter(judged).map(|h| h.format).collect();
     formats.dedup();
     let row = |format: Format| {
         let of = |mode: Mode| highest.iter().find(|h| (h.mode, h.format) == (mode, format));
         let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
         Row::plain(std::iter::once(Cell::text(format.name())).chain(cells))
     };
-    // Then rates were clean only since the radio stood still as well.
-    let stopped = outcome.verdict.needs.iter().any(|need| need.decided_by == Ground::Stops);
-    let head = if stopped { "clean, but for stops, up to" } else { "clean up to" };
+    let head = if outcome.verdict.rests_on_stops() { "clean, except for stops, up to" } else { "clean up to" };
     let heads = std::iter::once(Column::text(head)).chain(MODES.map(|mode| Column::text(words::mode(mode))));
     let table = Table { columns: heads.collect(), rows: formats.into_iter().map(row).collect(), ..Table::default() };
     (!table.rows.is_empty()).then_some(table)
@@ -55,7 +52,7 @@ pub(super) fn anchor(p: &RatePoint) -> String {
     format!("rate-{}-{}-{:.0}", words::mode(p.mode), p.format.name(), p.rate_sps)
 }
 
-fn highest(outcome: &Outcome) -> Table {
+fn highest(outcome: &CheckOutcome) -> Table {
     let row = |h: &HighestClean| {
         let at =
             |rate: f64| outcome.rates.iter().find(|p| p.mode == h.mode && p.format == h.format && p.rate_sps == rate);
@@ -63,10 +60,10 @@ fn highest(outcome: &Outcome) -> Table {
             Some(rate) => Cell { record: at(rate).map(anchor), ..Cell::text(words::rate(rate)) },
             None => Cell::text(none),
         };
-        let next = if h.open_above { "none measured" } else { "none: this is the highest there is" };
+        let next = if h.open_above { "none measured" } else { "none: this is the highest rate" };
         let confidence = match h.rate_sps {
             Some(_) => format!(
-                "{} clean; up to {}\u{a0}% unclean possible",
+                "{} clean; at most {}\u{a0}% of rounds unclean",
                 words::plural(h.counted, "round"),
                 significant(h.unclean_share_upper * 100.0, 2)
             ),
@@ -89,16 +86,16 @@ fn highest(outcome: &Outcome) -> Table {
     let columns = vec![
         Column::text("mode"),
         Column::number("highest clean"),
-        Column::text("how sure, 95 %"),
+        Column::text("95 % confidence"),
         Column::number("first not clean"),
         Column::number("headroom there"),
     ];
     Table::new("highest", "Highest clean rate", columns, outcome.verdict.highest.iter().map(row).collect()).with_note(
-        "Headroom: a whole core over what the busiest thread of the host side used at the highest clean rate.",
+        "Headroom: a whole core, divided by what the busiest thread of the host side used at the highest clean rate.",
     )
 }
 
-fn limits(outcome: &Outcome) -> Table {
+fn limits(outcome: &CheckOutcome) -> Table {
     let row = |l: &Limit| {
         let same = |p: &&RatePoint| p.mode == l.mode && p.format == l.format && p.rate_sps == l.rate_sps;
         let record = outcome.rates.iter().find(same).map(anchor);
@@ -106,11 +103,11 @@ fn limits(outcome: &Outcome) -> Table {
         let mode = format!("{}, {}", words::mode(l.mode), l.format.name());
         Row::plain([Cell::text(mode), rate, Cell::text(words::layer(l.layer)), Cell::text(&l.evidence)])
     };
-    let columns = Column::row("mode", &["seen at"], &["where", "how that shows"]);
+    let columns = Column::row("mode", &["seen at"], &["where", "evidence"]);
     Table::new("limits", "What limits it", columns, outcome.verdict.limits.iter().map(row).collect())
 }
 
-fn all(outcome: &Outcome) -> Table {
+fn all(outcome: &CheckOutcome) -> Table {
     let fits = |p: &RatePoint| {
         let same = |at: &&StopsAt| (at.mode, at.format, at.rate_sps) == (p.mode, p.format, p.rate_sps);
         outcome.stops.iter().flat_map(|stops| &stops.at).find(same).is_none_or(StopsAt::fits)
@@ -121,14 +118,14 @@ fn all(outcome: &Outcome) -> Table {
             |text: String| Cell { record: (!text.is_empty()).then(|| format!("{id}-rounds")), ..Cell::text(text) };
         let reading = |unit: Unit, r: Option<Reading>| linked(r.map(|r| unit.show_reading(&r)).unwrap_or_default());
         let answer = match (p.counted, p.clean) {
-            (0, _) => Cell { answer: Some(Answer::Unknown), ..linked("none counts".into()) },
+            (0, _) => Cell { answer: Some(ReportAnswer::Unknown), ..linked("none counts".into()) },
             // Rounds that were clean since the radio stood still together with the machine are no "yes".
-            (n, k) if n == k => Cell { answer: fits(p).then_some(Answer::Yes), ..linked(format!("{k} of {n}")) },
-            (n, k) => Cell { answer: Some(Answer::No), ..linked(format!("{k} of {n}")) },
+            (n, k) if n == k => Cell { answer: fits(p).then_some(ReportAnswer::Yes), ..linked(format!("{k} of {n}")) },
+            (n, k) => Cell { answer: Some(ReportAnswer::No), ..linked(format!("{k} of {n}")) },
         };
         let mut cells = vec![Cell::text(words::rate(p.rate_sps))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell::answered("not run", Answer::Unknown));
+            cells.push(Cell::answered("not run", ReportAnswer::Unknown));
             cells.extend((0..4).map(|_| Cell::default()));
             cells.push(Cell::text(why));
         } else {
@@ -160,7 +157,7 @@ fn all(outcome: &Outcome) -> Table {
 }
 
 /// The modes and formats that were requested, in order.
-fn streams(outcome: &Outcome) -> Vec<(Mode, Format)> {
+fn streams(outcome: &CheckOutcome) -> Vec<(Mode, Format)> {
     let mut streams: Vec<(Format, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
     streams.sort_unstable();
     streams.dedup();
@@ -182,8 +179,8 @@ fn events(p: &RatePoint) -> String {
     if occurred.is_empty() { "none".to_owned() } else { occurred.join(" · ") }
 }
 
-/// Where datagrams were lost, at each rate that lost any.
-fn places(outcome: &Outcome) -> Table {
+/// Places where datagrams were lost, at each rate that lost any.
+fn places(outcome: &CheckOutcome) -> Table {
     let counted = |p: &RatePoint| {
         let counted = p.rounds.iter().filter(|r| r.state == RoundState::Valid);
         let name = words::stream(p.mode, p.format, p.rate_sps);
@@ -207,8 +204,8 @@ pub(super) fn places_table(
     let heads: Vec<&str> = places.iter().map(|(head, _)| *head).collect();
     let rows = points.filter(|(_, _, rounds)| rounds.iter().any(|l| total(l) > 0)).map(row).collect();
     Table::new(id, "Where datagrams were lost", Column::row(head, &heads, &[]), rows).with_note(
-        "Counted before and after each round, by the counters of each place; a dash is a place that could not be \
-         looked at, which is not 0.",
+        "takt reads the counters of each place before and after each round. A dash means that takt could not read \
+         them, not 0.",
     )
 }
 

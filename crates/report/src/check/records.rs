@@ -1,15 +1,15 @@
 //! Every round, as it was measured: where all numbers of the page lead back to.
 
 use takt_base::words::capital;
-use takt_lab::check::{LostByPlace, Outcome, RateRound, RoundTripRound, UdpRound, WaveformRound};
+use takt_lab::check::{CheckOutcome, LostByPlace, RateRound, RoundTripRound, UdpRound, WaveformRound};
 use takt_lab::store::RoundState;
 
 use super::rates::{PLACES, Place, sum, total};
 use super::{engines, path, rates, replies, waveforms, words};
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Row, Table, Unit, count};
+use crate::{Cell, Column, ReportAnswer, Row, Table, Unit, count};
 
-pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn tables(outcome: &CheckOutcome) -> Vec<Table> {
     let tables = [
         rate_rounds(outcome),
         engine_rounds(outcome),
@@ -34,7 +34,7 @@ fn table<'a, R: 'a>(
         rows.push(Row::Group { id: format!("{anchor}-rounds"), title });
         rows.extend(rounds.iter().map(|r| {
             let (id, state, why) = about(r);
-            let answer = (state != RoundState::Valid).then_some(Answer::Unknown);
+            let answer = (state != RoundState::Valid).then_some(ReportAnswer::Unknown);
             let mut cells = vec![Cell::text(id.to_string()), Cell { answer, ..Cell::text(words::state(state)) }];
             cells.extend(figures(r));
             cells.push(Cell::text(why.unwrap_or_default()));
@@ -47,7 +47,7 @@ fn table<'a, R: 'a>(
     Table::new(id, title, columns, rows)
 }
 
-fn rate_rounds(outcome: &Outcome) -> Table {
+fn rate_rounds(outcome: &CheckOutcome) -> Table {
     let numbers = [
         &["received", "lost", "sent", "lost", "O", "U", "L", "S", "D", "T", "host CPU, cores", "busiest thread"][..],
         &["machine busy", "longest pause, ms", "emulator's lag, µs"],
@@ -79,7 +79,7 @@ fn rate_round(r: &RateRound) -> Vec<Cell> {
     cells
 }
 
-fn engine_rounds(outcome: &Outcome) -> Table {
+fn engine_rounds(outcome: &CheckOutcome) -> Table {
     let points = outcome.engines.iter().map(|p| (engines::anchor(p), p.engine.clone(), p.rounds.as_slice()));
     table(
         ("engine-rounds", "Rounds of the packet engines"),
@@ -93,7 +93,7 @@ fn engine_rounds(outcome: &Outcome) -> Table {
     )
 }
 
-fn udp_rounds(outcome: &Outcome) -> Table {
+fn udp_rounds(outcome: &CheckOutcome) -> Table {
     let numbers = ["datagrams/s", "Mb/s", "sent", "lost", "ns a datagram", "jitter, µs", "50 %, µs", "99.9 %, µs"];
     table(
         ("udp-rounds", "Rounds of the packet path"),
@@ -113,7 +113,7 @@ fn udp_round(r: &UdpRound) -> Vec<Cell> {
     cells
 }
 
-fn reply_rounds(outcome: &Outcome) -> Table {
+fn reply_rounds(outcome: &CheckOutcome) -> Table {
     let points = outcome.round_trips.iter().map(|p| {
         let title = format!("Answers after {} at {}", words::time(p.delay_us), words::rate(p.rate_sps));
         (replies::anchor(p), title, p.rounds.as_slice())
@@ -133,7 +133,7 @@ fn reply_round(r: &RoundTripRound) -> Vec<Cell> {
     cells
 }
 
-fn waveform_rounds(outcome: &Outcome) -> Table {
+fn waveform_rounds(outcome: &CheckOutcome) -> Table {
     let points = outcome.waveforms.iter().map(|p| {
         let title = format!("Slots of {}, {}", words::time(p.slot_us), words::plural(p.workers, "worker"));
         (waveforms::anchor(p), title, p.rounds.as_slice())
@@ -141,7 +141,7 @@ fn waveform_rounds(outcome: &Outcome) -> Table {
     let numbers = ["slots", "missed", "in use, %", "work, µs", "late release, µs", "latest, µs"];
     table(
         ("waveform-rounds", "Rounds of the waveform"),
-        (&numbers, &["takes most", "misses laid to"]),
+        (&numbers, &["slowest", "misses caused by"]),
         points,
         |r| (r.round_id, r.state, r.why.as_deref()),
         waveform_round,

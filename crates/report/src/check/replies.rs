@@ -1,16 +1,16 @@
 //! Answers in time: from the samples' time stamps to the answer at the radio.
 
-use takt_lab::check::{Outcome, RoundState, RoundTripPoint, RoundTripRound};
+use takt_lab::check::{CheckOutcome, RoundState, RoundTripPoint, RoundTripRound};
 
 use super::answer::Answers;
 use super::words::time;
 use super::{figures, mean, section_of, words};
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Row, Section, Table, Unit};
+use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
 
-pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let lead = "The host receives samples, and answers with a burst timed a fixed delay after them. The radio says which \
-                answers came too late. Times run from the sample at the antenna to the answer in the radio's buffer.";
+pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
+    let lead = "The host receives samples and answers with a burst that is timed a fixed delay after them. The radio reports \
+                which answers came too late. Times run from the sample at the antenna to the answer in the radio's buffer.";
     section_of("answers", "Answers in time", lead, figures::replies(outcome), [table(outcome)])
 }
 
@@ -18,7 +18,7 @@ pub(super) fn anchor(p: &RoundTripPoint) -> String {
     format!("answer-{:.0}us-{:.0}", p.delay_us, p.rate_sps)
 }
 
-fn table(outcome: &Outcome) -> Table {
+fn table(outcome: &CheckOutcome) -> Table {
     let row = |p: &RoundTripPoint| {
         let id = anchor(p);
         let rounds = format!("{id}-rounds");
@@ -27,10 +27,10 @@ fn table(outcome: &Outcome) -> Table {
         let mean = |f: fn(&RoundTripRound) -> f64| mean(Unit::SECONDS, counted.iter().map(|r| f(r) * 1e-6), &rounds);
         let mut cells = vec![Cell::text(format!("{} at {}", time(p.delay_us), words::rate(p.rate_sps)))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell::answered(format!("not run: {why}"), Answer::Unknown));
+            cells.push(Cell::answered(format!("not run: {why}"), ReportAnswer::Unknown));
             cells.extend((0..5).map(|_| Cell::default()));
         } else {
-            cells.push(Cell { answer: Some(answers.answer()), ..Cell::linked(answers.to_string(), &rounds) });
+            cells.push(Cell { answer: Some(answers.answer_of(outcome)), ..Cell::linked(answers.to_string(), &rounds) });
             let share = p.late_share.map(|e| Unit::SHARE.show_reading(&Reading::share(e)));
             cells.push(share.map_or_else(Cell::default, |share| Cell::linked(share, &rounds)));
             cells.extend([mean(|r| r.p50_us), mean(|r| r.p99_us), mean(|r| r.p99_9_us)]);
@@ -45,7 +45,7 @@ fn table(outcome: &Outcome) -> Table {
     let shares = rounds.filter(|round| round.state == RoundState::Valid).map(|round| round.excluded_share);
     let late = radio_late(shares);
     Table::new("all-delays", "Every delay", columns, outcome.round_trips.iter().map(row).collect())
-        .with_note(format!("Quantiles are means over rounds of each round's own, with 95 % intervals.{late}"))
+        .with_note(format!("Each quantile is the mean of the rounds' own quantiles, with its 95 % interval.{late}"))
 }
 
 /// How long the radio itself was late, by the shares of the rounds; nothing if it never was.

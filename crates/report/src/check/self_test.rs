@@ -3,7 +3,7 @@
 use takt_lab::check::self_test::{Answers, ErrorRate, GOALS, SelfTest, TableRow, Trial};
 
 use super::{facts_with, words};
-use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count};
+use crate::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, Verdict, count};
 
 /// The whole report of a self-test. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn self_test(outcome: &SelfTest) -> Report {
@@ -26,7 +26,8 @@ pub fn self_test(outcome: &SelfTest) -> Report {
             version: about.takt_version.clone(),
             commands: vec![format!("takt report {}", about.run)],
             notes: vec![
-                "The rounds lie in the store under this run; the command draws this page again from them.".into(),
+                "The store keeps the rounds under this run. To draw this page again from them, run the command below."
+                    .into(),
             ],
         },
         page: None,
@@ -34,19 +35,19 @@ pub fn self_test(outcome: &SelfTest) -> Report {
 }
 
 fn verdict(outcome: &SelfTest) -> Verdict {
-    let answer = Answer::from(outcome.answer);
+    let answer = ReportAnswer::from(outcome.answer);
     let contradicts = outcome.trials.iter().any(|trial| trial.truth.accounts_differ > 0);
     let headline = match answer {
-        Answer::Yes => "the verdict of takt check can be relied on here.",
-        Answer::No if contradicts => "the self-test contradicts itself, and proves nothing.",
-        Answer::No => "the verdict of takt check errs more often here than it may.",
-        Answer::Unknown => "whether the verdict of takt check can be relied on here.",
+        ReportAnswer::Yes => "you can rely on the verdict of takt check here.",
+        ReportAnswer::No if contradicts => "the self-test contradicts itself, so it proves nothing.",
+        ReportAnswer::No => "the verdict of takt check errs more often here than allowed.",
+        ReportAnswer::Unknown => "whether you can rely on the verdict of takt check here.",
     };
     // The three shares are findings; what else must be known follows them.
     Verdict {
         answer,
         headline: headline.into(),
-        says: outcome.says.iter().skip(3).cloned().collect(),
+        summary: outcome.summary.iter().skip(3).cloned().collect(),
         also: Vec::new(),
     }
 }
@@ -55,15 +56,15 @@ fn findings(outcome: &SelfTest) -> Vec<Finding> {
     let (rates, goals) = (&outcome.error_rates, GOALS.on(outcome.about.host.cores));
     let finding = |subject: &str, rate: &ErrorRate, most: f64| Finding {
         answer: match (rate.trials, rate.errors as f64 <= most * rate.trials as f64) {
-            (0, _) => Answer::Unknown,
-            (_, true) => Answer::Yes,
-            (_, false) => Answer::No,
+            (0, _) => ReportAnswer::Unknown,
+            (_, true) => ReportAnswer::Yes,
+            (_, false) => ReportAnswer::No,
         },
         subject: subject.to_owned(),
         measured: format!("{} of {}", count(rate.errors as u64), words::plural(rate.trials, "trial")),
         margin: rate.share.map_or_else(String::new, |share| {
             let [most, high] = [most, share.high()].map(|share| Unit::SHARE.show(share, 2));
-            format!("at most {most} may be; 95\u{a0}% sure: up to {high} are")
+            format!("allowed: at most {most}; with 95\u{a0}% confidence at most {high}")
         }),
         record: None,
     };
@@ -77,10 +78,10 @@ fn findings(outcome: &SelfTest) -> Vec<Finding> {
 fn confusion_table(rows: &[TableRow]) -> Table {
     let numbers = ["loses: no", "not known", "yes", "keeps up: yes", "not known", "no"];
     let columns = Column::row("done to the host", &numbers, &[]);
-    let title = "What was answered for hosts that lose, and for hosts that keep up";
+    let title = "Answers for hosts that lose and for hosts that keep up";
     Table::new("confusion-table", title, columns, rows.iter().map(confusion_row).collect()).with_note(
-        "A trial is three rounds on one host. Whether a host loses is known from the samples' own numbers and from \
-         the radio's report, which the verdict does not use.",
+        "A trial is three rounds on one host. The samples' own numbers and the radio's report show whether a host loses; \
+         the verdict uses neither.",
     )
 }
 
@@ -91,7 +92,7 @@ fn confusion(table: Table) -> Section {
 fn confusion_row(row: &TableRow) -> Row {
     let number = |n: usize, wrong: bool| Cell {
         text: if n == 0 { "·".into() } else { count(n as u64) },
-        answer: (wrong && n > 0).then_some(Answer::No),
+        answer: (wrong && n > 0).then_some(ReportAnswer::No),
         record: None,
     };
     let Answers { yes, no, not_known } = row.loses;
@@ -103,11 +104,11 @@ fn confusion_row(row: &TableRow) -> Row {
 
 fn trials(trials: &[Trial]) -> Table {
     let mut columns = Vec::from(["done to the host", "stream", "answer"].map(Column::text));
-    let numbers = ["samples missing", "missed by the radio", "rounds that count"];
+    let numbers = ["samples missing", "lost by the radio", "rounds that count"];
     columns.extend(Column::row("loses", &numbers, &["why"]));
     let row = |trial: &Trial| {
         let stream = format!("{} {}", words::mode(trial.mode), words::rate(trial.rate_sps));
-        let answer = Answer::from(trial.answer);
+        let answer = ReportAnswer::from(trial.answer);
         Row::plain([
             Cell::text(&trial.done),
             Cell::text(stream),

@@ -1,12 +1,12 @@
-//! What stops of this machine would cost a radio that does not stop with it, at every rate.
+//! Cost of this machine's stops for a radio that does not stop with it, at every rate.
 
-use takt_lab::check::{MARGIN, Outcome, Stops, StopsAt};
+use takt_lab::check::{CheckOutcome, Stops, StopsAt, wanted_ms};
 
 use super::words;
 use crate::{Cell, Column, Row, Table, Unit, count};
 
 /// Empty without an emulator of this machine, and without a stop.
-pub(super) fn table(outcome: &Outcome) -> Table {
+pub(super) fn table(outcome: &CheckOutcome) -> Table {
     let stops = outcome.stops.as_ref().filter(|stops| stops.count > 0);
     let rows = stops.into_iter().flat_map(|stops| &stops.at).map(row).collect();
     let columns = Column::row(
@@ -14,7 +14,7 @@ pub(super) fn table(outcome: &Outcome) -> Table {
         &["buffers hold", "times the longest stop", "stops that were longer", "would be lost"],
         &[],
     );
-    let table = Table::new("stops", "What stops of this machine would cost a real radio", columns, rows);
+    let table = Table::new("stops", "Samples that a real radio would lose to stops of this machine", columns, rows);
     table.with_note(stops.map(note).unwrap_or_default())
 }
 
@@ -33,10 +33,12 @@ fn row(at: &StopsAt) -> Row {
 fn note(stops: &Stops) -> String {
     let seconds = |s: f64| Unit::SECONDS.show(s, 3);
     format!(
-        "This machine stood still {} in {} of streaming, for up to {}. The emulator sends nothing meanwhile. A real radio goes on, \
-         and what it sends during a stop must fit into the buffers; takt asks for {MARGIN} times the longest stop.",
+        "This machine stood still {} in {} of streaming, for up to {}. The emulator stops with it and sends nothing. A \
+         real radio does not stop, so the buffers must hold what it sends. takt requires room to \
+         spare: {} for the longest stop.",
         words::plural(stops.count, "time"),
         seconds(stops.streamed_s),
-        seconds(stops.longest_ms / 1e3)
+        seconds(stops.longest_ms / 1e3),
+        seconds(wanted_ms(stops.longest_ms) / 1e3)
     )
 }

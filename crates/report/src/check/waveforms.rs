@@ -1,16 +1,16 @@
-//! A waveform on the beat: which slot is held, and what fills it.
+//! A waveform, slot by slot: which slot is held, and what fills it.
 
-use takt_lab::check::{HOST, Outcome, RoundState, WaveformPoint, WaveformRound};
+use takt_lab::check::{CheckOutcome, HOST, RoundState, WaveformPoint, WaveformRound};
 
 use super::words::time;
 use super::{figures, mean, section_of, words};
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Finding, Row, Section, Table, Unit, count};
+use crate::{Cell, Column, Finding, ReportAnswer, Row, Section, Table, Unit, count};
 
-pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let lead = "Components run once a slot on one core; who ends after the slot's end has missed it. A slot is used by the host, \
-                which lets the worker begin late, and by the components.";
-    section_of("waveform", "A waveform on the beat", lead, figures::waveforms(outcome), [table(outcome)])
+pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
+    let lead = "Components run once a slot on one core; one that ends after the slot's end has missed it. Both the host, which \
+                starts the worker late, and the components use up the slot.";
+    section_of("waveform", "A waveform, slot by slot", lead, figures::waveforms(outcome), [table(outcome)])
 }
 
 pub(super) fn anchor(p: &WaveformPoint) -> String {
@@ -18,12 +18,12 @@ pub(super) fn anchor(p: &WaveformPoint) -> String {
 }
 
 /// The line under the answer: the shortest slot that was held.
-pub(super) fn finding(outcome: &Outcome) -> Option<Finding> {
+pub(super) fn finding(outcome: &CheckOutcome) -> Option<Finding> {
     let verdict = outcome.verdict.waveform.as_ref()?;
     let point = |us: f64| outcome.waveforms.iter().find(|p| p.slot_us == us);
     let (answer, at) = match (verdict.shortest_held_us, verdict.first_failing_us) {
-        (Some(us), _) => (Answer::Yes, point(us)?),
-        (None, Some(us)) => (Answer::No, point(us)?),
+        (Some(us), _) => (ReportAnswer::Yes, point(us)?),
+        (None, Some(us)) => (ReportAnswer::No, point(us)?),
         (None, None) => return None,
     };
     let missed: u64 = at.rounds.iter().filter(|r| r.state == RoundState::Valid).map(|r| r.misses).sum();
@@ -43,21 +43,21 @@ pub(crate) fn component_or_host(who: &str) -> &str {
     if who == HOST { "late release" } else { who }
 }
 
-fn table(outcome: &Outcome) -> Table {
+fn table(outcome: &CheckOutcome) -> Table {
     let row = |p: &WaveformPoint| {
         let (id, rounds) = (anchor(p), format!("{}-rounds", anchor(p)));
         let counted: Vec<&WaveformRound> = p.rounds.iter().filter(|r| r.state == RoundState::Valid).collect();
         let mut cells = vec![Cell::text(time(p.slot_us))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell::answered(format!("not run: {why}"), Answer::Unknown));
+            cells.push(Cell::answered(format!("not run: {why}"), ReportAnswer::Unknown));
             cells.extend((0..4).map(|_| Cell::default()));
             return Row::Cells { id: Some(id), cells };
         }
         let (misses, slots) = (counted.iter().map(|r| r.misses).sum(), counted.iter().map(|r| r.slots).sum());
         let answer = match (slots, misses) {
-            (0, _) => Answer::Unknown,
-            (_, 0) => Answer::Yes,
-            _ => Answer::No,
+            (0, _) => ReportAnswer::Unknown,
+            (_, 0) => ReportAnswer::Yes,
+            _ => ReportAnswer::No,
         };
         let text = format!("{} in {} slots", count(misses), count(slots));
         cells.push(Cell { answer: Some(answer), ..Cell::linked(text, &rounds) });
@@ -74,8 +74,9 @@ fn table(outcome: &Outcome) -> Table {
         );
         Row::Cells { id: Some(id), cells }
     };
-    let columns = Column::row("slot", &["missed", "of the slot in use", "work", "late release"], &["takes most"]);
+    let columns = Column::row("slot", &["missed", "of the slot in use", "work", "late release"], &["slowest"]);
     Table::new("all-slots", "Every slot duration", columns, outcome.waveforms.iter().map(row).collect()).with_note(
-        "In use, work and late release: what 99.9 % of slots do not exceed; means over rounds with 95 % intervals.",
+        "99.9 % of slots do not exceed the values of in use, work and late release. They are means over rounds with 95 % \
+         intervals.",
     )
 }

@@ -56,10 +56,10 @@ pub(super) fn layer(layer: Layer) -> &'static str {
         Layer::KernelPath => "kernel's path between the sockets",
         Layer::ReceiveBuffer => "receive buffer of the host's socket",
         Layer::ReaderThread => "receiving thread",
-        Layer::Cpu => "processor",
+        Layer::Cpu => "CPU",
         Layer::Radio => "radio, or the network before it",
         Layer::Emulator => "emulator itself; says nothing about the host",
-        Layer::Unknown => "no counter tells",
+        Layer::Unknown => "no counter shows it",
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn state(state: RoundState) -> &'static str {
     }
 }
 
-/// `1 core`, `4 cores`.
+/// `1 core`, `12 345 cores`: never broken over two lines, and digits in groups, other than [`takt_base::words::plural`].
 pub(crate) fn plural(n: usize, thing: &str) -> String {
     format!("{}\u{a0}{thing}{}", crate::count(n as u64), if n == 1 { "" } else { "s" })
 }

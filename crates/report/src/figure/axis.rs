@@ -6,9 +6,9 @@ use crate::Unit;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it shows, without the unit: "lost samples".
+    /// Its quantity, without the unit: "lost samples".
     pub label: String,
-    /// Of the values; the back end scales it.
+    /// Unit of the values; the back end scales it.
     pub unit: Unit,
     pub scale: Scale,
     /// Ticks at these values (base unit) where there is room; empty: round numbers. For factors with few levels.

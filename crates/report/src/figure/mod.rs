@@ -25,7 +25,7 @@ pub struct Figure {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
-    /// What others published or a peer program did: drawn hollow, never mixed with ours.
+    /// Results that others published or a peer program gave: drawn hollow, never mixed with ours.
     pub others: Vec<Series>,
     /// Lines to judge by: what was offered, a deadline, what a wire carries.
     pub references: Vec<Reference>,
@@ -102,7 +102,7 @@ pub enum Reference {
         x: f64,
         label: String,
     },
-    /// Where y is x times `slope`: all that was offered arrived.
+    /// The line where y is x times `slope`: all that was offered arrived.
     Proportional {
         slope: f64,
         label: String,
@@ -112,7 +112,7 @@ pub enum Reference {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Source {
     pub run: String,
-    /// What of it: "rate rounds, lost samples on receive over all samples due".
+    /// The part of it: "rate rounds, lost samples on receive over all samples due".
     pub query: String,
 }
 

@@ -24,7 +24,7 @@ impl Report {
         let first = self.figures().next();
         parts::first_screen(&mut page, self, first);
         parts::findings(&mut page, self);
-        parts::says(&mut page, self);
+        parts::summary(&mut page, self);
         for section in &self.sections {
             parts::section(&mut page, section, first);
         }

@@ -34,7 +34,7 @@ pub(super) fn first_screen(page: &mut String, report: &Report, first: Option<&Fi
     page.push_str("</div>\n</div>\n");
 }
 
-/// What the answer rests on.
+/// Findings behind the answer.
 pub(super) fn findings(page: &mut String, report: &Report) {
     if report.findings.is_empty() {
         return;
@@ -57,9 +57,9 @@ pub(super) fn findings(page: &mut String, report: &Report) {
     page.push_str("</section>\n");
 }
 
-/// What else there is to know, in sentences.
-pub(super) fn says(page: &mut String, report: &Report) {
-    let all: Vec<&String> = report.verdict.says.iter().chain(&report.verdict.also).collect();
+/// Further facts, in sentences.
+pub(super) fn summary(page: &mut String, report: &Report) {
+    let all: Vec<&String> = report.verdict.summary.iter().chain(&report.verdict.also).collect();
     list(page, "says", "In words", ("ul", "plain"), &all, |page, sentence| {
         let _ = writeln!(page, "<li>{}</li>", E(&with_units(sentence)));
     });
@@ -137,7 +137,7 @@ fn drawing(page: &mut String, drawing: &Drawing) {
     page.push_str("</figure>\n");
 }
 
-/// What it shows, the drawing, how to read it, its numbers.
+/// Its finding, the drawing, how to read it, its numbers.
 fn figure(page: &mut String, figure: &Figure) {
     let id = slug(&figure.id);
     let _ = write!(page, "<figure id=\"figure-{id}\">\n<figcaption>{}</figcaption>\n", E(&figure.finding));
@@ -163,7 +163,7 @@ fn figure(page: &mut String, figure: &Figure) {
     page.push_str("</details>\n</figure>\n");
 }
 
-/// What the reader must not take for granted, and what was not run: one folded list.
+/// Cautions for the reader, and what was not run: one folded list.
 pub(super) fn not_said(page: &mut String, report: &Report) {
     let all = &report.not_said;
     if all.is_empty() {

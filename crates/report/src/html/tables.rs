@@ -53,7 +53,7 @@ fn cell(page: &mut String, cell: &Cell, first: bool, numeric: bool) {
         (None, true) => " class=\"n\"".to_owned(),
         (None, false) => String::new(),
     };
-    // Where columns are many, an interval goes below its number.
+    // In a table of many columns, an interval goes below its number.
     let text = link(&text.replace("\u{a0}[", " ["), record.as_deref());
     let (tag, scope) = if first { ("th", " scope=\"row\"") } else { ("td", "") };
     let _ = write!(page, "<{tag}{scope}{classes}>{text}</{tag}>");
@@ -67,7 +67,7 @@ pub(super) fn link(text: &str, record: Option<&str>) -> String {
     }
 }
 
-/// What a figure draws, in figures: a row a point; the rounds of each lead to their records.
+/// Values that a figure draws: a row a point; the rounds of each lead to their records.
 pub(super) fn points(page: &mut String, figure: &Figure) {
     let (x, y) = (&figure.x, &figure.y);
     let shown: usize = figure.all_series().map(|s| s.points.len()).sum();

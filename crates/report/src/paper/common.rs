@@ -1,4 +1,4 @@
-//! What the reports of all studies are made of.
+//! Parts of the reports of all studies.
 
 use takt_lab::check::{self, RoundState};
 use takt_studies::sweep::Facts;
@@ -8,7 +8,7 @@ use crate::check::facts_with;
 use crate::check::words::{plural, round, state};
 use crate::figure::{Dot, Look, Point, Reading, Series, Source};
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Table, Unit, Verdict};
+use crate::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Table, Unit, Verdict};
 
 /// The report of a study, without what is its own: sections, and whatever it adds.
 pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
@@ -19,11 +19,11 @@ pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
         verdict: Verdict {
             answer: of.answer.into(),
             headline: headline(of),
-            says: of.says.clone(),
+            summary: of.summary.clone(),
             ..Verdict::default()
         },
         findings: of.claims.iter().flat_map(claim).collect(),
-        not_said: of.does_not_say.iter().chain(&of.left_out).cloned().collect(),
+        not_said: of.caveats.iter().chain(&of.left_out).cloned().collect(),
         records: records(&of.records).into_iter().collect(),
         host: host(of),
         provenance: provenance(of, paper),
@@ -34,7 +34,7 @@ pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
 /// [`report`] with what such a paper says of its setup, and with doubts about the rounds.
 pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> Report {
     let mut report = report(of, &paper.cite);
-    report.verdict.says.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
+    report.verdict.summary.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
     report.host.extend(paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone())));
     report
 }
@@ -44,8 +44,8 @@ fn headline(of: &StudyRun) -> String {
     let parts = &of.parts;
     let made = match parts.by_construction {
         0 => String::new(),
-        1 => " 1 more can't come out otherwise here, by construction, and is not counted.".to_owned(),
-        made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
+        1 => " 1 more has a fixed result here, by construction, and is not counted.".to_owned(),
+        made => format!(" {made} more have a fixed result here, by construction, and are not counted."),
     };
     let stopped = if of.about.complete { "" } else { " The run was interrupted." };
     let all = plural(parts.counted, "part");
@@ -78,9 +78,9 @@ fn host(of: &StudyRun) -> Vec<(String, String)> {
     let rows = [
         ("name", host.hostname.clone()),
         ("kernel", host.kernel.clone()),
-        ("processor", host.cpu_model.clone()),
+        ("CPU", host.cpu_model.clone()),
         ("cores", host.cores.to_string()),
-        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "could not be seen".to_owned())),
+        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "not visible".to_owned())),
     ];
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -94,8 +94,8 @@ fn provenance(of: &StudyRun, paper: &str) -> Provenance {
         commands: vec![format!("takt paper {}{depth}", of.study), format!("takt experiment show {}", of.about.run)],
         notes: vec![
             format!(
-                "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that could \
-                 not be run, {} run again.",
+                "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that takt \
+                 could not run, {} run again.",
                 r.planned, r.valid, r.disturbed, r.emulator_late, r.skipped, r.failed, r.repeated
             ),
             format!("The paper: {paper}."),
@@ -124,7 +124,7 @@ pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
 /// out otherwise has no answer, and neither have its parts.
 fn claim(claim: &Claim) -> Vec<Finding> {
     let subject = format!("({}) {}", claim.number, claim.claim);
-    let line = |answer: check::Answer, subject: String, measured: String| Finding {
+    let line = |answer: check::CheckAnswer, subject: String, measured: String| Finding {
         answer: answer.into(),
         subject,
         measured,
@@ -133,7 +133,7 @@ fn claim(claim: &Claim) -> Vec<Finding> {
     };
     match (&claim.by_construction, claim.parts.as_slice()) {
         (Some(why), _) => {
-            vec![line(check::Answer::Unknown, subject, format!("by construction: {why}; {}", claim.measured))]
+            vec![line(check::CheckAnswer::Unknown, subject, format!("by construction: {why}; {}", claim.measured))]
         }
         (None, [] | [_]) => vec![line(claim.answer, subject, claim.measured.clone())],
         (None, parts) => {
@@ -180,7 +180,7 @@ pub(super) fn point(x: f64, figure: &Figure, factor: f64) -> Point {
 
 fn records(rounds: &[RoundRecord]) -> Option<Table> {
     let row = |r: &RoundRecord| {
-        let answer = (r.state != RoundState::Valid).then_some(Answer::Unknown);
+        let answer = (r.state != RoundState::Valid).then_some(ReportAnswer::Unknown);
         let figures: Vec<String> =
             r.figures.iter().map(|(name, value)| format!("{name}\u{a0}{}", significant(*value, 4))).collect();
         Row::Cells {

@@ -1,6 +1,6 @@
 //! The report of `takt paper linux-rt`: failures beside the paper's, what each measure buys, where the time went.
 
-use takt_studies::linux_rt::{Case, EffectFacts, Outcome, Ran, StageFacts, TraceFacts, label};
+use takt_studies::linux_rt::{Case, EffectFacts, LinuxRtOutcome, Ran, StageFacts, TraceFacts, label};
 use takt_studies::sweep::{Chart, Spot};
 
 use super::common::{self, alone, cell, point, source};
@@ -11,15 +11,15 @@ use crate::figure::{Axis, Figure, Look, Reading, Reference, Series};
 use crate::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
-pub fn report(outcome: &Outcome) -> Report {
+pub fn report(outcome: &LinuxRtOutcome) -> Report {
     let mut report = common::report_with(&outcome.of, &outcome.paper, &outcome.warnings);
     let claims = std::mem::replace(&mut report.verdict.headline, outcome.goal.clone());
-    report.verdict.says.insert(0, claims);
+    report.verdict.summary.insert(0, claims);
     report.sections = sections(outcome);
     report
 }
 
-fn sections(outcome: &Outcome) -> Vec<Section> {
+fn sections(outcome: &LinuxRtOutcome) -> Vec<Section> {
     let of = |part: &str| failures(outcome, part);
     let all = [
         Section::shown("cases", "The paper's cases", CASES, Vec::new(), vec![of("cases")]),
@@ -33,7 +33,7 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
             vec![effects(outcome), of("measures")],
         ),
         Section::shown("policies", "Other policies", POLICIES, Vec::new(), vec![of("policies")]),
-        Section::shown("best", "All that helps, for longer", BEST, Vec::new(), vec![of("best")]),
+        Section::shown("best", "All measures that help, for longer", BEST, Vec::new(), vec![of("best")]),
         Section::shown(
             "why",
             "What a cap does to ordinary processes",
@@ -46,26 +46,27 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
     all.into_iter().flatten().collect()
 }
 
-const CASES: &str = "An answer that is ready later than 3.45 ms after the first downlink slot has failed, and so has one that \
-                     was never given. Subframes whose samples the radio sent late, or before whose limit the hypervisor stopped \
-                     a core, are set aside however they ended; \"of all\" has them too, and the rounds that do not count. \"At most\" is \
-                     the upper bound of 95 %.";
-const FIGURE_6: &str = "The cap is a quota of a control group on all loops together, per cent of the cores they may use; the \
-                        interface alone has a priority, and sleeps on a timer of that frequency until the samples are due.";
-const TIMERS: &str = "What the ticks of Figure 6 cost by themselves: the samples are in 2.7 ms after the first downlink slot, \
-                      and the sleep ends at the next tick.";
+const CASES: &str = "An answer fails if it is ready later than 3.45 ms after the first downlink slot, or was never given. takt \
+                     excludes subframes whose samples the radio sent late, and those before whose limit the hypervisor stopped \
+                     a core, however they ended. \"Of all\" includes them, and the rounds that do not count. \"At most\" is the \
+                     upper bound of 95 %.";
+const FIGURE_6: &str = "The cap is the CPU quota of a control group for all loops together, in per cent of the cores that they \
+                        may use. Only the interface has a priority. It sleeps on a timer of that frequency until the samples \
+                        are due.";
+const TIMERS: &str = "The cost of the ticks of Figure 6 alone: the samples are in 2.7 ms after the first downlink slot, and the \
+                      sleep ends at the next tick.";
 const MEASURES: &str = "Every combination of three measures under four loops a core. An effect is what a measure adds to the \
-                        share that fails, over all combinations of the others; an interaction is what it does more, or less, \
-                        in the company of another.";
-const POLICIES: &str = "The same load, no other measure.";
-const BEST: &str = "Priority, slot by slot, with cores that poll, under four loops for each core of the machine, on the core that \
-                    answers too. The bound takes failures in clusters of at most 50 ms for one event each.";
-const WHY: &str = "Two loops a core, no priority. The traces are the kernel's own account of who ran on the core where the worst \
-                   answer of each round waited longest.";
-const BUDGET: &str = "Each answer has all stages, from the intended beginning of the first downlink slot; they add up to its \
+                        share that fails, over all combinations of the others. An interaction is how much more, or less, it \
+                        adds together with another.";
+const POLICIES: &str = "The same load without other measures.";
+const BEST: &str = "Priority, slot by slot, with cores that poll, under four loops for each core of the machine, on the core \
+                    that answers too. The bound counts failures in a cluster of at most 50 ms as one event.";
+const WHY: &str = "Two loops a core, no priority. The kernel's traces show what ran on the core where the worst answer of each \
+                   round waited longest.";
+const BUDGET: &str = "Each answer passes all stages, from the intended beginning of the first downlink slot. They add up to its \
                       total.";
 
-fn failures(outcome: &Outcome, part: &str) -> Table {
+fn failures(outcome: &LinuxRtOutcome, part: &str) -> Table {
     let row = |case: &Case| {
         let at_most = |bound: Option<FailureBound>| known(bound, |bound| Unit::SHARE.show(bound.up_to, 2));
         let within = |us| known(us, |us: f64| Unit::SECONDS.show(us * 1e-6, 3));
@@ -84,7 +85,7 @@ fn failures(outcome: &Outcome, part: &str) -> Table {
     };
     let shown = || outcome.cases.iter().filter(|case| case.part == part);
     let why = shown().find_map(|case| case.skipped.as_deref());
-    let shares = ["the paper's", "failed", "at most", "of all", "at most", "late, says the radio"];
+    let shares = ["the paper's", "failed", "at most", "of all", "at most", "late by the radio"];
     let heads = [&shares[..], &["half within", "99.9 % within", "loops"]].concat();
     let columns = Column::row("", &heads, &[]);
     Table::new(format!("{part}-failures"), "Response failure", columns, shown().map(row).collect())
@@ -105,7 +106,7 @@ fn share(figure: &takt_studies::Figure) -> Cell {
     shown
 }
 
-fn figure_6(outcome: &Outcome) -> Vec<Figure> {
+fn figure_6(outcome: &LinuxRtOutcome) -> Vec<Figure> {
     let chart = &outcome.figure_6;
     let spot = |spot: &Spot| {
         let mut point = point(spot.x / 100.0, &spot.figure, 1.0);
@@ -157,17 +158,17 @@ fn finding(chart: &Chart) -> String {
     format!("{}: {}", chart.title, curves.collect::<Vec<_>>().join("; "))
 }
 
-fn effects(outcome: &Outcome) -> Table {
+fn effects(outcome: &LinuxRtOutcome) -> Table {
     let row = |effect: &EffectFacts| {
         let text = Unit::SHARE.show_reading(&Reading::from(effect.estimate));
         Row::plain([Cell::text(effect.measures.join(" and ")), Cell::text(text), Cell::text(effect.blocks.to_string())])
     };
     let columns = Column::row("measure", &["adds", "blocks"], &[]);
     let rows = outcome.effects.iter().map(row).collect();
-    Table::new("effects", "Effects on the share that fails", columns, rows).with_note("Below zero it helps.")
+    Table::new("effects", "Effects on the share that fails", columns, rows).with_note("A measure below zero helps.")
 }
 
-fn traces(outcome: &Outcome) -> Table {
+fn traces(outcome: &LinuxRtOutcome) -> Table {
     let row = |trace: &TraceFacts| {
         let ran = trace.ran.iter().take(4).map(turns);
         let ran = trace.hidden.clone().unwrap_or_else(|| ran.collect::<Vec<_>>().join(", "));
@@ -181,7 +182,7 @@ fn traces(outcome: &Outcome) -> Table {
             Cell::text(ran),
         ])
     };
-    let texts = ["which", "who waited", "who ran on its core meanwhile"];
+    let texts = ["stage", "what waited", "what ran on its core"];
     let columns = Column::row("cap", &["answer after", "longest stage"], &texts);
     let title = "The worst answer of each round, traced";
     Table::new("traces", title, columns, outcome.traces.iter().map(row).collect())
@@ -194,8 +195,8 @@ fn turns(ran: &Ran) -> String {
     }
 }
 
-/// Of the points that say most.
-fn budget(outcome: &Outcome) -> Table {
+/// Budget of the points that say most.
+fn budget(outcome: &LinuxRtOutcome) -> Table {
     let shown =
         |case: &&Case| matches!(case.part.as_str(), "cases" | "best" | "policies") && case.total.p50_us.is_some();
     let names = outcome.cases.first().into_iter().flat_map(|case| &case.stages).map(|stage| stage.name.as_str());
@@ -212,12 +213,12 @@ fn budget(outcome: &Outcome) -> Table {
     Table::new("stages", title, Column::row("", &heads, &[]), outcome.cases.iter().filter(shown).map(row).collect())
 }
 
-fn blamed(outcome: &Outcome) -> Table {
+fn blamed(outcome: &LinuxRtOutcome) -> Table {
     let row = |case: &Case| {
         let stages: Vec<String> = case.blamed.iter().map(|(stage, times)| format!("{stage} {times}")).collect();
         Row::plain([Cell::text(format!("{}: {}", case.part, label(case))), Cell::text(stages.join(", "))])
     };
-    let columns = Column::row("", &[], &["longest stage of the worst late answers, and how often"]);
+    let columns = Column::row("", &[], &["longest stage of the worst late answers, and how often it was"]);
     let rows = outcome.cases.iter().filter(|case| !case.blamed.is_empty()).map(row).collect();
     Table::new("blamed", "Where late answers lost most of their time", columns, rows)
 }
@@ -245,7 +246,7 @@ mod tests {
             "cases": [], "figure_6": chart, "effects": [], "traces": [], "goal": goal, "warnings": [],
         });
         let style = TextStyle { width: 120, colour: false, unicode: true, depth: Depth::Answer };
-        let outcome: Outcome = serde_json::from_value(document).expect("the keys of the document are stable");
+        let outcome: LinuxRtOutcome = serde_json::from_value(document).expect("the keys of the document are stable");
         let text = report(&outcome).to_text(&style);
         assert_eq!(text.lines().next(), Some(format!("Not known: {goal}").as_str()));
         assert!(text.contains("0 of the 0 parts of the paper's claims hold"), "{text}");

@@ -1,4 +1,4 @@
-//! What `takt node list` and `takt run --cluster` print.
+//! Screens of `takt node list` and `takt run --cluster`.
 
 use takt_base::shown::{count, scaled, time_ns};
 use takt_base::words::plural;
@@ -7,14 +7,14 @@ use takt_cluster::manager::{Ended, Loss, NodeEnd};
 use takt_cluster::message::{AgentFacts, EngineFacts, NodeFacts, Order, RadioFacts, RunFacts, TenantFacts};
 
 use super::{known, table};
-use crate::{Answer, Screen};
+use crate::{ReportAnswer, Screen};
 
-/// Who is there.
+/// The nodes that are there.
 pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let row = |node: &NodeFacts| {
         let list = |cores: &[u32]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let run = |run: &RunFacts| {
-            let watched = if run.watched { "" } else { ", nobody watches" };
+            let watched = if run.watched { "" } else { ", not watched" };
             format!("{} ({} of {}, slot {}{watched})", run.run, run.waveform, run.tenant, count(run.slot))
         };
         let agent = |agent: &AgentFacts| format!("agent of {} on {}", agent.tenant, list(&agent.cores));
@@ -31,7 +31,7 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     let headline = match nodes.len() {
         0 => "No node answers.".to_owned(),
         one_or_more => {
-            format!("{} {}.", plural(one_or_more, "node"), if one_or_more == 1 { "is there" } else { "are there" })
+            format!("{} {}.", plural(one_or_more, "node"), if one_or_more == 1 { "answers" } else { "answer" })
         }
     };
     let tables = if nodes.is_empty() {
@@ -47,7 +47,7 @@ pub fn nodes(nodes: &[NodeFacts]) -> Screen {
     Screen { answer: Some(answer(!nodes.is_empty())), headline, tables, ..Screen::default() }
 }
 
-/// What a tenant has of a node, of what it may have.
+/// A tenant's use of a node, of what it may have.
 fn tenant(facts: &TenantFacts) -> String {
     let most = facts.quota.cores.map(|cores| format!(" of {cores}")).unwrap_or_default();
     format!("{} {}{most}", facts.tenant, facts.has.cores)
@@ -77,7 +77,7 @@ fn radio(node: &str, radio: &RadioFacts) -> Vec<String> {
     vec![radio.addr.to_string(), node.to_owned(), is, serial, known(radio.rates_sps, rates)]
 }
 
-/// What is about to run, and where.
+/// The run that is about to begin, and its nodes.
 #[must_use]
 pub fn opening(order: &Order, waveform: &str, slot_ns: u64) -> String {
     let mut lines = vec![format!(
@@ -99,17 +99,17 @@ pub fn loss(loss: &Loss, slot_ns: u64) -> String {
     let known = format!("node {} in slot {}: {}", loss.node, count(loss.known_in_slot), loss.why);
     let lost = loss.state_lost.join(", ");
     let Some(resumed) = loss.resumed_in_slot else {
-        return format!("{known}; the run was about to end, and nobody took over {lost}");
+        return format!("{known}; the run was about to end, so no node took over {lost}");
     };
     let slots = resumed.saturating_sub(loss.known_in_slot);
     format!(
-        "{known}; others execute {lost} from slot {} on, {} later, afresh",
+        "{known}; other nodes restarted {lost} in slot {}, {} later",
         count(resumed),
         time_ns(slots.saturating_mul(slot_ns)),
     )
 }
 
-/// What became of it.
+/// The end of a run.
 pub fn ended(ended: &Ended, slot_ns: u64) -> Screen {
     let row = |(name, node): (&String, &NodeEnd)| {
         let figure = |key: &str| node.report.get(key).and_then(serde_json::Value::as_u64);
@@ -163,7 +163,7 @@ fn offset(node: &NodeEnd) -> String {
     format!("{offset}, drift {drift_ppm} ppm, at most {bound_ppm} off")
 }
 
-/// What slots began by, at the end.
+/// Clock by which slots began, at the end.
 fn clock(ended: &Ended) -> String {
     let by_ptp = ended.nodes.values().filter(|node| node.clock.source == SlotClock::Ptp).count();
     let ptp = ended.nodes.values().find_map(|node| node.clock.ptp.as_ref());
@@ -177,8 +177,8 @@ fn clock(ended: &Ended) -> String {
     }
 }
 
-fn answer(good: bool) -> Answer {
-    if good { Answer::Yes } else { Answer::No }
+fn answer(good: bool) -> ReportAnswer {
+    if good { ReportAnswer::Yes } else { ReportAnswer::No }
 }
 
 /// Sum of a result over what the node received from others.

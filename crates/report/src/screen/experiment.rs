@@ -1,4 +1,4 @@
-//! What `takt experiment` prints: the points of a run with their figures, and what changed from one run to another.
+//! Screens of `takt experiment`: the points of a run with their figures, and what changed from one run to another.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use takt_testbed::environment::Machine;
 
 use super::known;
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Row, Screen, Table, Unit};
+use crate::{Cell, Column, ReportAnswer, Row, Screen, Table, Unit};
 
-/// What a run measured, point by point.
+/// Measurements of a run, point by point.
 pub fn screen(summary: &Summary) -> Screen {
     let warnings = summary.points.iter().flat_map(|point| {
         let of = move |f: &FigureSummary| {
@@ -26,7 +26,7 @@ pub fn screen(summary: &Summary) -> Screen {
     });
     let noise = summary.noise.iter().map(|noise| {
         let ratio = noise.ratio.map_or_else(|| "too few rounds to tell".to_owned(), times);
-        format!("the same twice: {} of {}: {ratio}", noise.quantity, noise.point)
+        format!("measured twice: {} of {}: {ratio}", noise.quantity, noise.point)
     });
     let not_counted = summary.points.iter().flat_map(|point| {
         point.not_counted.iter().map(|why| ("not counted", format!("{}: {why}", title(&point.part, &point.factors))))
@@ -37,7 +37,7 @@ pub fn screen(summary: &Summary) -> Screen {
     Screen {
         headline: format!("{}: {}", summary.run, rounds(summary.rounds)),
         tables: vec![table],
-        says: summary.machines.iter().map(machine).chain(warnings).map(|words| sentence(&words)).collect(),
+        summary: summary.machines.iter().map(machine).chain(warnings).map(|words| sentence(&words)).collect(),
         explained: not_counted.collect(),
         ..Screen::default()
     }
@@ -96,7 +96,7 @@ fn interval(unit: Unit, of: Estimate, factor: f64) -> [String; 2] {
     [mean.to_owned(), interval]
 }
 
-/// What a figure is called, its unit, and the factor to that unit: a figure's name ends with its unit.
+/// Name of a figure in words, its unit, and the factor to that unit: a figure's name ends with its unit.
 fn unit(name: &str) -> (String, Unit, f64) {
     const UNITS: [(&str, Unit, f64); 10] = [
         ("_ns", Unit::SECONDS, 1e-9),
@@ -152,9 +152,9 @@ pub fn compared(compared: &Compared) -> Screen {
     let differ = compared.differ.iter().map(|what| ("differs", what.clone()));
     Screen {
         answer: Some(match changed {
-            _ if compared.figures == 0 => Answer::Unknown,
-            0 => Answer::Yes,
-            _ => Answer::No,
+            _ if compared.figures == 0 => ReportAnswer::Unknown,
+            0 => ReportAnswer::Yes,
+            _ => ReportAnswer::No,
         }),
         headline: match changed {
             _ if compared.figures == 0 => "the two runs have no figure in common.".to_owned(),
@@ -163,13 +163,13 @@ pub fn compared(compared: &Compared) -> Screen {
         },
         facts: vec![format!("A is {}", compared.a), format!("B is {}", compared.b)],
         tables: vec![table],
-        says: vec![
+        summary: vec![
             format!(
-                "All intervals hold together in {} of such comparisons, so each is one of {}.",
+                "All intervals hold together with {} confidence, so each is an interval of {}.",
                 percent(compared.level_together),
                 percent(compared.level_each)
             ),
-            "Runs are not paired: what drifted in the host between them counts as a change.".to_owned(),
+            "Runs are not paired, so drift of the host between them counts as a change.".to_owned(),
         ],
         lines: differ.chain(only).collect(),
         ..Screen::default()
@@ -188,7 +188,7 @@ fn change(figure: &FigureCompared) -> Option<Row> {
         Contrast::Difference { estimate } => interval(unit, estimate, factor),
     };
     let [a, b] = figure.means.map(|mean| Cell::text(known(mean, |mean| unit.show(mean * factor, 4))));
-    let changed = if figure.changed { Cell::answered("changed", Answer::No) } else { Cell::default() };
+    let changed = if figure.changed { Cell::answered("changed", ReportAnswer::No) } else { Cell::default() };
     Some(Row::plain([Cell::text(indented(&name)), a, b, Cell::text(change), Cell::text(within), changed]))
 }
 

@@ -1,11 +1,11 @@
-//! What `takt map` prints.
+//! Screens of `takt map`.
 
 use takt_base::shown::{percent, significant, time_ns};
 use takt_base::words::{list, plural};
 use takt_mapper::{Algorithm, Bounds, Change, Costs, Infeasible, Mapping, Metric, Next, Platform, Predicted};
 
 use super::{known, table};
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 /// The answer, the cores, the period beside its bound, the next moves.
 pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> Screen {
@@ -27,7 +27,7 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> Screen
         ("latency", plural(mapping.latency_slots, "slot")),
     ];
     Screen {
-        answer: Some(Answer::Yes),
+        answer: Some(ReportAnswer::Yes),
         headline: format!("it fits; a slot is {} times the period.", significant(times, 3)),
         facts: vec![
             format!("{waveform} on {}", platform.name()),
@@ -53,7 +53,7 @@ fn step(next: &Next) -> String {
     format!("{change}: period {}, latency {}", time_ns(next.period_ns), plural(next.latency_slots, "slot"))
 }
 
-/// What the components take on other classes of cores than they were measured on; no row where none is requested.
+/// Expected times of components on other classes of cores than they were measured on; no row where none is requested.
 pub fn predicted(costs: &Costs, predicted: &[Predicted]) -> Table {
     let elsewhere = elsewhere(costs, predicted);
     let rows = elsewhere.iter().map(|one| {
@@ -112,24 +112,24 @@ fn reason(bounds: &Bounds) -> String {
     let best = bounds.best_ns();
     let is = |ns: Option<u64>| ns == Some(best);
     if let Some(part) = bounds.component.as_ref().filter(|part| is(Some(part.ns))) {
-        return format!("what {} takes alone", list(&part.components));
+        return format!("the time of {} alone", list(&part.components));
     }
     if let Some(part) = bounds.cycle.as_ref().filter(|part| is(Some(part.ns))) {
         return format!("the cycle of {}, which stays on one core", list(&part.components));
     }
     if let Some(link) = bounds.link.as_ref().filter(|link| is(Some(link.ns))) {
-        return format!("what must pass from {} to {}", link.from, link.to);
+        return format!("the data from {} to {}", link.from, link.to);
     }
     if is(Some(bounds.work_ns)) {
         return "all work spread evenly".to_owned();
     }
-    "two of the dearest components share a core".to_owned()
+    "two of the most expensive components share a core".to_owned()
 }
 
 pub fn infeasible(waveform: &str, why: &Infeasible) -> Screen {
     let best = why.best_ns.map(|ns| ("best", format!("the shortest period found is {}", time_ns(ns))));
     Screen {
-        answer: Some(Answer::No),
+        answer: Some(ReportAnswer::No),
         headline: format!("{waveform} does not fit: {why}"),
         lines: best.into_iter().chain([("fix", why.fix())]).collect(),
         ..Screen::default()

@@ -1,4 +1,5 @@
-//! What each command prints, from what it measured: one module a command, each a pure function to a [`Screen`](crate::Screen).
+//! Screens of each command, from what it measured: one module a command, each a pure function to a
+//! [`Screen`](crate::Screen).
 
 #[cfg(feature = "cluster")]
 pub mod cluster;

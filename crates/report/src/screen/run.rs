@@ -1,4 +1,4 @@
-//! What `takt run` prints: what is about to run, and what it cost.
+//! Screens of `takt run`: what is about to run, and what it cost.
 
 use takt_base::shown::{count, percent, time, time_ns};
 use takt_base::words::plural;
@@ -6,7 +6,7 @@ use takt_graph::{Graph, Plan};
 use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report, WorkerReport};
 
 use super::{known, run_packets as packets, table};
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 /// Misses listed one by one; the rest is counted.
 const LISTED: usize = 8;
@@ -32,7 +32,7 @@ pub fn screen(report: &Report, good: bool) -> Screen {
     let events = events(&report.miss_list);
     let listed = events.iter().take(LISTED).map(|event| ("miss", event.to_string()));
     let beyond = events.iter().skip(LISTED).map(|event| event.misses).sum::<u64>() + report.misses_beyond;
-    let beyond = (beyond > 0).then(|| ("", format!("and {beyond} misses more")));
+    let beyond = (beyond > 0).then(|| ("", format!("and {beyond} more misses")));
     let refused = [
         ("no real-time priority", &report.granted.priority_refused),
         ("memory is not locked", &report.granted.memory_refused),
@@ -49,7 +49,7 @@ pub fn screen(report: &Report, good: bool) -> Screen {
     });
     let hash = report.output_hash.as_ref().map(|hash| ("output", hash.clone()));
     Screen {
-        answer: Some(if good && report.is_clean() { Answer::Yes } else { Answer::No }),
+        answer: Some(if good && report.is_clean() { ReportAnswer::Yes } else { ReportAnswer::No }),
         headline: headline(report, good),
         tables: vec![costs(report)],
         lines: listed.chain(beyond).chain(packets::all(report)).chain(notes).chain(results).chain(hash).collect(),
@@ -58,13 +58,13 @@ pub fn screen(report: &Report, good: bool) -> Screen {
     }
 }
 
-/// What it cost the cores to be punctual.
+/// Cost of being punctual, in CPU time.
 fn watching(report: &Report) -> Option<(&'static str, String)> {
     let sum = |of: fn(&WorkerReport) -> u64| report.workers.iter().map(of).sum::<u64>();
     let (watched, elapsed) = (sum(|worker| worker.watched_ns), sum(|worker| worker.elapsed_ns));
     let spin_ns = report.workers.iter().map(|worker| worker.spin_ns).max().filter(|&ns| ns > 0)?;
     let share = percent(watched as f64 / elapsed.max(1) as f64);
-    Some(("waiting", format!("workers watch the clock for {} before an edge, {share} of their time", time_ns(spin_ns))))
+    Some(("waiting", format!("workers spin for {} before a slot, {share} of their time", time_ns(spin_ns))))
 }
 
 fn headline(report: &Report, good: bool) -> String {
@@ -80,7 +80,7 @@ fn headline(report: &Report, good: bool) -> String {
     }
 }
 
-/// Who ran where is a column only where there is more than one worker.
+/// The worker is a column only if there is more than one.
 fn costs(report: &Report) -> Table {
     let several = report.components.iter().any(|component| component.worker.is_some_and(|worker| worker > 0));
     let row = |component: &ComponentReport| {
@@ -146,16 +146,16 @@ impl std::fmt::Display for Event<'_> {
         match culprit {
             Culprit::Component { component, slot, execution_ns, usual_ns, .. } => {
                 let [took, usual] = [*execution_ns, *usual_ns].map(time_ns);
-                write!(f, "{component} took {took} in slot {slot}, where {usual} is usual")
+                write!(f, "{component} took {took} in slot {slot}, usually {usual}")
             }
             Culprit::Radio { component, slot } => {
                 write!(f, "the radio did not bring {component} the samples of slot {slot}")
             }
             Culprit::Bridge { component, slot } => {
-                write!(f, "{component} did not have what another machine makes in slot {slot} in time")
+                write!(f, "{component} did not get the data of slot {slot} from another node in time")
             }
             Culprit::Release { slot, late_ns, .. } => {
-                write!(f, "the host let the worker begin slot {slot} {} late", time_ns(*late_ns))
+                write!(f, "the host started slot {slot} of the worker {} late", time_ns(*late_ns))
             }
         }
     }

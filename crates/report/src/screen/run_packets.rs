@@ -1,9 +1,9 @@
-//! What `takt run` says where not all packets came: which, of whom, and what mends it.
+//! The text of `takt run` about lost packets: which, of which component, and the fix.
 
 use takt_base::words::plural;
 use takt_runtime::{BrokenPacket, ComponentReport, OutputReport, Report};
 
-/// What is wrong and its fix, for each output with broken or dropped packets and each component with lost slots.
+/// Faults and their fixes, for each output with broken or dropped packets and each component with lost slots.
 pub(super) fn all(report: &Report) -> Vec<(&'static str, String)> {
     let outputs = || report.components.iter().flat_map(|of| of.outputs.iter().map(move |output| (of, output)));
     let broken = outputs().filter_map(|(of, output)| Some(broken(of, output, output.first_broken?)));
@@ -47,17 +47,21 @@ fn dropped(of: &ComponentReport, output: &OutputReport) -> (String, String) {
         plural(count, "packet"),
         were(count)
     );
-    (what, "a longer slot (--slot) or more cores (--cores); the misses say who was late, and why".to_owned())
+    (
+        what,
+        "use a longer slot (--slot) or more cores (--cores); the misses say which component was late, and why"
+            .to_owned(),
+    )
 }
 
 fn lost(of: &ComponentReport) -> (String, String) {
     let (name, count) = (&of.name, of.lost);
     let what = format!(
-        "{} of component `{name}` {} lost: what it was to bring from outside did not come.",
+        "{} of component `{name}` {} lost: its data from outside did not arrive.",
         plural(count, "slot"),
         were(count)
     );
-    (what, "takt rate says where a radio's samples are lost; the misses say in which slots".to_owned())
+    (what, "to find where a radio's samples are lost, run takt rate; the misses name the slots".to_owned())
 }
 
 fn were(count: u64) -> &'static str {
@@ -69,7 +73,7 @@ mod tests {
     use std::time::Duration;
 
     use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
-    use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
+    use takt_runtime::{Component, Io, Registration, Registry, Session, SessionOptions};
 
     use super::*;
     use crate::TextStyle;
@@ -118,7 +122,7 @@ mod tests {
         let waveform = Waveform::new("test", Duration::from_millis(1)).with(a).with(s).chain(["a", "s"]);
         let graph = Graph::check(&waveform, &registry).expect("good");
         let plan = Plan::assign(&graph, &[0, 1], Latency::Compact).expect("legal");
-        let options = Options { slots: Some(slots), ..Options::default() };
+        let options = SessionOptions { slots: Some(slots), ..SessionOptions::default() };
         Session::open(&graph, &plan, &registry, options).expect("opens").simulate()
     }
 
@@ -156,9 +160,9 @@ mod tests {
   packets  2 packets of component `a`, output `out`, were broken: the first had 3 items in slot 3, where its shape says 4.
   fix      give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead
   packets  2 packets of component `a`, output `out`, were dropped: a consumer was behind.
-  fix      a longer slot (--slot) or more cores (--cores); the misses say who was late, and why
-  packets  1 slot of component `a` was lost: what it was to bring from outside did not come.
-  fix      takt rate says where a radio's samples are lost; the misses say in which slots
+  fix      use a longer slot (--slot) or more cores (--cores); the misses say which component was late, and why
+  packets  1 slot of component `a` was lost: its data from outside did not arrive.
+  fix      to find where a radio's samples are lost, run takt rate; the misses name the slots
 ";
         let text = text(&report);
         assert!(text.contains(said), "{text}");

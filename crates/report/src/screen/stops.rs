@@ -1,13 +1,13 @@
-//! What `takt stops` prints.
+//! The output of `takt stops`.
 
 use takt_base::shown::{duration, time};
 use takt_base::words::{list, plural};
 use takt_lab::check::watch::{ListedStop, WatchOutcome};
-use takt_lab::check::{self, MARGIN, StopsBy};
+use takt_lab::check::{self, StopsBy};
 
 use super::table;
 use crate::check::words::radio_at;
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 pub fn screen(outcome: &WatchOutcome) -> Screen {
     let stops = &outcome.stops;
@@ -20,14 +20,14 @@ pub fn screen(outcome: &WatchOutcome) -> Screen {
         facts: [
             format!("cores {}", list(&cores)),
             priority.to_owned(),
-            format!("{} looked at", duration(stops.streamed_s)),
+            format!("watched for {}", duration(stops.streamed_s)),
         ]
         .into_iter()
         .chain(ended)
         .collect(),
         tables: if stops.by.is_empty() { Vec::new() } else { vec![by_cause(&stops.by)] },
-        says: outcome.says.clone(),
-        explained: outcome.does_not_say.iter().map(|words| ("unseen", words.clone())).collect(),
+        summary: outcome.summary.clone(),
+        explained: outcome.caveats.iter().map(|words| ("unseen", words.clone())).collect(),
         detail: if outcome.longest.is_empty() { Vec::new() } else { vec![longest(&outcome.longest)] },
         ..Screen::default()
     }
@@ -43,25 +43,25 @@ fn headline(outcome: &WatchOutcome) -> String {
         0 => format!("this machine did not stand still in {}", duration(stops.streamed_s)),
         _ => format!("this machine stood still for {}", stops.how_long(stops.longest_ms)),
     };
-    match Answer::from(outcome.answer) {
-        Answer::Yes => {
-            format!("{seen}; the buffers of {} hold {MARGIN} times that.", list(&named(check::Answer::Holds)))
+    match ReportAnswer::from(outcome.answer) {
+        ReportAnswer::Yes => {
+            format!("{seen}; the buffers of {} hold that, with room to spare.", list(&named(check::CheckAnswer::Holds)))
         }
-        Answer::No => format!("{seen}; the buffers of {} hold less.", list(&named(check::Answer::Fails))),
-        Answer::Unknown => format!("{seen}."),
+        ReportAnswer::No => format!("{seen}; the buffers of {} hold less.", list(&named(check::CheckAnswer::Fails))),
+        ReportAnswer::Unknown => format!("{seen}."),
     }
 }
 
 fn by_cause(by: &[StopsBy]) -> Table {
     let row = |one: &StopsBy| vec![check::who(one.by).to_owned(), one.count.to_string(), time(one.longest_ms * 1e-3)];
-    table("who", &["stops", "longest"], &[], by.iter().map(row))
+    table("stopped by", &["stops", "longest"], &[], by.iter().map(row))
 }
 
 fn longest(stops: &[ListedStop]) -> Table {
     let row = |one: &ListedStop| {
         vec![time(one.after_s), one.core.to_string(), time(one.stop.ms * 1e-3), check::who(one.stop.by).to_owned()]
     };
-    let mut longest = table("after", &["core", "lasted"], &["who"], stops.iter().map(row));
+    let mut longest = table("after", &["core", "lasted"], &["stopped by"], stops.iter().map(row));
     longest.title = format!("The longest {}", plural(stops.len(), "stop"));
     longest
 }
@@ -104,6 +104,6 @@ mod tests {
         );
         let yes = text(&outcome(2.0, "holds"));
         assert!(yes.starts_with("Yes: this machine stood still for up to 2 ms, 3 times"), "{yes}");
-        assert!(yes.contains("hold 1.4 times that") && yes.contains("the hypervisor stopped it"), "{yes}");
+        assert!(yes.contains("hold that, with room to spare") && yes.contains("the hypervisor"), "{yes}");
     }
 }

@@ -1,12 +1,12 @@
-//! What `takt udp send` and `serve` print.
+//! Screens of `takt udp send` and `serve`.
 
-use takt_base::shown::{count, duration, grouped, percent, significant, time, time_ns};
+use takt_base::shown::{count, duration, percent, significant, time, time_ns};
 use takt_base::words::plural;
 use takt_stats::Quantiles;
-use takt_udp::{CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, ServeSummary, UdpReport, Way, WayName};
+use takt_udp::{CrossedAs, EndCpu, IMIX, LatencyKind, Progress, ServeSummary, UdpOptions, UdpReport, Way, WayName};
 
 use super::{known, table};
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 /// With a table of intervals, if `intervals`.
 pub fn screen(report: &UdpReport, intervals: bool) -> Screen {
@@ -14,15 +14,15 @@ pub fn screen(report: &UdpReport, intervals: bool) -> Screen {
     let mut tables = vec![traffic(&ways)];
     tables.extend(ways.iter().filter(|_| intervals).map(|way| by_interval(way)));
     let (answer, headline) = verdict(report, &ways);
-    let mut says: Vec<String> = ways.iter().filter_map(|way| crossed(way)).map(str::to_owned).collect();
-    says.dedup();
-    says.extend(queues(report));
+    let mut summary: Vec<String> = ways.iter().filter_map(|way| crossed(way)).map(str::to_owned).collect();
+    summary.dedup();
+    summary.extend(queues(report));
     Screen {
         answer: Some(answer),
         headline,
         facts: facts(report),
         tables,
-        says,
+        summary,
         explained: ways.iter().flat_map(|way| details(report, way)).chain(cpu(report)).collect(),
         ..Screen::default()
     }
@@ -36,7 +36,7 @@ fn facts(report: &UdpReport) -> Vec<String> {
         format!("{} B payload", sizes(options)),
         pace(options),
         plural(options.flows, "flow"),
-        format!("engines {} and {} there", client.engine, server.engine),
+        format!("engine {} here, {} there", client.engine, server.engine),
         duration(report.way.sent.span_s),
     ]
 }
@@ -50,7 +50,7 @@ fn queues(report: &UdpReport) -> impl Iterator<Item = String> {
     })
 }
 
-fn sizes(options: &Options) -> String {
+fn sizes(options: &UdpOptions) -> String {
     match options.sizes.as_slice() {
         [] => options.payload_bytes.to_string(),
         sizes if *sizes == IMIX => format!("imix, {:.0}", options.mean_payload_bytes()),
@@ -59,7 +59,7 @@ fn sizes(options: &Options) -> String {
     }
 }
 
-fn pace(options: &Options) -> String {
+fn pace(options: &UdpOptions) -> String {
     let whole = |rate: f64| count(rate.round() as u64);
     let mut pace = match (options.datagrams_per_s, options.ramp_from_per_s) {
         (None, _) => "flat out".to_owned(),
@@ -82,7 +82,7 @@ fn name(way: &Way) -> &'static str {
     }
 }
 
-/// What is seldom has a column only where it happened.
+/// A seldom event has a column only if it happened.
 fn traffic(ways: &[&Way]) -> Table {
     let seldom = |way: &Way| [way.duplicates, way.reordered, way.unsent];
     let happened = |n: &usize| ways.iter().any(|way| seldom(way)[*n] > 0);
@@ -101,19 +101,26 @@ fn traffic(ways: &[&Way]) -> Table {
     table("", &heads, &[], ways.iter().map(row))
 }
 
+/// Late datagrams have a column only where there were some.
 fn by_interval(way: &Way) -> Table {
+    let some_late = way.intervals.iter().any(|i| i.late > 0);
     let rows = way.intervals.iter().map(|i| {
         let bps = i.payload_bytes as f64 * 8.0 / (i.end_s - i.start_s);
-        let ([sent, received], missing) = ([i.sent, i.datagrams].map(count), grouped(i.lost as f64, 0));
+        let [sent, received, missing, late] = [i.sent, i.datagrams, i.lost, i.late].map(count);
+        let span = format!("{:.2}-{:.2} s", i.start_s, i.end_s);
+        let late = some_late.then_some(late);
         let longest = time(i.latency_max_us * 1e-6);
-        vec![format!("{:.2}-{:.2} s", i.start_s, i.end_s), sent, received, significant(bps / 1e6, 4), missing, longest]
+        let counts = [span, sent, received, significant(bps / 1e6, 4), missing].into_iter();
+        counts.chain(late).chain([longest]).collect::<Vec<String>>()
     });
-    let mut table = table("interval", &["sent", "received", "Mb/s", "missing", "longest"], &[], rows);
+    let late = some_late.then_some("late");
+    let heads: Vec<&str> = ["sent", "received", "Mb/s", "missing"].into_iter().chain(late).chain(["longest"]).collect();
+    let mut table = table("interval", &heads, &[], rows);
     table.title = format!("By interval, {}", name(way));
     table
 }
 
-/// What is known of one way besides the table.
+/// Facts of one way besides the table.
 fn details(report: &UdpReport, way: &Way) -> Vec<(&'static str, String)> {
     let place = way.lost.by_place;
     let [sender, path, buffer, application] =
@@ -123,15 +130,12 @@ fn details(report: &UdpReport, way: &Way) -> Vec<(&'static str, String)> {
         LatencyKind::OneWay => "one way, one clock, from the intended send time".to_owned(),
         LatencyKind::OneWayEstimated => {
             let drift = time_ns(report.clock.drift_ns.map_or(0, i64::unsigned_abs));
-            format!(
-                "one way, two clocks, known to {}, {drift} of drift meanwhile",
-                time_ns(report.clock.uncertainty_ns)
-            )
+            format!("one way, two clocks, accurate to {}, with {drift} of drift", time_ns(report.clock.uncertainty_ns))
         }
     };
     let schedule = match report.options.datagrams_per_s {
-        Some(_) => format!("late by its schedule: {}", quantiles(&way.pacing_error_us)),
-        None => "flat out: there is no schedule to be late by".to_owned(),
+        Some(_) => format!("late against its schedule: {}", quantiles(&way.pacing_error_us)),
+        None => "flat out, so it has no schedule".to_owned(),
     };
     let mut details = vec![
         (
@@ -153,20 +157,22 @@ fn details(report: &UdpReport, way: &Way) -> Vec<(&'static str, String)> {
     details
 }
 
-/// Where what crossed the path was not one frame a datagram.
+/// Sentence for a path that carried more or less than one frame a datagram.
 fn crossed(way: &Way) -> Option<&'static str> {
     match way.crossed_as {
         CrossedAs::Datagrams => None,
-        CrossedAs::Fragments => Some("Datagrams are longer than the path's frames: each crossed in pieces."),
-        CrossedAs::Aggregates => Some("Several datagrams crossed the path as one frame: datagrams/s are no packets/s."),
-        CrossedAs::Unknown => Some("What crossed the path as one frame is not visible here."),
+        CrossedAs::Fragments => Some("Datagrams are longer than the path's frames, so each crossed in fragments."),
+        CrossedAs::Aggregates => {
+            Some("Several datagrams crossed the path as one frame, so datagrams/s are not packets/s.")
+        }
+        CrossedAs::Unknown => Some("takt can't see here how many datagrams crossed the path as one frame."),
     }
 }
 
 fn reordering(way: &Way) -> String {
     let r = &way.reordering;
     format!(
-        "{} reordered, {} arrivals late in the mean, {} at most ({}); {} by three or more (RFC 4737)",
+        "{} reordered, {} arrivals late on average, {} at most ({}); {} by three or more (RFC 4737)",
         percent(r.share),
         significant(r.extent_mean.unwrap_or_default(), 2),
         count(r.extent_max),
@@ -193,7 +199,7 @@ fn cpu(report: &UdpReport) -> [(&'static str, String); 2] {
 
 fn end_cpu(cpu: &EndCpu, per_datagram_ns: Option<f64>) -> String {
     format!(
-        "{} a datagram (process {} of {}); its machine {} busy, {} in soft interrupts",
+        "{} per datagram (process {} of {}); its machine {} busy, {} in soft interrupts",
         known(per_datagram_ns, |ns| time(ns * 1e-9)),
         time(cpu.process_s),
         time(cpu.wall_s),
@@ -202,25 +208,25 @@ fn end_cpu(cpu: &EndCpu, per_datagram_ns: Option<f64>) -> String {
     )
 }
 
-fn verdict(report: &UdpReport, ways: &[&Way]) -> (Answer, String) {
+fn verdict(report: &UdpReport, ways: &[&Way]) -> (ReportAnswer, String) {
     let sum = |of: fn(&Way) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
     let (sent, lost, unsent) = (sum(|w| w.sent.datagrams), sum(|w| w.lost.total), sum(|w| w.unsent));
     let (answer, what) = match (sent, lost, unsent) {
-        (0, ..) => (Answer::No, "nothing was sent.".to_owned()),
-        (_, 0, 0) => (Answer::Yes, format!("all {} datagrams arrived.", count(sent))),
+        (0, ..) => (ReportAnswer::No, "nothing was sent.".to_owned()),
+        (_, 0, 0) => (ReportAnswer::Yes, format!("all {} datagrams arrived.", count(sent))),
         (_, 0, _) => {
-            (Answer::No, format!("nothing was lost, but {} datagrams could not be sent in time.", count(unsent)))
+            (ReportAnswer::No, format!("nothing was lost, but {} datagrams could not be sent in time.", count(unsent)))
         }
         _ => {
             let share = percent(lost as f64 / sent as f64);
-            (Answer::No, format!("{} of {} datagrams lost ({share}){}.", count(lost), count(sent), worst(ways)))
+            (ReportAnswer::No, format!("{} of {} datagrams lost ({share}){}.", count(lost), count(sent), worst(ways)))
         }
     };
-    let early = if report.complete { "" } else { " Stopped before its time; this is what was measured until then." };
+    let early = if report.complete { "" } else { " Stopped early; this is what takt measured until then." };
     (answer, what + early)
 }
 
-/// Where most were lost.
+/// Place where most were lost.
 fn worst(ways: &[&Way]) -> String {
     let sum = |of: fn(&takt_udp::Places) -> u64| ways.iter().map(|way| of(&way.lost.by_place)).sum::<u64>();
     let places = [
@@ -253,7 +259,7 @@ pub fn progress(progress: &Progress) -> String {
 
 pub fn served(summary: &ServeSummary) -> String {
     format!(
-        "{}, {} ({} abandoned): received {} datagrams, sent {}; {} came from strangers",
+        "{}, {} ({} abandoned): received {} datagrams, sent {}; {} came from unknown senders",
         plural(summary.sessions, "session"),
         plural(summary.rounds, "round"),
         summary.abandoned,

@@ -1,11 +1,11 @@
-//! What `takt udp search` prints.
+//! Screen of `takt udp search`.
 
 use takt_base::shown::{count, duration, percent, significant, time};
-use takt_udp::search::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial, Verdict};
+use takt_udp::search::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial, Verdict};
 
 use super::udp::us;
 use super::{known, table};
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 pub fn screen(report: &SearchReport) -> Screen {
     let (answer, headline) = verdict(report);
@@ -15,7 +15,7 @@ pub fn screen(report: &SearchReport) -> Screen {
         headline,
         facts: facts(report),
         tables: vec![sizes(&report.sizes)],
-        says: bursts.collect(),
+        summary: bursts.collect(),
         ..Screen::default()
     }
 }
@@ -55,7 +55,7 @@ fn sizes(sizes: &[SizeFound]) -> Table {
 
 /// The trial that counts: the last clean one at the value of the last search.
 fn counted(size: &SizeFound) -> Option<&Trial> {
-    let last: &Found = size.searches.last()?;
+    let last: &SearchOutcome = size.searches.last()?;
     last.trials.iter().rfind(|trial| trial.verdict == Verdict::Clean && Some(trial.intended) == last.value)
 }
 
@@ -74,25 +74,25 @@ fn burst(payload_bytes: usize, bursts: &Bursts) -> String {
     let rate = bursts.sent_per_s.map_or_else(String::new, |per_s| format!(" at {} a second", count(per_s as u64)));
     let buffer = match bursts.corrected_buffer_s {
         Some(s) => format!("a buffer of {} (RFC 9004, corrected)", time(s)),
-        None => "no longer one was tried: the end of a buffer was not reached".to_owned(),
+        None => "takt tried no longer burst, so no buffer was full".to_owned(),
     };
     format!("Bursts of {payload_bytes} B: {} datagrams{rate} pass; {buffer}.", count(datagrams as u64))
 }
 
-fn verdict(report: &SearchReport) -> (Answer, String) {
+fn verdict(report: &SearchReport) -> (ReportAnswer, String) {
     let all = || report.sizes.iter().flat_map(|size| &size.searches);
     let (none, sender) = (all().filter(|s| s.value.is_none()).count(), all().any(|s| s.set_by == SetBy::Sender));
     let (answer, what) = match none {
-        _ if all().count() == 0 => (Answer::No, "nothing was found.".to_owned()),
-        0 if !report.complete => (Answer::No, "the search is not over.".to_owned()),
+        _ if all().count() == 0 => (ReportAnswer::No, "nothing was found.".to_owned()),
+        0 if !report.complete => (ReportAnswer::No, "the search did not finish.".to_owned()),
         0 if sender => {
-            let more = "rates that hold were found; where the sender set them, the path may carry more.";
-            (Answer::Yes, more.to_owned())
+            let more = "takt found rates that hold; where the sender set them, the path may carry more.";
+            (ReportAnswer::Yes, more.to_owned())
         }
-        0 => (Answer::Yes, "rates that hold were found.".to_owned()),
-        _ => (Answer::No, format!("{none} of {} found no rate that holds.", searches(all().count()))),
+        0 => (ReportAnswer::Yes, "takt found rates that hold.".to_owned()),
+        _ => (ReportAnswer::No, format!("{none} of {} found no rate that holds.", searches(all().count()))),
     };
-    let early = if report.complete { "" } else { " Stopped before its time; this is what was found until then." };
+    let early = if report.complete { "" } else { " Stopped early; this is what takt found until then." };
     (answer, what + early)
 }
 

@@ -4,10 +4,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use takt_stats::{Histogram, Quantiles};
-use takt_udp::search::{Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
+use takt_udp::search::{
+    Ask, Bursts, SearchOptions, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial,
+};
 use takt_udp::{
-    Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Options,
-    Places, Progress, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
+    Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Places,
+    Progress, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpOptions, UdpReport, Way, WayName,
 };
 
 use super::{udp, udp_search};
@@ -40,6 +42,7 @@ fn way() -> Way {
             beyond_memory: 0,
         },
         too_old: 0,
+        too_far: 0,
         unsent: 2,
         datagrams_per_s: 9740.0,
         throughput_bps: 4_986_880.0,
@@ -56,6 +59,7 @@ fn way() -> Way {
             datagrams: 9700,
             payload_bytes: 620_800,
             lost: 300,
+            late: 0,
             latency_max_us: 320.0,
         }],
         histograms: Histograms { latency_ns: Histogram::default(), pacing_error_ns: Histogram::default() },
@@ -71,12 +75,12 @@ fn report() -> UdpReport {
         ..EndCpu::default()
     };
     let evidence = EndEvidence { engine: "mmsg".to_owned(), ..EndEvidence::default() };
-    let options = Options {
+    let options = UdpOptions {
         payload_bytes: 64,
         datagrams_per_s: Some(10_000.0),
         burst: 16,
         duration: Duration::from_secs(2),
-        ..Options::to(server())
+        ..UdpOptions::to(server())
     };
     UdpReport {
         schema: SCHEMA,
@@ -98,19 +102,19 @@ fn report() -> UdpReport {
 
 const LOAD: &str = "\
 No: 520 of 20 000 datagrams lost (2.6 %), 300 of them in the receiver's buffer.
-192.168.10.2:5202 · 64 B payload · 10 000 datagrams/s in bursts of 16 · 1 flow · engines mmsg and mmsg there · 2 s
+192.168.10.2:5202 · 64 B payload · 10 000 datagrams/s in bursts of 16 · 1 flow · engine mmsg here, mmsg there · 2 s
                sent  received  lost  repeated  reordered  unsent  received/s   Mb/s    p50   p99.9
   to server  20 000    19 480   520         3         40       2        9740  4.987  40 µs  160 µs
 By interval, to server
   interval       sent  received   Mb/s  missing  longest
   0.00-1.00 s  10 000      9700  4.966      300   320 µs
   lost     to server: sender 10, path 200, receiver's buffer 300, application 0; 510 of 520 placed
-  latency  p50 40 µs, p99 80 µs, p99.9 160 µs, max 320 µs (one way, two clocks, known to 11.5 µs, 1.2 µs of drift meanwhile)
-  sender   late by its schedule: p50 12 µs, p99 24 µs, p99.9 48 µs, max 96 µs
+  latency  p50 40 µs, p99 80 µs, p99.9 160 µs, max 320 µs (one way, two clocks, accurate to 11.5 µs, with 1.2 µs of drift)
+  sender   late against its schedule: p50 12 µs, p99 24 µs, p99.9 48 µs, max 96 µs
   jitter   3.25 µs (RFC 3550)
-  order    0.21 % reordered, 2.5 arrivals late in the mean, 12 at most (310 µs); 7 by three or more (RFC 4737)
-  CPU      client 25.7 µs a datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
-           server – a datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
+  order    0.21 % reordered, 2.5 arrivals late on average, 12 at most (310 µs); 7 by three or more (RFC 4737)
+  CPU      client 25.7 µs per datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
+           server – per datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
 ";
 
 fn load(report: &UdpReport, intervals: bool) -> String {
@@ -124,6 +128,16 @@ fn searched(report: &SearchReport) -> String {
 #[test]
 fn a_load_reads_like_this() {
     assert_eq!(load(&report(), true), LOAD);
+}
+
+#[test]
+fn what_came_in_a_later_interval_has_a_column_of_its_own() {
+    let mut report = report();
+    let later = Interval { start_s: 1.0, end_s: 2.0, late: 12, ..report.way.intervals[0] };
+    report.way.intervals.push(later);
+    let said = load(&report, true);
+    assert!(said.contains("  interval       sent  received   Mb/s  missing  late  longest\n"), "{said}");
+    assert!(said.contains("  1.00-2.00 s  10 000      9700  4.966      300    12   320 µs\n"), "{said}");
 }
 
 #[test]
@@ -146,17 +160,17 @@ fn a_ramp_of_mixed_sizes_and_fragments_is_named() {
     report.way.crossed_as = CrossedAs::Fragments;
     let text = load(&report, false);
     assert!(text.contains("· 64, 9000 B payload · 100 to 10 000 datagrams/s, at most 30 000 ·"), "{text}");
-    assert!(text.contains("each crossed in pieces") && !text.contains("interval"), "{text}");
+    assert!(text.contains("each crossed in fragments") && !text.contains("interval"), "{text}");
 }
 
 #[test]
-fn flat_out_has_no_schedule_to_be_late_by() {
+fn flat_out_has_no_schedule() {
     let mut report = report();
     report.options.datagrams_per_s = None;
     report.complete = false;
     let text = load(&report, false);
-    assert!(text.contains("sender   flat out: there is no schedule to be late by"), "{text}");
-    assert!(text.contains("Stopped before its time"), "{text}");
+    assert!(text.contains("sender   flat out, so it has no schedule"), "{text}");
+    assert!(text.contains("Stopped early"), "{text}");
 }
 
 fn trial(intended: f64, (sent, received): (u64, u64)) -> Trial {
@@ -164,9 +178,9 @@ fn trial(intended: f64, (sent, received): (u64, u64)) -> Trial {
     Trial { latency_us: quantiles(50.0), ..Trial::counted(ask, (sent, received, 0), 0.0) }
 }
 
-fn found(value: Option<f64>, set_by: SetBy) -> Found {
+fn found(value: Option<f64>, set_by: SetBy) -> SearchOutcome {
     let trials = value.map(|value| trial(value, (value as u64, value as u64))).into_iter().collect();
-    Found { value, failed_at: Some(160_000.0), set_by, trials, complete: true }
+    SearchOutcome { value, failed_at: Some(160_000.0), set_by, trials, complete: true }
 }
 
 fn search() -> SearchReport {
@@ -200,7 +214,7 @@ fn search() -> SearchReport {
         searches: vec![found(None, SetBy::Path), found(None, SetBy::Path)],
         bursts: None,
     };
-    let options = SearchOptions { repeats: 2, ..SearchOptions::of(Options::to(server())) };
+    let options = SearchOptions { repeats: 2, ..SearchOptions::of(UdpOptions::to(server())) };
     SearchReport { schema: SCHEMA, options, sizes: vec![small, none], complete: true }
 }
 
@@ -231,7 +245,7 @@ fn a_search_that_the_sender_limits_says_so() {
     report.sizes.clear();
     report.complete = false;
     let text = searched(&report);
-    let early = "No: nothing was found. Stopped before its time; this is what was found until then.\n";
+    let early = "No: nothing was found. Stopped early; this is what takt found until then.\n";
     assert!(text.starts_with(early), "{text}");
 }
 

@@ -1,36 +1,39 @@
-//! What `takt wakeup` prints.
+//! Screen of `takt wakeup`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use takt_base::shown::{count, duration, significant, time, time_ns};
 use takt_base::words::{plural, sentence};
-use takt_load::wakeup::{Outcome, Thread};
 use takt_stats::Quantiles;
 use takt_stats::{Histogram, Ns};
+use takt_wakeup::{Thread, WakeupOutcome};
 
 use super::{known, table};
-use crate::{Answer, Screen, Table};
+use crate::{ReportAnswer, Screen, Table};
 
 /// With how many ticks were how late, if `histogram`.
-pub fn screen(outcome: &Outcome, histogram: bool) -> Screen {
-    let limit = "no limit was given (--limit 100us), so there is no verdict";
+pub fn screen(outcome: &WakeupOutcome, histogram: bool) -> Screen {
+    let limit = "no verdict without a limit; to get one, give --limit 100us";
     let without = (outcome.options.limit.is_none() && outcome.complete).then(|| limit.to_owned());
     Screen {
-        answer: outcome.within_limit.filter(|_| outcome.complete).map(|yes| if yes { Answer::Yes } else { Answer::No }),
+        answer: outcome
+            .within_limit
+            .filter(|_| outcome.complete)
+            .map(|yes| if yes { ReportAnswer::Yes } else { ReportAnswer::No }),
         headline: headline(outcome),
         facts: facts(outcome),
         tables: std::iter::once(threads(outcome)).chain(histogram.then(|| steps(outcome))).collect(),
-        says: remarks(outcome).chain(without).map(|words| sentence(&words)).collect(),
+        summary: remarks(outcome).chain(without).map(|words| sentence(&words)).collect(),
         ..Screen::default()
     }
 }
 
-fn headline(outcome: &Outcome) -> String {
+fn headline(outcome: &WakeupOutcome) -> String {
     let ticks = count(outcome.ticks);
     let late = |us: Option<f64>| known(us, |us| time(us * 1e-6));
     let worst = late(outcome.lateness.max_us);
     if !outcome.complete {
-        return format!("Ended after {ticks} ticks, before its time.");
+        return format!("Stopped early, after {ticks} ticks.");
     }
     match (outcome.options.limit, outcome.above_limit) {
         (Some(limit), Some(above)) => {
@@ -49,7 +52,7 @@ fn headline(outcome: &Outcome) -> String {
     }
 }
 
-fn facts(outcome: &Outcome) -> Vec<String> {
+fn facts(outcome: &WakeupOutcome) -> Vec<String> {
     let options = &outcome.options;
     let tick = options.tick_hz.map_or(String::new(), |hz| format!(" at ticks of {hz} Hz"));
     let load = (options.load > 0).then(|| plural(options.load, "busy loop"));
@@ -61,7 +64,7 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-fn threads(outcome: &Outcome) -> Table {
+fn threads(outcome: &WakeupOutcome) -> Table {
     let heads = ["ticks", "slept over", "min", "p50", "p99", "p99.9", "max", "waited", "stolen"];
     let rows = outcome.threads.iter().map(|thread| {
         let cpu = thread.cpu.map_or("any".to_owned(), |cpu| cpu.to_string());
@@ -78,11 +81,11 @@ fn row(cpu: String, ticks: u64, unsampled: u64, late: &Quantiles, of: Option<&Th
     [cpu, count(ticks), count(unsampled)].into_iter().chain(late).chain(lost.unwrap_or_default()).collect()
 }
 
-fn remarks(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
+fn remarks(outcome: &WakeupOutcome) -> impl Iterator<Item = String> + '_ {
     let wall_s = outcome.wall_ns as f64 / 1e9;
     let share = |ns: u64| ns as f64 / 1e9 / wall_s.max(1e-9);
     let slept_over = outcome.threads.iter().map(|thread| thread.longest_gap_ticks).max().filter(|&most| most > 0);
-    let cpus = |ns| significant(share(ns), 3);
+    let cores = |ns| significant(share(ns), 3);
     let all = [
         slept_over.map(|most| {
             let ticks = plural(outcome.unsampled, "tick");
@@ -91,18 +94,18 @@ fn remarks(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
         }),
         (outcome.stolen_ns > 0).then(|| {
             let stolen = time_ns(outcome.stolen_ns);
-            format!("the hypervisor took {stolen} of these CPUs; no setting of this machine mends that")
+            format!("the hypervisor took {stolen} from these cores; no setting of this machine fixes that")
         }),
-        (outcome.options.load > 0).then(|| format!("the busy loops had {} CPUs", cpus(outcome.load_cpu_ns))),
+        (outcome.options.load > 0).then(|| format!("the busy loops used {} cores", cores(outcome.load_cpu_ns))),
         (share(outcome.foreign_cpu_ns) >= 0.05)
-            .then(|| format!("other programs had {} CPUs", cpus(outcome.foreign_cpu_ns))),
+            .then(|| format!("other programs used {} cores", cores(outcome.foreign_cpu_ns))),
     ];
     all.into_iter().flatten().chain(outcome.notes.iter().cloned())
 }
 
 /// How many ticks were how late: a row for each step of lateness that occurred, a column for each thread. Steps are of 1 µs
 /// below 100 µs, of 10 µs below 1 ms, and so on.
-fn steps(outcome: &Outcome) -> Table {
+fn steps(outcome: &WakeupOutcome) -> Table {
     let columns: Vec<_> = outcome.threads.iter().map(|thread| by_step(&thread.lateness_ns)).collect();
     let steps: BTreeSet<u64> = columns.iter().flat_map(|column| column.keys().copied()).collect();
     let name = |thread: &Thread| thread.cpu.map_or("any".to_owned(), |cpu| format!("CPU {cpu}"));

@@ -1,11 +1,11 @@
-//! What a reader sees, letter for letter.
+//! A reader's view, letter for letter.
 
 use std::time::Duration;
 
 use takt_stats::Histogram;
 
-use takt_load::wakeup::{Options, Outcome, Thread};
 use takt_stats::Quantiles;
+use takt_wakeup::{Thread, WakeupOptions, WakeupOutcome};
 
 use super::wakeup::screen;
 use crate::{Depth, TextStyle};
@@ -37,19 +37,19 @@ fn thread(cpu: usize, slept_over: bool) -> Thread {
     }
 }
 
-fn outcome(limit: Option<Duration>) -> Outcome {
+fn outcome(limit: Option<Duration>) -> WakeupOutcome {
     let threads = vec![thread(2, false), thread(3, true)];
     let mut lateness_ns = Histogram::default();
     threads.iter().for_each(|thread| lateness_ns.merge(&thread.lateness_ns).unwrap());
     let above = limit.map(|limit| lateness_ns.count_above(limit.as_nanos() as u64));
-    Outcome {
-        options: Options {
+    WakeupOutcome {
+        options: WakeupOptions {
             duration: Duration::from_secs(1),
             policy: "fifo:80".parse().unwrap(),
             cores: vec![2, 3],
             load: 8,
             limit,
-            ..Options::default()
+            ..WakeupOptions::default()
         },
         policy: "FIFO 80".to_owned(),
         ticks: lateness_ns.len(),
@@ -64,11 +64,11 @@ fn outcome(limit: Option<Duration>) -> Outcome {
         wall_ns: 1200 * MS,
         complete: true,
         notes: vec!["memory is not locked".to_owned()],
-        ..Outcome::default()
+        ..WakeupOutcome::default()
     }
 }
 
-fn text(outcome: &Outcome, histogram: bool, depth: Depth) -> String {
+fn text(outcome: &WakeupOutcome, histogram: bool, depth: Depth) -> String {
     screen(outcome, histogram).to_text(&TextStyle { depth, ..TextStyle::default() })
 }
 
@@ -82,8 +82,8 @@ FIFO 80 · nanosleep · every 1 ms · 8 busy loops · 1 s
   3     1000           3  13 µs  13.3 µs  40 µs  2.2 ms  3.2 ms  3.15 ms   10 ms
   all   2000           3  13 µs  13.3 µs  40 µs  1.2 ms  3.2 ms
 3 ticks were slept over, up to 3 in a row; all figures include them.
-The hypervisor took 10 ms of these CPUs; no setting of this machine mends that.
-The busy loops had 1.92 CPUs.
+The hypervisor took 10 ms from these cores; no setting of this machine fixes that.
+The busy loops used 1.92 cores.
 Memory is not locked.
 ";
     let text = text(&outcome(Some(Duration::from_micros(100))), false, Depth::Full);
@@ -92,20 +92,20 @@ Memory is not locked.
 
 #[test]
 fn the_first_line_answers_only_what_was_requested() {
-    let first = |outcome: &Outcome| text(outcome, false, Depth::Full).lines().next().unwrap().to_owned();
+    let first = |outcome: &WakeupOutcome| text(outcome, false, Depth::Full).lines().next().unwrap().to_owned();
     let none = outcome(None);
     assert_eq!(first(&none), "Half of 2000 ticks were at most 13.3 µs late, 99.9 % at most 1.2 ms, the latest 3.2 ms.");
-    assert!(text(&none, false, Depth::Full).contains("No limit was given (--limit 100us), so there is no verdict."));
+    assert!(text(&none, false, Depth::Full).contains("No verdict without a limit; to get one, give --limit 100us."));
     let yes = first(&outcome(Some(Duration::from_millis(5))));
     assert_eq!(yes, "Yes: none of 2000 ticks was later than 5 ms; the latest was 3.2 ms late.");
-    let ended = Outcome { complete: false, ..outcome(None) };
-    assert_eq!(first(&ended), "Ended after 2000 ticks, before its time.");
+    let ended = WakeupOutcome { complete: false, ..outcome(None) };
+    assert_eq!(first(&ended), "Stopped early, after 2000 ticks.");
 }
 
 #[test]
 fn three_notes_are_shown_and_where_the_others_are() {
     let text = text(&outcome(None), false, Depth::Answer);
-    assert!(text.ends_with("CPUs.\nMore: --explain\n"), "{text}");
+    assert!(text.ends_with("cores.\nMore: --explain\n"), "{text}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_histogram_has_a_line_for_each_step_that_was_seen() {
 fn the_document_survives_being_written_and_read() {
     let outcome = outcome(Some(Duration::from_millis(5)));
     let json = serde_json::to_string(&outcome).unwrap();
-    assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), outcome);
+    assert_eq!(serde_json::from_str::<WakeupOutcome>(&json).unwrap(), outcome);
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["options"]["policy"], "fifo:80");
     assert_eq!(value["within_limit"], true);

@@ -71,7 +71,7 @@ struct Plot<'a> {
     x: Projection,
     y: Projection,
     left: f64,
-    /// Where the grid ends; the last value stands a little before, so that its whisker and marker have room.
+    /// Right end of the grid; the last value stands a little before, so that its whisker and marker have room.
     right: f64,
     end: f64,
     /// Room at both ends of the x axis for boxes that stand side by side.
@@ -102,7 +102,7 @@ impl<'a> Plot<'a> {
         Some(self.across(self.x.at(x)?))
     }
 
-    /// Where a place of the x axis, 0 to 1, is.
+    /// Coordinate of a place on the x axis, 0 to 1.
     fn across(&self, at: f64) -> f64 {
         self.left + self.inset + at * (self.end - self.left - 2.0 * self.inset)
     }
@@ -111,7 +111,7 @@ impl<'a> Plot<'a> {
         Some(self.bottom - self.y.at(y)? * (self.bottom - self.top))
     }
 
-    /// Of a series: its colour, and hollow if it is others'.
+    /// Class of a series: its colour, and hollow if it is others'.
     fn class(&self, index: usize, series: &Series) -> String {
         let hollow = if index < self.figure.series.len() { "" } else { " hollow" };
         format!("s{}{hollow}", series.slot % crate::palette::SLOTS)
@@ -140,7 +140,7 @@ fn turned_text(svg: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, 
     let _ = write!(svg, r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}"{turn}>{words}</text>"#);
 }
 
-/// What a drawing in a file of its own has besides: its colours and type, and its vocabulary.
+/// Further parts of a drawing in a file of its own: its colours and type, and its vocabulary.
 pub(crate) fn own_file() -> (String, &'static str) {
     (format!("<style>{}\n{STYLE}</style>", crate::palette::css()), r#" xmlns="http://www.w3.org/2000/svg""#)
 }

@@ -6,7 +6,7 @@ pub(crate) const FONT_SIZE: f64 = 12.5;
 
 /// Estimated width in user units.
 pub(crate) fn of(text: &str) -> f64 {
-    text.chars().map(|c| em(c) * FONT_SIZE).sum()
+    takt_stats::sum(text.chars().map(|c| em(c) * FONT_SIZE))
 }
 
 /// The longest beginning of a text that fits, with an ellipsis if anything was cut.
@@ -39,6 +39,11 @@ fn em(c: char) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_has_no_width() {
+        assert_eq!(of("").to_string(), "0");
+    }
 
     #[test]
     fn what_is_too_long_ends_in_an_ellipsis() {

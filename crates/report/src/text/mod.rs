@@ -9,7 +9,7 @@ mod wrap;
 
 pub use screen::Screen;
 
-/// What the terminal can do, and how much is wanted.
+/// Abilities of the terminal, and how much is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {
     /// Columns; at least 40 are used.
@@ -31,7 +31,7 @@ pub enum Depth {
 }
 
 impl Default for TextStyle {
-    /// What a pipe or a file gets: 100 columns, no colour, Unicode, the answer.
+    /// Style for a pipe or a file: 100 columns, no colour, Unicode, the answer.
     fn default() -> Self {
         Self { width: 100, colour: false, unicode: true, depth: Depth::Answer }
     }

@@ -33,7 +33,7 @@ impl Report {
         if let Some(brief) = self.brief.as_ref().filter(|_| !full) {
             out.push_str(&table::render(brief, style));
         }
-        for sentence in self.verdict.says.iter().chain(self.verdict.also.iter().filter(|_| full)) {
+        for sentence in self.verdict.summary.iter().chain(self.verdict.also.iter().filter(|_| full)) {
             out.push_str(&hanging("", &clean(sentence), columns));
         }
         fixes(&mut out, &self.fixes[..shown.fixes.min(self.fixes.len())], style);
@@ -66,7 +66,7 @@ struct Shown {
 
 /// A short text is read at a glance: this much of a terminal.
 const SCREEN_LINES: usize = 25;
-/// What a short text shows: the first of these that fits on a screen, or the last.
+/// Contents of a short text: the first of these that fits on a screen, or the last.
 const SHOWN: [Shown; 4] = [
     Shown { fixes: 2, not_said: 2 },
     Shown { fixes: 2, not_said: 1 },
@@ -74,7 +74,7 @@ const SHOWN: [Shown; 4] = [
     Shown { fixes: 1, not_said: 0 },
 ];
 
-/// What a short text leaves to the page: `(there, shown, one, several)`.
+/// Parts that a short text leaves to the page: `(there, shown, one, several)`.
 fn on_the_page(parts: &[(usize, usize, &str, &str)]) -> String {
     let left = parts.iter().map(|(there, shown, one, several)| (there.saturating_sub(*shown), one, several));
     let left = left.filter(|(count, ..)| *count > 0);

@@ -1,24 +1,24 @@
-//! What a command prints: the answer in the first line, what it is about, a table, at most three sentences; the rest where
-//! it is requested.
+//! Screen of a command: the answer in the first line, its subject, a table, and at most three sentences. The rest comes
+//! where it is requested.
 
 use super::table;
 use super::table::answer_tone;
 use super::wrap::{clean, hanging, pad, width};
 use super::{Depth, TextStyle};
-use crate::{Answer, Table};
+use crate::{ReportAnswer, Table};
 
 /// The result of a command for a terminal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
     /// `None` where nothing was asked that yes or no would answer.
-    pub answer: Option<Answer>,
+    pub answer: Option<ReportAnswer>,
     /// A sentence without that word: "nothing was lost in 2 s."
     pub headline: String,
-    /// What it is about, a few words each.
+    /// Its subject, a few words each.
     pub facts: Vec<String>,
     pub tables: Vec<Table>,
-    /// What the reader must know, the weightiest first; three are shown.
-    pub says: Vec<String>,
+    /// Facts that the reader must know, the weightiest first; three are shown.
+    pub summary: Vec<String>,
     /// Lines behind their labels, below that.
     pub lines: Vec<(&'static str, String)>,
     pub explained: Vec<(&'static str, String)>,
@@ -49,7 +49,8 @@ impl Screen {
             }
             out.push_str(&table::render(table, style));
         }
-        let (shown, more) = self.says.split_at(if full { self.says.len() } else { SENTENCES.min(self.says.len()) });
+        let (shown, more) =
+            self.summary.split_at(if full { self.summary.len() } else { SENTENCES.min(self.summary.len()) });
         for sentence in shown {
             out.push_str(&hanging("", &clean(sentence), columns));
         }

@@ -2,7 +2,7 @@
 
 use super::wrap::{clean, hanging, pad, width, wrap};
 use super::{TextStyle, Tone};
-use crate::{Answer, Cell, Row, Table};
+use crate::{Cell, ReportAnswer, Row, Table};
 
 const GAP: usize = 2;
 
@@ -51,11 +51,11 @@ fn tone(cell: &Cell) -> Option<Tone> {
     cell.answer.map(answer_tone)
 }
 
-pub(super) fn answer_tone(answer: Answer) -> Tone {
+pub(super) fn answer_tone(answer: ReportAnswer) -> Tone {
     match answer {
-        Answer::Yes => Tone::Good,
-        Answer::No => Tone::Bad,
-        Answer::Unknown => Tone::Open,
+        ReportAnswer::Yes => Tone::Good,
+        ReportAnswer::No => Tone::Bad,
+        ReportAnswer::Unknown => Tone::Open,
     }
 }
 
@@ -77,7 +77,7 @@ fn some<T: Clone>(all: &[T], which: &dyn Fn(usize) -> bool) -> Vec<T> {
     all.iter().enumerate().filter(|(i, _)| which(*i)).map(|(_, one)| one.clone()).collect()
 }
 
-/// Where there is no room for columns: a row's name, then a line a cell.
+/// A table without room for columns: a row's name, then a line a cell.
 fn stacked(table: &Table, style: &TextStyle) -> String {
     let mut out = String::new();
     for row in &table.rows {

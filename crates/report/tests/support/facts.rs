@@ -49,7 +49,7 @@ pub(super) fn doctor() -> Vec<DoctorFinding> {
     vec![
         finding(
             "socket-buffer-small",
-            "stands",
+            "problem",
             "net.core.rmem_max is 212 992 B",
             Some("50 000 000 B"),
             "A reader that pauses for longer than the buffer holds loses datagrams.",

@@ -14,18 +14,18 @@ pub use quick::quick_fails;
 
 const RATES: [f64; 9] = [1e6, 2e6, 4e6, 5e6, 10e6, 12.5e6, 100e6 / 7.0, 20e6, 25e6];
 
-pub fn all() -> [(&'static str, Outcome); 4] {
+pub fn all() -> [(&'static str, CheckOutcome); 4] {
     [("fails", quick_fails()), ("holds", full_holds()), ("unknown", unknown()), ("hostile", hostile())]
 }
 
 /// The need of 25 MS/s both ways, and so many clean rounds.
-fn duplex(answer: Answer, clean: usize, why: &str) -> NeedVerdict {
+fn duplex(answer: CheckAnswer, clean: usize, why: &str) -> NeedVerdict {
     let need = Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
     NeedVerdict { need, answer, decided_by: Ground::Rounds, counted: clean, clean, lost_share: None, why: why.into() }
 }
 
 /// Ten rounds, a radio at an address, everything holds.
-pub fn full_holds() -> Outcome {
+pub fn full_holds() -> CheckOutcome {
     let mut make = Maker::new(10);
     let rates: Vec<RatePoint> = RATES
         .into_iter()
@@ -34,8 +34,8 @@ pub fn full_holds() -> Outcome {
         .collect();
     let top = rates.last().unwrap().clone();
     let verdict = Verdict {
-        answer: Answer::Holds,
-        needs: vec![duplex(Answer::Holds, 10, "clean in every round")],
+        answer: CheckAnswer::Holds,
+        needs: vec![duplex(CheckAnswer::Holds, 10, "clean in every round")],
         highest: vec![HighestClean {
             mode: Mode::Duplex,
             format: Format::Sc16,
@@ -49,9 +49,9 @@ pub fn full_holds() -> Outcome {
         limits: Vec::new(),
         waveform: None,
         fixes: Vec::new(),
-        says: vec!["Host, card and cable keep up with this N200 at its full rate in both directions.".into()],
+        summary: vec!["Host, card and cable keep up with this N200 at its full rate in both directions.".into()],
         also: Vec::new(),
-        does_not_say: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
+        caveats: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
     };
     let given = RadioSetup::Given {
         model: Model::N200,
@@ -60,7 +60,7 @@ pub fn full_holds() -> Outcome {
         emulator: false,
     };
     let quick = quick_fails();
-    Outcome {
+    CheckOutcome {
         about: About { depth: "full".into(), duration_s: 4210.0, ..quick.about },
         setup: Setup { radio: given, path: "network".into(), radio_cores: Vec::new(), ..quick.setup },
         doctor: Vec::new(),
@@ -77,7 +77,7 @@ pub fn full_holds() -> Outcome {
 }
 
 /// The emulator was late itself in nearly every round; interrupted; nothing to show but that.
-pub fn unknown() -> Outcome {
+pub fn unknown() -> CheckOutcome {
     let mut outcome = quick_fails();
     for p in &mut outcome.rates {
         p.rounds.iter_mut().for_each(|r| r.state = RoundState::EmulatorLate);
@@ -85,26 +85,26 @@ pub fn unknown() -> Outcome {
         (p.rx_lost_share, p.tx_lost_share, p.cpu_host, p.busiest_thread) = (None, None, None, None);
     }
     outcome.verdict = Verdict {
-        answer: Answer::Unknown,
-        needs: vec![duplex(Answer::Unknown, 0, "in 3 of 3 rounds the emulator was late itself")],
+        answer: CheckAnswer::Unknown,
+        needs: vec![duplex(CheckAnswer::Unknown, 0, "in 3 of 3 rounds the emulator was late itself")],
         highest: Vec::new(),
         limits: Vec::new(),
         waveform: None,
         fixes: Vec::new(),
-        says: vec!["The emulator shares its cores with other load, so it says nothing about the host.".into()],
+        summary: vec!["The emulator shares its cores with other load, so it says nothing about the host.".into()],
         also: Vec::new(),
-        does_not_say: Vec::new(),
+        caveats: Vec::new(),
     };
     (outcome.udp, outcome.round_trips, outcome.about.complete) = (Vec::new(), Vec::new(), false);
     outcome.waveforms.clear();
     outcome
 }
 
-/// What an attacker would like to be called.
+/// Name that an attacker would like to have.
 pub const HOSTILE: &str = "</style><script>alert(1)</script>\u{1b}]0;owned\u{7}\u{202e}\"'=cmd|' /C calc'!A0";
 
 /// Every text that comes from outside is hostile.
-pub fn hostile() -> Outcome {
+pub fn hostile() -> CheckOutcome {
     let mut outcome = quick_fails();
     let bad = || HOSTILE.to_owned();
     outcome.about.run = bad();
@@ -113,7 +113,7 @@ pub fn hostile() -> Outcome {
     outcome.about.host.more.insert(bad(), bad());
     outcome.about.takt_version = bad();
     outcome.left_out.push(bad());
-    outcome.verdict.says.push(bad());
+    outcome.verdict.summary.push(bad());
     outcome.verdict.fixes[0].how = bad();
     outcome.doctor[0].observed = bad();
     outcome.udp[0].direction = bad();

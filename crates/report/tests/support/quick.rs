@@ -9,7 +9,7 @@ use super::facts::{doctor, host, setup};
 use super::maker::{Maker, estimate, from};
 
 /// Quick, not holding: the receive buffer is too small for duplex at 25 MS/s.
-pub fn quick_fails() -> Outcome {
+pub fn quick_fails() -> CheckOutcome {
     let mut make = Maker::new(3);
     let rates = rates(&mut make);
     let verdict = verdict(&rates);
@@ -28,7 +28,7 @@ pub fn quick_fails() -> Outcome {
     let round_trips = [(250.0, 0.31), (500.0, 0.008), (1000.0, 0.0004), (2000.0, 0.0), (5000.0, 0.0)]
         .map(|(d, l)| make.round_trip(d, l))
         .into();
-    Outcome {
+    CheckOutcome {
         schema: SCHEMA,
         about: About {
             run: "2026-11-21T100412-check".into(),
@@ -41,6 +41,7 @@ pub fn quick_fails() -> Outcome {
             host: host(),
         },
         setup: setup(),
+        radio_speed: Some(1.0),
         doctor: doctor(),
         udp,
         rates,
@@ -133,10 +134,10 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
     };
     let clean_duplex = point(Mode::Duplex, 100e6 / 7.0);
     Verdict {
-        answer: Answer::Fails,
+        answer: CheckAnswer::Fails,
         needs: vec![
-            NeedVerdict { need: need(Mode::Duplex, 25e6), answer: Answer::Fails, decided_by: Ground::Rounds, counted: 3, clean: 0, lost_share: failing.rx_lost_share, why: "samples were lost in every round".into() },
-            NeedVerdict { need: need(Mode::Tx, 25e6), answer: Answer::Holds, decided_by: Ground::Rounds, counted: 3, clean: 3, lost_share: None, why: "clean in every round".into() },
+            NeedVerdict { need: need(Mode::Duplex, 25e6), answer: CheckAnswer::Fails, decided_by: Ground::Rounds, counted: 3, clean: 0, lost_share: failing.rx_lost_share, why: "samples were lost in every round".into() },
+            NeedVerdict { need: need(Mode::Tx, 25e6), answer: CheckAnswer::Holds, decided_by: Ground::Rounds, counted: 3, clean: 3, lost_share: None, why: "clean in every round".into() },
         ],
         highest: vec![
             highest(Mode::Rx, &receive, 25e6, None),
@@ -169,11 +170,11 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
             Fix { id: None, what: "Leave two cores to the host side.".into(), how: "Run the radio's software on another machine, or on one with six cores.".into(), kind: FixKind::Advice, gain: "".into(), gain_sps: 1e6 },
         ],
         also: Vec::new(),
-        says: vec![
+        summary: vec![
             "Receive alone and transmit alone keep up with an emulated N200 at its full rate over veth; both together do up to 14.29 MS/s.".into(),
             "What was lost was lost in the receive buffer of the host's socket, which is too small for the longest pause of the thread that reads it.".into(),
         ],
-        does_not_say: vec![
+        caveats: vec![
             "Network card, driver and cable were not measured (--addr A does).".into(),
             "Three clean rounds leave up to 63 % of rounds unclean possible (95 %); --full (60 rounds) brings that to 5 %.".into(),
         ],

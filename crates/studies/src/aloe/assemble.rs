@@ -12,15 +12,15 @@ use takt_load::waveform::{self, Floors};
 use takt_stats::{Histogram, Ns};
 
 use super::{
-    BeatPoint, Elsewhere, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, OverheadPoint, Role,
-    SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, nodes, overhead, words,
+    AloeOutcome, BeatPoint, Elsewhere, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Overhead, OverheadPoint,
+    Role, SCHEMA, TwoOverOne, claims, elsewhere, execution, facts, nodes, overhead, words,
 };
 use crate::StudyRun;
 use crate::figure::{Figure, RoundValue};
 use crate::part::{Point, at, part};
 
-/// What a run found, finished or not.
-pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
+/// Findings of a run, finished or not.
+pub(crate) fn assemble(stored: &StoredRun) -> AloeOutcome {
     let part = |name: &str| part(stored, name);
     let paper = facts();
     let (alone, joined) = (part("longest"), part("longest-two-nodes"));
@@ -36,7 +36,7 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
         interface: part("interface-aarch64"),
     };
     let elsewhere = elsewhere::elsewhere(&parts, &paper.execution, paper.interface.packet_bits);
-    let mut outcome = Outcome {
+    let mut outcome = AloeOutcome {
         of: StudyRun::of(stored, SCHEMA),
         real_time: real_time(&rounds_here(stored)),
         two_over_one: two_over_one(&alone),
@@ -53,8 +53,8 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
     };
     let claims = claims::claims(&outcome, &part("same"));
     outcome.of.conclude(claims);
-    outcome.of.says = words::says(&outcome);
-    outcome.of.does_not_say = words::does_not_say(&outcome);
+    outcome.of.summary = words::summary(&outcome);
+    outcome.of.caveats = words::caveats(&outcome);
     outcome
 }
 
@@ -127,7 +127,7 @@ fn interfaces(part: &[Point<'_>]) -> Vec<InterfacePoint> {
         let mut all = Histogram::<Ns>::with_bound(1_000_000_000);
         let mut tails = BTreeMap::new();
         for round in &point.rounds {
-            let Some(outcome) = read::<interface::Outcome>(round) else { continue };
+            let Some(outcome) = read::<interface::InterfaceOutcome>(round) else { continue };
             tails.insert(round.id, outcome.hand_over.quantile(0.999).map(|ns| ns as f64));
             if round.state == RoundState::Valid {
                 // Unlike bounds would be another version's; then its rounds are in the figures and not in the curve.
@@ -157,7 +157,7 @@ fn costs(free: &[Point<'_>], beat: &[Point<'_>], paper: &super::Facts) -> Overhe
     let per_slot = |round: &RoundRow| at(round, "/overhead_ns_per_slot");
     let (base_ns, module_ns) = overhead::lines(&by_components(free), per_slot);
     let mut one_by_one = Histogram::<Ns>::with_bound(1_000_000_000);
-    for outcome in free.iter().flat_map(Point::counted).filter_map(read::<waveform::Outcome>) {
+    for outcome in free.iter().flat_map(Point::counted).filter_map(read::<waveform::WaveformOutcome>) {
         let _ = one_by_one.merge(&outcome.between);
     }
     let on_beat = |point: &Point<'_>| BeatPoint {

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use takt_base::words::plural;
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 use takt_lab::store::RoundRow;
 
 use super::words::{figure, rate, time, two_cores};
-use super::{Errors, LongestPoint, Outcome, SplitPoint, TwoOverOne};
+use super::{AloeOutcome, Errors, LongestPoint, SplitPoint, TwoOverOne};
 use crate::claim::Judged;
 use crate::part::{Point, at};
 use crate::{Claim, Figure};
 
-pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
+pub(super) fn claims(outcome: &AloeOutcome, same: &[Point<'_>]) -> Vec<Claim> {
     let judge = |number: u32, part: &str| match (number, part) {
         (1, _) => certain(outcome, same),
         (2, _) => relaxed(outcome),
@@ -45,23 +45,23 @@ fn counted<'a>(same: &'a [Point<'_>]) -> impl Iterator<Item = (usize, &'a str, &
     })
 }
 
-fn certain(outcome: &Outcome, same: &[Point<'_>]) -> Judged {
+fn certain(outcome: &AloeOutcome, same: &[Point<'_>]) -> Judged {
     let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| *latency == "fixed").collect();
     let slots: BTreeSet<u64> =
         fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
     let workers: BTreeSet<usize> = fixed.iter().map(|(workers, ..)| *workers).collect();
-    let lost: f64 = fixed.iter().filter_map(|(.., round)| at(round, "/missing_packets")).sum();
+    let lost = takt_stats::sum(fixed.iter().filter_map(|(.., round)| at(round, "/missing_packets")));
     let Some(first) = slots.first() else { return without(outcome, "one latency", &[("same", "fixed")]) };
     let text = format!(
-        "with a slot a hop the plan has a latency of {first} slots in all {} rounds, on {} alike; where workers wait for each \
-         other, {lost} packets were missing",
+        "with a slot a hop, the plan has a latency of {first} slots in all {} rounds, the same on {}; of packets that workers \
+         wait for, {lost} were missing",
         fixed.len(),
         cores(&workers),
     );
-    Judged::new(if slots.len() == 1 && lost == 0.0 { Answer::Holds } else { Answer::Fails }, text)
+    Judged::new(if slots.len() == 1 && lost == 0.0 { CheckAnswer::Holds } else { CheckAnswer::Fails }, text)
 }
 
-fn relaxed(outcome: &Outcome) -> Judged {
+fn relaxed(outcome: &AloeOutcome) -> Judged {
     let across = outcome.interface.iter().filter(|point| point.reader == "other-core");
     let worst = across.filter_map(|point| point.hand_over_p99_9_ns.value).fold(f64::NAN, f64::max);
     let cores = outcome.longest.iter().filter(|point| point.nodes == 1 && point.workers > 1);
@@ -71,32 +71,35 @@ fn relaxed(outcome: &Outcome) -> Judged {
         return without(outcome, "two cores", &[("interface", "other-core"), ("longest", "2")]);
     }
     let text = format!(
-        "a packet has a whole slot to reach another core, {} at the least here; in 99.9 % of hand-overs it needs at most {}",
+        "a packet has a whole slot to reach another core, at least {} here; 99.9 % of hand-overs take at most {}",
         time(shortest * 1e3),
         time(worst),
     );
-    Judged::new(if worst < shortest * 1e3 { Answer::Holds } else { Answer::Fails }, text)
+    Judged::new(if worst < shortest * 1e3 { CheckAnswer::Holds } else { CheckAnswer::Fails }, text)
 }
 
-fn measured(outcome: &Outcome) -> Judged {
+fn measured(outcome: &AloeOutcome) -> Judged {
     let (Some(module), floors) = (&outcome.overhead.module_ns.value, &outcome.floors) else {
         return Judged::without("what a component costs", false);
     };
     let text = format!(
-        "every execution is timed with two readings of a clock of {} each and kept in a histogram; a bare call measured like \
-         that takes {}, a component of the runtime {} beside its own work",
+        "takt times every execution with two readings of a clock, {} each, and keeps it in a histogram; a bare call measured so \
+         takes {}, a component of the runtime {} beside its own work",
         time(floors.clock_read_ns),
         time(floors.measured_call_ns),
         time(*module),
     );
     // The reading of the clock is what an execution time is uncertain by.
-    let answer =
-        if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 { Answer::Holds } else { Answer::Fails };
+    let answer = if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 {
+        CheckAnswer::Holds
+    } else {
+        CheckAnswer::Fails
+    };
     Judged::new(answer, text)
 }
 
 /// The longest slot decides.
-fn faster(outcome: &Outcome) -> Judged {
+fn faster(outcome: &AloeOutcome) -> Judged {
     let judged = at_longest_slot(&outcome.longest, &outcome.two_over_one);
     let (Some(judged), Some(ratios)) = (judged, two_cores(&outcome.two_over_one)) else {
         return without(outcome, "two cores at the longest slot", &[("longest", "2")]);
@@ -107,7 +110,7 @@ fn faster(outcome: &Outcome) -> Judged {
 /// The part of claim 4 that no clock decides.
 const ONE_OUTPUT: &str = "output of 2x86 as of 1x86";
 
-fn one_output(outcome: &Outcome, same: &[Point<'_>]) -> Judged {
+fn one_output(outcome: &AloeOutcome, same: &[Point<'_>]) -> Judged {
     let hashes: BTreeSet<String> = counted(same).filter_map(|(.., round)| hash(round)).collect();
     let with_hash = counted(same).filter(|(.., round)| hash(round).is_some());
     let workers: BTreeSet<usize> = with_hash.map(|(workers, ..)| workers).collect();
@@ -116,7 +119,7 @@ fn one_output(outcome: &Outcome, same: &[Point<'_>]) -> Judged {
     }
     let (plans, rounds) = (if hashes.len() == 1 { "one" } else { "more than one" }, counted(same).count());
     let text = format!("{plans} output hash over {rounds} runs on all cores and latencies tried");
-    Judged::new(if hashes.len() == 1 { Answer::Holds } else { Answer::Fails }, text)
+    Judged::new(if hashes.len() == 1 { CheckAnswer::Holds } else { CheckAnswer::Fails }, text)
 }
 
 /// The rules fix the slot, so that nobody picks the best of several: the longest tried, which in a whole run is the paper's.
@@ -130,7 +133,7 @@ fn at_longest_slot<'a>(tried: &[LongestPoint], ratios: &'a [TwoOverOne]) -> Opti
 /// How far is far: the largest over the median.
 const FAR: f64 = 2.0;
 
-fn scattered(outcome: &Outcome) -> Judged {
+fn scattered(outcome: &AloeOutcome) -> Judged {
     let mut far = Vec::new();
     let mut texts = Vec::new();
     for one in &outcome.execution.histograms {
@@ -142,11 +145,11 @@ fn scattered(outcome: &Outcome) -> Judged {
     if far.is_empty() {
         return Judged::without("executions one by one", outcome.of.tried("execution", None));
     }
-    let answer = if far.contains(&true) { Answer::Holds } else { Answer::Fails };
+    let answer = if far.contains(&true) { CheckAnswer::Holds } else { CheckAnswer::Fails };
     Judged::new(answer, format!("of {} executions each, {}", outcome.execution.slots, texts.join("; ")))
 }
 
-fn predicted(outcome: &Outcome) -> Judged {
+fn predicted(outcome: &AloeOutcome) -> Judged {
     let (elsewhere, enough) = (&outcome.elsewhere, outcome.paper.numbers.enough_pct);
     let Errors { clock_pct, mac_pct, instructions_pct } = &elsewhere.mean_error;
     if !elsewhere.predicted() {
@@ -154,18 +157,18 @@ fn predicted(outcome: &Outcome) -> Judged {
             .skipped(elsewhere.skipped.as_ref());
     }
     let text = format!(
-        "times of {} components on an emulated aarch64, estimated from those here, are missed by {} % in the mean by what stands \
-         for the clock frequency and by {} % by multiply-accumulates, where {enough} % would be enough; by counted instructions, \
-         takt's own metric, by {} %",
+        "times of {} components on an emulated aarch64, estimated from those here, err on average by {} % with the integer rate \
+         for the clock frequency and by {} % with multiply-accumulates, where {enough} % would be enough; with counted \
+         instructions, takt's own metric, by {} %",
         elsewhere.components.len(),
         figure(clock_pct, 0),
         figure(mac_pct, 0),
         figure(instructions_pct, 0),
     );
     let answer = match (above(&elsewhere.clock_over_mac_pct, 0.0), above(mac_pct, enough)) {
-        (Some(true), Some(true)) => Answer::Holds,
-        (Some(false), _) | (_, Some(false)) => Answer::Fails,
-        _ => Answer::Unknown,
+        (Some(true), Some(true)) => CheckAnswer::Holds,
+        (Some(false), _) | (_, Some(false)) => CheckAnswer::Fails,
+        _ => CheckAnswer::Unknown,
     };
     Judged::new(answer, text)
 }
@@ -178,7 +181,7 @@ const PAIRS: [(&str, [&str; 2]); 3] = [
 ];
 
 /// On two nodes as on one, every slot begun at one instant of one clock.
-fn synchronised(outcome: &Outcome, name: &str) -> Judged {
+fn synchronised(outcome: &AloeOutcome, name: &str) -> Judged {
     let pair = PAIRS.iter().find(|(known, _)| *known == name).map(|(_, pair)| *pair);
     let split: Vec<&SplitPoint> = outcome.two_nodes.split.iter().filter(|point| Some(point.pair()) == pair).collect();
     let count = |of: fn(&SplitPoint) -> usize| split.iter().map(|point| of(point)).sum::<usize>();
@@ -192,29 +195,29 @@ fn synchronised(outcome: &Outcome, name: &str) -> Judged {
     let (off, bound) = (worst(|p| &p.clock_off_ns), worst(|p| &p.clock_bound_ns));
     let shortest = split.iter().filter(|p| p.rounds > 0).map(|p| p.slot_us).fold(f64::INFINITY, f64::min);
     let text = format!(
-        "the UTRAN chain on two nodes gave what it gives on one in {same} of {rounds} rounds, and something else without a missed \
-         slot in {other}; the second node missed the first one's clock by {} at most in the mean and held itself to be off by \
-         {} at most, where the shortest slot is {}",
+        "the UTRAN chain on two nodes gave the output of one node in {same} of {rounds} rounds, and another output without a \
+         missed slot in {other}; the second node was off the first one's clock by at most {} on average and estimated at most \
+         {}, where the shortest slot is {}",
         time(off),
         time(bound),
         time(shortest * 1e3),
     );
     match (other, bound < shortest * 1e3) {
-        (0, true) if 2 * same > rounds => Judged::new(Answer::Holds, text),
+        (0, true) if 2 * same > rounds => Judged::new(CheckAnswer::Holds, text),
         (0, true) if emulated => Judged::not_here("emulated nodes too slow for most rounds", text),
-        (0, true) => Judged::new(Answer::Unknown, text),
-        _ => Judged::new(Answer::Fails, text),
+        (0, true) => Judged::new(CheckAnswer::Unknown, text),
+        _ => Judged::new(CheckAnswer::Fails, text),
     }
 }
 
 /// The longest slot of Figure 2's third curve at which a packet was held.
-fn longest_slot(outcome: &Outcome) -> Option<&LongestPoint> {
+fn longest_slot(outcome: &AloeOutcome) -> Option<&LongestPoint> {
     let held = outcome.longest.iter().filter(|point| point.nodes > 1 && point.cable_used_share.value.is_some());
     held.max_by(|a, b| a.slot_us.total_cmp(&b.slot_us))
 }
 
 /// The cable of the paper's ARMs, in use.
-fn carried(outcome: &Outcome) -> Judged {
+fn carried(outcome: &AloeOutcome) -> Judged {
     let Some(point) = longest_slot(outcome) else {
         return Judged::without("two nodes joined by a cable", outcome.of.tried("longest-two-nodes", None))
             .skipped(outcome.two_nodes.skipped.as_ref());
@@ -222,8 +225,8 @@ fn carried(outcome: &Outcome) -> Judged {
     let least = outcome.paper.numbers.cable_share;
     let percent = point.cable_used_share.scaled(100.0);
     let text = format!(
-        "two nodes joined by {} carry {} from the source without a missed slot at slots of {}; with its samples that is {} % of what \
-         the cable carries, where {} % would be enough",
+        "two nodes joined by {} carry {} from the source without a missed slot at slots of {}; with its samples that is {} % of \
+         what the cable carries, where {} % would be enough",
         outcome.two_nodes.cable_bps.map_or_else(|| "a cable".to_owned(), rate),
         point.throughput_bps.value.map(rate).unwrap_or_default(),
         time(point.slot_us * 1e3),
@@ -234,15 +237,15 @@ fn carried(outcome: &Outcome) -> Judged {
 }
 
 /// Nothing to judge by: whether rounds were run that could have told, by parts of the file and a level there.
-fn without(outcome: &Outcome, what: &str, told_by: &[(&str, &str)]) -> Judged {
+fn without(outcome: &AloeOutcome, what: &str, told_by: &[(&str, &str)]) -> Judged {
     Judged::without(what, told_by.iter().all(|(part, level)| outcome.of.tried(part, Some(level))))
 }
 
-fn answer(above: Option<bool>) -> Answer {
+fn answer(above: Option<bool>) -> CheckAnswer {
     match above {
-        Some(true) => Answer::Holds,
-        Some(false) => Answer::Fails,
-        None => Answer::Unknown,
+        Some(true) => CheckAnswer::Holds,
+        Some(false) => CheckAnswer::Fails,
+        None => CheckAnswer::Unknown,
     }
 }
 

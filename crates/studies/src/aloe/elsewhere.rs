@@ -18,10 +18,10 @@ use crate::Figure;
 use crate::figure::RoundValue;
 use crate::part::{Point, at};
 
-/// What the components, and the runtime, take on the other kind of processor.
+/// Times of the components, and of the runtime, on the other kind of processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Elsewhere {
-    /// What stands for that processor, as found: `aarch64 cortex-a72, QEMU 7.2.22, user emulation`.
+    /// Stand-in for that processor, as found: `aarch64 cortex-a72, QEMU 7.2.22, user emulation`.
     pub processor: Option<String>,
     /// Why a round was not run, if one was not.
     pub skipped: Option<String>,
@@ -133,7 +133,7 @@ pub(super) fn elsewhere(parts: &Parts<'_>, paper: &ExecutionFacts, packet_bits: 
     found
 }
 
-/// What a round says of the processor that it ran on.
+/// Processor that a round says it ran on.
 fn processor(round: &RoundRow) -> Option<String> {
     let holder = round.record.as_ref()?.in_force.get("holder")?;
     let text = |key: &str| holder.get(key)?.as_str();
@@ -180,7 +180,7 @@ fn mac_per_s(round: &RoundRow) -> Option<f64> {
     at(round, "/floors/mac_per_s").filter(|rate| *rate > 0.0)
 }
 
-/// What a time there is estimated by.
+/// Basis of an estimated time there.
 #[derive(Clone, Copy)]
 enum By {
     Clock,
@@ -193,7 +193,7 @@ struct Block<'a> {
     id: i64,
     here: (&'a Runs<'a>, &'a RoundRow),
     there: (&'a Runs<'a>, &'a RoundRow),
-    calibrated: [Option<calibration::Outcome>; 2],
+    calibrated: [Option<calibration::CalibrationOutcome>; 2],
 }
 
 impl Block<'_> {
@@ -205,7 +205,7 @@ impl Block<'_> {
         self.there.0.mean_ns(self.there.1, names).filter(|ns| *ns > 0.0)
     }
 
-    /// Of these components together.
+    /// Estimate for these components together.
     fn estimate_ns(&self, names: &[&str], by: By) -> Option<f64> {
         let [here, there] = [self.calibrated[0].as_ref(), self.calibrated[1].as_ref()];
         match by {
@@ -245,10 +245,10 @@ fn blocks<'a>(here: &'a Runs<'a>, there: &'a Runs<'a>, capacity: &[Point<'_>]) -
     by_block(there).into_iter().filter_map(block).collect()
 }
 
-fn calibrations(capacity: &[Point<'_>], environment: &str) -> BTreeMap<u32, calibration::Outcome> {
+fn calibrations(capacity: &[Point<'_>], environment: &str) -> BTreeMap<u32, calibration::CalibrationOutcome> {
     let of = |point: &&Point<'_>| point.settings.get("environment").and_then(|name| name.as_str()) == Some(environment);
     let counted = capacity.iter().filter(of).flat_map(Point::counted);
-    counted.filter_map(|round| Some((round.block, read::<calibration::Outcome>(round)?))).collect()
+    counted.filter_map(|round| Some((round.block, read::<calibration::CalibrationOutcome>(round)?))).collect()
 }
 
 fn figure(blocks: &[Block<'_>], value: impl Fn(&Block<'_>) -> Option<f64>) -> Figure {

@@ -12,7 +12,7 @@ use super::facts::{ExecutionFacts, ExecutionRow};
 use crate::Figure;
 use crate::part::{Point, at};
 
-/// What the components take.
+/// Times of the components.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// Slots of the shorter runs, as the paper's.
@@ -102,7 +102,7 @@ pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution
         ExecutionPoint { paper: row.clone(), few_ns: of(&few_runs), many_ns, kmac, mac_error_pct }
     };
     let all: Vec<&str> = paper.components.iter().map(|row| row.component.as_str()).collect();
-    let counted = |of: fn(&waveform::Outcome) -> u64| many_runs.counted().map(of).sum();
+    let counted = |of: fn(&waveform::WaveformOutcome) -> u64| many_runs.counted().map(of).sum();
     Execution {
         few_slots: few.slots,
         many_slots: many.slots,
@@ -116,10 +116,10 @@ pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution
     }
 }
 
-pub(super) struct Runs<'a>(Vec<(&'a RoundRow, Option<waveform::Outcome>)>);
+pub(super) struct Runs<'a>(Vec<(&'a RoundRow, Option<waveform::WaveformOutcome>)>);
 
 pub(super) fn runs<'a>(rounds: &[&'a RoundRow]) -> Runs<'a> {
-    Runs(rounds.iter().map(|round| (*round, read::<waveform::Outcome>(round))).collect())
+    Runs(rounds.iter().map(|round| (*round, read::<waveform::WaveformOutcome>(round))).collect())
 }
 
 impl<'a> Runs<'a> {
@@ -127,7 +127,7 @@ impl<'a> Runs<'a> {
         self.0.iter().map(|(round, _)| *round).collect()
     }
 
-    pub(super) fn counted(&self) -> impl Iterator<Item = &waveform::Outcome> {
+    pub(super) fn counted(&self) -> impl Iterator<Item = &waveform::WaveformOutcome> {
         let counted = self.0.iter().filter(|(round, _)| round.state == RoundState::Valid);
         counted.filter_map(|(_, outcome)| outcome.as_ref())
     }
@@ -140,7 +140,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-fn of<'a>(outcome: &'a waveform::Outcome, component: &str) -> Option<&'a Histogram<Ns>> {
+fn of<'a>(outcome: &'a waveform::WaveformOutcome, component: &str) -> Option<&'a Histogram<Ns>> {
     outcome.components.iter().find(|one| one.name == component).map(|one| &one.execution)
 }
 

@@ -1,4 +1,4 @@
-//! What the paper reports: `experiments/papers/aloe.toml`.
+//! Facts that the paper reports: `experiments/papers/aloe.toml`.
 
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,7 @@ pub struct MemoryFacts {
     pub component_bytes: u64,
 }
 
-/// What claims are judged by; these are ours.
+/// Numbers that judge claims; these are ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbers {

@@ -39,7 +39,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Everything the study found: what `takt paper aloe --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct AloeOutcome {
     #[serde(flatten)]
     pub of: StudyRun,
     /// Whether workers had real-time priority; `None` where no round tells.
@@ -65,7 +65,7 @@ pub struct Outcome {
     pub roles: Vec<Role>,
     /// Table III.
     pub memory: MemoryUse,
-    /// What nothing can be faster than, medians over all rounds of this processor that count and measured them.
+    /// Lower limits, medians over all rounds of this processor that count and measured them.
     pub floors: Floors,
 }
 
@@ -87,8 +87,9 @@ pub struct LongestPoint {
     /// Share of what the cable between two nodes carries in a slot.
     #[serde(default)]
     pub cable_used_share: Figure,
-    /// Who ended the searches, by what the first length that failed was laid to: a component, `release`; between two nodes
-    /// `cable`, where it was full, or `bridge`, where a packet was late all the same; rounds.
+    /// Rounds by the cause that ended their search, to which the first length that failed was attributed. It is a
+    /// component or `release`; between two nodes `cable`, where it was full, or `bridge`, where a packet was late all
+    /// the same.
     pub ended_by: BTreeMap<String, usize>,
     /// Why no round was run, if none was.
     pub skipped: Option<String>,
@@ -132,7 +133,7 @@ pub struct InterfacePoint {
     pub ecdf_ns: Vec<(f64, f64)>,
 }
 
-/// What the runtime takes for itself.
+/// Overhead of the runtime itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
     /// By components, as fast as slots go.
@@ -141,8 +142,8 @@ pub struct Overhead {
     pub base_ns: Figure,
     /// Slope: each component, ns.
     pub module_ns: Figure,
-    /// What lies between two components of a slot: Figure 5, one by one.
-    pub between: Between,
+    /// Overhead between two components of a slot: Figure 5, one by one.
+    pub between: BetweenComponents,
     /// On the beat.
     pub beat: Vec<BeatPoint>,
     /// Share of a slot by the line, beside the paper's model: Figure 6.
@@ -156,9 +157,9 @@ pub struct OverheadPoint {
     pub overhead_ns: Figure,
 }
 
-/// What lies between two components.
+/// Overhead between two components.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Between {
+pub struct BetweenComponents {
     pub measured: u64,
     pub mean_ns: Option<f64>,
     pub p50_ns: Option<u64>,
@@ -204,7 +205,7 @@ pub struct Role {
     /// On the emulated aarch64, ns a slot, or once as here.
     #[serde(default)]
     pub elsewhere_ns: Option<Figure>,
-    /// What does it here, and how that was measured.
+    /// Its stand-in here, and how that was measured.
     pub how: String,
 }
 

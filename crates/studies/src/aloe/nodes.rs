@@ -17,10 +17,10 @@ use crate::Figure;
 use crate::figure::RoundValue;
 use crate::part::{Point, at};
 
-/// What two nodes do.
+/// Findings on two nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TwoNodes {
-    /// What the cable carries each way, bits a second.
+    /// Rate of the cable each way, bits a second.
     pub cable_bps: Option<f64>,
     /// Throughput over that of one core of one machine, block by block.
     pub over_one_core: Vec<TwoOverOne>,
@@ -44,7 +44,7 @@ pub struct SplitPoint {
     pub cut_after: BTreeMap<String, usize>,
     /// The busiest core or link by the mapper: the shortest slot it expects to hold, ns.
     pub period_ns: Figure,
-    /// What it expects of all components, on the nodes that have them, and of the cable, ns.
+    /// Expected time of all components, on the nodes that have them, and of the cable, ns.
     pub components_ns: Figure,
     pub link_ns: Figure,
     /// Slots of components missed, and slots, of all rounds that count.
@@ -52,13 +52,13 @@ pub struct SplitPoint {
     pub slots: u64,
     /// Rounds whose sinks received what they receive on one node, of those that count.
     pub same_output: usize,
-    /// Of these, rounds without a miss whose sinks received something else.
+    /// Rounds among these without a miss whose sinks received something else.
     pub other_output: usize,
     pub rounds: usize,
     pub latency_slots: Option<u64>,
     /// Share of what the cable carries in a slot.
     pub cable_used_share: Figure,
-    /// What the ends of the bridges take of the workers, ns a slot: the role BRIDGE between machines.
+    /// Time that the ends of the bridges take of the workers, ns a slot: the role BRIDGE between machines.
     pub bridges_ns: Figure,
     /// By how much the second node missed the first one's clock, and how far off it held that to be at most, ns.
     pub clock_off_ns: Figure,

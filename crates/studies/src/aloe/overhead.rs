@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use takt_lab::store::{RoundRow, RoundState};
 
-use super::{Between, Facts, Overhead, Relative};
+use super::{BetweenComponents, Facts, Overhead, Relative};
 use crate::figure::{Figure, RoundValue};
 use crate::fit::line;
 use takt_stats::{Histogram, Ns};
@@ -31,8 +31,8 @@ pub(super) fn lines(rounds: &[(usize, &RoundRow)], value: impl Fn(&RoundRow) -> 
     (Figure::from_rounds(bases), Figure::from_rounds(slopes))
 }
 
-pub(super) fn between(all: &Histogram<Ns>) -> Between {
-    Between {
+pub(super) fn between(all: &Histogram<Ns>) -> BetweenComponents {
+    BetweenComponents {
         measured: all.len(),
         mean_ns: all.mean(),
         p50_ns: all.quantile(0.5),

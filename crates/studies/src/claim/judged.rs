@@ -1,7 +1,7 @@
 //! A part of a claim: an environment, a path, a rate, and what was seen of it.
 
 use serde::{Deserialize, Serialize};
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 
 /// A part of a claim and what was seen of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,11 +28,11 @@ pub enum PartVerdict {
 
 impl PartVerdict {
     #[must_use]
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> CheckAnswer {
         match self {
-            PartVerdict::Seen => Answer::Holds,
-            PartVerdict::Fails => Answer::Fails,
-            PartVerdict::NotJudged { .. } => Answer::Unknown,
+            PartVerdict::Seen => CheckAnswer::Holds,
+            PartVerdict::Fails => CheckAnswer::Fails,
+            PartVerdict::NotJudged { .. } => CheckAnswer::Unknown,
         }
     }
 }
@@ -62,11 +62,11 @@ pub(crate) struct Judged {
 
 impl Judged {
     /// By what was measured.
-    pub(crate) fn new(answer: Answer, measured: impl Into<String>) -> Judged {
+    pub(crate) fn new(answer: CheckAnswer, measured: impl Into<String>) -> Judged {
         let verdict = match answer {
-            Answer::Holds => PartVerdict::Seen,
-            Answer::Fails => PartVerdict::Fails,
-            Answer::Unknown => PartVerdict::NotJudged { why: OPEN.to_owned(), open: true },
+            CheckAnswer::Holds => PartVerdict::Seen,
+            CheckAnswer::Fails => PartVerdict::Fails,
+            CheckAnswer::Unknown => PartVerdict::NotJudged { why: OPEN.to_owned(), open: true },
         };
         Judged { verdict, measured: measured.into(), by_construction: None }
     }
@@ -97,13 +97,13 @@ impl Judged {
         }
     }
 
-    pub(crate) fn answer(&self) -> Answer {
+    pub(crate) fn answer(&self) -> CheckAnswer {
         self.verdict.answer()
     }
 
     /// The same with why, from what else was measured.
     pub(crate) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
-        if self.answer() != Answer::Holds && !self.measured.is_empty() {
+        if self.answer() != CheckAnswer::Holds && !self.measured.is_empty() {
             self.measured.extend(why.into_iter().map(|why| format!("; {why}")));
         }
         self

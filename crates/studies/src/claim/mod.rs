@@ -13,7 +13,7 @@ mod judged;
 mod tally;
 
 use serde::{Deserialize, Serialize};
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 
 pub(super) use judged::Judged;
 pub use judged::{ClaimPart, PartVerdict};
@@ -24,10 +24,10 @@ pub use tally::{Reason, Tally};
 pub struct Claim {
     /// The paper's number, or its place in the file of facts.
     pub number: u32,
-    /// What it says, in our words.
+    /// Its statement, in our words.
     pub claim: String,
     /// As its parts say.
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     /// Whether this part of the study looks at it at all.
     pub covered: bool,
     /// Why it could not have come out otherwise here, if it could not: such a claim is shown, and counts as neither seen nor
@@ -73,7 +73,7 @@ impl Claim {
         )
     }
 
-    /// What was seen speaks for it or against it.
+    /// Whether the evidence speaks for it or against it.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.by_construction.is_none()
@@ -95,13 +95,13 @@ fn measured(parts: &[ClaimPart]) -> String {
 }
 
 /// One that fails decides; else one that is not known does, and none decides nothing.
-pub(super) fn every(answers: impl IntoIterator<Item = Answer>) -> Answer {
-    let answers: Vec<Answer> = answers.into_iter().collect();
+pub(super) fn every(answers: impl IntoIterator<Item = CheckAnswer>) -> CheckAnswer {
+    let answers: Vec<CheckAnswer> = answers.into_iter().collect();
     let any = |answer| answers.contains(&answer);
-    match (any(Answer::Fails), any(Answer::Unknown) || answers.is_empty()) {
-        (true, _) => Answer::Fails,
-        (false, true) => Answer::Unknown,
-        (false, false) => Answer::Holds,
+    match (any(CheckAnswer::Fails), any(CheckAnswer::Unknown) || answers.is_empty()) {
+        (true, _) => CheckAnswer::Fails,
+        (false, true) => CheckAnswer::Unknown,
+        (false, false) => CheckAnswer::Holds,
     }
 }
 
@@ -119,28 +119,28 @@ mod tests {
     }
 
     fn seen() -> Judged {
-        Judged::new(Answer::Holds, "as much")
+        Judged::new(CheckAnswer::Holds, "as much")
     }
 
     #[test]
     fn a_part_that_cannot_be_judged_here_leaves_its_claim_to_the_others_and_stands_in_its_text() {
         let software = || Judged::not_here("a guest in software", "half as much");
         let judged = claim(vec![seen(), seen(), software()]);
-        assert_eq!(judged.answer, Answer::Holds);
+        assert_eq!(judged.answer, CheckAnswer::Holds);
         assert_eq!(
             judged.measured,
             "native: as much; container: as much; vm: not judged: a guest in software; half as much"
         );
-        assert_eq!(claim(vec![seen(), Judged::new(Answer::Fails, ""), software()]).answer, Answer::Fails);
-        assert_eq!(claim(vec![software()]).answer, Answer::Unknown, "nothing was judged");
-        assert_eq!(claim(Vec::new()).answer, Answer::Unknown);
+        assert_eq!(claim(vec![seen(), Judged::new(CheckAnswer::Fails, ""), software()]).answer, CheckAnswer::Fails);
+        assert_eq!(claim(vec![software()]).answer, CheckAnswer::Unknown, "nothing was judged");
+        assert_eq!(claim(Vec::new()).answer, CheckAnswer::Unknown);
     }
 
     #[test]
     fn a_part_that_its_intervals_leave_open_leaves_its_claim_open() {
-        let open = || Judged::new(Answer::Unknown, "more or less");
-        assert_eq!(claim(vec![seen(), open()]).answer, Answer::Unknown);
-        assert_eq!(claim(vec![seen(), open(), Judged::new(Answer::Fails, "")]).answer, Answer::Fails);
+        let open = || Judged::new(CheckAnswer::Unknown, "more or less");
+        assert_eq!(claim(vec![seen(), open()]).answer, CheckAnswer::Unknown);
+        assert_eq!(claim(vec![seen(), open(), Judged::new(CheckAnswer::Fails, "")]).answer, CheckAnswer::Fails);
     }
 
     #[test]

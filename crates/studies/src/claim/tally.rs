@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 
 use super::{Claim, ClaimPart, PartVerdict};
 
@@ -62,11 +62,11 @@ impl Tally {
 
     /// One that fails decides; else one that is open leaves it open; else it holds, if one was seen.
     #[must_use]
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> CheckAnswer {
         match self {
-            Tally { fails: 1.., .. } => Answer::Fails,
-            Tally { open: 0, seen: 1.., .. } => Answer::Holds,
-            _ => Answer::Unknown,
+            Tally { fails: 1.., .. } => CheckAnswer::Fails,
+            Tally { open: 0, seen: 1.., .. } => CheckAnswer::Holds,
+            _ => CheckAnswer::Unknown,
         }
     }
 }

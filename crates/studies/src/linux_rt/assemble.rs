@@ -3,7 +3,7 @@
 use takt_lab::check::StoredRun;
 
 use super::failed::Account;
-use super::{Case, Outcome, SCHEMA, case, claims, facts, measures, rules, why, words};
+use super::{Case, LinuxRtOutcome, SCHEMA, case, claims, facts, measures, rules, why, words};
 use crate::StudyRun;
 use crate::part::part;
 use crate::sweep::{Chart, ChartPlan, Facts, Measure, sites};
@@ -19,12 +19,12 @@ const FIGURE_6: ChartPlan = ChartPlan {
     ..ChartPlan::BLANK
 };
 
-/// What a run found, finished or not.
-pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
+/// Findings of a run, finished or not.
+pub(crate) fn assemble(stored: &StoredRun) -> LinuxRtOutcome {
     let part = |name: &str| part(stored, name);
     let paper = facts();
     let cases = stored.file.parts.iter().flat_map(|one| case::of(&one.name, &part(&one.name)));
-    let mut outcome = Outcome {
+    let mut outcome = LinuxRtOutcome {
         of: StudyRun::of(stored, SCHEMA),
         sites: sites(&stored.rounds),
         cases: cases.map(|case| with_paper(case, &paper)).collect(),
@@ -43,8 +43,8 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
     outcome.warnings = words::warnings(&outcome);
     outcome.warnings.extend(outcome.of.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
     outcome.goal = words::goal(&outcome);
-    outcome.of.says = words::says(&outcome);
-    outcome.of.does_not_say = words::does_not_say(&outcome);
+    outcome.of.summary = words::summary(&outcome);
+    outcome.of.caveats = words::caveats(&outcome);
     outcome
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use takt_lab::experiment::plain;
 use takt_lab::store::{RoundRow, merged};
 use takt_load::deadline::STAGES;
-use takt_stats::{FailureBound, Histogram, Ns};
+use takt_stats::{FailureBound, Histogram, Ns, sum};
 
 use super::failed::Account;
 use crate::Figure;
@@ -47,9 +47,9 @@ pub struct Case {
     /// From the first downlink slot to the answer, all rounds that count together.
     pub total: StageFacts,
     pub stages: Vec<StageFacts>,
-    /// Where the worst late answers lost most of their time: stages by how often.
+    /// Stages in which the worst late answers lost most of their time, by how often.
     pub blamed: BTreeMap<String, u64>,
-    /// What the disturbance used, CPUs' worth of time.
+    /// CPU time of the disturbance, in CPUs.
     pub disturbance_cpus: Figure,
     /// Why nothing was measured, if nothing was.
     pub skipped: Option<String>,
@@ -65,7 +65,7 @@ pub struct StageFacts {
 }
 
 impl Case {
-    /// What a setting is there, as a person writes it.
+    /// Level of a setting there, as a person writes it.
     #[must_use]
     pub fn level(&self, name: &str) -> Option<String> {
         self.settings.get(name).map(plain)
@@ -118,7 +118,7 @@ fn case(part: &str, point: &Point<'_>) -> Case {
 }
 
 fn sum_ms(rounds: &[&RoundRow], pointer: &'static str) -> f64 {
-    rounds.iter().filter_map(|round| at(round, pointer)).sum::<f64>() / 1e6
+    sum(rounds.iter().filter_map(|round| at(round, pointer))) / 1e6
 }
 
 fn unwatched(round: &RoundRow) -> Option<String> {
@@ -139,7 +139,7 @@ fn stage(name: &str, histogram: &Histogram<Ns>) -> StageFacts {
     }
 }
 
-/// Of the late ones among each round's worst: the stage that took longest, the air left out.
+/// Among the late ones of each round's worst: the stage that took longest, the air left out.
 fn blamed(rounds: &[&RoundRow]) -> BTreeMap<String, u64> {
     let mut blamed = BTreeMap::new();
     for round in rounds {
@@ -165,5 +165,5 @@ fn disturbance_cpus(round: &RoundRow) -> Option<f64> {
     let wall_ns = usage.get("wall_ns")?.as_f64()?;
     let companions = usage.get("companions")?.as_array()?;
     let of = companions.iter().filter(|process| process.get("pid").is_some_and(|pid| pids.contains(pid)));
-    Some(of.filter_map(|process| process.get("cpu_ns")?.as_f64()).sum::<f64>() / wall_ns)
+    Some(sum(of.filter_map(|process| process.get("cpu_ns")?.as_f64())) / wall_ns)
 }

@@ -1,15 +1,15 @@
-//! What is seen of the paper's claims: intervals decide, never points.
+//! Evidence on the paper's claims: intervals decide, never points.
 
 use takt_base::words::plural;
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 use takt_stats::FailureBound;
 
-use super::{Case, Outcome};
+use super::{Case, LinuxRtOutcome};
 use crate::Figure;
 use crate::claim::Judged;
 use crate::sweep::{Curve, Measure, all_above, all_below, surely_more, value};
 
-pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+pub(super) fn judge(number: u32, part: &str, outcome: &LinuxRtOutcome) -> Judged {
     let paper = &outcome.paper;
     let of = |disturbance, scheduling| outcome.case("cases", &[("disturbance", disturbance), ("policy", scheduling)]);
     match number {
@@ -25,7 +25,7 @@ pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
 }
 
 /// The timers of Figure 6 that a run was to measure.
-pub(super) fn points(number: u32, outcome: &Outcome) -> Vec<String> {
+pub(super) fn points(number: u32, outcome: &LinuxRtOutcome) -> Vec<String> {
     let timers: Vec<String> = match number {
         4 => outcome.figure_6.curves.iter().map(|curve| timer(&curve.name)).collect(),
         _ => Vec::new(),
@@ -37,7 +37,7 @@ fn share(figure: &Figure) -> String {
     value(Measure::Share, figure)
 }
 
-fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> Answer) -> Judged {
+fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> CheckAnswer) -> Judged {
     match case.filter(|case| case.failure.value.is_some()) {
         None => Judged::without(what, case.is_some_and(|case| !case.failure.rounds.is_empty())),
         Some(case) => Judged::new(judge(&case.failure), format!("{} failed", share(&case.failure))),
@@ -45,7 +45,7 @@ fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> Answer) -> Ju
 }
 
 /// At one timer: without a cap against the tightest.
-fn caps(outcome: &Outcome, part: &str) -> Judged {
+fn caps(outcome: &LinuxRtOutcome, part: &str) -> Judged {
     let curve = outcome.figure_6.curves.iter().find(|curve| timer(&curve.name) == part);
     let mut spots = curve.into_iter().flat_map(Curve::measured);
     let (Some(tight), Some(free)) = (spots.next(), spots.last()) else {
@@ -56,14 +56,14 @@ fn caps(outcome: &Outcome, part: &str) -> Judged {
     Judged::new(surely_more(&free.figure, &tight.figure), measured)
 }
 
-fn not_of_figure_6(outcome: &Outcome, what: &str) -> Judged {
+fn not_of_figure_6(outcome: &LinuxRtOutcome, what: &str) -> Judged {
     let spots = outcome.figure_6.curves.iter().flat_map(|curve| &curve.points);
     let tried = spots.into_iter().any(|spot| spot.figure.value.is_none() && !spot.figure.rounds.is_empty());
     Judged::without(what, tried)
 }
 
 /// Without a cap: the coarsest timer against the finest of the paper's.
-fn timers(outcome: &Outcome) -> Judged {
+fn timers(outcome: &LinuxRtOutcome) -> Judged {
     let at = |name: &str| outcome.figure_6.curve(name)?.measured().last().map(|spot| spot.figure.clone());
     let (Some(coarse), Some(fine)) = (at("128"), at("1024")) else {
         return not_of_figure_6(outcome, "128 and 1024 Hz");
@@ -75,7 +75,7 @@ fn timers(outcome: &Outcome) -> Judged {
 /// The part of claim 6 that is held against the undisturbed host of the same run.
 const UNDISTURBED: &str = "not surely above an undisturbed host";
 
-fn together(outcome: &Outcome, part: &str, undisturbed: Option<&Case>) -> Judged {
+fn together(outcome: &LinuxRtOutcome, part: &str, undisturbed: Option<&Case>) -> Judged {
     let corner = outcome.figure_6.curve("1024").and_then(|curve| curve.measured().next());
     let Some(corner) = corner.filter(|spot| spot.x <= 10.0).map(|spot| &spot.figure) else {
         return not_of_figure_6(outcome, "10 % at 1024 Hz");
@@ -85,9 +85,9 @@ fn together(outcome: &Outcome, part: &str, undisturbed: Option<&Case>) -> Judged
         return Judged::new(all_below([corner], outcome.paper.number("few")), failed);
     }
     let judged = one(undisturbed, "the undisturbed host", |undisturbed| match surely_more(corner, undisturbed) {
-        Answer::Holds => Answer::Fails,
-        _ if corner.estimate.is_none() || undisturbed.estimate.is_none() => Answer::Unknown,
-        _ => Answer::Holds,
+        CheckAnswer::Holds => CheckAnswer::Fails,
+        _ if corner.estimate.is_none() || undisturbed.estimate.is_none() => CheckAnswer::Unknown,
+        _ => CheckAnswer::Holds,
     });
     match judged.measured.as_str() {
         "" => judged,
@@ -96,22 +96,22 @@ fn together(outcome: &Outcome, part: &str, undisturbed: Option<&Case>) -> Judged
 }
 
 /// By the upper bounds of both accounts, not by a mean.
-fn best(outcome: &Outcome) -> Judged {
+fn best(outcome: &LinuxRtOutcome) -> Judged {
     let Some(best) = Best::of(outcome) else {
         let tried = outcome.case("best", &[]).is_some_and(|case| !case.all.rounds.is_empty());
         return Judged::without("the best measures in two rounds", tried);
     };
     let limit = best.limit;
     let answer = match (best.is_reached(), best.own.ratio > limit) {
-        (true, _) => Answer::Holds,
-        (_, true) => Answer::Fails,
-        _ => Answer::Unknown,
+        (true, _) => CheckAnswer::Holds,
+        (_, true) => CheckAnswer::Fails,
+        _ => CheckAnswer::Unknown,
     };
     let of = |bound: &FailureBound| {
         format!("{} of {} answers failed, so at most {:.5} do", bound.failures, bound.trials, bound.up_to)
     };
     let measured = format!(
-        "under {}, on this host's account {} (95 %, a cluster taken for 50 ms at most), with all that is set aside ({}) {}; \
+        "under {}, because of this host {} (95 %, a cluster counted as 50 ms at most), with the excluded subframes ({}) {}; \
          the paper's best is {limit}",
         best.load(),
         of(&best.own),
@@ -130,7 +130,7 @@ pub(super) struct Best<'a> {
 }
 
 impl<'a> Best<'a> {
-    pub(super) fn of(outcome: &'a Outcome) -> Option<Best<'a>> {
+    pub(super) fn of(outcome: &'a LinuxRtOutcome) -> Option<Best<'a>> {
         let case = outcome.case("best", &[])?;
         let limit = outcome.paper.number("best");
         Some(Best { case, own: case.bound?, all: case.bound_all?, limit, cores: outcome.of.about.host.cores })
@@ -141,7 +141,7 @@ impl<'a> Best<'a> {
         self.own.up_to < self.limit && self.all.up_to < self.limit
     }
 
-    /// What ran beside it, counted from the processes that did.
+    /// Load beside it, counted from the processes that ran.
     pub(super) fn load(&self) -> String {
         match self.case.loops {
             Some(loops) => format!("{loops} endless loops on a machine of {}", plural(self.cores, "core")),

@@ -1,4 +1,4 @@
-//! What each measure buys, alone and together.
+//! Gain from each measure, alone and together.
 
 use serde::{Deserialize, Serialize};
 use takt_lab::store::{RoundRow, RoundState};
@@ -13,12 +13,12 @@ pub type Measure = (&'static str, &'static str, &'static str);
 pub const MEASURES: [Measure; 3] =
     [("priority", "policy", "fifo"), ("cap", "cap", "10"), ("isolation", "cores", "isolated")];
 
-/// What measures do to the failure ratio.
+/// Effect of measures on the failure ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectFacts {
     /// One: a main effect. More: their interaction.
     pub measures: Vec<String>,
-    /// What it adds to the failure ratio; below zero it helps.
+    /// Its addition to the failure ratio; below zero it helps.
     pub estimate: Estimate,
     pub blocks: usize,
 }

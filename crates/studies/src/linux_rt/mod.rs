@@ -30,21 +30,21 @@ pub const SCHEMA: u32 = 2;
 
 /// Everything the study found: what `takt paper linux-rt --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct LinuxRtOutcome {
     #[serde(flatten)]
     pub of: StudyRun,
-    /// Where rounds ran, and what was in force there.
+    /// Sites of rounds, and what was in force there.
     pub sites: Vec<SiteFacts>,
     pub paper: Facts,
     /// Every point of every part.
     pub cases: Vec<Case>,
     pub figure_6: Chart,
-    /// What each measure buys, alone and together; empty without two whole blocks.
+    /// Gain from each measure, alone and together; empty without two whole blocks.
     pub effects: Vec<EffectFacts>,
     /// Measures of these that this host can't have.
     #[serde(default)]
     pub measures_not_had: Vec<String>,
-    /// Who ran while the worst answers waited.
+    /// Threads that ran while the worst answers waited.
     pub traces: Vec<TraceFacts>,
     /// Whether the paper's best figure was reached under the load named, by the bounds of both accounts: the first thing to know.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-impl Outcome {
+impl LinuxRtOutcome {
     /// The case of a part with these settings; those not named are as they may be.
     #[must_use]
     pub fn case(&self, part: &str, settings: &[(&str, &str)]) -> Option<&Case> {

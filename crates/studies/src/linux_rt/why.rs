@@ -1,4 +1,4 @@
-//! Who ran while the worst answers waited: from the traces in the records.
+//! Threads that ran while the worst answers waited: from the traces in the records.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub struct TraceFacts {
     pub stage: String,
     /// How long it took, milliseconds.
     pub stage_ms: f64,
-    /// Who waited in it.
+    /// Thread that waited in it.
     pub waited: String,
     /// The core on which it ran in the end.
     pub cpu: Option<u64>,
-    /// Who ran on that core meanwhile, the longest first.
+    /// Threads that ran on that core meanwhile, the longest first.
     pub ran: Vec<Ran>,
-    /// What the kernel does not let be seen, if it does not.
+    /// Events that the kernel does not let be seen, if there are such.
     pub hidden: Option<String>,
 }
 

@@ -4,59 +4,62 @@ use std::collections::BTreeMap;
 
 use takt_base::shown::time;
 use takt_base::words::{plural, sentence};
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 use takt_lab::summary::FEW_ROUNDS;
 use takt_stats::contrast;
 
 use super::claims::Best;
-use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
+use super::{Case, EffectFacts, LinuxRtOutcome, StageFacts, TraceFacts, claims, why};
 use crate::Figure;
 use crate::sweep::{Measure, apart, value};
 
-/// What was seen.
-pub(super) fn says(outcome: &Outcome) -> Vec<String> {
-    let mut says: Vec<String> = Vec::new();
+/// Summary of the evidence.
+pub(super) fn summary(outcome: &LinuxRtOutcome) -> Vec<String> {
+    let mut summary: Vec<String> = Vec::new();
     let effects = |order: fn(usize) -> bool| outcome.effects.iter().filter(move |e| order(e.measures.len()));
     let buys: Vec<String> = effects(|n| n == 1).map(bought).collect();
     if !buys.is_empty() {
-        says.push(format!("of the answers under four loops a core, {}", buys.join("; ")));
+        summary.push(format!("share of failed answers under four loops a core: {}", buys.join("; ")));
     }
-    says.extend(not_had(outcome));
+    summary.extend(not_had(outcome));
     let together: Vec<String> = effects(|n| n > 1).filter(|e| is_sure(e)).map(bought).collect();
     if !together.is_empty() {
-        says.push(format!("beyond what each does alone: {}", together.join("; ")));
+        summary.push(format!("beyond what each does alone: {}", together.join("; ")));
     }
-    says.extend(by_slot(outcome));
-    says.extend(ticks_alone(outcome));
-    says.extend(cap_on_ordinary(outcome));
-    says.extend(cap_on_prioritised(outcome));
-    says.extend(asleep(outcome));
-    says.extend(who(outcome));
-    says.extend(both_counts(outcome));
-    says.extend(unexplained(outcome));
-    says.iter().map(|words| sentence(words)).collect()
+    summary.extend(by_slot(outcome));
+    summary.extend(ticks_alone(outcome));
+    summary.extend(cap_on_ordinary(outcome));
+    summary.extend(cap_on_prioritised(outcome));
+    summary.extend(asleep(outcome));
+    summary.extend(who(outcome));
+    summary.extend(both_counts(outcome));
+    summary.extend(unexplained(outcome));
+    summary.iter().map(|words| sentence(words)).collect()
 }
 
 /// Whether the requested bound was reached, or why there is none: the first thing to know, after "yes" or "no".
-pub(super) fn goal(outcome: &Outcome) -> String {
+pub(super) fn goal(outcome: &LinuxRtOutcome) -> String {
     let limit = outcome.paper.number("best");
     let Some(best) = Best::of(outcome) else {
         let missing = "two rounds with the best measures are missing.";
         return match outcome.of.answer {
-            Answer::Holds => {
-                format!("what could be judged here holds, but not whether the paper's {limit} is reached: {missing}")
+            CheckAnswer::Holds => {
+                format!(
+                    "all that takt could judge here holds, but it is not known whether the paper's {limit} is reached: \
+                     {missing}"
+                )
             }
-            _ => format!("the paper's {limit} is not reached here: there is no bound, since {missing}"),
+            _ => format!("the paper's {limit} is not reached here: there is no bound, because {missing}"),
         };
     };
     let (own, all, load) = (best.own.up_to, best.all.up_to, best.load());
     let on = format!(
-        "under {load}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether (95 %)."
+        "under {load}, at most {own:.5} of the answers fail because of this host and {all:.5} altogether (95 %)."
     );
     // It follows the answer over all claims.
     let but = match (outcome.of.answer, outcome.of.about.complete) {
-        (Answer::Holds, _) => "",
-        (Answer::Unknown, false) => "the run was interrupted, but ",
+        (CheckAnswer::Holds, _) => "",
+        (CheckAnswer::Unknown, false) => "the run was interrupted, but ",
         _ => "not every claim was seen, but ",
     };
     match best.is_reached() {
@@ -65,12 +68,12 @@ pub(super) fn goal(outcome: &Outcome) -> String {
     }
 }
 
-fn not_had(outcome: &Outcome) -> Option<String> {
+fn not_had(outcome: &LinuxRtOutcome) -> Option<String> {
     let measures = &outcome.measures_not_had;
     (!measures.is_empty()).then(|| {
         let why = outcome.cases.iter().filter(|case| case.part == "measures").find_map(|case| case.skipped.clone());
         let why = why.map_or(String::new(), |why| format!(": {why}"));
-        format!("what {} buys could not be measured here{why}", measures.join(" and "))
+        format!("takt could not measure the effect of {} here{why}", measures.join(" and "))
     })
 }
 
@@ -96,7 +99,7 @@ fn bought(effect: &EffectFacts) -> String {
     let (verb, sure) = match (e.point() < 0.0, is_sure(effect)) {
         (true, true) => ("saves", ""),
         (false, true) => ("costs", ""),
-        _ => ("changes", ", which may be nothing"),
+        _ => ("changes", ", perhaps by nothing"),
     };
     let points = |value: f64| format!("{:.2}", value.abs() * 100.0);
     let interval = match (e.low() < 0.0, e.high() < 0.0) {
@@ -108,15 +111,15 @@ fn bought(effect: &EffectFacts) -> String {
     format!("{who} {verb} {} % ({interval}){sure}", points(e.point()))
 }
 
-/// What it buys to hand samples over as they come, and what cores do when idle besides; everything else being alike.
-fn by_slot(outcome: &Outcome) -> Option<String> {
+/// Gain from handing samples over as they come, and from what cores do when idle besides; everything else being alike.
+fn by_slot(outcome: &LinuxRtOutcome) -> Option<String> {
     let alike = [("disturbance", "busy:4x"), ("policy", "fifo"), ("cores", "any"), ("cap", "none")];
     let whole = outcome.case("measures", &alike)?;
     let slots = outcome.case("best", &[("handover", "slot")])?;
     let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
     Some(format!(
-        "a physical layer that is given each slot as it comes has {} of work left when the last samples are in, instead of \
-         {}; so, and with cores that {} when idle, {}",
+        "a physical layer that gets each slot when it arrives has {} of work left when the last samples are in, instead of {}; \
+         with this, and with cores that {} when idle, {}",
         time(physical_us(slots)? * 1e-6),
         time(physical_us(whole)? * 1e-6),
         slots.level("idle").unwrap_or_else(|| "sleep".to_owned()),
@@ -124,22 +127,22 @@ fn by_slot(outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// What the timers of Figure 6 cost with nothing to disturb.
-fn ticks_alone(outcome: &Outcome) -> Option<String> {
+/// Cost of the timers of Figure 6 with nothing to disturb.
+fn ticks_alone(outcome: &LinuxRtOutcome) -> Option<String> {
     let cases = outcome.cases.iter().filter(|case| case.part == "timers" && case.failure.value.is_some());
     let timer = |case: &Case| claims::timer(&case.level("tick_hz").unwrap_or_default());
     let each: Vec<String> = cases.map(|case| format!("{} with {}", failed(case), timer(case))).collect();
     (!each.is_empty()).then(|| {
         format!(
-            "without any load the timers of Figure 6 let fail: {}; a tick of 1024 Hz ends a sleep up to 0.98 ms late, and 0.75 ms \
-             are left when the samples are in",
+            "failures with the timers of Figure 6 without any load: {}; a tick of 1024 Hz ends a sleep up to 0.98 ms late, and \
+             0.75 ms are left when the samples are in",
             each.join(", ")
         )
     })
 }
 
 /// Whether a cap on the disturbance helps or harms processes without a priority.
-fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
+fn cap_on_ordinary(outcome: &LinuxRtOutcome) -> Option<String> {
     let free = outcome.case("why", &[("cap", "none")])?;
     let capped: Vec<&Case> =
         outcome.cases.iter().filter(|c| c.part == "why" && c.level("cap") != free.level("cap")).collect();
@@ -151,7 +154,7 @@ fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
 }
 
 /// The same for processes with a priority, on cores that they share with the disturbance, and what took longer.
-fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
+fn cap_on_prioritised(outcome: &LinuxRtOutcome) -> Option<String> {
     let with = |cap| outcome.case("measures", &[("policy", "fifo"), ("cores", "any"), ("cap", cap)]);
     let (free, capped) = (with("none")?, with("10")?);
     let does = does(free, &[capped])?;
@@ -160,8 +163,8 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
     let (_, before, after) = grew?;
     let us = |stage: &StageFacts| Some(format!("{} and {}", time(stage.p50_us? * 1e-6), time(stage.p99_9_us? * 1e-6)));
     Some(format!(
-        "it {does} processes with a priority on the same cores: {}; what grew most is the stage \
-         {}, in which 50 and 99.9 % of the answers are for up to {} without, {} with it",
+        "it {does} processes with a priority on the same cores: {}; the stage {} grew most, with 50 and 99.9 % of the answers \
+         within {} without the cap, {} with it",
         against(free, capped, |a, b| format!("{a} failed without, {b} at 10 %")),
         before.name,
         us(before)?,
@@ -169,8 +172,8 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// What it is worth that idle cores do not sleep.
-fn asleep(outcome: &Outcome) -> Option<String> {
+/// Gain if idle cores do not sleep.
+fn asleep(outcome: &LinuxRtOutcome) -> Option<String> {
     let of = |disturbance: &str, words: &str| {
         let with = |idle| outcome.case("idle", &[("disturbance", disturbance), ("idle", idle)]);
         let of = |a: &str, b: &str| format!("{a} failed with cores that sleep when idle, {b} with cores that poll");
@@ -187,7 +190,7 @@ fn does(free: &Case, with: &[&Case]) -> Option<&'static str> {
     let all: Vec<f64> = with.iter().flat_map(|case| counted(&case.failure)).collect();
     let change = contrast(&counted(&free.failure), &all, 0.95)?;
     Some(match (change.is_change(), change.estimate().point()) {
-        (false, _) => "neither surely helps nor surely harms",
+        (false, _) => "neither clearly helps nor clearly harms",
         (true, point) if point < change_free(&change) => "helps",
         _ => "harms",
     })
@@ -201,7 +204,7 @@ fn change_free(change: &takt_stats::Contrast) -> f64 {
 }
 
 /// Which processes the worst answers waited for, without a cap and with one.
-fn who(outcome: &Outcome) -> Vec<String> {
+fn who(outcome: &LinuxRtOutcome) -> Vec<String> {
     let limit_ms = outcome.paper.number("limit_ms");
     let of = |capped: bool| {
         let shown = outcome.traces.iter().filter(|trace| (trace.cap != "none") == capped && trace.hidden.is_none());
@@ -218,7 +221,7 @@ fn who(outcome: &Outcome) -> Vec<String> {
         let with = if capped { "with a cap" } else { "without a cap" };
         (!names.is_empty()).then(|| {
             format!(
-                "{with}, {late} of {} traced rounds have a late answer; the core on which the worst waited was meanwhile used by {}",
+                "{with}, {late} of {} traced rounds have a late answer; while the worst waited, its core ran {}",
                 traces.len(),
                 names.join(", ")
             )
@@ -228,53 +231,55 @@ fn who(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The host's count of late answers beside the radio's.
-fn both_counts(outcome: &Outcome) -> Option<String> {
+fn both_counts(outcome: &LinuxRtOutcome) -> Option<String> {
     let mean = |of: fn(&Case) -> Option<f64>| {
         let values: Vec<f64> = outcome.cases.iter().filter_map(of).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let (host, radio) = (mean(|case| case.all.value)?, mean(|case| case.radio_late.value)?);
     Some(format!(
-        "over all points and subframes {:.2} % failed by this host's clock; the radio called {:.2} % late (those never given it can't know)",
+        "over all points and subframes {:.2} % failed by this host's clock; the radio reported {:.2} % late (it can't know those \
+         that were never given)",
         host * 100.0,
         radio * 100.0
     ))
 }
 
-fn unexplained(outcome: &Outcome) -> Option<String> {
+fn unexplained(outcome: &LinuxRtOutcome) -> Option<String> {
     let undecoded = outcome.cases.iter().filter(|case| case.decoded.value.is_some_and(|share| share < 1.0)).count();
-    (undecoded > 0)
-        .then(|| format!("at {undecoded} points some blocks were not decoded: they were answered with NACK, and count"))
+    (undecoded > 0).then(|| {
+        format!("at {undecoded} points some blocks were not decoded; takt answered them with NACK and counts them")
+    })
 }
 
-pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+pub(super) fn warnings(outcome: &LinuxRtOutcome) -> Vec<String> {
     let mut warnings = Vec::new();
     let measured = || outcome.cases.iter().filter(|case| case.failure.value.is_some());
     let few = measured().filter(|case| case.failure.counted() < FEW_ROUNDS).count();
     if few > 0 {
         let all = measured().count();
         warnings
-            .push(format!("{few} of {all} points rest on fewer than {FEW_ROUNDS} rounds: their intervals are wide"));
+            .push(format!("{few} of {all} points rest on fewer than {FEW_ROUNDS} rounds, so their intervals are wide"));
     }
     let rounds = &outcome.of.rounds;
     let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
     if not > 0 {
         warnings.push(format!(
-            "{not} of {ran} rounds do not count: in {} the host had other work, in {} the radio was late itself",
+            "{not} of {ran} rounds do not count: in {} the host had other work, in {} the radio itself was late",
             rounds.disturbed, rounds.emulator_late
         ));
     }
     if rounds.failed > 0 {
         let words = plural(rounds.failed, "round");
-        warnings.push(format!("{words} could not be run, and stand with every answer failed"));
+        warnings.push(format!("takt could not run {words}, and counts every answer in them as failed"));
     }
     let excluded: Vec<f64> = measured().filter_map(|case| case.excluded.value).collect();
     if excluded.iter().any(|&share| share > 0.0) {
         let mean = excluded.iter().sum::<f64>() / excluded.len() as f64;
-        let all = |of: fn(&Case) -> f64| measured().filter(|case| case.unwatched.is_none()).map(of).sum::<f64>();
+        let all = |of: fn(&Case) -> f64| takt_stats::sum(measured().filter(|case| case.unwatched.is_none()).map(of));
         warnings.push(format!(
-            "{:.1} % of the subframes were set aside, however they ended: the radio sent their samples late, or the hypervisor \
-             stopped a core before their limit (for {:.0} ms in all, while the kernel says that {:.0} ms were stolen)",
+            "takt excluded {:.1} % of the subframes, however they ended: the radio sent their samples late, or the hypervisor \
+             stopped a core before their limit (for {:.0} ms in all, while the kernel counts {:.0} ms of steal time)",
             mean * 100.0,
             all(|case| case.stalls_ms),
             all(|case| case.steal_ms)
@@ -283,11 +288,12 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     warnings.iter().map(|words| sentence(words)).collect()
 }
 
-pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
+pub(super) fn caveats(outcome: &LinuxRtOutcome) -> Vec<String> {
     let mut words = vec![
-        "timers of 128, 512 and 1024 Hz are this kernel's own, whose sleeps are made to end at such ticks; its scheduler ticks as it was built"
+        "timers of 128, 512 and 1024 Hz are this kernel's own, with sleeps that takt makes end at such ticks; the scheduler's \
+         tick stays as the kernel was built"
             .to_owned(),
-        "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
+        "the radio is takt's emulator on its own core, with only the kernel in between: no USB, no cable".to_owned(),
     ];
     words.extend(unwatched(outcome));
     words.extend(outcome.of.limits());
@@ -295,15 +301,15 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     let open = outcome.of.parts.open;
     if open > 0 && outcome.of.about.depth == "quick" {
         words.push(format!(
-            "{} of claims could not be judged at this depth; the full run has more rounds and longer ones",
+            "takt could not judge {} of claims at this depth; the full run has more and longer rounds",
             plural(open, "part")
         ));
     }
     words.iter().map(|words| sentence(words)).collect()
 }
 
-/// Where failures that the hypervisor caused could not be separated from the host's own.
-fn unwatched(outcome: &Outcome) -> Vec<String> {
+/// Cases in which failures that the hypervisor caused could not be separated from the host's own.
+fn unwatched(outcome: &LinuxRtOutcome) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in &outcome.cases {
         if let Some(why) = &case.unwatched {
@@ -313,7 +319,7 @@ fn unwatched(outcome: &Outcome) -> Vec<String> {
     let all = outcome.cases.iter().filter(|case| case.failure.value.is_some()).count();
     let words = |(why, cases): (&str, Vec<String>)| {
         let at = if cases.len() == all { "nowhere".to_owned() } else { format!("not at \"{}\"", cases.join("\", \"")) };
-        format!("whether the hypervisor stopped a core was watched {at}: {why}")
+        format!("takt watched {at} whether the hypervisor stopped a core: {why}")
     };
     reasons.into_iter().map(words).collect()
 }
@@ -347,8 +353,8 @@ mod tests {
     use crate::sweep::testing;
     use takt_lab::store::{Record, RoundRow, testing::round};
 
-    /// What rounds of the best measures say, of as many segments, the first with so many failures.
-    fn goal_of(answer: Answer, rounds: usize, segments: usize, failed: u64) -> String {
+    /// Sentence on rounds of the best measures, of as many segments, the first with so many failures.
+    fn goal_of(answer: CheckAnswer, rounds: usize, segments: usize, failed: u64) -> String {
         let counts: Vec<(u64, u64)> = (0..segments).map(|n| (if n == 0 { failed } else { 0 }, 10)).collect();
         let ratio = failed as f64 / (segments * 10) as f64;
         let result = json!({
@@ -360,7 +366,7 @@ mod tests {
             (0..rounds).map(|_| round(0, Record { result: result.clone(), ..Record::default() })).collect();
         let cases = case::of("best", &[Point { settings: BTreeMap::new(), rounds: rows.iter().collect() }]);
         let paper = facts();
-        goal(&Outcome {
+        goal(&LinuxRtOutcome {
             of: crate::StudyRun { answer, ..testing::outcome(&paper).of },
             sites: Vec::new(),
             figure_6: testing::chart("figure-6", "cap", Measure::Share, &[]),
@@ -376,21 +382,24 @@ mod tests {
 
     #[test]
     fn whether_the_papers_figure_is_reached_is_stated_with_the_bound_or_that_there_is_none() {
-        let reached = goal_of(Answer::Holds, 10, 600, 0);
+        let reached = goal_of(CheckAnswer::Holds, 10, 600, 0);
         assert!(
             reached.starts_with("the paper's 0.00056 is reached here: with the best measures, under no load, at most")
         );
-        assert!(reached.contains("at most 0.00050 of the answers fail on this host's account and 0.00050 altogether"));
-        let few = goal_of(Answer::Unknown, 2, 60, 0);
+        assert!(reached.contains("at most 0.00050 of the answers fail because of this host and 0.00050 altogether"));
+        let few = goal_of(CheckAnswer::Unknown, 2, 60, 0);
         assert!(
             few.starts_with("the paper's 0.00056 is not reached here: with the best measures") && few.contains("0.02")
         );
-        assert!(goal_of(Answer::Fails, 10, 600, 10).starts_with("the paper's 0.00056 is not reached here"));
-        let but = goal_of(Answer::Fails, 10, 600, 0);
+        assert!(goal_of(CheckAnswer::Fails, 10, 600, 10).starts_with("the paper's 0.00056 is not reached here"));
+        let but = goal_of(CheckAnswer::Fails, 10, 600, 0);
         assert!(but.starts_with("not every claim was seen, but the paper's 0.00056 is reached here"), "{but}");
-        let unasked = goal_of(Answer::Holds, 0, 0, 0);
-        assert!(unasked.starts_with("what could be judged here holds, but not whether the paper's 0.00056 is reached"));
-        for none in [goal_of(Answer::Unknown, 1, 600, 0), goal_of(Answer::Unknown, 0, 0, 0)] {
+        let unasked = goal_of(CheckAnswer::Holds, 0, 0, 0);
+        assert!(
+            unasked
+                .starts_with("all that takt could judge here holds, but it is not known whether the paper's 0.00056")
+        );
+        for none in [goal_of(CheckAnswer::Unknown, 1, 600, 0), goal_of(CheckAnswer::Unknown, 0, 0, 0)] {
             assert!(none.starts_with("the paper's 0.00056 is not reached here: there is no bound"), "{none}");
         }
     }

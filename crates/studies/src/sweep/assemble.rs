@@ -4,12 +4,12 @@ use takt_lab::aa_pairs;
 use takt_lab::check::StoredRun;
 
 use super::chart::{Chart, ChartPlan};
-use super::{Outcome, SCHEMA, Study, noise, words};
+use super::{SCHEMA, Study, SweepOutcome, noise, words};
 use crate::StudyRun;
 use crate::part::part;
 
-/// What a run found, finished or not.
-pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> Outcome {
+/// Findings of a run, finished or not.
+pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> SweepOutcome {
     let paper = (study.facts)();
     let chart = |plan: &ChartPlan| Chart::of(plan, &part(stored, plan.part), &paper);
     let evidence = |(title, plan): &(&str, ChartPlan)| {
@@ -17,12 +17,13 @@ pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> Outcome {
         evidence.curves.retain(|curve| curve.measured().next().is_some());
         evidence
     };
-    let mut outcome = Outcome {
+    let mut outcome = SweepOutcome {
         of: StudyRun::of(stored, SCHEMA),
         sites: noise::sites(&stored.rounds),
         charts: study.charts.iter().map(chart).collect(),
         evidence: study.evidence.iter().map(evidence).filter(Chart::is_measured).collect(),
         noise: aa_pairs::noise(&stored.file, &stored.points, &stored.rounds),
+        link: (study.link)(stored),
         warnings: Vec::new(),
         paper,
     };
@@ -31,7 +32,7 @@ pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> Outcome {
         .judged(|number| (study.points)(number, &outcome), |number, part| (study.judge)(number, part, &outcome));
     outcome.of.conclude(claims);
     outcome.warnings = words::warnings(&outcome);
-    outcome.of.says = words::says(&outcome);
-    outcome.of.does_not_say = words::does_not_say(study, &outcome);
+    outcome.of.summary = words::summary(&outcome);
+    outcome.of.caveats = words::caveats(study, &outcome);
     outcome
 }

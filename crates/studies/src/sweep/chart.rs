@@ -11,7 +11,7 @@ use super::Facts;
 use crate::figure::{Figure, RoundValue};
 use crate::part::Point;
 
-/// What a chart shows and where it comes from.
+/// Contents of a chart and their source.
 pub(crate) struct ChartPlan {
     pub(crate) id: &'static str,
     /// The paper's number.
@@ -32,7 +32,7 @@ pub(crate) struct ChartPlan {
     pub(crate) boxes: bool,
 }
 
-/// What a round says, as one number.
+/// Reads one number from a round.
 pub(crate) type Read = fn(&RoundRow) -> Option<f64>;
 
 impl ChartPlan {
@@ -52,7 +52,7 @@ impl ChartPlan {
     };
 }
 
-/// What is plotted, in base units.
+/// Plotted quantity, in base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -77,7 +77,7 @@ pub struct Chart {
     /// The paper's number: `3a`.
     pub number: String,
     pub title: String,
-    /// What the paper's shows.
+    /// The paper's own chart.
     pub paper: String,
     /// The part of the file its rounds are of.
     pub part: String,

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 use takt_stats::{Estimate, rounds_to_tell};
 
 use super::Measure;
@@ -14,7 +14,7 @@ use crate::claim::every;
 /// One comparison: a figure with a limit, or with another figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Compared {
-    /// Of what, where: `the vm at 25 MS/s`.
+    /// Subject and place: `the vm at 25 MS/s`.
     what: String,
     measure: Measure,
     figures: Vec<Figure>,
@@ -30,7 +30,7 @@ enum How {
     More,
 }
 
-/// What would decide one that is open. In this order.
+/// Rounds that would decide one that is open. In this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Needed {
     Rounds(usize),
@@ -58,13 +58,13 @@ impl Compared {
     }
 
     /// By intervals.
-    pub(crate) fn answer(&self) -> Answer {
+    pub(crate) fn answer(&self) -> CheckAnswer {
         match (self.how, self.figures.as_slice()) {
             (How::Above(limit), figures) => all_above(figures, limit),
             (How::Below(limit), figures) => all_below(figures, limit),
             (How::Within(low, high), figures) => every([all_above(figures, low), all_below(figures, high)]),
             (How::More, [more, less]) => surely_more(more, less),
-            (How::More, _) => Answer::Unknown,
+            (How::More, _) => CheckAnswer::Unknown,
         }
     }
 
@@ -93,10 +93,10 @@ impl Compared {
             How::More => String::new(),
         };
         let needed = match self.needed() {
-            Needed::Rounds(rounds) => format!("some {rounds} rounds that spread like these would tell"),
+            Needed::Rounds(rounds) => format!("about {rounds} rounds that spread like these would tell"),
             Needed::TooMany => "the difference is too small for their spread".to_owned(),
             Needed::Interval(0) => "no round counts".to_owned(),
-            Needed::Interval(_) => "a single round counts, which has no interval".to_owned(),
+            Needed::Interval(_) => "only one round counts, so there is no interval".to_owned(),
         };
         format!("open: {}, {}{against}: {needed}", self.what, figures.join(" and "))
     }
@@ -107,7 +107,8 @@ const NAMED: usize = 3;
 
 /// Which intervals are too wide, and how many rounds would decide: first what takes most.
 pub(super) fn undecided(comparisons: &[Compared]) -> Vec<String> {
-    let mut open: Vec<&Compared> = comparisons.iter().filter(|compared| compared.answer() == Answer::Unknown).collect();
+    let mut open: Vec<&Compared> =
+        comparisons.iter().filter(|compared| compared.answer() == CheckAnswer::Unknown).collect();
     open.sort_by_key(|compared| Reverse(compared.needed()));
     let mut words: Vec<String> = open.iter().take(NAMED).map(|compared| compared.words()).collect();
     if let Some(more @ 1..) = open.len().checked_sub(NAMED) {
@@ -128,13 +129,13 @@ mod tests {
     #[test]
     fn what_is_open_says_which_interval_is_too_wide_and_how_many_rounds_would_tell() {
         let open = near(&[0.93, 1.01, 0.99, 0.98, 1.00]);
-        assert_eq!(open.answer(), Answer::Unknown);
+        assert_eq!(open.answer(), CheckAnswer::Unknown);
         let words =
-            "open: router at 512 B, 0.98 [0.94, 1.02] against 0.95: some 7 rounds that spread like these would tell";
+            "open: router at 512 B, 0.98 [0.94, 1.02] against 0.95: about 7 rounds that spread like these would tell";
         assert_eq!(undecided(&[open]), [words]);
         assert_eq!(undecided(&[near(&[0.99, 1.0, 1.01])]), Vec::<String>::new(), "that holds");
         let [one, none] = [near(&[0.9]), near(&[])].map(|open| undecided(&[open]).join(""));
-        assert!(one.ends_with("a single round counts, which has no interval"), "{one}");
+        assert!(one.ends_with("only one round counts, so there is no interval"), "{one}");
         assert!(none.ends_with("unknown against 0.95: no round counts"), "{none}");
     }
 
@@ -144,7 +145,7 @@ mod tests {
             || Compared::more("the vm and native".into(), Measure::Count, &figure(&[1.0, 3.0]), &figure(&[1.0, 3.0]));
         let words = undecided(&[alike(), alike(), near(&[0.9, 1.0]), near(&[0.9, 1.0]), near(&[0.9])]);
         assert_eq!(words.len(), 4, "{words:?}");
-        assert!(words[0].contains("a single round") && words[1].contains("too small for their spread"), "{words:?}");
+        assert!(words[0].contains("only one round") && words[1].contains("too small for their spread"), "{words:?}");
         assert_eq!(words[3], "2 more are open");
     }
 
@@ -152,8 +153,8 @@ mod tests {
     fn one_that_fails_decides_and_none_decides_nothing() {
         let fails = near(&[0.1, 0.11, 0.12]);
         let of = |compared: &[Compared]| every(compared.iter().map(Compared::answer));
-        assert_eq!(of(&[near(&[0.9]), fails]), Answer::Fails);
-        assert_eq!(of(&[near(&[0.99, 1.0, 1.01])]), Answer::Holds);
-        assert_eq!(of(&[]), Answer::Unknown);
+        assert_eq!(of(&[near(&[0.9]), fails]), CheckAnswer::Fails);
+        assert_eq!(of(&[near(&[0.99, 1.0, 1.01])]), CheckAnswer::Holds);
+        assert_eq!(of(&[]), CheckAnswer::Unknown);
     }
 }

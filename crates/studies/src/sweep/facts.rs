@@ -1,4 +1,4 @@
-//! What a paper reports, as a file: `experiments/papers/NAME.toml`. The words are ours.
+//! Facts that a paper reports, as a file: `experiments/papers/NAME.toml`. The words are ours.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Facts {
     pub cite: String,
     /// On what it was measured.
     pub setup: Vec<String>,
-    /// What the paper calls the environments and paths that stand for its own, by their names here.
+    /// The paper's names for the environments and paths that stand for its own, by their names here.
     #[serde(default)]
     pub places: BTreeMap<String, String>,
     /// Numbers that its text states, by name; units stand in the names.
@@ -32,7 +32,7 @@ pub struct FigureFacts {
     pub number: String,
     pub title: String,
     pub shows: String,
-    /// Where several charts here are of this one: by chart, what tells it from the others.
+    /// For several charts here of this one: by chart, what tells it from the others.
     #[serde(default)]
     pub subtitles: BTreeMap<String, String>,
 }

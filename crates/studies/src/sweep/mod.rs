@@ -7,7 +7,8 @@
 //!   records of a run ── rounds of every point ─────┘
 //! ```
 //!
-//! What differs between studies is data: the facts of the paper, the plans of its charts, and what a claim is judged by.
+//! Data hold the differences between studies: the facts of the paper, the plans of its charts, and what a claim is
+//! judged by.
 
 mod assemble;
 mod chart;
@@ -38,9 +39,11 @@ pub(super) use read::{
 pub(super) use words::{apart, at, list, value};
 
 use serde::{Deserialize, Serialize};
+use takt_lab::check::StoredRun;
 
 use super::StudyRun;
 use super::claim::Judged;
+use super::uhd_dpdk::link::LinkCase;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -52,35 +55,40 @@ pub(super) struct Study {
     pub(super) name: &'static str,
     pub(super) facts: fn() -> Facts,
     pub(super) charts: &'static [ChartPlan],
-    /// What else is read from the rounds, to say why: no figures of the paper. Each with its title.
+    /// Further charts from the rounds, to say why: no figures of the paper. Each with its title.
     pub(super) evidence: &'static [(&'static str, ChartPlan)],
     /// By the claim's number and the part: what is seen of it.
-    pub(super) judge: fn(u32, &str, &Outcome) -> Judged,
+    pub(super) judge: fn(u32, &str, &SweepOutcome) -> Judged,
     /// The parts of a claim of which the file does not name them: points that the run was to measure.
-    pub(super) points: fn(u32, &Outcome) -> Vec<String>,
+    pub(super) points: fn(u32, &SweepOutcome) -> Vec<String>,
+    /// Cases of a link on two radios, if the study has some.
+    pub(super) link: fn(&StoredRun) -> Vec<LinkCase>,
     /// Limits that no round shows; a sentence each.
-    pub(super) does_not_say: &'static [&'static str],
+    pub(super) caveats: &'static [&'static str],
 }
 
 /// Everything such a study found: what `takt paper NAME --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct SweepOutcome {
     #[serde(flatten)]
     pub of: StudyRun,
-    /// Where rounds ran: each environment and path, and what was in force there.
+    /// Sites of rounds: each environment and path, and what was in force there.
     pub sites: Vec<SiteFacts>,
     pub paper: Facts,
     pub charts: Vec<Chart>,
-    /// What else was measured, which says why.
+    /// Further measurements, which say why.
     #[serde(default)]
     pub evidence: Vec<Chart>,
+    /// A link on two radios, case by case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<LinkCase>,
     /// How far the same thing measured twice differs: the floor below which no difference means anything.
     pub noise: Vec<Noise>,
     /// Doubts about the rounds: drift, few rounds, a disturbed host.
     pub warnings: Vec<String>,
 }
 
-impl Outcome {
+impl SweepOutcome {
     /// A figure, or a piece of evidence, by its name.
     #[must_use]
     pub fn chart(&self, id: &str) -> Option<&Chart> {
@@ -102,7 +110,7 @@ impl Outcome {
         Judged::without(name, self.of.tried(part, Some(name)))
     }
 
-    /// What executes a guest's instructions, if rounds ran in one: `kvm`, `tcg`.
+    /// Executor of a guest's instructions, if rounds ran in one: `kvm`, `tcg`.
     #[must_use]
     pub fn accelerator(&self) -> Option<&str> {
         self.sites.iter().find_map(|site| site.in_force.get("accelerator")?.as_str())

@@ -1,4 +1,4 @@
-//! Where rounds ran, and whether the path or the machine set their results.
+//! Sites of rounds, and whether the path or the machine set their results.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_lab::nodes::{NodeFigures, by_node};
 use takt_lab::store::{RoundRow, RoundState};
-use takt_testbed::environment::Kind;
+use takt_testbed::environment::EnvironmentKind;
 use takt_testbed::net::{PathName, PathSpec};
 
 use super::FULL;
@@ -20,13 +20,13 @@ pub struct SiteFacts {
     pub path: String,
     /// Its first round's account of what was in force: limits, accelerator, kernel, placement, topology.
     pub in_force: Value,
-    /// What a reader must know about it.
+    /// Facts that a reader must know about it.
     pub notes: Vec<String>,
     /// Rounds of datagram load that count, by what set their result: `load` (all that was offered arrived), `path` (its
     /// stated rate was reached, or datagrams were lost on it), `machine` (a core was full, or datagrams were lost in a
     /// socket), `unclear`.
     pub set_by: BTreeMap<String, usize>,
-    /// What nodes between the ends did with frames, in all rounds that count.
+    /// Figures of the nodes between the ends for frames, in all rounds that count.
     #[serde(default)]
     pub nodes: Vec<NodeFigures>,
 }
@@ -50,7 +50,7 @@ pub(crate) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
         }
     }
     sites.sort_by_key(|site| {
-        let environment = Kind::ALL.iter().position(|kind| kind.name() == site.environment);
+        let environment = EnvironmentKind::ALL.iter().position(|kind| kind.name() == site.environment);
         (environment, PathSpec::NAMES.iter().position(|name| *name == site.path))
     });
     for site in &mut sites {
@@ -81,7 +81,7 @@ fn text<'a>(in_force: &'a Value, name: &str) -> &'a str {
     in_force.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What set the result of a round of datagram load; `None` for other workloads.
+/// Limit that set the result of a round of datagram load; `None` for other workloads.
 fn set_by(round: &RoundRow) -> Option<&'static str> {
     let record = round.record.as_ref()?;
     let number = |pointer: &str| record.result.pointer(pointer).and_then(Value::as_f64);

@@ -1,11 +1,11 @@
-//! What a round says, as one number.
+//! Readers of one number from a round.
 
 use serde::Deserialize;
 use serde_json::Value;
 use takt_host::accounting::{ProcessCpu, Usage};
 use takt_lab::nodes::{NodeFigures, of_round};
 use takt_lab::store::RoundRow;
-use takt_testbed::environment::Kind;
+use takt_testbed::environment::EnvironmentKind;
 use takt_testbed::net::CARDS;
 
 fn result(round: &RoundRow) -> Option<&Value> {
@@ -36,14 +36,14 @@ pub(crate) fn rate(round: &RoundRow, pointer: &str) -> Option<f64> {
     Some(result.pointer(pointer)?.as_f64()? / result.get("wall_s")?.as_f64()?)
 }
 
-/// Of the samples that a radio sent, the share that did not come.
+/// Share that did not come of the samples that a radio sent.
 pub(crate) fn dropped_share(round: &RoundRow) -> Option<f64> {
     let of = |pointer: &str| result(round)?.pointer(pointer)?.as_f64();
     let (dropped, samples) = (of("/rx/dropped")?, of("/rx/samples")?);
     (dropped + samples > 0.0).then(|| dropped / (dropped + samples))
 }
 
-/// What the machine did in a round.
+/// Resource usage of the machine in a round.
 fn usage(round: &RoundRow) -> Option<Usage> {
     Usage::deserialize(round.record.as_ref()?.machine.get("usage")?).ok()
 }
@@ -71,10 +71,10 @@ pub(crate) fn cpu_cores(round: &RoundRow) -> Option<f64> {
     Some(cores(ours, &usage))
 }
 
-/// Of a virtual machine: cores that the threads of its processors used, as this machine saw it. They bear no name that
-/// tells them, but are all but the first of their process, which moves the datagrams.
+/// Cores that the threads of a virtual machine's processors used, as this machine saw it. They bear no name that tells
+/// them, but are all but the first of their process, which moves the datagrams.
 pub(crate) fn guest_cores(round: &RoundRow) -> Option<f64> {
-    if round.record.as_ref()?.in_force.get("environment")? != Kind::Vm.name() {
+    if round.record.as_ref()?.in_force.get("environment")? != EnvironmentKind::Vm.name() {
         return None;
     }
     let usage = usage(round)?;
@@ -115,8 +115,8 @@ pub(super) fn busy(result: &Value, end: &str, way: &str) -> Option<f64> {
     Some(number(&format!("/cpu/{end}/thread_s"))? / number(&format!("{way}/sent/span_s"))?)
 }
 
-/// Processor time of the host's end for a datagram sent or received, seconds. What lies between the ends is in it: on one
-/// machine the system call that sends carries a datagram over bridges and pairs to the receiver's socket.
+/// Processor time of the host's end for a datagram sent or received, seconds. The path between the ends is in it. On
+/// one machine the system call that sends carries a datagram over bridges and pairs to the receiver's socket.
 pub(crate) fn per_datagram(round: &RoundRow) -> Option<f64> {
     Some(result(round)?.pointer("/cpu/client_ns_per_datagram")?.as_f64()? * 1e-9)
 }
@@ -140,7 +140,7 @@ pub(crate) fn limit_used(round: &RoundRow) -> Option<f64> {
     nodes(round)?.into_iter().find_map(|node| node.limit_used)
 }
 
-/// Of what the host sent, the share that nodes of the path dropped on the way to the radio.
+/// Share that nodes of the path dropped, of what the host sent, on the way to the radio.
 pub(crate) fn lost_on_path(round: &RoundRow) -> Option<f64> {
     let nodes = nodes(round)?;
     let lost: u64 = nodes.iter().map(|node| node.to_radio.lost_frames()).sum();

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Chart, Curve, Facts, Measure, Outcome, SiteFacts, Spot, Study};
+use super::{Chart, Curve, Facts, Measure, SiteFacts, Spot, Study, SweepOutcome};
 use crate::{Figure, RoundValue};
 
 /// With the paper's facts and no figures.
-pub(crate) fn outcome(paper: &Facts) -> Outcome {
+pub(crate) fn outcome(paper: &Facts) -> SweepOutcome {
     let host = json!({ "hostname": "", "kernel": "", "cpu_model": "", "cores": 4, "memory_bytes": 0, "more": {} });
     let rounds = ["planned", "valid", "disturbed", "emulator_late", "failed", "skipped", "repeated"];
     let rounds: Value = rounds.iter().map(|name| ((*name).to_owned(), json!(0))).collect();

@@ -4,15 +4,15 @@ use takt_base::words::sentence;
 use takt_lab::summary::FEW_ROUNDS;
 
 use super::noise::in_order;
-use super::{Chart, Measure, Outcome, Spot, Study};
+use super::{Chart, Measure, Spot, Study, SweepOutcome};
 
-/// What was seen of the claims, and what set the results.
-pub(super) fn says(outcome: &Outcome) -> Vec<String> {
-    let mut says = Vec::new();
+/// Evidence on the claims, and what set the results.
+pub(super) fn summary(outcome: &SweepOutcome) -> Vec<String> {
+    let mut summary = Vec::new();
     for noise in &outcome.noise {
         if let Some(ratio) = noise.ratio {
-            says.push(format!(
-                "the same thing measured twice ({}) differs by a factor of {:.3} [{:.3}, {:.3}]: smaller differences mean nothing",
+            summary.push(format!(
+                "the same point measured twice ({}) differs by a factor of {:.3} [{:.3}, {:.3}]: ignore smaller differences",
                 noise.point,
                 ratio.point(),
                 ratio.low(),
@@ -23,29 +23,30 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     for site in outcome.sites.iter().filter(|site| !site.set_by.is_empty()) {
         let each = site.set_by.iter().map(|(who, rounds)| format!("{} in {rounds}", setter(who)));
         let each = each.collect::<Vec<_>>().join(", ");
-        says.push(format!("{}: what set the result of a load, by rounds: {each}", site.name()));
+        summary.push(format!("{}: limits of a load's result, by rounds: {each}", site.name()));
     }
-    says.iter().map(|words| sentence(words)).collect()
+    summary.iter().map(|words| sentence(words)).collect()
 }
 
 fn setter(who: &str) -> &str {
     match who {
-        "load" => "the load (all that was offered arrived)",
+        "load" => "the load (all offered datagrams arrived)",
         "path" => "the path",
         "machine" => "the machine",
         _ => "unclear",
     }
 }
 
-pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+pub(super) fn warnings(outcome: &SweepOutcome) -> Vec<String> {
     let mut warnings = Vec::new();
     let spots = || outcome.charts.iter().flat_map(|chart| chart.curves.iter().map(move |curve| (chart, curve)));
     let measured = || spots().flat_map(|(chart, curve)| curve.measured().map(move |spot| (chart, curve, spot)));
     let few = measured().filter(|(.., spot)| spot.figure.counted() < FEW_ROUNDS).count();
     let all = measured().count();
     if few > 0 {
-        warnings
-            .push(format!("{few} of {all} figures rest on fewer than {FEW_ROUNDS} rounds: their intervals are wide"));
+        warnings.push(format!(
+            "{few} of {all} figures rest on fewer than {FEW_ROUNDS} rounds, so their intervals are wide"
+        ));
     }
     let mut order: Vec<String> = Vec::new();
     let mut looked = 0;
@@ -61,28 +62,29 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     if order.len() > by_chance {
         let more = order.len();
         warnings
-            .push(format!("{more} of {looked} series of rounds depend on their order, where chance gives {by_chance}"));
+            .push(format!("{more} of {looked} series of rounds depend on their order; chance alone gives {by_chance}"));
         warnings.extend(order.into_iter().take(5));
     }
     let rounds = &outcome.of.rounds;
     let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
     if not > 0 {
-        warnings.push(format!("in {not} of {ran} rounds the host was disturbed: they are kept and do not count"));
+        warnings
+            .push(format!("in {not} of {ran} rounds other load disturbed the host; they are kept but do not count"));
     }
     if rounds.failed > 0 {
-        warnings.push(format!("{} rounds could not be run", rounds.failed));
+        warnings.push(format!("takt could not run {} rounds", rounds.failed));
     }
     warnings.iter().map(|words| sentence(words)).collect()
 }
 
-pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
-    let mut words: Vec<String> = study.does_not_say.iter().map(|&words| words.to_owned()).collect();
+pub(super) fn caveats(study: &Study, outcome: &SweepOutcome) -> Vec<String> {
+    let mut words: Vec<String> = study.caveats.iter().map(|&words| words.to_owned()).collect();
     let judged = outcome.of.parts.seen + outcome.of.parts.fails;
     if judged > 1 {
         let chance = (1.0 - 0.95_f64.powi(judged as i32)) * 100.0;
         words.push(format!(
-            "each part of a claim is judged at 95 % on its own: of the {judged} judged here, at least one would be misjudged by chance \
-             in up to {chance:.0} % of such studies"
+            "takt judges each part of a claim at 95 % on its own, so in up to {chance:.0} % of such studies chance misjudges at \
+             least one of the {judged} judged here"
         ));
     }
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));

@@ -1,14 +1,14 @@
-//! What is seen of the paper's claims, rate by rate: intervals decide, never points.
+//! Evidence on the paper's claims, rate by rate: intervals decide, never points.
 
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 
 use crate::claim::Judged;
-use crate::sweep::{Chart, Compared, Curve, Outcome, Spot, all_below, at, value};
+use crate::sweep::{Chart, Compared, Curve, Spot, SweepOutcome, all_below, at, value};
 
-/// What stands for UHD: one call a datagram.
+/// Stand-in for UHD: one call a datagram.
 const SOCKETS: &str = "socket";
-/// What bypasses the kernel's sockets. On a virtual cable, where this runs, `dpdk` is no bypass: its driver is a packet socket of the
-/// kernel.
+/// Engine that bypasses the kernel's sockets. On a virtual cable, where this runs, `dpdk` is no bypass: its driver is a
+/// packet socket of the kernel.
 const BYPASS: &str = "xdp";
 /// Samples a second at 100 PRB: 2048 points, 15 kHz apart (3GPP TS 36.211, clause 4).
 const OF_100_PRB_SPS: f64 = 30.72e6;
@@ -20,7 +20,7 @@ const JITTER: [&str; 2] = ["jitter", "jitter-loaded"];
 const DROPPED: [&str; 2] = ["dropped", "dropped-loaded"];
 
 /// Rates at which either was to be measured, quiet and loaded.
-pub(super) fn points(number: u32, outcome: &Outcome) -> Vec<String> {
+pub(super) fn points(number: u32, outcome: &SweepOutcome) -> Vec<String> {
     let ids: &[&str] = match number {
         1 => &JITTER,
         2 => &DROPPED,
@@ -48,7 +48,7 @@ fn place(chart: &Chart, rate_sps: f64) -> String {
     format!("{} on {host}", at(chart, rate_sps))
 }
 
-pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+pub(super) fn judge(number: u32, part: &str, outcome: &SweepOutcome) -> Judged {
     match number {
         1 => match pair_at(outcome, JITTER, part) {
             Ok(pair) => Judged::by(&[pair.more()], vec![pair.values()]),
@@ -65,7 +65,7 @@ pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
 }
 
 /// The curve of sockets, and that of what bypasses them.
-fn both<'a>(outcome: &'a Outcome, id: &str) -> Option<(&'a Chart, &'a Curve, &'a Curve)> {
+fn both<'a>(outcome: &'a SweepOutcome, id: &str) -> Option<(&'a Chart, &'a Curve, &'a Curve)> {
     let (chart, sockets) = outcome.curve(id, SOCKETS)?;
     let bypass = outcome.curve(id, BYPASS)?.1;
     Some((chart, sockets, bypass))
@@ -84,7 +84,7 @@ struct Pair<'a> {
 }
 
 /// Those of several charts, in their order.
-fn pairs<'a>(outcome: &'a Outcome, ids: [&str; 2]) -> Vec<Pair<'a>> {
+fn pairs<'a>(outcome: &'a SweepOutcome, ids: [&str; 2]) -> Vec<Pair<'a>> {
     let charts = ids.into_iter().filter_map(|id| both(outcome, id));
     let of = |(chart, sockets, bypass): (&'a Chart, &'a Curve, &'a Curve)| {
         in_common(sockets, bypass).map(move |(sockets, bypass)| Pair { chart, sockets, bypass })
@@ -120,7 +120,7 @@ impl Pair<'_> {
 }
 
 /// The rate of this place, where both were measured.
-fn pair_at<'a>(outcome: &'a Outcome, ids: [&str; 2], part: &str) -> Result<Pair<'a>, Judged> {
+fn pair_at<'a>(outcome: &'a SweepOutcome, ids: [&str; 2], part: &str) -> Result<Pair<'a>, Judged> {
     let found = pairs(outcome, ids).into_iter().find(|pair| pair.place() == part);
     found.ok_or_else(|| {
         let is_of =
@@ -139,15 +139,15 @@ fn pair_at<'a>(outcome: &'a Outcome, ids: [&str; 2], part: &str) -> Result<Pair<
 fn less_dropped(pair: &Pair<'_>, unusable: f64) -> Judged {
     let measured = vec![pair.values()];
     match all_below([&pair.sockets.figure, &pair.bypass.figure], unusable) {
-        Answer::Holds => Judged::by(&[pair.more()], measured),
-        Answer::Unknown => Judged::by(&pair.each_below(unusable), measured),
-        Answer::Fails => Judged::not_here("not carried by both, so that drops do not compare", pair.values()),
+        CheckAnswer::Holds => Judged::by(&[pair.more()], measured),
+        CheckAnswer::Unknown => Judged::by(&pair.each_below(unusable), measured),
+        CheckAnswer::Fails => Judged::not_here("not carried by both, so that drops do not compare", pair.values()),
     }
 }
 
 /// On the loaded host where both were measured there at this rate, else on the quiet one. Two parts: sockets do not carry it, and
 /// bypassing them does.
-fn only_bypass_carries(outcome: &Outcome, part: &str) -> Judged {
+fn only_bypass_carries(outcome: &SweepOutcome, part: &str) -> Judged {
     let ids = ["dropped-loaded", "dropped"];
     let pairs = pairs(outcome, ids);
     let Some(pair) = pairs.iter().find(|pair| pair.sockets.x == OF_100_PRB_SPS) else {
@@ -167,9 +167,9 @@ fn only_bypass_carries(outcome: &Outcome, part: &str) -> Judged {
     }
 }
 
-/// The paper's two threads: the one that polls past the sockets, and the one that waits at them. What a ninth of the paper's core is
-/// here nobody knows: the second takes less than the first.
-fn polling_fills_a_core(outcome: &Outcome, part: &str) -> Judged {
+/// The paper's two threads: the one that polls past the sockets, and the one that waits at them. Nobody knows what a
+/// ninth of the paper's core is here: the second takes less than the first.
+fn polling_fills_a_core(outcome: &SweepOutcome, part: &str) -> Judged {
     let (polling, sockets) = (outcome.curve("thread-polling", BYPASS), outcome.curve("thread", SOCKETS));
     let Some((chart, polling)) = polling else { return outcome.without("thread-polling", BYPASS) };
     let Some((_, sockets)) = sockets else { return outcome.without("thread", SOCKETS) };
@@ -195,12 +195,12 @@ mod tests {
     use crate::{Claim, PartVerdict};
 
     /// As a run is judged.
-    fn claim(number: u32, measured: &Outcome) -> Claim {
+    fn claim(number: u32, measured: &SweepOutcome) -> Claim {
         let judged = |number, part: &str| judge(number, part, measured);
         measured.paper.judged(|number| points(number, measured), judged).remove(number as usize - 1)
     }
 
-    fn with(id: &str, measure: Measure, sockets: &[f64], bypass: &[f64]) -> Outcome {
+    fn with(id: &str, measure: Measure, sockets: &[f64], bypass: &[f64]) -> SweepOutcome {
         let mut measured = outcome(&facts());
         let curves: [Points<'_>; 2] = [(SOCKETS, &[(OF_100_PRB_SPS, sockets)]), ("xdp", &[(OF_100_PRB_SPS, bypass)])];
         measured.charts = vec![chart(id, "rate_sps", measure, &curves)];
@@ -211,23 +211,23 @@ mod tests {
     fn less_uneven_is_stated_only_where_the_intervals_leave_nothing_else() {
         let answer =
             |sockets: &[f64], bypass: &[f64]| claim(1, &with("jitter", Measure::Seconds, sockets, bypass)).answer;
-        assert_eq!(answer(&[10e-6, 11e-6, 10e-6], &[5e-6, 5e-6, 6e-6]), Answer::Holds);
-        assert_eq!(answer(&[5e-6, 5e-6, 6e-6], &[10e-6, 11e-6, 10e-6]), Answer::Fails);
-        assert_eq!(answer(&[5e-6, 9e-6, 6e-6], &[6e-6, 7e-6, 5e-6]), Answer::Unknown);
-        assert_eq!(claim(1, &outcome(&facts())).answer, Answer::Unknown);
+        assert_eq!(answer(&[10e-6, 11e-6, 10e-6], &[5e-6, 5e-6, 6e-6]), CheckAnswer::Holds);
+        assert_eq!(answer(&[5e-6, 5e-6, 6e-6], &[10e-6, 11e-6, 10e-6]), CheckAnswer::Fails);
+        assert_eq!(answer(&[5e-6, 9e-6, 6e-6], &[6e-6, 7e-6, 5e-6]), CheckAnswer::Unknown);
+        assert_eq!(claim(1, &outcome(&facts())).answer, CheckAnswer::Unknown);
     }
 
     #[test]
     fn what_neither_loses_does_not_show_that_sockets_lose_more() {
         let none = with("dropped", Measure::Share, &[0.0; 3], &[0.0; 3]);
-        assert_ne!(claim(2, &none).answer, Answer::Holds);
-        assert_eq!(claim(3, &none).answer, Answer::Fails, "sockets carry it");
+        assert_ne!(claim(2, &none).answer, CheckAnswer::Holds);
+        assert_eq!(claim(3, &none).answer, CheckAnswer::Fails, "sockets carry it");
         let lost = with("dropped", Measure::Share, &[0.2, 0.21, 0.2], &[0.0; 3]);
-        assert_eq!(claim(3, &lost).answer, Answer::Holds);
-        assert_eq!(claim(2, &lost).answer, Answer::Unknown, "a link that was not carried has no drops to compare");
+        assert_eq!(claim(3, &lost).answer, CheckAnswer::Holds);
+        assert_eq!(claim(2, &lost).answer, CheckAnswer::Unknown, "a link that was not carried has no drops to compare");
     }
 
-    /// What was dropped on one host: socket and xdp, at each of these rates.
+    /// Chart of what was dropped on one host: socket and xdp, at each of these rates.
     fn dropped(host: &str, rates: &[(f64, [&[f64]; 2])]) -> Chart {
         let of = |n: usize| rates.iter().map(|(x, rounds)| (*x, rounds[n])).collect::<Vec<_>>();
         let (sockets, bypass) = (of(0), of(1));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn of_charts(number: u32, charts: Vec<Chart>) -> Claim {
-        claim(number, &Outcome { charts, ..outcome(&facts()) })
+        claim(number, &SweepOutcome { charts, ..outcome(&facts()) })
     }
 
     const NONE: [f64; 3] = [0.0; 3];
@@ -248,7 +248,7 @@ mod tests {
     fn a_rate_that_one_of_the_two_did_not_carry_has_no_drops_to_compare() {
         for lost in [[&FEW, &HALF], [&HALF, &FEW], [&HALF, &HALF]] {
             let judged = of_charts(2, vec![dropped("quiet", &[(OF_100_PRB_SPS, lost.map(|rounds| &rounds[..]))])]);
-            assert_eq!(judged.answer, Answer::Unknown);
+            assert_eq!(judged.answer, CheckAnswer::Unknown);
             let why = "not carried by both, so that drops do not compare";
             assert!(judged.measured.starts_with(&format!("not judged: {why}; socket ")), "{}", judged.measured);
             assert_eq!(judged.parts[0].part, "30.72 MS/s on a quiet host");
@@ -261,24 +261,24 @@ mod tests {
     fn drops_are_compared_at_the_rates_that_both_carried() {
         let lost: (f64, [&[f64]; 2]) = (OF_100_PRB_SPS, [&FEW, &HALF]);
         let judged = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&FEW, &NONE]), lost])]);
-        assert_eq!(judged.answer, Answer::Holds);
+        assert_eq!(judged.answer, CheckAnswer::Holds);
         assert!(
             judged.measured.contains("; 30.72 MS/s on a quiet host: not judged: not carried by both"),
             "{}",
             judged.measured
         );
         let more = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&NONE, &FEW]), lost])]);
-        assert_eq!(more.answer, Answer::Fails);
+        assert_eq!(more.answer, CheckAnswer::Fails);
     }
 
     #[test]
     fn whether_a_rate_was_carried_is_told_by_its_interval() {
         let wide: [f64; 3] = [0.0, 0.0, 0.02];
         let judged = of_charts(2, vec![dropped("quiet", &[(7.68e6, [&FEW, &NONE]), (15.36e6, [&NONE, &wide])])]);
-        assert_eq!(judged.answer, Answer::Unknown);
+        assert_eq!(judged.answer, CheckAnswer::Unknown);
         assert_eq!(
             judged.parts.iter().map(|part| part.verdict.answer()).collect::<Vec<_>>(),
-            [Answer::Holds, Answer::Unknown]
+            [CheckAnswer::Holds, CheckAnswer::Unknown]
         );
         assert!(judged.measured.contains("open: xdp at 15.36 MS/s on a quiet host"), "{}", judged.measured);
         assert!(!judged.measured.contains("carried by both"), "{}", judged.measured);
@@ -289,13 +289,13 @@ mod tests {
         let at = |rate: f64, sockets: &'static [f64]| (rate, [sockets, &NONE[..]]);
         let quiet = dropped("quiet", &[at(OF_100_PRB_SPS, &NONE)]);
         let judged = of_charts(3, vec![quiet.clone(), dropped("loaded", &[at(OF_100_PRB_SPS, &HALF)])]);
-        assert_eq!(judged.answer, Answer::Holds, "sockets lose it beside load");
+        assert_eq!(judged.answer, CheckAnswer::Holds, "sockets lose it beside load");
         assert!(judged.measured.ends_with("dropped at 30.72 MS/s on a loaded host"), "{}", judged.measured);
         let judged = of_charts(3, vec![quiet, dropped("loaded", &[at(15.36e6, &HALF)])]);
-        assert_eq!(judged.answer, Answer::Fails, "sockets carry it without");
+        assert_eq!(judged.answer, CheckAnswer::Fails, "sockets carry it without");
         assert!(judged.measured.ends_with("dropped at 30.72 MS/s on a quiet host"), "{}", judged.measured);
         let judged = of_charts(3, vec![dropped("loaded", &[at(15.36e6, &HALF)])]);
-        assert_eq!(judged.answer, Answer::Unknown);
+        assert_eq!(judged.answer, CheckAnswer::Unknown);
         assert!(
             judged.measured.ends_with("xdp: not judged: not measured here: the rate of 100 PRB"),
             "{}",
@@ -311,7 +311,7 @@ mod tests {
             ("dpdk", &[(OF_100_PRB_SPS, &[1e-6, 1e-6, 1e-6])]),
         ];
         measured.charts = vec![chart("jitter", "rate_sps", Measure::Seconds, &curves)];
-        assert_eq!(claim(1, &measured).answer, Answer::Unknown, "dpdk on a cable is a socket of the kernel");
+        assert_eq!(claim(1, &measured).answer, CheckAnswer::Unknown, "dpdk on a cable is a socket of the kernel");
     }
 
     #[test]
@@ -321,11 +321,11 @@ mod tests {
             measured.charts.extend(with("thread-polling", Measure::Share, &[0.99, 1.0], polling).charts);
             claim(4, &measured).answer
         };
-        assert_eq!(answer(&[0.98, 0.99, 0.98]), Answer::Holds);
-        assert_eq!(answer(&[0.3, 0.31, 0.3]), Answer::Fails, "it slept");
-        assert_eq!(answer(&[0.8, 0.99, 0.9]), Answer::Unknown);
+        assert_eq!(answer(&[0.98, 0.99, 0.98]), CheckAnswer::Holds);
+        assert_eq!(answer(&[0.3, 0.31, 0.3]), CheckAnswer::Fails, "it slept");
+        assert_eq!(answer(&[0.8, 0.99, 0.9]), CheckAnswer::Unknown);
         let waits = with("thread", Measure::Share, &[0.2, 0.21], &[0.99, 0.99]);
-        assert_eq!(claim(4, &waits).answer, Answer::Unknown, "nothing polled");
+        assert_eq!(claim(4, &waits).answer, CheckAnswer::Unknown, "nothing polled");
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
         let mut loaded = dropped("loaded", &[(7.68e6, [&FEW, &NONE])]);
         loaded.curves[1].points[0].figure = crate::Figure::default();
         let judged = of_charts(2, vec![quiet, loaded]);
-        assert_eq!(judged.answer, Answer::Holds, "by the quiet host");
+        assert_eq!(judged.answer, CheckAnswer::Holds, "by the quiet host");
         let [quiet, loaded] = judged.parts.as_slice() else { panic!("two parts: {judged:?}") };
         assert_eq!((quiet.part.as_str(), &quiet.verdict), ("7.68 MS/s on a quiet host", &PartVerdict::Seen));
         let why = "not measured here: xdp".to_owned();

@@ -39,25 +39,25 @@ pub(super) const CHARTS: [ChartPlan; 15] = [
     radio("cpu-duplex", "7", "duplex", Measure::Cores, cpu_cores),
 ];
 
-/// Whose processor was full, and what a datagram cost.
+/// Which core was full, and what a datagram cost.
 pub(super) const EVIDENCE: [(&str, ChartPlan); 9] = [
     (
-        "Processor time of the host's end for a datagram sent or received, no wire in the way",
+        "CPU time of the host's end for a datagram sent or received, without a wire",
         ChartPlan { id: "cost-link", measure: Measure::Seconds, read: per_datagram, ..LINK },
     ),
     (
-        "Share of a processor that the host's end used while it sent",
+        "Share of a core that the host's end used while it sent",
         ChartPlan { id: "busy-link", measure: Measure::Share, read: end_busy, ..LINK },
     ),
     ("Sent on a wire of 1 Gb/s", ChartPlan { id: "wire-sent", part: "wire", read: sent_bps, ..LINK }),
     (
-        "Share of a processor, of the guest's in a virtual machine, that the busiest thread used, receive only",
+        "Share of a core (in a virtual machine, of a virtual CPU) that the busiest thread used, receive only",
         radio("busy-rx", "", "rx", Measure::Share, stream_busy),
     ),
     ("The same, transmit only", radio("busy-tx", "", "tx", Measure::Share, stream_busy)),
     ("The same, full duplex", radio("busy-duplex", "", "duplex", Measure::Share, stream_busy)),
     (
-        "Cores of this machine that the processors of the virtual machine used, receive only",
+        "Cores of this machine that the CPUs of the virtual machine used, receive only",
         radio("guest-rx", "", "rx", Measure::Cores, guest_cores),
     ),
     ("The same, transmit only", radio("guest-tx", "", "tx", Measure::Cores, guest_cores)),

@@ -1,15 +1,15 @@
-//! What is seen of the paper's claims, part by part: an environment, or one of them held against another.
+//! Evidence on the paper's claims, part by part: an environment, or one of them held against another.
 
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 
 use super::needs::software_guest;
 use super::why::{beyond_the_wire, both_fill_the_wire, cost, guest};
 use crate::Figure;
 use crate::claim::{Judged, PartVerdict, every};
-use crate::sweep::{Chart, Compared, Curve, Measure, Outcome, Spot, at, list, value};
+use crate::sweep::{Chart, Compared, Curve, Measure, Spot, SweepOutcome, at, list, value};
 
 /// A guest executed in software is shown and never judged.
-pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
+pub(super) fn judge(number: u32, part: &str, outcome: &SweepOutcome) -> Judged {
     let judged = of(number, part, outcome);
     let lacking = matches!(judged.verdict, PartVerdict::NotJudged { open: false, .. });
     match software_guest(part, outcome).filter(|_| !lacking) {
@@ -18,7 +18,7 @@ pub(super) fn judge(number: u32, part: &str, outcome: &Outcome) -> Judged {
     }
 }
 
-fn of(number: u32, part: &str, outcome: &Outcome) -> Judged {
+fn of(number: u32, part: &str, outcome: &SweepOutcome) -> Judged {
     let (who, base) = part.split_once(" over ").unwrap_or((part, NATIVE));
     let paper = &outcome.paper;
     let near = paper.number("alike_within");
@@ -52,7 +52,7 @@ fn of(number: u32, part: &str, outcome: &Outcome) -> Judged {
 const NATIVE: &str = "native";
 
 /// Why the guest is as it is.
-fn why_of(who: &str, outcome: &Outcome, mode: &str) -> Option<String> {
+fn why_of(who: &str, outcome: &SweepOutcome, mode: &str) -> Option<String> {
     if who == "vm" { guest(outcome, mode) } else { None }
 }
 
@@ -61,7 +61,7 @@ fn alike(what: String, figure: &Figure, within: f64) -> Compared {
     Compared::within(what, Measure::Times, figure, (1.0 - within, 1.0 + within))
 }
 
-fn smaller_is_slower(outcome: &Outcome, who: &str) -> Judged {
+fn smaller_is_slower(outcome: &SweepOutcome, who: &str) -> Judged {
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for (chart, curve) in ["link-received", "link-sent"].iter().filter_map(|id| outcome.curve(id, who)) {
         let mut spots = curve.measured();
@@ -75,7 +75,7 @@ fn smaller_is_slower(outcome: &Outcome, who: &str) -> Judged {
 }
 
 /// On the wire there is nothing to see where both ends fill it.
-fn container(outcome: &Outcome) -> Judged {
+fn container(outcome: &SweepOutcome) -> Judged {
     let (from, share) = (outcome.paper.number("container_bytes_from"), outcome.paper.number("container_share_from"));
     let above = |what, figure: &Figure| Compared::above(what, Measure::Times, figure, share);
     let why = beyond_the_wire(outcome).into_iter().chain(cost(outcome));
@@ -83,10 +83,10 @@ fn container(outcome: &Outcome) -> Judged {
     Judged { by_construction: both_fill_the_wire(outcome, "container", from), ..judged }
 }
 
-/// What is sent in datagrams over a size, over native's. On the paper's wire where that was measured; without one the
+/// Throughput of datagrams over a size, over native's. On the paper's wire where that was measured; without one the
 /// machine's own speed is compared.
 fn sending(
-    outcome: &Outcome,
+    outcome: &SweepOutcome,
     who: &str,
     from_bytes: f64,
     compared: impl Fn(String, &Figure) -> Compared,
@@ -111,7 +111,7 @@ fn sending(
 const SENDING: &str = "of native's throughput when sending, with no wire in the way: ";
 
 /// CPU over native's, at every size.
-fn relative(outcome: &Outcome, who: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
+fn relative(outcome: &SweepOutcome, who: &str, compared: impl Fn(String, &Figure) -> Compared) -> Judged {
     let id = "link-cpu-relative";
     let Some((chart, curve)) = outcome.curve(id, who) else { return outcome.without(id, who) };
     let each = |spot: &Spot| compared(format!("the {who} at {}", at(chart, spot.x)), &spot.figure);
@@ -120,7 +120,7 @@ fn relative(outcome: &Outcome, who: &str, compared: impl Fn(String, &Figure) -> 
 }
 
 /// A chart with the curves of both; else which of them nothing was measured of.
-fn both<'a>(outcome: &'a Outcome, id: &str, names: [&str; 2]) -> Result<(&'a Chart, [&'a Curve; 2]), Judged> {
+fn both<'a>(outcome: &'a SweepOutcome, id: &str, names: [&str; 2]) -> Result<(&'a Chart, [&'a Curve; 2]), Judged> {
     let curve = |name| outcome.curve(id, name).ok_or_else(|| outcome.without(id, name));
     let ((chart, one), (_, other)) = (curve(names[0])?, curve(names[1])?);
     Ok((chart, [one, other]))
@@ -132,7 +132,7 @@ fn apart([who, base]: [&str; 2]) -> Judged {
 }
 
 /// Samples of one environment over another's, at every rate.
-fn same_as(outcome: &Outcome, id: &str, names: [&str; 2], within: f64) -> Judged {
+fn same_as(outcome: &SweepOutcome, id: &str, names: [&str; 2], within: f64) -> Judged {
     let (chart, [other, native]) = match both(outcome, id, names) {
         Ok(both) => both,
         Err(none) => return none,
@@ -150,7 +150,7 @@ fn same_as(outcome: &Outcome, id: &str, names: [&str; 2], within: f64) -> Judged
 }
 
 /// Whether an environment surely receives less than native from some rate on.
-fn duplex(outcome: &Outcome, name: &str, within: f64) -> Judged {
+fn duplex(outcome: &SweepOutcome, name: &str, within: f64) -> Judged {
     let (chart, [other, native]) = match both(outcome, "rx-duplex", [name, NATIVE]) {
         Ok(both) => both,
         Err(none) => return none,
@@ -166,17 +166,19 @@ fn duplex(outcome: &Outcome, name: &str, within: f64) -> Judged {
         let what = format!("the {name} over native at {}", at(chart, spot.x));
         Compared::above(what, Measure::Times, &over, 1.0 - within)
     };
-    let first = pairs.iter().find(|pair| less(pair).answer() == Answer::Holds);
+    let first = pairs.iter().find(|pair| less(pair).answer() == CheckAnswer::Holds);
     match (first, every(pairs.iter().map(|pair| as_much(pair).answer()))) {
-        (Some((spot, _)), _) => {
-            Judged::new(Answer::Holds, format!("it receives surely less than native from {} on", at(chart, spot.x)))
-        }
-        (None, Answer::Holds) => Judged::new(Answer::Fails, "it receives as much as native at every rate"),
+        (Some((spot, _)), _) => Judged::new(
+            CheckAnswer::Holds,
+            format!("it receives surely less than native from {} on", at(chart, spot.x)),
+        ),
+        (None, CheckAnswer::Holds) => Judged::new(CheckAnswer::Fails, "it receives as much as native at every rate"),
         (None, _) => {
-            let open: Vec<Compared> = pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
+            let open: Vec<Compared> =
+                pairs.iter().map(less).filter(|less| less.answer() == CheckAnswer::Unknown).collect();
             let lead = "whether it receives less is not known".to_owned();
             match open.as_slice() {
-                [] => Judged::new(Answer::Unknown, lead),
+                [] => Judged::new(CheckAnswer::Unknown, lead),
                 open => Judged::by(open, vec![lead]),
             }
         }
@@ -184,7 +186,7 @@ fn duplex(outcome: &Outcome, name: &str, within: f64) -> Judged {
 }
 
 /// Whether one environment has more of something bad than another, at the rate where it has most.
-fn most(outcome: &Outcome, id: &str, names: [&str; 2]) -> Judged {
+fn most(outcome: &SweepOutcome, id: &str, names: [&str; 2]) -> Judged {
     let (chart, [vm, native]) = match both(outcome, id, names) {
         Ok(both) => both,
         Err(none) => return none,
@@ -203,7 +205,7 @@ fn most(outcome: &Outcome, id: &str, names: [&str; 2]) -> Judged {
 }
 
 /// One environment above another, in every mode at its highest rate.
-fn most_cpu(outcome: &Outcome, names: [&str; 2]) -> Judged {
+fn most_cpu(outcome: &SweepOutcome, names: [&str; 2]) -> Judged {
     let [who, base] = names;
     let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for id in ["cpu-rx", "cpu-tx", "cpu-duplex"] {
@@ -243,10 +245,10 @@ mod tests {
     #[test]
     fn as_much_as_native_is_stated_only_where_the_interval_leaves_nothing_else() {
         let fails = duplex_of(&[25.0e6, 25.01e6, 24.99e6]);
-        assert_eq!(fails.answer(), Answer::Fails);
+        assert_eq!(fails.answer(), CheckAnswer::Fails);
         assert_eq!(fails.measured, "it receives as much as native at every rate");
         let less = duplex_of(STEADY[1]);
-        assert_eq!(less.answer(), Answer::Holds);
+        assert_eq!(less.answer(), CheckAnswer::Holds);
         assert_eq!(less.measured, "it receives surely less than native from 25 MS/s on");
         let open = duplex_of(&[9e6, 25e6]);
         assert!(matches!(open.verdict, PartVerdict::NotJudged { open: true, .. }));
@@ -262,10 +264,10 @@ mod tests {
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
         measured.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];
-        assert_eq!(container(&measured).answer(), Answer::Fails, "the smallest is not judged");
+        assert_eq!(container(&measured).answer(), CheckAnswer::Fails, "the smallest is not judged");
         measured.charts.push(of("wire-relative", &[0.99, 1.0, 1.01]));
         let judged = container(&measured);
-        assert_eq!(judged.answer(), Answer::Holds);
+        assert_eq!(judged.answer(), CheckAnswer::Holds);
         assert!(
             judged.measured.contains("on a wire of 1 Gb/s: 1.00")
                 && judged.measured.contains("no wire in the way: 0.70")
@@ -275,7 +277,7 @@ mod tests {
     }
 
     /// As a run is judged.
-    fn claims(measured: &Outcome) -> Vec<Claim> {
+    fn claims(measured: &SweepOutcome) -> Vec<Claim> {
         measured.paper.judged(|_| Vec::new(), |number, part| judge(number, part, measured))
     }
 
@@ -290,10 +292,10 @@ mod tests {
                 [("native", &[(64.0, &[1e6, 1e6]), (1472.0, &native)]), ("container", &[(1472.0, &container)])];
             vec![chart("wire-sent", "payload_bytes", Measure::BitsPerS, &curves)]
         };
-        let claim = |measured: &Outcome| claims(measured).remove(1);
+        let claim = |measured: &SweepOutcome| claims(measured).remove(1);
         measured.evidence = on_wire(955e6);
         let filled = claim(&measured);
-        assert_eq!((filled.number, filled.answer, filled.counts()), (2, Answer::Holds, false));
+        assert_eq!((filled.number, filled.answer, filled.counts()), (2, CheckAnswer::Holds, false));
         measured.evidence = on_wire(800e6);
         assert!(claim(&measured).counts(), "the container could have been slower still");
         measured.charts[0].id = "link-relative".into();
@@ -310,16 +312,16 @@ mod tests {
         };
         measured.charts = vec![of("link-relative", &[0.10, 0.11, 0.12])];
         let free = judge(3, "vm over native", &measured);
-        assert_eq!(free.answer(), Answer::Holds);
+        assert_eq!(free.answer(), CheckAnswer::Holds);
         assert!(free.measured.contains("with no wire in the way"), "{}", free.measured);
         measured.charts.push(of("wire-relative", &[0.90, 0.91, 0.92]));
         let wired = judge(3, "vm over native", &measured);
-        assert_eq!(wired.answer(), Answer::Fails);
+        assert_eq!(wired.answer(), CheckAnswer::Fails);
         assert!(wired.measured.contains("on a wire of 1 Gb/s: 0.91"), "{}", wired.measured);
     }
 
     /// Every figure of the study, where environments other than native have so much of its samples, and its guest this accelerator.
-    fn run(names: &[&'static str], share: f64, accelerator: &str) -> Outcome {
+    fn run(names: &[&'static str], share: f64, accelerator: &str) -> SweepOutcome {
         let mut measured = outcome(&facts());
         let rounds = |share: f64| [5e6, 25e6].map(|x| [0.999, 1.0, 1.001].map(|near| x * near * share));
         let [native, others] = [1.0, share].map(rounds);
@@ -348,13 +350,21 @@ mod tests {
             }
         }
         let answers = |numbers: [usize; 3]| numbers.map(|number| all.of.claims[number - 1].answer);
-        assert_eq!(answers([1, 6, 9]), [Answer::Holds; 3], "native and container, as far as the claim is about them");
-        assert_eq!(answers([3, 5, 8]), [Answer::Unknown; 3], "about the guest alone");
+        assert_eq!(
+            answers([1, 6, 9]),
+            [CheckAnswer::Holds; 3],
+            "native and container, as far as the claim is about them"
+        );
+        assert_eq!(answers([3, 5, 8]), [CheckAnswer::Unknown; 3], "about the guest alone");
         let parts = &all.of.parts;
         assert_eq!((parts.counted, parts.not_judged, parts.open), (17, 10, 0), "{parts:?}");
         assert_eq!(parts.reasons.len(), 1, "{parts:?}");
-        assert_eq!(all.of.claims[6].answer, Answer::Fails, "the container receives as much as native in full duplex");
-        assert_eq!(all.of.answer, Answer::Fails);
+        assert_eq!(
+            all.of.claims[6].answer,
+            CheckAnswer::Fails,
+            "the container receives as much as native in full duplex"
+        );
+        assert_eq!(all.of.answer, CheckAnswer::Fails);
     }
 
     #[test]
@@ -368,7 +378,7 @@ mod tests {
             "the count does not depend on what ran"
         );
         assert_eq!(none.of.parts.reasons[0].why, "not measured here: vm");
-        assert_eq!(none.of.claims[5].answer, Answer::Holds);
+        assert_eq!(none.of.claims[5].answer, CheckAnswer::Holds);
         assert!(none.of.claims[5].measured.ends_with("vm over native: not judged: not measured here: vm"));
     }
 
@@ -380,16 +390,16 @@ mod tests {
         tried.of.records = vec![serde_json::from_value(record).expect("a round")];
         let part = &claims(&tried)[5].parts[1];
         assert_eq!(part.verdict, PartVerdict::NotJudged { why: "no round counts: vm".into(), open: true });
-        assert_eq!(claims(&tried)[5].answer, Answer::Unknown);
+        assert_eq!(claims(&tried)[5].answer, CheckAnswer::Unknown);
     }
 
     #[test]
     fn the_most_processor_time_is_asked_of_the_guest_against_each_of_the_others() {
         let cheap = run(&["native", "container", "vm"], 1.0, "kvm");
         let claim =
-            |measured: &Outcome| claims(measured)[10].parts.iter().map(|p| p.verdict.answer()).collect::<Vec<_>>();
-        assert_eq!(claim(&cheap), [Answer::Unknown, Answer::Unknown], "alike");
+            |measured: &SweepOutcome| claims(measured)[10].parts.iter().map(|p| p.verdict.answer()).collect::<Vec<_>>();
+        assert_eq!(claim(&cheap), [CheckAnswer::Unknown, CheckAnswer::Unknown], "alike");
         let costly = run(&["native", "vm"], 2.0, "kvm");
-        assert_eq!(claim(&costly), [Answer::Holds, Answer::Unknown], "there is no container");
+        assert_eq!(claim(&costly), [CheckAnswer::Holds, CheckAnswer::Unknown], "there is no container");
     }
 }

@@ -24,9 +24,10 @@ pub(super) const STUDY: Study = Study {
     evidence: &EVIDENCE,
     judge,
     points: |_, _| Vec::new(),
-    does_not_say: &[
-        "the paper's radio is an N200 behind a 1 Gb/s card; here it is takt's own, one core of the same machine",
-        "the paper's virtual machine is VirtualBox's; here it is QEMU's, with what accelerates it stated at each site",
+    link: |_| Vec::new(),
+    caveats: &[
+        "the paper's radio is an N200 behind a 1 Gb/s card; here it is takt's emulator on a core of the same machine",
+        "the paper's virtual machine is VirtualBox's; here it is QEMU's, with its accelerator named at each site",
     ],
 };
 

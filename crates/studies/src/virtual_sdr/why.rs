@@ -1,12 +1,12 @@
 //! Why a claim holds here or does not: sentences from what else the rounds measured.
 
-use takt_lab::check::Answer;
+use takt_lab::check::CheckAnswer;
 use takt_testbed::net::{PathName, PathSpec};
 
-use crate::sweep::{Curve, FULL, Outcome, Spot, all_above, all_below, at, surely_more, value};
+use crate::sweep::{Curve, FULL, Spot, SweepOutcome, all_above, all_below, at, surely_more, value};
 
-/// What both would have reached on the paper's wire, where they were measured without one.
-pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
+/// Whether both would have filled the paper's wire, where they were measured without one.
+pub(super) fn beyond_the_wire(outcome: &SweepOutcome) -> Option<String> {
     let (chart, native) = outcome.curve("link-sent", "native")?;
     let (_, container) = outcome.curve("link-sent", "container")?;
     let spot = native.measured().last()?;
@@ -16,8 +16,8 @@ pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
     (native > wire).then(|| {
         let measured = if both { "both would fill it" } else { "native alone would fill it" };
         format!(
-            "of the {:.0} Mb/s that the paper's wire carries in datagrams of {}, native sent {:.1} times as much here, the \
-             container {:.1}: {measured}",
+            "the paper's wire carries {:.0} Mb/s in datagrams of {}; here native sent {:.1} times as much, the container {:.1} \
+             times: {measured}",
             wire * 1e-6,
             at(chart, spot.x),
             native / wire,
@@ -28,7 +28,7 @@ pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
 
 /// Why the container's share of native's throughput on the wire is one whatever it costs: at every size above `from_bytes` both
 /// sent what the wire carries.
-pub(super) fn both_fill_the_wire(outcome: &Outcome, name: &str, from_bytes: f64) -> Option<String> {
+pub(super) fn both_fill_the_wire(outcome: &SweepOutcome, name: &str, from_bytes: f64) -> Option<String> {
     let (_, judged) = outcome.curve("wire-relative", name)?;
     let (_, native) = outcome.curve("wire-sent", "native")?;
     let (_, other) = outcome.curve("wire-sent", name)?;
@@ -48,45 +48,44 @@ fn carried_bps(wire_bps: f64, payload_bytes: f64) -> Option<f64> {
     Some(wire.ceiling_datagrams_per_s(payload_bytes as usize)? * payload_bytes * 8.0)
 }
 
-/// What a datagram cost the sender, where no wire is in the way.
-pub(super) fn cost(outcome: &Outcome) -> Option<String> {
+/// Cost of a datagram for the sender, where no wire is in the way.
+pub(super) fn cost(outcome: &SweepOutcome) -> Option<String> {
     let chart = outcome.chart("cost-link")?;
     let busy = |name: &str| outcome.curve("busy-link", name)?.1.measured().last()?.figure.value;
     let of = |name: &'static str| Some((name, chart.curve(name)?.measured().last()?));
     let words = |(name, spot): (&str, &Spot)| format!("{name} {}", value(chart.measure, &spot.figure));
     let (native, container) = (of("native")?, of("container")?);
     let full = busy("native")?.min(busy("container")?) > FULL;
-    let who = if full { ", a full processor" } else { "" };
+    let who = if full { ", which fills its core," } else { "" };
     let difference = match surely_more(&container.1.figure, &native.1.figure) {
-        Answer::Holds => "bridge and second pair, which carry it in the sender's own system call, cost the difference",
+        CheckAnswer::Holds => "bridge and second pair, which run in the sender's own system call, cost the difference",
         _ => "these rounds do not separate the two",
     };
     Some(format!(
-        "why: a datagram of {}, sent or received, takes the host's end{who}, {}, {}: {difference}",
+        "why: a datagram of {}, sent or received, costs the host's end{who} {}, {}: {difference}",
         at(chart, native.1.x),
         words(native),
         words(container)
     ))
 }
 
-/// Whether the guest's processor was the limit at its highest rate, and what the same work took the others.
-pub(super) fn guest(outcome: &Outcome, mode: &str) -> Option<String> {
+/// Whether the guest's CPU was the limit at its highest rate, and what the same work took the others.
+pub(super) fn guest(outcome: &SweepOutcome, mode: &str) -> Option<String> {
     let (chart, vm) = outcome.curve(&format!("busy-{mode}"), "vm")?;
     let top = vm.measured().last()?;
     let share = |spot: &Spot| format!("{:.0} %", spot.figure.value.unwrap_or_default() * 100.0);
     let other = |name: &str| Some(format!(", {name}'s {}", share(chart.curve(name)?.at(top.x)?)));
     let others: String = ["native", "container"].into_iter().filter_map(other).collect();
     let cores = outcome.curve(&format!("guest-{mode}"), "vm").and_then(|(_, cores)| cores.at(top.x)?.figure.value);
-    let cores =
-        cores.map(|cores| format!("; its processors took {cores:.2} of this machine's cores")).unwrap_or_default();
+    let cores = cores.map(|cores| format!("; its CPUs took {cores:.2} of this machine's cores")).unwrap_or_default();
     let limit = match (all_above([&top.figure], FULL), all_below([&top.figure], FULL)) {
-        (Answer::Holds, _) => "was the limit",
-        (_, Answer::Holds) => "was not full",
+        (CheckAnswer::Holds, _) => "was the limit",
+        (_, CheckAnswer::Holds) => "was not full",
         _ => "may have been full",
     };
     let how = if outcome.accelerator() == Some("tcg") { ", translated by QEMU (tcg)," } else { "" };
     Some(format!(
-        "why: the guest's processor{how} {limit}: at {} its busiest thread used {} of one{others}{cores}",
+        "why: the guest's CPU{how} {limit}: at {} its busiest thread used {} of one{others}{cores}",
         at(chart, top.x),
         share(top)
     ))
@@ -113,9 +112,9 @@ mod tests {
         let mut measured = outcome(&facts());
         measured.charts = vec![sent(2.8e9, 1.9e9)];
         let words = beyond_the_wire(&measured).expect("beyond");
-        assert!(words.starts_with("of the 957 Mb/s that the paper's wire carries in datagrams of 1472 B"), "{words}");
+        assert!(words.starts_with("the paper's wire carries 957 Mb/s in datagrams of 1472 B; here"), "{words}");
         assert!(
-            words.ends_with("native sent 2.9 times as much here, the container 2.0: both would fill it"),
+            words.ends_with("native sent 2.9 times as much, the container 2.0 times: both would fill it"),
             "{words}"
         );
         measured.charts = vec![sent(1.2e9, 0.5e9)];
@@ -136,13 +135,13 @@ mod tests {
         measured.evidence = vec![cost_link.clone(), of("busy-link", Measure::Share, 1.0, 0.99)];
         let words = cost(&measured).expect("measured");
         assert!(
-            words.contains("512 B, sent or received, takes the host's end, a full processor, native 2.1"),
+            words.contains("512 B, sent or received, costs the host's end, which fills its core, native 2.1"),
             "{words}"
         );
         measured.evidence = vec![cost_link, of("busy-link", Measure::Share, 0.4, 0.99)];
         assert!(
             cost(&measured)
-                .is_some_and(|words| !words.contains("full processor") && words.ends_with("cost the difference"))
+                .is_some_and(|words| !words.contains("fills its core") && words.ends_with("cost the difference"))
         );
         measured.evidence =
             vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
@@ -164,19 +163,18 @@ mod tests {
         assert_eq!(
             guest(&measured, "rx").as_deref(),
             Some(
-                "why: the guest's processor, translated by QEMU (tcg), was the limit: at 25 MS/s its busiest thread used \
-                 96 % of one, native's 7 %; its processors took 1.30 of this machine's cores"
+                "why: the guest's CPU, translated by QEMU (tcg), was the limit: at 25 MS/s its busiest thread used 96 % of \
+                 one, native's 7 %; its CPUs took 1.30 of this machine's cores"
             )
         );
         measured.sites = vec![site("vm", "veth", json!({ "accelerator": "kvm" }))];
         measured.evidence = vec![busy(0.5)];
         let words = guest(&measured, "rx").expect("measured");
-        assert!(words.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{words}");
+        assert!(words.starts_with("why: the guest's CPU was not full: at 25 MS/s"), "{words}");
         let wide: Points<'_> = ("vm", &[(25e6, &[0.5, 1.0])]);
         measured.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
         assert!(
-            guest(&measured, "rx")
-                .is_some_and(|words| words.starts_with("why: the guest's processor may have been full"))
+            guest(&measured, "rx").is_some_and(|words| words.starts_with("why: the guest's CPU may have been full"))
         );
         assert_eq!(guest(&measured, "tx"), None, "not measured");
     }

@@ -5,7 +5,7 @@ use takt_load::Model;
 
 use super::FixKind;
 
-/// Where the radio was and how it was reached.
+/// Place of the radio and the way to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     pub radio: RadioSetup,
@@ -18,7 +18,7 @@ pub struct Setup {
     pub host_cores: Vec<usize>,
     /// Cores of the emulator; empty with a real radio.
     pub radio_cores: Vec<usize>,
-    /// What a reader must know to read the figures right: "the path was loopback instead of a veth pair: ...".
+    /// Facts that a reader needs to read the figures right: "the path was loopback instead of a veth pair: ...".
     pub notes: Vec<String>,
     /// Why nothing was sent to the radio, if nothing was.
     #[serde(default)] // outcomes older than this key
@@ -54,18 +54,18 @@ pub enum RadioSetup {
 pub struct DoctorFinding {
     /// The rule: `socket-buffer-small`.
     pub id: String,
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     #[serde(default)]
     pub title: String,
-    /// `fine`, `stands`, `notice` (not in takt's way, but in that of other programs), `not_visible`.
+    /// `fine`, `problem`, `notice` (not in takt's way, but in that of other programs), `not_visible`.
     pub finding: String,
-    /// What was seen, or why it could not be.
+    /// The observation, or why there is none.
     pub observed: String,
-    /// What it should be, where it stands in the way.
+    /// The right value, if it stands in the way.
     pub wanted: Option<String>,
     /// Why it matters, one sentence.
     pub mechanism: String,
-    /// What it costs, as measured on this host just before the first round.
+    /// Its cost, as measured on this host just before the first round.
     #[serde(default)]
     pub cost: Option<String>,
     /// The command that mends it, or where only a person can, what to do.

@@ -20,25 +20,29 @@ pub use points::{
 pub use takt_doctor::FixKind;
 pub use takt_load::Model;
 pub use takt_load::rate::{Format, Mode};
-pub use verdict::{Answer, Fix, Ground, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
+pub use verdict::{CheckAnswer, Fix, Ground, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// [`SCHEMA`] of the program that wrote it.
     pub schema: u32,
     #[serde(flatten)]
     pub about: About,
     pub setup: Setup,
-    /// What the doctor saw before the first round.
+    /// Seconds of the radio in a second of this host: another speed than 1, if any round had one; `None`: hardware, which does
+    /// not say, or no round streamed.
+    #[serde(default)] // outcomes older than this key
+    pub radio_speed: Option<f64>,
+    /// The doctor's findings before the first round.
     pub doctor: Vec<DoctorFinding>,
     /// The packet path, by datagram size and direction.
     pub udp: Vec<UdpPoint>,
     /// The radio, by mode, format and rate, rates ascending.
     pub rates: Vec<RatePoint>,
-    /// What other packet engines take for a sample, the one of this check first.
+    /// Costs of a sample with other packet engines, the one of this check first.
     #[serde(default)] // outcomes older than this key
     pub engines: Vec<EnginePoint>,
     /// Answers in time, by delay.
@@ -54,8 +58,16 @@ pub struct Outcome {
     pub stops: Option<Stops>,
     pub rounds: RoundsSummary,
     pub verdict: Verdict,
-    /// What this depth left out, a sentence each.
+    /// Omissions of this depth, a sentence each.
     pub left_out: Vec<String>,
+}
+
+impl CheckOutcome {
+    /// The radio's speed, if that was not the wall's: then nothing of the outcome holds in real time.
+    #[must_use]
+    pub fn other_speed(&self) -> Option<f64> {
+        self.radio_speed.filter(|speed| *speed != 1.0)
+    }
 }
 
 /// How many rounds went where.

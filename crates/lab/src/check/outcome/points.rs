@@ -1,4 +1,4 @@
-//! What was measured, point by point and round by round.
+//! Measurements, point by point and round by round.
 //!
 //! A point has all of its `rounds`, `counted` of which count; `skipped` says why none was run, if none was. A round has
 //! its row in the store (`round_id`), its `state`, and `why` it does not count, if it does not.
@@ -104,7 +104,7 @@ pub struct ExcludedBy {
 }
 
 impl ExcludedBy {
-    /// Of a share that is excluded, by how long the spans were.
+    /// Divides a share that is excluded, by how long the spans were.
     #[must_use]
     pub fn of(share: f64, spans: &SpansBy) -> ExcludedBy {
         let SpansBy { machine, host, own, not_known } = spans;
@@ -134,11 +134,11 @@ pub struct RateRound {
     /// Faults in what is excluded.
     #[serde(default)]
     pub excluded_faults: u64,
-    /// What was measured, seconds; the warm-up is not in it.
+    /// Measured time, seconds, without the warm-up.
     pub duration_s: f64,
-    /// Of the samples the radio sent in that time, 0 to 1.
+    /// Share of the samples the radio sent in that time, 0 to 1.
     pub rx_lost_share: f64,
-    /// Of the samples the radio ought to have got in that time, 0 to 1.
+    /// Share of the samples the radio ought to have got in that time, 0 to 1.
     pub tx_lost_share: f64,
     pub rx_samples: u64,
     /// Samples lost on receive (from time stamps).
@@ -161,7 +161,7 @@ pub struct RateRound {
     /// received, or the kernel does not say.
     #[serde(default)] // records older than this key
     pub reader_waits_share: Option<f64>,
-    /// What the kernel granted the receiving socket, bytes.
+    /// Receive buffer that the kernel granted the socket, bytes.
     pub receive_buffer_bytes: Option<u64>,
     /// Busy share of all the machine's CPUs, 0 to 1.
     pub machine_busy_share: Option<f64>,
@@ -182,6 +182,9 @@ pub struct RateRound {
     /// Whether the radio's clock followed its reference; `None`: not looked at.
     #[serde(default)] // records older than this key
     pub reference_locked: Option<bool>,
+    /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
+    #[serde(default)] // records older than this key
+    pub radio_speed: Option<f64>,
 }
 
 /// One delay between reception and answer.
@@ -205,9 +208,9 @@ pub struct RoundTripRound {
     pub why: Option<String>,
     /// Answers that were due.
     pub answers: u64,
-    /// Of them not in time: those that the radio called late, and those that were lost.
+    /// Answers among them not in time: those that the radio called late, and those that were lost.
     pub late: u64,
-    /// Of those: lost on the way, broken, or not given since what they answer was lost.
+    /// Answers among those lost on the way, broken, or not given since what they answer was lost.
     #[serde(default)] // records older than this key
     pub lost: u64,
     /// Share of the round's answers that say nothing about this host, since takt's own radio was late between the samples and
@@ -243,13 +246,13 @@ impl RoundTripRound {
 pub struct WaveformPoint {
     /// The waveform: `bpsk`, or a file.
     pub waveform: String,
-    /// What its source makes: `5M/s`, items a slot, or `as-written`.
+    /// Packets of its source: `5M/s`, items a slot, or `as-written`.
     pub packet: String,
     pub slot_us: f64,
     /// Workers, each on a core of its own.
     pub workers: usize,
     pub counted: usize,
-    /// Of them without a missed slot.
+    /// Rounds among them without a missed slot.
     pub held: usize,
     /// Upper end of the 95 % interval of the share of rounds that miss one, 0 to 1; 1 with no round.
     pub missed_share_upper: f64,
@@ -277,11 +280,11 @@ pub struct WaveformRound {
     /// From edge to release in 99.9 % of slots, µs.
     pub lateness_p99_9_us: Option<f64>,
     pub lateness_max_us: Option<f64>,
-    /// Who took most: a component, or `release` for the host's late release.
+    /// The slowest: a component, or `release` for the host's late release.
     pub slowest: Option<String>,
-    /// What that took in 99.9 % of slots, µs.
+    /// Its time in 99.9 % of slots, µs.
     pub slowest_us: Option<f64>,
-    /// Who misses are laid to, most first; of the misses remembered one by one.
+    /// Components blamed for misses, most first; of the misses remembered one by one.
     pub blamed: Vec<(String, u64)>,
     /// Whether the workers had real-time priority.
     pub real_time: bool,

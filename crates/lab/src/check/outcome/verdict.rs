@@ -1,4 +1,4 @@
-//! What it all says of the host.
+//! The verdict on the host.
 
 use serde::{Deserialize, Serialize};
 use takt_stats::Estimate;
@@ -8,22 +8,24 @@ use super::{FixKind, Format, Mode, Need};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Over all needs: `holds`, `fails`, `unknown`.
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     pub needs: Vec<NeedVerdict>,
     pub highest: Vec<HighestClean>,
     pub limits: Vec<Limit>,
     /// Which slot a waveform is held at; `None` where none was run. No need is about it, so it changes no answer.
     #[serde(default)]
     pub waveform: Option<WaveformVerdict>,
-    /// What to change, largest gain first.
+    /// Changes to make, largest gain first.
     pub fixes: Vec<Fix>,
     /// Why the answer is what it is, a sentence each.
-    pub says: Vec<String>,
-    /// What else the figures say, a sentence each.
+    #[serde(rename = "says")]
+    pub summary: Vec<String>,
+    /// Further findings from the figures, a sentence each.
     #[serde(default)] // outcomes older than this key
     pub also: Vec<String>,
-    /// What it does not say, a sentence each.
-    pub does_not_say: Vec<String>,
+    /// Limits of what it says, a sentence each.
+    #[serde(rename = "does_not_say")]
+    pub caveats: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,13 +37,14 @@ pub struct WaveformVerdict {
     pub counted: usize,
     /// Upper end of the 95 % interval of the share of rounds that miss a slot there.
     pub missed_share_upper: f64,
-    /// What 99.9 % of slots leave of it, as a share.
+    /// Share of it that 99.9 % of slots leave.
     pub margin: Option<Estimate>,
     /// The longest slot that was missed in a round that counts, µs.
     pub first_failing_us: Option<f64>,
-    /// Who takes most of the shortest slot held, and how much in 99.9 % of slots, µs; `release` is the host's late release.
+    /// The slowest component of the shortest slot held, and its time in 99.9 % of slots, µs; `release` is the host's
+    /// late release.
     pub slowest: Option<(String, f64)>,
-    /// Who most misses of the first failing slot are laid to, and how many.
+    /// The component blamed for most misses of the first failing slot, and for how many.
     pub blamed: Option<(String, u64)>,
     /// Whether the workers had real-time priority in all rounds.
     pub real_time: bool,
@@ -50,7 +53,7 @@ pub struct WaveformVerdict {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum CheckAnswer {
     /// Clean in every counted round, and no stop of this machine was longer than the buffers hold.
     Holds,
     /// A radio would have lost samples, by this host's own doing.
@@ -59,7 +62,15 @@ pub enum Answer {
     Unknown,
 }
 
-/// What an answer about a need rests on.
+impl Verdict {
+    /// Whether stops of this machine decided about a need: then its rates were clean only since the radio stood still as well.
+    #[must_use]
+    pub fn rests_on_stops(&self) -> bool {
+        self.needs.iter().any(|need| need.decided_by == Ground::Stops)
+    }
+}
+
+/// The ground of an answer about a need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
@@ -77,12 +88,12 @@ pub enum Ground {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeedVerdict {
     pub need: Need,
-    pub answer: Answer,
-    /// What decided.
+    pub answer: CheckAnswer,
+    /// The ground that decided.
     #[serde(default)]
     pub decided_by: Ground,
     pub counted: usize,
-    /// Of them clean.
+    /// Clean rounds among them.
     pub clean: usize,
     /// Share of samples lost, both directions, where it fails.
     pub lost_share: Option<Estimate>,
@@ -107,7 +118,7 @@ pub struct HighestClean {
     pub headroom: Option<Estimate>,
 }
 
-/// Where a limit lies.
+/// Place of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
@@ -127,7 +138,7 @@ pub enum Layer {
     Unknown,
 }
 
-/// What limits a mode.
+/// The limit of a mode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     pub mode: Mode,
@@ -144,12 +155,12 @@ pub struct Limit {
 pub struct Fix {
     /// The doctor's rule, if it is one.
     pub id: Option<String>,
-    /// What to change, one sentence.
+    /// The change to make, one sentence.
     pub what: String,
     /// The command or setting.
     pub how: String,
     pub kind: FixKind,
-    /// What it is expected to give, in words; says whether it was measured here.
+    /// The expected gain, in words; says whether it was measured here.
     pub gain: String,
     /// Rank by expected gain: samples a second it would free, for the order only.
     pub gain_sps: f64,

@@ -5,12 +5,12 @@
 //!                                                 --> numbers, radio's report --> loses, keeps up
 //! ```
 //!
-//! As many rounds as a quick check has make a trial: one host, one verdict. What is tried, for how long, and what counts as
-//! a loss stand in the file and in [`Truth`] before anything is run. Rounds that do not count for the verdict count for
+//! As many rounds as a quick check has make a trial: one host, one verdict. The file and [`Truth`] fix what is tried,
+//! for how long, and what counts as a loss, before anything is run. Rounds that do not count for the verdict count for
 //! nothing; a trial that lacks rounds is one whose answer is "not known".
 //!
-//! What freezes the radio too has a twin: a trial of the same stream in which only the host side is frozen, for the same time. Its
-//! radio goes on, and what became of its samples is the truth about both.
+//! A trial that freezes the radio too has a twin: the same stream, with only the host side frozen for the same time. The twin's
+//! radio goes on, and the fate of its samples is the truth about both.
 
 #[cfg(test)]
 mod model_tests;
@@ -22,11 +22,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_load::{Kind, Model};
+use takt_load::{Model, WorkloadKind};
 
 use super::collect::{levels, rate_point, skipped};
-use super::{Answer, Mode, RatePoint};
 use super::{AssembleError, Evidence, Need, RoundState, StoredRun, judge, stops_of};
+use super::{CheckAnswer, Mode, RatePoint};
 use crate::about::About;
 use crate::experiment::{Part, plain};
 use crate::nodes::mean;
@@ -41,20 +41,21 @@ pub const SCHEMA: &str = "takt.self-test/1";
 /// Rounds of a trial: what `check --quick` gives a needed rate.
 pub const TRIAL_ROUNDS: u32 = 3;
 
-/// What became of all trials.
+/// Outcome of all trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
     pub schema: String,
     #[serde(flatten)]
     pub about: About,
     /// `holds`: the verdict errs no more often than the goals allow, on this host.
-    pub answer: Answer,
-    pub says: Vec<String>,
+    pub answer: CheckAnswer,
+    #[serde(rename = "says")]
+    pub summary: Vec<String>,
     pub error_rates: ErrorRates,
     /// The same by kind: a part of the file.
     #[serde(default)] // outcomes older than this key
     pub by_kind: Vec<KindRates>,
-    /// What was done to hosts, and what was answered: the table of confusion.
+    /// Impairments of hosts, and the answers: the table of confusion.
     pub table: Vec<TableRow>,
     pub trials: Vec<Trial>,
     pub not_tried: Vec<NotTried>,
@@ -72,16 +73,16 @@ pub struct KindRates {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRow {
     pub part: String,
-    /// What was done: `hog 4.5ms every 5ms`.
+    /// The impairment: `hog 4.5ms every 5ms`.
     pub done: String,
-    /// Of hosts that lose.
+    /// Answers for hosts that lose.
     pub loses: Answers,
-    /// Of hosts that keep up.
+    /// Answers for hosts that keep up.
     pub keeps_up: Answers,
 }
 
 impl TableRow {
-    fn note(&mut self, loses: bool, answer: Answer) {
+    fn note(&mut self, loses: bool, answer: CheckAnswer) {
         let answers = if loses { &mut self.loses } else { &mut self.keeps_up };
         answers.note(answer);
     }
@@ -104,11 +105,11 @@ impl Answers {
         self.yes + self.no + self.not_known
     }
 
-    fn note(&mut self, answer: Answer) {
+    fn note(&mut self, answer: CheckAnswer) {
         match answer {
-            Answer::Holds => self.yes += 1,
-            Answer::Fails => self.no += 1,
-            Answer::Unknown => self.not_known += 1,
+            CheckAnswer::Holds => self.yes += 1,
+            CheckAnswer::Fails => self.no += 1,
+            CheckAnswer::Unknown => self.not_known += 1,
         }
     }
 
@@ -127,7 +128,7 @@ pub struct Trial {
     pub rate_sps: f64,
     pub truth: Truth,
     pub loses: bool,
-    pub answer: Answer,
+    pub answer: CheckAnswer,
     pub why: String,
     pub counted: usize,
     /// Share of them that was excluded, since the emulator was late, 0 to 1.
@@ -136,7 +137,7 @@ pub struct Trial {
     pub round_ids: Vec<i64>,
 }
 
-/// What could not be done to this host.
+/// An impairment that this host could not be given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotTried {
     pub done: String,
@@ -151,7 +152,7 @@ pub fn is_self_test(run: &RunRow) -> bool {
 pub fn assemble(store: &Store, run: &str) -> Result<SelfTest, AssembleError> {
     let stored = StoredRun::read(store, run)?;
     let (mut trials, mut not_tried) = (Vec::new(), Vec::new());
-    for (part, point, rounds) in stored.by_point().filter(|(part, ..)| part.kind == Kind::Rate) {
+    for (part, point, rounds) in stored.by_point().filter(|(part, ..)| part.kind == WorkloadKind::Rate) {
         match skipped(&rounds) {
             Some(why) => not_tried.push(NotTried { done: done(part, point), why }),
             None => trials.extend(trials_of(part, point, &rounds)?),
@@ -165,9 +166,9 @@ pub fn assemble(store: &Store, run: &str) -> Result<SelfTest, AssembleError> {
     let by_kind = by_kind(&table);
     let contradictions = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
     let answer = error_rates.answer(&GOALS.on(about.host.cores), contradictions);
-    let mut says = words::says(&error_rates, &trials, contradictions, about.host.cores);
-    says.extend(words::kinds_that_err(&by_kind, about.host.cores));
-    Ok(SelfTest { schema: SCHEMA.into(), about, answer, says, error_rates, by_kind, table, trials, not_tried })
+    let mut summary = words::summary(&error_rates, &trials, contradictions, about.host.cores);
+    summary.extend(words::kinds_that_err(&by_kind, about.host.cores));
+    Ok(SelfTest { schema: SCHEMA.into(), about, answer, summary, error_rates, by_kind, table, trials, not_tried })
 }
 
 /// The word for what is done to both sides, and to the host side alone.
@@ -191,7 +192,7 @@ fn with_truth_of_twins(trials: Vec<Trial>, not_tried: &mut Vec<NotTried>) -> Vec
                 && other.counted > 0
         };
         let Some((number, twin)) = trials.iter().enumerate().find(is_twin) else {
-            let why = "no trial in which only the host side stood still counts".to_owned();
+            let why = "no trial that stops only the host side counts".to_owned();
             not_tried.push(NotTried { done: trial.done.clone(), why });
             continue;
         };
@@ -227,7 +228,7 @@ fn trials_of(part: &Part, point: &PointRow, rounds: &[&RoundRow]) -> Result<Vec<
     Ok(trials?.into_iter().flatten().collect())
 }
 
-/// What the check says of these rounds alone, beside the truth.
+/// Verdict of the check on these rounds alone, beside the truth.
 fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundRow]) -> Trial {
     let need = Need { model: Model::N200, mode: measured.mode, rate_sps: measured.rate_sps, format: measured.format };
     let points = std::slice::from_ref(measured);
@@ -236,7 +237,7 @@ fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundR
     let counted = measured.rounds.iter().filter(|round| round.state == RoundState::Valid);
     let excluded: Vec<f64> = counted.map(|round| round.excluded_share).collect();
     let counts = rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let truth: Truth = counts.filter_map(|round| Truth::of(round)).sum();
+    let truth: Truth = counts.filter_map(|round| Truth::of(round)).chain([Truth::beside(&measured.rounds)]).sum();
     Trial {
         part: part.name.clone(),
         done: done(part, point),
@@ -257,7 +258,7 @@ fn of_one_trial(points: &[RatePoint]) -> Evidence<'_> {
     Evidence { points, planned: TRIAL_ROUNDS as usize, ..Evidence::default() }
 }
 
-/// What is done to the host at a point, without what streams.
+/// Impairments of the host at a point, without what streams.
 fn done(part: &Part, point: &PointRow) -> String {
     const STREAMS: [&str; 6] = ["mode", "rate_sps", "format", "source", "duration", "warm_up"];
     let levels = levels(part, point);

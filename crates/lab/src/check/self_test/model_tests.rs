@@ -7,7 +7,7 @@ use takt_load::rate::model::{self, Host};
 
 use takt_host::core_stop::Cause;
 
-use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow, of_one_trial};
+use super::{CheckAnswer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow, of_one_trial};
 use crate::check::testing::{need, point, round as clean_round};
 use crate::check::{Evidence, Mode, Need, RateRound, StopSeen, judge, stops_of};
 
@@ -26,7 +26,7 @@ fn any_host(random: &mut ChaCha8Rng) -> Host {
     Host { step, load, away, phase: 0.0, buffer_datagrams }
 }
 
-/// What is on a knife's edge is neither: a reader that lacks, or has to spare, less than this of the stream.
+/// A reader on a knife's edge counts as neither: one that lacks, or has to spare, less than this of the stream.
 const EDGE: f64 = 0.02;
 
 /// Whether a host loses: it did, or it lacks more than a trial of three rounds can hide. `None`: on the edge.
@@ -38,7 +38,7 @@ fn loses(host: &Host, truths: &[model::Truth]) -> Option<bool> {
     (margin > EDGE).then_some(false)
 }
 
-fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
+fn as_round(outcome: &takt_load::rate::RateOutcome) -> RateRound {
     let rx = &outcome.rx;
     RateRound {
         clean: outcome.clean,
@@ -50,7 +50,7 @@ fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
     }
 }
 
-fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> Answer {
+fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> CheckAnswer {
     let need = Need { mode: Mode::Rx, rate_sps, ..need() };
     let points = [point(Mode::Rx, rate_sps, rounds)];
     let stops = stops_of(&points);
@@ -69,7 +69,7 @@ fn any_frozen_host(random: &mut ChaCha8Rng) -> Host {
     Host { load: random.random_range(0.05..0.5), away: Some(frozen), ..any_host(random) }
 }
 
-/// What a check sees of a frozen host: a clean stream, as the radio stood still too, and each stop of a round.
+/// A round as the check sees it on a frozen host: a clean stream, since the radio stood still too, and each stop.
 fn frozen_round(host: &Host, phase: f64) -> RateRound {
     const ROUND_MS: f64 = 800.0;
     let frozen = host.away.expect("a frozen host");
@@ -118,7 +118,7 @@ fn of_ten_thousand_hosts_the_verdict_errs_within_its_goals() {
     let row = try_hosts(10_000, 20_261_123);
     assert!(row.loses.all() > 2_500 && row.keeps_up.all() > 2_500, "both kinds: {row:?}");
     let rates = ErrorRates::of(std::slice::from_ref(&row));
-    assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), Answer::Holds, "{row:?}");
+    assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), CheckAnswer::Holds, "{row:?}");
 }
 
 /// Nothing was lost in any of their rounds, and a radio would have lost samples in half of them.
@@ -127,5 +127,5 @@ fn of_ten_thousand_hosts_frozen_with_their_radio_the_verdict_errs_within_its_goa
     let row = try_frozen_hosts(10_000, 20_261_128);
     assert!(row.loses.all() > 2_000 && row.keeps_up.all() > 2_000, "both kinds: {row:?}");
     let rates = ErrorRates::of(std::slice::from_ref(&row));
-    assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), Answer::Holds, "{row:?}");
+    assert_eq!(rates.answer(&Goals { not_known_max: 0.0, ..GOALS }, 0), CheckAnswer::Holds, "{row:?}");
 }

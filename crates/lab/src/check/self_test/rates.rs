@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_stats::{Estimate, proportion};
 
-use super::{Answer, Answers, TableRow};
+use super::{Answers, CheckAnswer, TableRow};
 use crate::check::rates::LEVEL;
 
 /// How often the verdict may err, shares from 0 to 1; fixed before any host was tried.
@@ -68,14 +68,14 @@ impl ErrorRates {
 
     /// Whether the verdict errs within the goals. Without hosts of both kinds nothing is known. It fails where in
     /// `contradictions` rounds the two accounts of samples differ: that is a fault of takt, which nobody may overlook.
-    pub(super) fn answer(&self, goals: &Goals, contradictions: u64) -> Answer {
+    pub(super) fn answer(&self, goals: &Goals, contradictions: u64) -> CheckAnswer {
         if contradictions > 0 {
-            return Answer::Fails;
+            return CheckAnswer::Fails;
         }
         if self.wrong_yes.trials == 0 || self.wrong_no.trials == 0 {
-            return Answer::Unknown;
+            return CheckAnswer::Unknown;
         }
-        if self.within(goals) { Answer::Holds } else { Answer::Fails }
+        if self.within(goals) { CheckAnswer::Holds } else { CheckAnswer::Fails }
     }
 
     pub(super) fn within(&self, goals: &Goals) -> bool {
@@ -102,20 +102,20 @@ mod tests {
     fn each_goal_can_be_missed() {
         let goals = GOALS.on(8);
         let table = [
-            ([0, 20, 0], [20, 0, 0], Answer::Holds),
-            ([1, 19, 0], [20, 0, 0], Answer::Fails),
-            ([1, 99, 0], [20, 0, 0], Answer::Holds),
-            ([0, 20, 0], [19, 1, 0], Answer::Holds),
-            ([0, 20, 0], [18, 2, 0], Answer::Fails),
-            ([0, 18, 2], [18, 0, 2], Answer::Holds),
-            ([0, 18, 2], [17, 0, 3], Answer::Fails),
-            ([0, 0, 0], [20, 0, 0], Answer::Unknown),
-            ([0, 20, 0], [0, 0, 0], Answer::Unknown),
+            ([0, 20, 0], [20, 0, 0], CheckAnswer::Holds),
+            ([1, 19, 0], [20, 0, 0], CheckAnswer::Fails),
+            ([1, 99, 0], [20, 0, 0], CheckAnswer::Holds),
+            ([0, 20, 0], [19, 1, 0], CheckAnswer::Holds),
+            ([0, 20, 0], [18, 2, 0], CheckAnswer::Fails),
+            ([0, 18, 2], [18, 0, 2], CheckAnswer::Holds),
+            ([0, 18, 2], [17, 0, 3], CheckAnswer::Fails),
+            ([0, 0, 0], [20, 0, 0], CheckAnswer::Unknown),
+            ([0, 20, 0], [0, 0, 0], CheckAnswer::Unknown),
         ];
         for (loses, keeps_up, answer) in table {
             assert_eq!(rates(loses, keeps_up).answer(&goals, 0), answer, "{loses:?} {keeps_up:?}");
         }
-        assert_eq!(rates([0, 16, 4], [16, 0, 4]).answer(&GOALS.on(2), 0), Answer::Holds);
-        assert_eq!(rates([0, 20, 0], [20, 0, 0]).answer(&goals, 1), Answer::Fails, "accounts that differ");
+        assert_eq!(rates([0, 16, 4], [16, 0, 4]).answer(&GOALS.on(2), 0), CheckAnswer::Holds);
+        assert_eq!(rates([0, 20, 0], [20, 0, 0]).answer(&goals, 1), CheckAnswer::Fails, "accounts that differ");
     }
 }

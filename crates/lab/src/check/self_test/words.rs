@@ -1,4 +1,4 @@
-//! What the self-test says.
+//! Sentences of the self-test.
 
 use takt_base::shown::percent;
 use takt_base::words::plural;
@@ -18,29 +18,29 @@ pub(super) fn done(name: &str, level: &str) -> Option<String> {
 }
 
 /// The three shares, each beside what it may be, and what else must be known.
-pub(super) fn says(rates: &ErrorRates, trials: &[Trial], contradictions: u64, cores: usize) -> Vec<String> {
+pub(super) fn summary(rates: &ErrorRates, trials: &[Trial], contradictions: u64, cores: usize) -> Vec<String> {
     let goals = GOALS.on(cores);
     let of = |rate: &ErrorRate, what: &str, most: f64| {
         let interval = rate.share.map_or_else(
-            || "none was tried".to_owned(),
-            |share| format!("95 % sure: {} to {}", percent(share.low()), percent(share.high())),
+            || "none tried".to_owned(),
+            |share| format!("95 % interval: {} to {}", percent(share.low()), percent(share.high())),
         );
-        format!("{what}: {} of {} ({interval}; at most {} may be)", rate.errors, rate.trials, percent(most))
+        format!("{what}: {} of {} ({interval}; allowed: at most {})", rate.errors, rate.trials, percent(most))
     };
-    let mut says = vec![
+    let mut summary = vec![
         of(&rates.wrong_yes, "Answered \"yes\" for hosts that lose", goals.wrong_yes_max),
         of(&rates.wrong_no, "Answered \"no\" for hosts that keep up", goals.wrong_no_max),
         of(&rates.not_known, "Answered \"not known\"", goals.not_known_max),
     ];
     if contradictions > 0 {
-        says.push(format!(
-            "In {} the account of samples by time stamps differs from the one by their numbers: report it, it is a fault \
-             of takt",
+        summary.push(format!(
+            "In {} the count of samples by time stamps differs from the count by their numbers. This is a bug in takt; \
+             report it",
             plural(contradictions, "round")
         ));
     }
-    says.extend(excluded(trials));
-    says
+    summary.extend(excluded(trials));
+    summary
 }
 
 /// The kinds about which the verdict errs more often than it may.
@@ -48,10 +48,10 @@ pub(super) fn kinds_that_err(kinds: &[KindRates], cores: usize) -> Option<String
     let goals = GOALS.on(cores);
     let errs = kinds.iter().filter(|kind| !kind.rates.within(&goals)).map(|kind| kind.part.as_str());
     let errs: Vec<&str> = errs.collect();
-    (!errs.is_empty()).then(|| format!("By kind, it errs more often than it may about: {}", errs.join(", ")))
+    (!errs.is_empty()).then(|| format!("takt errs more often than allowed about: {}", errs.join(", ")))
 }
 
-/// What is done to the host side must not exclude more: only stops of the emulator's own core may.
+/// An impaired host side must not exclude more: only stops of the emulator's own core may.
 fn excluded(trials: &[Trial]) -> Option<String> {
     let share = |quiet: bool| {
         let of = trials.iter().filter(|trial| (trial.done == "nothing") == quiet && trial.counted > 0);
@@ -60,7 +60,7 @@ fn excluded(trials: &[Trial]) -> Option<String> {
     let (quiet, impaired) = (share(true)?, share(false)?);
     let [quiet, impaired] = [quiet, impaired].map(percent);
     Some(format!(
-        "Of the streaming {quiet} was set aside where nothing was done to the host, {impaired} where something was"
+        "takt excluded {quiet} of the streaming time on hosts that it left alone, {impaired} on hosts that it impaired"
     ))
 }
 

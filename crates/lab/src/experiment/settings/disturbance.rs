@@ -1,4 +1,4 @@
-//! What else is made to run on the host side's cores.
+//! Load that runs beside the host side, on its cores.
 
 use takt_load::setting::{Setting, Takes};
 

@@ -1,11 +1,11 @@
-//! What settings of where and beside what a workload runs can be set to.
+//! Values of settings: where a workload runs, and beside what.
 
 use serde_json::{Value, json};
 use takt_base::parse_bytes;
 use takt_load::Every;
 use takt_load::setting::{Domain, word_or, word_remedy};
 use takt_testbed::disturbance::{self, Load};
-use takt_testbed::environment::{Kind, Parameters, Spec};
+use takt_testbed::environment::{EnvironmentKind, Parameters, Spec};
 use takt_testbed::net::PathSpec;
 
 /// Values that need nothing but what these two functions say.
@@ -27,13 +27,13 @@ impl Domain for Values {
 
 /// The name of an environment: `"native"`, `"node:a"`.
 pub(super) const ENVIRONMENT: Values = Values {
-    shown: || format!("{} | node:NAME", Kind::ALL.map(Kind::name).join(" | ")),
+    shown: || format!("{} | node:NAME", EnvironmentKind::ALL.map(EnvironmentKind::name).join(" | ")),
     accept: |value| {
         let name = value.as_str().unwrap_or_default();
         if Spec::named(name).is_some() {
             return Ok(value.clone());
         }
-        let known = Kind::ALL.map(Kind::name);
+        let known = EnvironmentKind::ALL.map(EnvironmentKind::name);
         Err(word_remedy(name, &known, format!("one of: {}, node:NAME", known.join(", "))))
     },
 };

@@ -10,23 +10,24 @@ mod impairment;
 mod path;
 mod site;
 
-use takt_load::Kind;
+use takt_load::WorkloadKind;
 pub use takt_load::setting::{Setting, Settings, Takes};
 
 pub(crate) use path::setting_of as path_setting_of;
 
-/// What a workload can be set to, and where, over which path and beside what it runs.
-pub fn of(kind: Kind) -> impl Iterator<Item = &'static Setting> {
+/// Settings of a workload, and of where, over which path and beside what it runs.
+pub fn of(kind: WorkloadKind) -> impl Iterator<Item = &'static Setting> {
     let path = if kind.has_path() { path::ROWS } else { &[] };
-    let stops = if matches!(kind, Kind::Rate | Kind::RoundTrip) { impairment::STOPS } else { &[] };
-    let quota = if kind == Kind::Rate { impairment::QUOTA } else { &[] };
+    let workload = kind.workload();
+    let stops = if workload.is_hurt_by_stops() { impairment::STOPS } else { &[] };
+    let quota = if workload.takes_cpu_quota() { impairment::QUOTA } else { &[] };
     [site::ROWS, path, disturbance::ROWS, stops, quota, kind.settings()].into_iter().flatten()
 }
 
-/// Everything that can be set, each once. Of two rows with one name each is for other workloads.
+/// Everything that can be set, each once. Two rows with one name are for different workloads.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
     let mut all: Vec<&'static Setting> = Vec::new();
-    for setting in Kind::ALL.iter().flat_map(|&kind| of(kind)) {
+    for setting in WorkloadKind::ALL.iter().flat_map(|&kind| of(kind)) {
         if !all.iter().any(|known| is_same(known, setting)) {
             all.push(setting);
         }
@@ -35,8 +36,8 @@ pub fn all() -> impl Iterator<Item = &'static Setting> {
 }
 
 /// The workloads that know a setting.
-pub fn kinds(setting: &'static Setting) -> impl Iterator<Item = Kind> {
-    Kind::ALL.iter().copied().filter(move |&kind| of(kind).any(|known| is_same(known, setting)))
+pub fn kinds(setting: &'static Setting) -> impl Iterator<Item = WorkloadKind> {
+    WorkloadKind::ALL.iter().copied().filter(move |&kind| of(kind).any(|known| is_same(known, setting)))
 }
 
 /// Workloads share a row by a copy of it.
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_name_stands_once_in_what_a_workload_knows() {
-        for &kind in Kind::ALL {
+        for &kind in WorkloadKind::ALL {
             let mut names: Vec<&str> = of(kind).map(|setting| setting.name).collect();
             let before = names.len();
             names.sort_unstable();

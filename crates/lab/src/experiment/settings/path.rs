@@ -1,4 +1,4 @@
-//! What lies between host and radio: the path, and `path_NAME` for each of its options, as `takt` builds it.
+//! Settings of the path between host and radio: the path, and `path_NAME` for each of its options, as `takt` builds it.
 
 use takt_load::setting::{Setting, Takes};
 

@@ -1,4 +1,4 @@
-//! Where a workload runs, whichever it is.
+//! Settings of the place at which a workload runs, whichever it is.
 
 use takt_load::setting::{Setting, Takes};
 

@@ -5,7 +5,7 @@ mod rates;
 mod replies;
 mod waveforms;
 
-use takt_lab::check::{Outcome, RoundState};
+use takt_lab::check::{CheckOutcome, RoundState};
 
 pub(super) use path::path;
 pub(super) use rates::rates;
@@ -40,6 +40,6 @@ fn lines<'a>(names: impl IntoIterator<Item = (&'a str, Vec<Point>)>) -> Vec<Seri
     names.into_iter().enumerate().map(line).filter(|series| !series.points.is_empty()).collect()
 }
 
-fn source(outcome: &Outcome, query: &str) -> Source {
+fn source(outcome: &CheckOutcome, query: &str) -> Source {
     Source { run: outcome.about.run.clone(), query: query.to_owned() }
 }

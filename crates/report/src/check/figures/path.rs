@@ -1,13 +1,13 @@
 //! The packet path against the size of a datagram.
 
-use takt_lab::check::{Outcome, UdpPoint, UdpRound};
+use takt_lab::check::{CheckOutcome, UdpPoint, UdpRound};
 
 use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
 use crate::check::path;
 use crate::figure::{Axis, Figure, Reading, Series};
 
-pub(in crate::check) fn path(outcome: &Outcome) -> Vec<Figure> {
+pub(in crate::check) fn path(outcome: &CheckOutcome) -> Vec<Figure> {
     let points: Vec<&UdpPoint> = outcome.udp.iter().filter(|p| !p.rounds.is_empty()).collect();
     if points.is_empty() {
         return Vec::new();
@@ -35,12 +35,12 @@ fn size_axis(points: &[&UdpPoint]) -> Axis {
     Axis::log("payload of a datagram", Unit::BYTES).with_ticks(sizes)
 }
 
-fn datagrams(outcome: &Outcome, points: &[&UdpPoint]) -> Figure {
+fn datagrams(outcome: &CheckOutcome, points: &[&UdpPoint]) -> Figure {
     let reading = |p: &UdpPoint| p.datagrams_per_s.map(Reading::from);
     Figure {
         id: "datagrams".into(),
-        finding: size_finding("Datagrams a second", points, reading, Unit::prefixed("")),
-        how_to_read: format!("{HOW_MEANS} Where the line is level, the cost is by the packet and not by the byte."),
+        finding: size_finding("Datagrams per second", points, reading, Unit::prefixed("")),
+        how_to_read: format!("{HOW_MEANS} Where the line is level, the cost depends on packets, not on bytes."),
         x: size_axis(points),
         y: Axis::linear("datagrams that arrived", Unit::prefixed("/s")),
         series: series(points, |r| Some(r.datagrams_per_s), reading),
@@ -49,21 +49,21 @@ fn datagrams(outcome: &Outcome, points: &[&UdpPoint]) -> Figure {
     }
 }
 
-fn cost(outcome: &Outcome, points: &[&UdpPoint]) -> Figure {
+fn cost(outcome: &CheckOutcome, points: &[&UdpPoint]) -> Figure {
     let reading = |p: &UdpPoint| p.cpu_ns_per_datagram.and_then(|e| e.scaled(1e-9)).map(Reading::from);
     Figure {
         id: "datagram-cost".into(),
-        finding: size_finding("CPU time of a datagram", points, reading, Unit::SECONDS),
-        how_to_read: format!("{HOW_MEANS} The CPU time of both ends is counted, the kernel's part included."),
+        finding: size_finding("CPU time per datagram", points, reading, Unit::SECONDS),
+        how_to_read: format!("{HOW_MEANS} This is the CPU time of both ends, including the kernel's part."),
         x: size_axis(points),
-        y: Axis::linear("CPU time a datagram", Unit::SECONDS),
+        y: Axis::linear("CPU time per datagram", Unit::SECONDS),
         series: series(points, |r| r.cpu_ns_per_datagram.map(|ns| ns * 1e-9), reading),
         source: source(outcome, "CPU time of both ends over datagrams that arrived, by round of the packet path"),
         ..Figure::default()
     }
 }
 
-/// "Datagrams a second to the host: 290 k [281, 297] at 16 B, 285 k [280, 290] at 1472 B; from the host: ...".
+/// "Datagrams per second to the host: 290 k [281, 297] at 16 B, 285 k [280, 290] at 1472 B; from the host: ...".
 fn size_finding(
     what: &str,
     points: &[&UdpPoint],

@@ -1,7 +1,7 @@
 //! Samples against rate: lost, arrived, and what they cost.
 
 use takt_base::words::list;
-use takt_lab::check::{Format, Mode, Outcome, RatePoint, RateRound};
+use takt_lab::check::{CheckOutcome, Format, Mode, RatePoint, RateRound};
 
 use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
@@ -10,7 +10,7 @@ use crate::figure::{Axis, Figure, Reading, Reference, Series};
 
 /// Lost samples, delivered samples and CPU against rate, for each format that was measured at two rates or more: a lone
 /// point is in the tables.
-pub(in crate::check) fn rates(outcome: &Outcome) -> Vec<Figure> {
+pub(in crate::check) fn rates(outcome: &CheckOutcome) -> Vec<Figure> {
     let mut figures = Vec::new();
     for format in [Format::Sc16, Format::Sc8] {
         let points: Vec<&RatePoint> =
@@ -79,7 +79,7 @@ fn rate_axis() -> Axis {
     Axis::linear("rate, each direction", Unit::SAMPLES_PER_S)
 }
 
-fn lost(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn lost(outcome: &CheckOutcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("lost-{}", format.name()),
         finding: lost_finding(format, points),
@@ -116,7 +116,7 @@ fn lost_finding(format: Format, points: &[&RatePoint]) -> String {
     format!("{}: {text}", format.name())
 }
 
-fn delivered(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn delivered(outcome: &CheckOutcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("delivered-{}", format.name()),
         finding: top_finding(format, points, "share that arrived", arrived),
@@ -134,14 +134,14 @@ fn delivered(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure
     }
 }
 
-fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn cpu(outcome: &CheckOutcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("cpu-{}", format.name()),
         finding: top_finding(format, points, "cores kept busy", |p| {
             Some(Unit::COUNT.show_reading(&p.cpu_host?.into()))
         }),
         how_to_read: format!(
-            "{HOW_MEANS} Counted is the time of all threads of the host side, their system calls included."
+            "{HOW_MEANS} This is the time of all threads of the host side, including their system calls."
         ),
         x: rate_axis(),
         y: Axis::linear("CPU of the host side", Unit::CORES),
@@ -151,12 +151,12 @@ fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     }
 }
 
-fn busiest(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn busiest(outcome: &CheckOutcome, format: Format, points: &[&RatePoint]) -> Figure {
     let reading = |p: &RatePoint| p.busiest_thread.map(Reading::from);
     Figure {
         id: format!("busiest-{}", format.name()),
         finding: top_finding(format, points, "busiest thread", |p| Some(Unit::SHARE.show_reading(&reading(p)?))),
-        how_to_read: format!("{HOW_MEANS} At the dashed line one thread has no time left, whatever other cores do."),
+        how_to_read: format!("{HOW_MEANS} At the dashed line one thread fills its core, even if other cores are idle."),
         x: rate_axis(),
         y: Axis::linear("busiest thread, share of a core", Unit::SHARE),
         series: mode_series(points, |r| Some(r.busiest_thread.as_ref()?.1), reading),

@@ -1,6 +1,6 @@
 //! Answers: how long they take, and how many are late.
 
-use takt_lab::check::{Outcome, RoundTripPoint, RoundTripRound};
+use takt_lab::check::{CheckOutcome, RoundTripPoint, RoundTripRound};
 
 use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
@@ -8,7 +8,7 @@ use crate::check::words::time;
 use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
 
 /// Distribution of the time to an answer, and late answers against the requested delay.
-pub(in crate::check) fn replies(outcome: &Outcome) -> Vec<Figure> {
+pub(in crate::check) fn replies(outcome: &CheckOutcome) -> Vec<Figure> {
     let points: Vec<&RoundTripPoint> = outcome.round_trips.iter().filter(|p| !p.ecdf_us.is_empty()).collect();
     let mut figures = Vec::new();
     if !points.is_empty() {
@@ -20,7 +20,7 @@ pub(in crate::check) fn replies(outcome: &Outcome) -> Vec<Figure> {
     figures
 }
 
-fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
+fn latency(outcome: &CheckOutcome, points: &[&RoundTripPoint]) -> Figure {
     let series = |(slot, p): (usize, &&RoundTripPoint)| Series {
         name: format!("after {}", time(p.delay_us)),
         look: Look::Step,
@@ -41,8 +41,8 @@ fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
         id: "latency".into(),
         finding: finding.unwrap_or_else(|| "Time until an answer is ready".into()),
         how_to_read:
-            "The share of answers that were ready by then; each further nine takes the same room, because it is \
-                      the last answers in a thousand that come too late."
+            "The share of answers that were ready by then. Each further nine takes the same height, because the last \
+                      answers in a thousand are those that come too late."
                 .into(),
         x: Axis::log("time from the sample to its answer", Unit::SECONDS),
         y: Axis::nines("answers ready by then"),
@@ -52,7 +52,7 @@ fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
     }
 }
 
-fn late(outcome: &Outcome) -> Figure {
+fn late(outcome: &CheckOutcome) -> Figure {
     let share = RoundTripRound::late_share;
     let at = |p: &RoundTripPoint| {
         let rounds = p.rounds.iter().map(|r| (r.state, r.round_id, share(r)));

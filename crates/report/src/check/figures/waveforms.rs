@@ -1,13 +1,13 @@
 //! How much of a slot is used, against its length.
 
-use takt_lab::check::{Outcome, WaveformPoint};
+use takt_lab::check::{CheckOutcome, WaveformPoint};
 
 use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
 use crate::check::words::time;
 use crate::figure::{Axis, Figure, Reading, Reference};
 
-pub(in crate::check) fn waveforms(outcome: &Outcome) -> Vec<Figure> {
+pub(in crate::check) fn waveforms(outcome: &CheckOutcome) -> Vec<Figure> {
     let used = |p: &WaveformPoint| {
         let rounds = p.rounds.iter().filter_map(|r| Some((r.state, r.round_id, r.used_share?)));
         point(p.slot_us * 1e-6, p.used_share.map(Reading::from), rounds)
@@ -23,13 +23,13 @@ pub(in crate::check) fn waveforms(outcome: &Outcome) -> Vec<Figure> {
             format!("Slots of {} are held, with {left} of each to spare", time(us))
         }
         Some((Some(us), None)) => format!("Slots of {} are held", time(us)),
-        _ => "How much of a slot is in use".to_owned(),
+        _ => "Share of a slot in use".to_owned(),
     };
     vec![Figure {
         id: "slot-use".into(),
         finding,
         how_to_read: format!(
-            "What 99.9 % of slots use at most: late release and work together. {HOW_MEANS} Above the line a slot is missed."
+            "99.9 % of slots use at most this much: late release and work together. {HOW_MEANS} Above the line a slot is missed."
         ),
         x: Axis::log("length of a slot", Unit::SECONDS).with_ticks(slots),
         y: Axis::linear("share of the slot in use", Unit::SHARE),

@@ -1,17 +1,17 @@
 //! Table I and Figure 1: execution times, the paper's beside ours.
 
-use takt_studies::aloe::{ElsewherePoint, Errors, ExecutionPoint, ExecutionRow, Outcome, Scatter};
+use takt_studies::aloe::{AloeOutcome, ElsewherePoint, Errors, ExecutionPoint, ExecutionRow, Scatter};
 
 use super::super::common::{cell, source, step};
 use crate::figure::{Axis, Reference};
 use crate::quantity::significant;
 use crate::{Cell, Column, Figure, Row, Table, Unit, count};
 
-pub(super) fn figures(outcome: &Outcome) -> Vec<Figure> {
+pub(super) fn figures(outcome: &AloeOutcome) -> Vec<Figure> {
     outcome.execution.histograms.iter().map(|scatter| histogram(outcome, scatter)).collect()
 }
 
-fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
+fn histogram(outcome: &AloeOutcome, scatter: &Scatter) -> Figure {
     let paper = outcome.paper.execution.components.iter().find(|row| row.name == scatter.name);
     let component = paper.map(|row| row.component.clone()).unwrap_or_default();
     let time = |ns: Option<f64>| ns.map(|ns| Unit::SECONDS.show(ns * 1e-9, 3)).unwrap_or_default();
@@ -19,14 +19,14 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
     Figure {
         id: format!("execution-{component}"),
         finding: format!(
-            "{}: {} in the mean of {} executions, {} at most",
+            "{}: {} on average over {} executions, {} at most",
             scatter.name,
             time(scatter.mean_ns),
             count(scatter.measured),
             time(scatter.max_ns.map(|ns| ns as f64)),
         ),
         how_to_read: "Each step is a bin a twentieth wide, as high as the share of executions in it; the scale shows few as well as \
-                      many. The paper's histograms are drawings: the lines are its means, from Table I."
+                      many. The paper draws its histograms without numbers, so the lines are its means, from Table I."
             .into(),
         x: Axis::log("execution time", Unit::SECONDS),
         y: Axis::log_and_zero("executions", Unit::SHARE),
@@ -37,7 +37,7 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
     }
 }
 
-pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn tables(outcome: &AloeOutcome) -> Vec<Table> {
     let execution = &outcome.execution;
     if execution.many_slots == 0 {
         return Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
     let columns = Column::row("component", &numbers, &[]);
     let times = Table::new("execution-times", "Execution times", columns, rows().map(time_row).collect());
     let times = times.with_note(format!(
-        "The paper's are means of {}. In the {} slots of the runs of {}, {} slots of components were missed.",
+        "The paper gives means of {}. In the {} slots of the runs of {}, components missed {} slots.",
         outcome.paper.execution.mean_of,
         count(execution.slots),
         count(execution.many_slots),
@@ -60,9 +60,8 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
     let numbers = ["here", "paper, x86", "paper, ARM", "error here", "paper's error, MAC", "paper's error, time"];
     let (title, columns) = ("The same in multiply-accumulates", Column::row("component, kMAC", &numbers, &[]));
     let metric = Table::new("execution-mac", title, columns, rows().map(metric_row).collect()).with_note(format!(
-        "Time by the multiply-accumulates of the processor: {rate} a second here, {} and {} in the paper. Errors are those of \
-         estimating a processor's times from the paper's x86: this host's by multiply-accumulates, the ARM's by those and by \
-         clock frequency.",
+        "Time, in multiply-accumulates of the CPU: {rate} a second here, {} and {} in the paper. Errors are those of times that \
+         are estimated from the paper's x86: this host's by multiply-accumulates, the ARM's by those and by clock frequency.",
         paper_rate(outcome.paper.execution.x86_mac_per_s),
         paper_rate(outcome.paper.execution.arm_mac_per_s),
     ));
@@ -70,7 +69,7 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
 }
 
 /// The ARM columns: times on the emulated aarch64, and by how much they are missed when they are estimated from those here.
-fn elsewhere(outcome: &Outcome) -> Vec<Table> {
+fn elsewhere(outcome: &AloeOutcome) -> Vec<Table> {
     let (elsewhere, paper) = (&outcome.elsewhere, &outcome.paper.execution);
     if elsewhere.many_slots == 0 {
         return Vec::new();
@@ -87,8 +86,8 @@ fn elsewhere(outcome: &Outcome) -> Vec<Table> {
     let columns = Column::row("component", &numbers, &[]);
     let times = rows().map(|(point, row)| there_row(point, row, both)).collect();
     let times = Table::new("aarch64-times", "Execution times on an emulated aarch64", columns, times).with_note(format!(
-        "{}: user emulation of another instruction set, a slower and unequal kind of processor, not an ARM machine's speed. Slots \
-         of {}; of {} slots, {} slots of components were missed.",
+        "{}: user emulation of another instruction set, a slower and different kind of CPU, not an ARM machine's speed. Slots of \
+         {}; in {} slots, components missed {} slots.",
         elsewhere.processor.as_deref().unwrap_or("emulated"),
         Unit::SECONDS.show(elsewhere.slot_us * 1e-6, 3),
         count(elsewhere.slots),
@@ -102,9 +101,10 @@ fn elsewhere(outcome: &Outcome) -> Vec<Table> {
         |figure: &takt_studies::Figure| figure.value.map(|rate| Unit::prefixed("op").show(rate, 3)).unwrap_or_default();
     let [here, there] = &elsewhere.integer_per_s;
     let (mac_here, mac_there) = (&outcome.execution.mac_per_s, &elsewhere.mac_per_s);
-    let errors = Table::new("aarch64-errors", "By how much these are missed from here", columns, errors).with_note(format!(
-        "Of the time there. A translated processor has no clock frequency: operations of whole numbers stand for it, {} a second here \
-         and {} there; of multiply-accumulates {} and {}. By instructions: counted on this kind of processor, times what each takes there.",
+    let errors = Table::new("aarch64-errors", "Errors of estimating these from here", columns, errors).with_note(format!(
+        "Errors are shares of the time there. An emulated CPU has no clock frequency, so integer operations stand for it: {} a \
+         second here, {} there. Multiply-accumulates: {} and {}. By instructions: counted on this kind of CPU, times what each \
+         takes there.",
         rate(here),
         rate(there),
         rate(mac_here),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, OverheadPoint};
+use takt_studies::aloe::{AloeOutcome, InterfacePoint, LongestPoint, OverheadPoint};
 
 use super::super::common::{HOW_MEANS, alone, point, source, step};
 use crate::Unit;
@@ -13,7 +13,7 @@ fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
     Series { name: name.to_owned(), look: Look::Line, slot, points }
 }
 
-/// What packets are made and used on: nodes, and workers of each.
+/// Platform of the packets: nodes, and workers of each.
 pub(super) fn platform(of: (usize, usize)) -> String {
     match of {
         (1, 1) => "one core".to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn platform(of: (usize, usize)) -> String {
     }
 }
 
-pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
+pub(super) fn longest(outcome: &AloeOutcome) -> Vec<Figure> {
     let series = |of: &dyn Fn(&LongestPoint) -> Point| -> Vec<Series> {
         let mut by: BTreeMap<(usize, usize), Vec<Point>> = BTreeMap::new();
         for p in &outcome.longest {
@@ -65,7 +65,7 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
     ]
 }
 
-pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
+pub(super) fn interface(outcome: &AloeOutcome) -> Vec<Figure> {
     if outcome.interface.is_empty() {
         return Vec::new();
     }
@@ -106,7 +106,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
     }
     figures.push(Figure {
         id: "interface-latency".into(),
-        finding: "What an interface takes, by the length of its packets".into(),
+        finding: "Latency of an interface, by the length of its packets".into(),
         how_to_read: format!("{HOW_MEANS} Write, hand-over and read together."),
         x: bits(),
         y: Axis::log("latency", Unit::SECONDS),
@@ -117,7 +117,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
     let reference = |bps: f64, label: &str| Reference::Horizontal { y: bps, label: label.to_owned() };
     figures.push(Figure {
         id: "interface-throughput".into(),
-        finding: "What an interface carries, and between which lines the paper's did".into(),
+        finding: "Throughput of an interface; the paper's was between the lines".into(),
         how_to_read: format!("{HOW_MEANS} Packet bits over latency."),
         x: bits(),
         y: Axis::log("throughput", Unit::BITS_PER_S),
@@ -133,7 +133,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
     figures
 }
 
-pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
+pub(super) fn overhead(outcome: &AloeOutcome) -> Vec<Figure> {
     let costs = &outcome.overhead;
     let paper = &outcome.paper.overhead;
     let mut figures = Vec::new();
@@ -187,7 +187,7 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
     figures
 }
 
-fn relative(outcome: &Outcome) -> Option<Figure> {
+fn relative(outcome: &AloeOutcome) -> Option<Figure> {
     let costs = &outcome.overhead;
     let mut by: BTreeMap<usize, [Vec<Point>; 2]> = BTreeMap::new();
     for one in &costs.relative {
@@ -214,7 +214,7 @@ fn relative(outcome: &Outcome) -> Option<Figure> {
             Unit::SHARE.show(at(true), 2)
         ),
         how_to_read:
-            "Overhead over the slot. Filled: measured on the beat. Hollow: by the line fitted here, and by the paper's \
+            "Overhead over the slot. Filled: measured slot by slot. Hollow: by the line fitted here, and by the paper's \
                       model; above 100 % nothing is left for the waveform."
                 .into(),
         x: Axis::log("length of a slot", Unit::SECONDS),

@@ -7,13 +7,13 @@ mod execution;
 mod figures;
 mod tables;
 
-use takt_studies::aloe::Outcome;
+use takt_studies::aloe::AloeOutcome;
 
 use super::common;
 use crate::{Report, Section, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
-pub fn report(outcome: &Outcome) -> Report {
+pub fn report(outcome: &AloeOutcome) -> Report {
     let execution = (execution::figures(outcome), execution::tables(outcome));
     let longest = (figures::longest(outcome), tables::longest(outcome));
     let split = (Vec::new(), tables::split(outcome));
@@ -40,28 +40,29 @@ pub fn report(outcome: &Outcome) -> Report {
     report
 }
 
-const EXECUTION: &str = "The 384 kb/s channel of UTRA FDD on one core, on the beat: 3840 information bits a slot, transmitter and \
-                         receiver, with a modulator, noise and a demodulator between them that are not in the table. Each \
-                         execution is timed by the runtime, in every slot. Beside the paper's ARM stands an aarch64 in user \
-                         emulation: the same program in another instruction set, on a slower and unequal kind of processor. No \
-                         time of it says how fast an ARM machine is.";
-const LONGEST: &str = "Source, modulator (bits to 16-bit samples), demodulator, sink. The packet is raised until slots are \
-                       missed, narrowed, and confirmed; most of three trials must pass. A round is one search. Two nodes are \
-                       two namespaces of this machine with a cable of the rate of the paper's between them; the samples cross \
+const EXECUTION: &str = "The 384 kb/s channel of UTRA FDD on one core, slot by slot: 3840 information bits a slot, transmitter \
+                         and receiver, with a modulator, noise and a demodulator between them that are not in the table. The \
+                         runtime times each execution, in every slot. Beside the paper's ARM is an aarch64 in user emulation: \
+                         the same program in another instruction set, on a slower and different kind of CPU. Its times do \
+                         not show how fast an ARM machine is.";
+const LONGEST: &str = "Source, modulator (bits to 16-bit samples), demodulator, sink. takt raises the packet until slots \
+                       are missed, narrows it down, and confirms it; most of three trials must pass. A round is one search. \
+                       Two nodes are two namespaces of this machine, joined by a cable of the paper's rate. The samples cross \
                        it, 16 bits for each bit of the source.";
-const SPLIT: &str = "Each node has one worker and executes its share; what crosses goes over the cable in datagrams, with a slot \
-                     to travel. Every slot begins at one instant of the first node's clock. Both nodes are on one machine, so \
-                     by how much the second misses that clock is seen.";
+const SPLIT: &str = "Each node has one worker and executes its share. Data between them cross the cable in datagrams, with a \
+                     slot to travel. Every slot begins at one instant of the first node's clock. Both nodes are on one machine, \
+                     so takt sees how far the second node is off that clock.";
 const INTERFACE: &str = "Write, hand-over and read of a packet on the runtime's own links. takt hands the memory of a packet \
-                         over without a copy: the two copies are those of an application that copies in and out, as ALOE's \
-                         send and receive do, and the floor is the same two copies without a link.";
-const OVERHEAD: &str = "Chains of components that do nothing, as fast as slots go: what is neither waiting nor execution, and \
-                        the line through it, fitted in each block of rounds.";
-const ROLES: &str = "ALOE runs a daemon a role; takt does their work in one program, mostly outside real time.";
+                         over without a copy. The two copies are those of an application that copies in and out, as ALOE's \
+                         send and receive do. The floor is the same two copies without a link.";
+const OVERHEAD: &str = "Chains of components that do nothing, with slots as fast as they go. Overhead is neither waiting nor \
+                        execution. The line through it is fitted in each block of rounds.";
+const ROLES: &str =
+    "ALOE runs one daemon for each role. takt does their work in one program, mostly outside real time.";
 const MEMORY: &str = "What a process of its own has written (Private_Dirty), before a waveform is there and with it.";
 
-/// What nothing here can be faster than.
-fn floors(outcome: &Outcome) -> impl Iterator<Item = (String, String)> {
+/// Lower limits for everything measured here.
+fn floors(outcome: &AloeOutcome) -> impl Iterator<Item = (String, String)> {
     let floors = &outcome.floors;
     let ns = |value: f64| Unit::SECONDS.show(value * 1e-9, 3);
     let rows = [

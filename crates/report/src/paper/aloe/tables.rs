@@ -1,7 +1,7 @@
 //! The tables of the study, the paper's columns beside ours.
 
 use takt_studies::Figure;
-use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, Role, SplitPoint, TwoOverOne};
+use takt_studies::aloe::{AloeOutcome, InterfacePoint, LongestPoint, Role, SplitPoint, TwoOverOne};
 
 use super::super::common::cell;
 use super::figures::platform;
@@ -12,7 +12,7 @@ use crate::{Cell, Column, Row, Table, Unit, count};
 /// Heads the columns beside the paper's ARM.
 const EMULATED: &str = "emulated aarch64";
 
-pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn longest(outcome: &AloeOutcome) -> Vec<Table> {
     let row = |p: &LongestPoint| {
         let ended = p.ended_by.iter().map(|(who, n)| format!("{} {n}", component_or_host(who)));
         Row::plain([
@@ -32,7 +32,7 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let columns = Column::row("slot, platform", &numbers, &["ended by, rounds"]);
     let all = Table::new("longest-packets", "Longest packets", columns, outcome.longest.iter().map(row).collect());
     let all = all.with_note(
-        "The paper's Figure 2 is a drawing without numbers; of it: two cores almost double one, and short slots carry less.",
+        "The paper's Figure 2 has no numbers. It shows that two cores almost double one, and that short slots carry less.",
     );
     let paper = format!("almost {}", Unit::TIMES.show(outcome.paper.longest.two_over_one, 2));
     let row = |one: &TwoOverOne, what: &str, paper: &str| {
@@ -43,14 +43,14 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let nodes = outcome.two_nodes.over_one_core.iter().map(|one| row(one, "2 nodes", "–"));
     let columns = Column::row("slot, platform", &["over one core", "paper"], &[]);
     let ratio = Table::new("two-over-one", "Two over one", columns, cores.chain(nodes).collect()).with_note(
-        "Throughput of both in the same block. The chain is cut where it loads the fuller core least; how even that can be \
-         depends on its costliest component. Between two nodes it is the cable that tells, not the cores.",
+        "Throughput of both in the same block. takt cuts the chain where it loads the fuller core least; how even that can be \
+         depends on its most expensive component. Between two nodes the cable decides, not the cores.",
     );
     vec![all, ratio]
 }
 
 /// The UTRAN chain on two nodes.
-pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn split(outcome: &AloeOutcome) -> Vec<Table> {
     let row = |p: &SplitPoint| {
         let pair = match p.pair() {
             [first, second] if first == second => format!("2 {first}"),
@@ -72,15 +72,15 @@ pub(super) fn split(outcome: &Outcome) -> Vec<Table> {
     let rows: Vec<Row> = outcome.two_nodes.split.iter().filter(|p| p.rounds > 0).map(row).collect();
     let cable = outcome.two_nodes.cable_bps.map_or_else(String::new, |bps| Unit::BITS_PER_S.show(bps, 3));
     let table = Table::new("split", "The UTRAN chain on two nodes", columns, rows).with_note(format!(
-        "Joined by {cable}. An aarch64 is emulated. The chain's source is on the first node, its sink on \
-         the second, and between them the mapper cuts. Same output: rounds whose sinks received what they receive on one node. \
-         Period: by the mapper, the busiest core or the cable, the shortest slot it expects to hold. Bridges: what their ends take of both workers. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms \
-         left no time for TCP/IP."
+        "Joined by {cable}. An aarch64 is emulated. The chain's source is on the first node, its sink on the second; the mapper \
+         cuts between them. Same output: rounds whose sinks received what they receive on one node. Period: the shortest slot \
+         that the mapper expects to hold, by the busiest core or the cable. Bridges: time of both workers for the bridges' \
+         ends. The paper: slots of 10 ms on two cores, of 20 ms on two ARMs, where 10 ms left no time for TCP/IP."
     ));
     vec![table]
 }
 
-pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn interface(outcome: &AloeOutcome) -> Vec<Table> {
     let row = |p: &InterfacePoint| {
         let place = if p.reader == "same-core" { "one core" } else { "core to core" };
         Row::plain([
@@ -113,7 +113,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {
     vec![Table::new("interfaces", "Interfaces", Column::row("packet, reader", &numbers, &[]), rows).with_note(note)]
 }
 
-pub(super) fn overhead(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn overhead(outcome: &AloeOutcome) -> Vec<Table> {
     let (costs, there, paper) = (&outcome.overhead, &outcome.elsewhere, &outcome.paper.overhead);
     let row = |name: &str, [figure, there]: [&Figure; 2], x86_us: f64, arm_us: f64| {
         let ratio = figure.value.filter(|ns| *ns > 0.0).map(|ns| Unit::TIMES.show(x86_us * 1e3 / ns, 2));
@@ -145,12 +145,12 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Table> {
         ])
     });
     let columns = Column::row("slot", &["measured", "paper's model, x86"], &[]);
-    let beat = Table::new("beat", "Relative overhead on the beat", columns, beat.collect())
-        .with_note("Neither waiting nor execution, over the slot.");
+    let beat = Table::new("beat", "Relative overhead, slot by slot", columns, beat.collect())
+        .with_note("Time that is neither waiting nor execution, over the slot.");
     vec![model, beat]
 }
 
-pub(super) fn roles(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn roles(outcome: &AloeOutcome) -> Vec<Table> {
     let row = |role: &Role| {
         let once = role.once_ns.as_ref().map(|ns| format!("0; once {}", cell(ns, Unit::SECONDS, 1e-9).text));
         let here = match (&role.per_slot_ns, once) {
@@ -169,13 +169,13 @@ pub(super) fn roles(outcome: &Outcome) -> Vec<Table> {
         ])
     };
     let shown = outcome.roles.iter().any(|role| role.per_slot_ns.is_some() || role.once_ns.is_some());
-    let how = "what does it here, and how it was measured";
+    let how = "how takt does it, and how it was measured";
     let columns = Column::row("role", &["here", EMULATED, "paper, x86", "paper, ARM"], &[how]);
     let rows = if shown { outcome.roles.iter().map(row).collect() } else { Vec::new() };
     vec![Table::new("by-role", "Time a slot, by role", columns, rows)]
 }
 
-pub(super) fn memory(outcome: &Outcome) -> Vec<Table> {
+pub(super) fn memory(outcome: &AloeOutcome) -> Vec<Table> {
     let (memory, paper) = (&outcome.memory, &outcome.paper.memory);
     let unit = Unit::prefixed("B");
     let row = |name: &str, here: &Figure, paper: Option<u64>| {
@@ -184,7 +184,7 @@ pub(super) fn memory(outcome: &Outcome) -> Vec<Table> {
     };
     let mut rows = vec![
         row("base, written", &memory.base_bytes, Some(paper.base_bytes)),
-        row("base, in memory at all, the program's file included", &memory.base_resident_bytes, None),
+        row("base, resident, the program's file included", &memory.base_resident_bytes, None),
         row("each component", &memory.component_bytes, Some(paper.component_bytes)),
     ];
     rows.retain(|_| !memory.points.is_empty());

@@ -1,10 +1,11 @@
 //! The report of a study that is a sweep: `virtual-sdr`, `routers`, `uhd-dpdk`. A section for each figure of the paper.
 
+mod link;
 mod places;
 
 use std::collections::BTreeMap;
 
-use takt_studies::sweep::{Chart, Measure, Outcome, Spot};
+use takt_studies::sweep::{Chart, Measure, Spot, SweepOutcome};
 
 use super::common::{self, HOW_MEANS, point, source};
 use crate::check::words::round;
@@ -12,14 +13,14 @@ use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
 use crate::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
-pub fn report(outcome: &Outcome) -> Report {
+pub fn report(outcome: &SweepOutcome) -> Report {
     let mut report = common::report_with(&outcome.of, &outcome.paper, &outcome.warnings);
     report.sections = sections(outcome);
     report
 }
 
 /// One for each figure of the paper; its panels (`3a`, `3b`) stand side by side, as there.
-fn sections(outcome: &Outcome) -> Vec<Section> {
+fn sections(outcome: &SweepOutcome) -> Vec<Section> {
     let mut order: Vec<&str> = Vec::new();
     let mut by: BTreeMap<&str, Vec<&Chart>> = BTreeMap::new();
     for chart in outcome.charts.iter().filter(|chart| chart.is_measured()) {
@@ -31,17 +32,18 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
     }
     let mut sections: Vec<Section> = places::section(outcome).into_iter().collect();
     sections.extend(order.into_iter().filter_map(|number| of_paper(outcome, number, by.get(number)?)));
+    sections.extend(link::section(outcome));
     let evidence = outcome.evidence.iter().map(table).collect();
-    sections.extend(Section::shown("why", "Why it is so", EVIDENCE, Vec::new(), evidence));
+    sections.extend(Section::shown("why", "Causes", EVIDENCE, Vec::new(), evidence));
     let tables =
         vec![places::sites(&outcome.sites), places::nodes(outcome), places::ceilings(outcome), places::noise(outcome)];
-    let lead = "Whether the path or the machine set a result, what each node on the way did, and how far two measurements of \
-                the same thing differ.";
+    let lead = "These tables show whether the path or the machine set a result, what each node on the way did, and how far two \
+                measurements of the same point differ.";
     sections.extend(Section::shown("fidelity", "Where it was measured", lead, Vec::new(), tables));
     sections
 }
 
-const EVIDENCE: &str = "Not in the paper: what the same rounds say of their causes. The sentences under the answer that begin with \
+const EVIDENCE: &str = "Not in the paper: causes that the same rounds show. The sentences under the answer that begin with \
                         \u{201c}why\u{201d} rest on these.";
 
 /// `Figure 3`; of `Table 2` what it says.
@@ -57,7 +59,7 @@ fn slug(number: &str) -> String {
     number.to_lowercase().replace(' ', "-")
 }
 
-fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Section> {
+fn of_paper(outcome: &SweepOutcome, number: &str, charts: &[&Chart]) -> Option<Section> {
     let mut shows: Vec<String> = Vec::new();
     for chart in charts {
         let panel = chart.number.trim_start_matches(number);
@@ -72,7 +74,7 @@ fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Sectio
     Section::shown(&format!("figure-{}", slug(number)), &title(number), &lead, figures, tables)
 }
 
-/// What it measures, and in which unit.
+/// Its quantity, and the unit.
 fn quantity(measure: Measure) -> (&'static str, Unit) {
     match measure {
         Measure::BitsPerS => ("throughput", Unit::BITS_PER_S),
@@ -93,7 +95,7 @@ fn across(factor: &str) -> (&'static str, Unit) {
     }
 }
 
-fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
+fn figure(outcome: &SweepOutcome, chart: &Chart) -> Figure {
     let (label, x_unit) = across(&chart.x);
     let x = match x_unit {
         Unit::BYTES => Axis::log(label, x_unit).with_ticks(levels(chart)),
@@ -114,7 +116,7 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
         points: curve.measured().map(|spot| spot_point(chart.measure, spot)).collect(),
     });
     let how = if chart.boxes {
-        "Boxes over rounds: from a quarter to three quarters, the median across, whiskers to the ends."
+        "Boxes over rounds: from the first to the third quartile, with the median across and whiskers to the ends."
     } else {
         HOW_MEANS
     };
@@ -140,7 +142,7 @@ fn levels(chart: &Chart) -> Vec<f64> {
 }
 
 /// The same environment or path has the same colour in every figure.
-fn slot(outcome: &Outcome, name: &str) -> usize {
+fn slot(outcome: &SweepOutcome, name: &str) -> usize {
     let mut names: Vec<&str> = Vec::new();
     for curve in outcome.charts.iter().flat_map(|chart| &chart.curves) {
         if !names.contains(&curve.name.as_str()) {

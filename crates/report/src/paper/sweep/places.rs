@@ -1,14 +1,14 @@
 //! Environments and paths of a study: drawn, and what their parts did.
 
 use takt_lab::nodes::{NodeFigures, WayFigures};
-use takt_studies::sweep::{Noise, Outcome, SiteFacts};
+use takt_studies::sweep::{Noise, SiteFacts, SweepOutcome};
 use takt_testbed::environment::EnvironmentFacts;
 use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 
 use crate::{Cell, Column, Drawing, Row, Section, Table, Unit, count};
 
-/// What rounds ran on, each as a drawing under the name that the paper gives it.
-pub(super) fn section(outcome: &Outcome) -> Option<Section> {
+/// Platforms of rounds, each as a drawing under the name that the paper gives it.
+pub(super) fn section(outcome: &SweepOutcome) -> Option<Section> {
     let drawing = |site: &SiteFacts| {
         let topology: Topology = read(site, "topology")?;
         let stands_for = [&site.path, &site.environment].into_iter().find_map(|name| outcome.paper.places.get(name));
@@ -19,10 +19,10 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
     let drawings: Vec<Drawing> = outcome.sites.iter().filter_map(drawing).collect();
     (!drawings.is_empty()).then(|| Section {
         id: "places".into(),
-        title: "What was built".into(),
+        title: "Environments and paths".into(),
         lead:
-            "Boxes are network namespaces, lines veth pairs; a double edge is a process of takt that passes frames on. \
-               Below a box stand its addresses."
+            "Boxes are network namespaces, lines are veth pairs, and a double edge is a process of takt that forwards frames. \
+               The addresses of a box are below it."
                 .into(),
         drawings,
         ..Section::default()
@@ -42,7 +42,7 @@ pub(super) fn limits(site: &SiteFacts) -> String {
 }
 
 /// Which node lost how many, and what it cost.
-pub(super) fn nodes(outcome: &Outcome) -> Table {
+pub(super) fn nodes(outcome: &SweepOutcome) -> Table {
     let row = |site: &SiteFacts, node: &NodeFigures| {
         let cpu = node.cpu_cores.map_or_else(|| "a neighbour's".to_owned(), |cores| Unit::CORES.show(cores, 2));
         let limit = node.limit_used.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
@@ -59,9 +59,9 @@ pub(super) fn nodes(outcome: &Outcome) -> Table {
     let of = |site: &SiteFacts| -> Vec<_> { site.nodes.iter().map(|node| row(site, node)).collect() };
     let heads = ["frames to the radio", "of them lost", "frames to the host", "of them lost", "CPU", "of its limit"];
     let (columns, rows) = (Column::row("node", &heads, &[]), outcome.sites.iter().flat_map(of).collect());
-    Table::new("nodes", "What each node on the way did", columns, rows).with_note(
-        "All rounds that count, load and answers together. CPU is that of the node's own processes and kernel threads; \
-         where it has none, whoever sends to it does its work. Of a limit each way, the busier way's use.",
+    Table::new("nodes", "Nodes on the way", columns, rows).with_note(
+        "All rounds that count, load and answers together. CPU is that of the node's own processes and kernel threads; if it \
+         has none, its neighbour that sends to it does its work. If each way has a limit, the use is that of the busier way.",
     )
 }
 
@@ -76,8 +76,8 @@ fn lost(way: &WayFigures) -> String {
     }
 }
 
-/// What limited paths carried before the first round, both ways.
-pub(super) fn ceilings(outcome: &Outcome) -> Table {
+/// Throughput of limited paths before the first round, both ways.
+pub(super) fn ceilings(outcome: &SweepOutcome) -> Table {
     let row = |site: &SiteFacts, ceiling: &Ceiling| {
         let way = match ceiling.towards {
             Towards::Radio => "to the radio",
@@ -86,7 +86,7 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
         let set_by = match ceiling.set_by {
             SetBy::Path => "the path",
             SetBy::Machine => "the machine",
-            SetBy::Nobody => "nobody: the limit is not in force",
+            SetBy::Nobody => "nothing: the limit is not in force",
         };
         Row::plain([
             Cell::text(format!("{} {way}, {}", site.name(), Unit::BYTES.show(ceiling.payload_bytes as f64, 4))),
@@ -99,11 +99,11 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
         read::<Vec<Ceiling>>(site, "ceilings").unwrap_or_default().iter().map(|ceiling| row(site, ceiling)).collect()
     };
     let columns = Column::row("path", &["carried flat out", "specified"], &["set by"]);
-    let title = "What limited paths carry, found before the first round";
+    let title = "Ceilings of limited paths, found before the first round";
     Table::new("ceilings", title, columns, outcome.sites.iter().flat_map(of).collect())
 }
 
-/// Where rounds ran, what was in force, and what set their results.
+/// Sites of rounds, what was in force, and what set their results.
 pub(super) fn sites(sites: &[SiteFacts]) -> Table {
     let row = |site: &SiteFacts| {
         let text = |pointer: &str| match site.in_force.pointer(pointer) {
@@ -122,21 +122,21 @@ pub(super) fn sites(sites: &[SiteFacts]) -> Table {
     };
     let columns = Column::row("site", &[], &["cores", "accelerator", "limits in force", "result set by, rounds"]);
     Table::new("sites", "Sites", columns, sites.iter().map(row).collect()).with_note(
-        "Set by the load: all that was offered arrived. By the path: its rate was reached, or it lost. By the machine: \
-         a core was full, or a socket lost.",
+        "Set by the load: all offered datagrams arrived. By the path: it reached its rate, or lost datagrams. By the \
+         machine: a core was full, or a socket lost datagrams.",
     )
 }
 
 /// The same point, measured twice.
-pub(super) fn noise(outcome: &Outcome) -> Table {
+pub(super) fn noise(outcome: &SweepOutcome) -> Table {
     let row = |noise: &Noise| {
         let ratio = noise.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
         Row::plain([Cell::text(&noise.point), Cell::text(ratio), Cell::text(&noise.quantity)])
     };
     let (columns, rows) =
         (Column::row("point", &["second over first"], &["of"]), outcome.noise.iter().map(row).collect());
-    Table::new("noise", "The same thing, measured twice", columns, rows).with_note(
-        "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
-         mean nothing.",
+    Table::new("noise", "The same point, measured twice", columns, rows).with_note(
+        "One point, measured twice in each block: an A/A pair. Ignore differences between levels that are not larger than \
+         this.",
     )
 }
