@@ -25,7 +25,7 @@ impl Bar {
         Bar(ProgressBar::new(steps).with_style(style))
     }
 
-    /// What `work` gives; the bar is gone then.
+    /// Answer of `work`; the bar is gone then.
     pub fn during<R>(output: &Output, work: impl FnOnce(&Bar) -> R) -> R {
         work(&Bar::new(output))
     }
@@ -41,7 +41,12 @@ impl Bar {
         self.0.set_position(done);
     }
 
-    /// What stands beside it, made plain: the bar's own sequences are put around it.
+    /// Lets `work` print on standard error while the bar is out of the way.
+    pub fn apart(&self, work: impl FnOnce()) {
+        self.0.suspend(work);
+    }
+
+    /// Shows text beside it, made plain: the bar's own sequences are put around it.
     pub fn say(&self, text: &str) {
         self.0.set_message(one_line(text).into_owned());
     }

@@ -11,6 +11,7 @@ mod bar;
 mod columnar;
 mod command;
 mod costs;
+mod old_flags;
 mod output;
 mod place;
 mod policy;
@@ -20,16 +21,18 @@ mod radio_problem;
 #[cfg(test)]
 mod reference;
 mod signals;
+mod soapy;
 mod streams;
 mod warnings;
 mod waveform;
+mod wrong_address;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use takt_base::plain::acts;
 
-// What nearly every command needs, by the name of the crate.
+// Nearly every command needs these, by the name of the crate.
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
@@ -40,6 +43,7 @@ use crate::streams::Ink;
 /// Will this host keep up with a radio? Measures every layer between an Ethernet radio and its application.
 #[derive(Debug, Parser)]
 #[command(name = "takt", version, max_term_width = 110, propagate_version = true)]
+#[command(after_help = "Start with: takt check --quick")]
 struct Program {
     #[command(subcommand)]
     command: command::Command,
@@ -47,6 +51,12 @@ struct Program {
     /// Print one JSON document on standard output instead of text.
     #[arg(long, global = true)]
     json: bool,
+}
+
+/// All commands, as clap describes them: manual pages and completions are made from these.
+#[must_use]
+pub fn commands() -> clap::Command {
+    Program::command()
 }
 
 /// The program. A binary of one's own with components of one's own is this one line:
@@ -65,6 +75,11 @@ pub fn main() -> ExitCode {
     let program = match Program::try_parse() {
         Ok(program) => program,
         Err(error) => {
+            let typed: Vec<_> = std::env::args_os().collect();
+            if let Some(problem) = old_flags::problem(&error, &typed).or_else(|| wrong_address::problem(&error)) {
+                Output::new(false).error(&problem.into());
+                return ExitCode::from(2);
+            }
             print(&error);
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }

@@ -15,7 +15,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Problem> {
     std::fs::write(path, text).map_err(|error| Problem::new(format!("{} can't be written", path.display())).why(error))
 }
 
-/// Where a command prints. A reader who has left (broken pipe) is not an error.
+/// Streams to which a command prints. A reader who has left (broken pipe) is not an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     json: bool,
@@ -95,7 +95,7 @@ impl Output {
         screen.to_text(&TextStyle { depth: if explain { Depth::Full } else { Depth::Answer }, ..self.style() })
     }
 
-    /// What this terminal can show; 100 columns where it is none, or does not say.
+    /// Abilities of this terminal; 100 columns where it is none, or does not say.
     pub fn style(&self) -> TextStyle {
         let usual = TextStyle::default();
         let size = tcgetwinsize(stdout()).ok().filter(|size| self.terminal && size.ws_col > 0);

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode, SourceSpan};
 use takt_base::plain::{acts, one_line, plain};
@@ -26,9 +27,12 @@ impl Misplaced {
             let text = label.label().map(|text| plain(text).into_owned());
             LabeledSpan::new_with_span(text, *label.inner())
         };
+        let file = file(error.source_code()?);
+        let what = plain(&error.to_string()).into_owned();
+        let name = Path::new(file.name()).file_name().map(|name| format!("{}: ", name.to_string_lossy()));
         Some(Misplaced {
-            file: file(error.source_code()?),
-            what: plain(&error.to_string()).into_owned(),
+            what: name.unwrap_or_default() + &what,
+            file,
             why: error.source().map(Cause::of),
             fix: error.help().map(|help| plain(&help.to_string()).into_owned()),
             labels: error.labels().into_iter().flatten().map(label).collect(),

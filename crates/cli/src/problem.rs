@@ -6,13 +6,13 @@
 //!   fix   --rx 20M (divide by 5)  or  --rx 25M (divide by 4)
 //! ```
 //!
-//! Crates say what went wrong as types; a command turns them into a [`Problem`], because only it knows which flag mends
-//! it. An error that points into a file keeps miette's own drawing of the place.
+//! Crates say what went wrong as types; a command turns them into a [`Problem`], because only it knows which flag fixes
+//! it. Below an error that points into a file, miette draws the place.
 
 use std::error::Error;
 use std::fmt;
 
-use miette::{Diagnostic, GraphicalReportHandler, ReportHandler};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, ReportHandler};
 use takt_base::plain::plain;
 use takt_host::call::{self, WITH_SUDO};
 
@@ -35,7 +35,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What could not be done, in the words of who requested it: `an N200 can't stream at 22 MS/s`.
+    /// A problem in the words of who requested it: `an N200 can't stream at 22 MS/s`.
     pub fn new(what: impl Into<String>) -> Problem {
         Problem { what: what.into(), why: None, fix: None }
     }
@@ -47,7 +47,7 @@ impl Problem {
         self
     }
 
-    /// What to do; a further line is an alternative. Where a library's fix says that the same call needs root's rights,
+    /// Adds advice; a further line is an alternative. If a library's fix says that the same call needs root's rights,
     /// it becomes that call.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Problem {
@@ -78,9 +78,9 @@ struct Handler;
 
 impl ReportHandler for Handler {
     fn debug(&self, error: &dyn Diagnostic, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What others wrote is in all of it, and colours come around it.
+        // Others' text is in all of it, and colours come around it.
         if let Some(place) = Misplaced::of(error) {
-            return GraphicalReportHandler::new().render_report(f, &place);
+            return f.write_str(&drawn(&place)?);
         }
         writeln!(f, "error: {}", plain(&error.to_string()))?;
         let mut cause = error.source();
@@ -97,6 +97,15 @@ impl ReportHandler for Handler {
     }
 }
 
+/// `error: FILE: what`, the place, and what is known besides.
+fn drawn(place: &Misplaced) -> Result<String, fmt::Error> {
+    let mut theme = GraphicalTheme::default();
+    "error:".clone_into(&mut theme.characters.error);
+    let mut drawn = String::new();
+    GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).render_report(&mut drawn, place)?;
+    Ok(drawn.trim_start().to_owned())
+}
+
 fn aligned(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
     let text = plain(text);
     let mut lines = text.lines();
@@ -107,6 +116,17 @@ fn aligned(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_in_a_file_names_the_file_and_shows_the_place() {
+        install();
+        let label = miette::LabeledSpan::at(0..3, "allowed here: name, slot");
+        let report = miette::miette!(labels = vec![label], "unknown key `bad` in the file")
+            .with_source_code(miette::NamedSource::new("some/where/bad.toml", "bad = 1\n".to_owned()));
+        let drawn = format!("{report:?}");
+        assert!(drawn.starts_with("error: bad.toml: unknown key `bad` in the file\n"), "{drawn}");
+        assert!(drawn.contains("some/where/bad.toml:1:1") && drawn.contains("allowed here: name, slot"), "{drawn}");
+    }
 
     #[test]
     fn a_problem_shows_what_why_and_the_ways_out() {

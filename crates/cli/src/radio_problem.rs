@@ -1,19 +1,26 @@
 //! Errors of radios as problems: what, why, and what to do.
 
+use takt_dsp::file::FileError;
 use takt_host::call;
 use takt_packet::EngineError;
 use takt_radio::n200::Emission;
 use takt_radio::{Model, RadioError};
 
 use crate::Problem;
+use crate::policy::placement_refused;
 
-/// What shows which radios there are.
+/// Command that shows which radios there are.
 fn find() -> String {
     format!("{}   (shows the radios on this host's networks)", call::takt("find"))
 }
 
 /// Says why a radio could not be `used` (`open the radio`, `stream`); `rate_flag` is the flag that named a wrong rate.
 pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
+    let error = match error {
+        RadioError::Placement(refused) => return placement_refused(refused),
+        RadioError::File(error) => return of_file(used, error),
+        error => error,
+    };
     let what = match &error {
         RadioError::NothingThere { addr, .. } => format!("no radio answers at {addr}"),
         RadioError::PortClosed { addr } => format!("no radio at {}", addr.ip()),
@@ -31,6 +38,17 @@ pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
     Problem::caused(what, error, fix)
 }
 
+/// The name of a missing file says it all.
+pub fn of_file(used: &str, error: FileError) -> Problem {
+    let (fix, is_missing) = (error.fix(), error.is_missing());
+    match error {
+        FileError::Io { path, .. } if is_missing => {
+            Problem::new(format!("there is no file {}", path.display())).fix(fix)
+        }
+        error => Problem::new(format!("can't {used}")).why(error).fix(fix),
+    }
+}
+
 fn fix(error: &RadioError) -> Option<String> {
     Some(match error {
         RadioError::NothingThere { .. } => {
@@ -38,27 +56,28 @@ fn fix(error: &RadioError) -> Option<String> {
         }
         RadioError::PortClosed { addr } => {
             let emulate = call::takt(format_args!("emulate n200 --addr {}", addr.ip()));
-            format!("{emulate}   (a software radio there)\n{}", find())
+            format!("{emulate}   (an emulator there)\n{}", find())
         }
         RadioError::OtherKind { .. } => "use the address of an N200, N210 or X310".to_owned(),
         RadioError::Firmware { kind, addr, .. } | RadioError::Fpga { kind, addr, .. } => format!(
-            "uhd_images_downloader, then uhd_image_loader --args type={kind},addr={addr} writes firmware and FPGA image that match"
+            "run uhd_images_downloader, then uhd_image_loader --args type={kind},addr={addr}, to write matching firmware and \
+             FPGA image"
         ),
         RadioError::InUse { .. } => "end the other program\n--force takes the radio away from it".to_owned(),
         RadioError::TakenOver { .. }
         | RadioError::Restarted { .. }
         | RadioError::Gone { .. }
         | RadioError::Silent { .. } => {
-            "what was received until then is kept; start again when the radio is back".to_owned()
+            "start again when the radio is back; takt keeps what it received until then".to_owned()
         }
         RadioError::Engine(EngineError::InterfaceGone { .. }) => {
-            "what was received until then is kept; start again when the interface is back".to_owned()
+            "start again when the interface is back; takt keeps what it received until then".to_owned()
         }
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),
-        RadioError::File(file) => file.fix(),
-        RadioError::Range { low, high, .. } => format!("a value from {low} to {high}"),
-        RadioError::Name { known, .. } => format!("one of {}", known.join(", ")),
-        RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (a software radio)"),
+        RadioError::Range { low, high, .. } => format!("give a value from {low} to {high}"),
+        RadioError::Name { known, .. } => format!("give one of {}", known.join(", ")),
+        RadioError::Board { what, .. } => format!("leave the {what} away: these boards have none to set"),
+        RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (an emulator)"),
         _ => return error.fix().map(Into::into),
     })
 }
@@ -70,12 +89,13 @@ fn no_such_rate(requested_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], flag: 
     let radio = Model::ALL.into_iter().find(|model| f64::from(model.clock().hz()) == clock_hz).unwrap_or_default();
     Problem::new(format!("an {radio} can't stream at {requested} MS/s"))
         .why(format!(
-            "{requested} MS/s is not {clock} MHz divided by a whole number it has ({clock} / {requested} = {quotient:.2})"
+            "{requested} MS/s is not {clock} MHz divided by a whole number that it supports ({clock} / {requested} = \
+             {quotient:.2})"
         ))
         .fix(if below == above { below } else { format!("{below}\n{above}") })
 }
 
-/// What a person must know before a radio transmits.
+/// Facts that a person must know before a radio transmits.
 pub fn on_air(emission: &Emission) -> String {
     format!("transmits {emission}; {}", emission.radio)
 }

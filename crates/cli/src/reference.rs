@@ -1,10 +1,12 @@
-//! The reference page of all commands: what `-h` says, on one page, kept in step by a test; and what flags are by default.
+//! The reference page of all commands, which a test compares with what `-h` prints; and the defaults of flags.
 
 use std::fmt::Write as _;
 
 use clap::{Args, Command, CommandFactory};
 use takt_emulator::emulate;
-use takt_load::{rate, wakeup};
+use takt_load::rate;
+use takt_testing::prose::in_markdown;
+use takt_wakeup::WakeupOptions;
 
 use crate::Program;
 
@@ -14,10 +16,14 @@ fn page() -> String {
     let mut program = Program::command();
     program.build();
     let mut text = String::from(
-        "# Commands\n\nWhat `takt COMMAND -h` says; `--help` says more where there is more. Generated from the program; a test keeps it in step \
-         (`TAKT_BLESS=1 cargo test -p takt reference` rewrites it).\n\nExit status of every command: 0 done and good, 1 done \
-         and the answer is no, 2 could not be done, with the reason and the fix.\n\nNothing that takt prints commands a terminal. \
-         Characters of others that would act, in names, files, records and replies, are printed as `\\u001b` and the like, also with `--json`.\n",
+        "# Commands\n\nThis page has the output of `takt COMMAND -h`. `--help` says more about some flags. \
+         A test compares the page with the program (`TAKT_BLESS=1 cargo test -p takt reference` rewrites it).\n\n\
+         Every command ends with one of these exit statuses:\n\n\
+         - 0: done, and the answer is yes\n\
+         - 1: done, and the answer is no\n\
+         - 2: the command failed (takt prints the reason and the fix), or the answer is not known\n\n\
+         Nothing that takt prints can control your terminal. takt prints control characters in names, files, records and \
+         replies as `\\u001b` and the like, also with `--json`.\n",
     );
     for command in program.get_subcommands() {
         section(&mut text, command, "takt");
@@ -58,7 +64,33 @@ fn without_flags<T: Args>() -> T {
 
 #[test]
 fn without_flags_options_are_the_usual_ones() {
-    assert_eq!(without_flags::<rate::Options>(), rate::Options::default());
-    assert_eq!(without_flags::<wakeup::Options>(), wakeup::Options::default());
-    assert_eq!(without_flags::<emulate::Options>(), emulate::Options::default());
+    assert_eq!(without_flags::<rate::RateOptions>(), rate::RateOptions::default());
+    assert_eq!(without_flags::<WakeupOptions>(), WakeupOptions::default());
+    assert_eq!(without_flags::<emulate::EmulatorOptions>(), emulate::EmulatorOptions::default());
+}
+
+/// The help of a command, of its flags, and of the commands in it, each with the place where it stands.
+fn helps(command: &Command, name: &str) -> Vec<(String, String)> {
+    let own = [command.get_about(), command.get_long_about()].into_iter().flatten().map(ToString::to_string);
+    let mut found: Vec<_> = own.map(|text| (name.to_owned(), text)).collect();
+    for flag in command.get_arguments() {
+        let texts = [flag.get_help(), flag.get_long_help()].into_iter().flatten();
+        found.extend(texts.map(|text| (format!("{name} {flag}"), text.to_string())));
+    }
+    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    found.extend(inner.flat_map(|inner| helps(inner, &format!("{name} {}", inner.get_name()))));
+    found
+}
+
+#[test]
+fn every_help_text_reads_well() {
+    let mut program = Program::command();
+    program.build();
+    let mut bad = String::new();
+    for (place, text) in helps(&program, "takt") {
+        for finding in in_markdown(&text) {
+            let _ = writeln!(bad, "{place}: {}: {}", finding.why, finding.sentence);
+        }
+    }
+    assert!(bad.is_empty(), "rewrite these:\n{bad}");
 }

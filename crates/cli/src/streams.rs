@@ -1,8 +1,9 @@
 //! The one place from which text leaves the program. Nothing that passes here commands a terminal, whoever wrote it: names, files,
 //! stored records and what other machines answer are hostile.
 //!
-//! What would act leaves as `\u001b` and the like ([`takt_base::plain`]), also in a JSON document, which says the same with it.
-//! Colours are takt's own only if others' text was made plain before they were put around it ([`Ink::Colours`]).
+//! Control characters leave as `\u001b` and the like ([`takt_base::plain`]), also in a JSON document, which says the
+//! same with it. Colours are takt's own only if others' text was made plain before they were put around it
+//! ([`Ink::Colours`]).
 //!
 //! Not text, and so not here: samples on standard output (`component run --out -`), the shell in an environment, whose
 //! terminal is the user's own, and the lines by which a program asks an agent.
@@ -69,7 +70,8 @@ mod tests {
         assert_eq!(written(text, Ink::Colours), "\u{1b}[31mevil\u{1b}[0m \\u001b]0;x\\u0007\\u009b2J\\u202e\n");
     }
 
-    /// Who has a stream at hand without this file: for its kind, for help, for samples, for the lines of an agent.
+    /// Files that have a stream at hand without this one: for its kind, for help, for samples, for the lines of an
+    /// agent.
     const OTHERS: [&str; 4] = ["output.rs", "lib.rs", "command/component/ports.rs", "command/agent.rs"];
 
     #[test]

@@ -36,8 +36,8 @@ pub fn refused_peers() -> u64 {
     REFUSED_PEERS.load(Ordering::Relaxed)
 }
 
-/// Says that a stranger was refused. Of all that Zenoh warns of, that is what a person has to know; the rest is about peers that
-/// come and go, of which takt says itself what follows.
+/// Says that a stranger was refused. A person must know that, of all that Zenoh warns of. The rest is about peers that
+/// come and go, and takt itself says what follows.
 struct Strangers;
 
 impl<S: Subscriber> Layer<S> for Strangers {

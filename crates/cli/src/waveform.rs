@@ -3,38 +3,25 @@
 use std::error::Error;
 use std::fmt;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, NamedSource, Result, SourceSpan};
 use takt_emulator::air::AirError;
-use takt_graph::{Graph, GraphError, Override, OverrideError, Place, Waveform};
+use takt_graph::{FilePlace, Graph, GraphError, Override, OverrideError, Waveform};
+use takt_host::call;
 use takt_mapper::PlatformError;
-use takt_runtime::{LibraryError, Registry};
+use takt_runtime::Registry;
+use takt_share::ShareFileError;
 
 use crate::Problem;
 
-/// Where component types come from besides the program itself.
-#[derive(Debug, clap::Args)]
-pub struct Libraries {
-    /// Add the components of a shared library (`takt_runtime::export!`); repeat for several. Its code runs with your
-    /// rights.
-    #[arg(long, value_name = "FILE")]
-    library: Vec<PathBuf>,
-}
-
-impl Libraries {
-    /// The component types of this program and of these libraries.
-    /// Errors: a library can't be used; two component types have one name.
-    pub fn registry(&self) -> Result<Registry> {
-        takt_phy::link();
-        let mut registry = Registry::of_program().into_diagnostic()?;
-        for library in &self.library {
-            let what = format!("can't load {}", library.display());
-            registry.load(library).map_err(|error| Problem::caused(what, error, LibraryError::fix))?;
-        }
-        Ok(registry)
-    }
+/// The component types of this program.
+/// Errors: two of them have one name.
+pub fn registry() -> Result<Registry> {
+    takt_phy::link();
+    takt_lte_waveform::link();
+    Registry::of_program().into_diagnostic()
 }
 
 /// Reads a waveform file, changes what is to be changed, and checks it.
@@ -48,21 +35,34 @@ pub fn open(path: &Path, slot: Option<Duration>, overrides: &[Override], registr
         let what = || format!("can't set {}.{}", change.component, change.param);
         change.apply(&mut waveform, registry).map_err(|error| Problem::caused(what(), error, OverrideError::fix))?;
     }
-    Ok(Graph::check(&waveform, registry).map_err(Misfit::from)?)
+    Ok(Graph::check(&waveform, registry).map_err(FileDiagnostic::from)?)
 }
 
 fn read(path: &Path) -> Result<Waveform> {
     let name = path.display().to_string();
     let text = text_of(path, takt_graph::limits::FILE_BYTES).map_err(|error| unreadable(&name, error))?;
-    Ok(Waveform::parse(&name, &text).map_err(Misfit::from)?)
+    Ok(Waveform::parse(&name, &text).map_err(FileDiagnostic::from)?)
 }
 
 pub fn unreadable(name: &str, error: std::io::Error) -> Problem {
+    let components = call::takt("component list");
+    let examples = format!(
+        "copy an example from takt's source, folder waveforms (in its package and node's container: /usr/share/takt/waveforms)\n\
+         {components}   (lists the components for a file of your own)"
+    );
+    unreadable_file("waveform", name, error, &examples)
+}
+
+/// A file of this kind can't be read; `examples` says what to do without one.
+pub fn unreadable_file(kind: &str, name: &str, error: std::io::Error, examples: &str) -> Problem {
     let fix = match error.kind() {
-        std::io::ErrorKind::NotFound => "a waveform file: docs/reference/waveform.md says what stands in one",
-        _ => "a text file that can be read",
+        std::io::ErrorKind::NotFound => {
+            let whole = std::path::absolute(name).unwrap_or_else(|_| name.into());
+            format!("check the path: there is no file {}\n{examples}", whole.display())
+        }
+        _ => "give a text file that can be read".to_owned(),
     };
-    Problem::new(format!("can't read the waveform {name}")).why(error).fix(fix)
+    Problem::new(format!("can't read the {kind} {name}")).why(error).fix(fix)
 }
 
 /// The text of a file, and one byte more than `most` of a longer one, so that whoever reads it sees that it is too long.
@@ -73,9 +73,9 @@ pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// What is wrong with a file, drawn at its place. The remedy stands there; it is the help where no place is known.
+/// Error in a file, drawn at its place. The remedy stands there; it is the help where no place is known.
 #[derive(Debug, Diagnostic)]
-pub struct Misfit {
+pub struct FileDiagnostic {
     error: Box<dyn Error + Send + Sync>,
     fix: String,
     #[help]
@@ -86,43 +86,50 @@ pub struct Misfit {
     at: Option<SourceSpan>,
 }
 
-impl Misfit {
-    fn new(error: impl Error + Send + Sync + 'static, fix: String, place: Option<Place>) -> Misfit {
+impl FileDiagnostic {
+    fn new(error: impl Error + Send + Sync + 'static, fix: String, place: Option<FilePlace>) -> FileDiagnostic {
         let text = place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
         let help = place.is_none().then(|| fix.clone());
         let at = place.map(|place| place.span.clone().into());
-        Misfit { error: Box::new(error), fix, help, text, at }
+        FileDiagnostic { error: Box::new(error), fix, help, text, at }
     }
 }
 
-impl From<GraphError> for Misfit {
-    fn from(error: GraphError) -> Misfit {
+impl From<GraphError> for FileDiagnostic {
+    fn from(error: GraphError) -> FileDiagnostic {
         let (fix, place) = (error.fix(), error.place.clone());
-        Misfit::new(error, fix, place)
+        FileDiagnostic::new(error, fix, place)
     }
 }
 
-impl From<AirError> for Misfit {
-    fn from(error: AirError) -> Misfit {
+impl From<AirError> for FileDiagnostic {
+    fn from(error: AirError) -> FileDiagnostic {
         let (fix, place) = (error.fix(), error.place.clone());
-        Misfit::new(error, fix, Some(place))
+        FileDiagnostic::new(error, fix, Some(place))
     }
 }
 
-impl From<PlatformError> for Misfit {
-    fn from(error: PlatformError) -> Misfit {
+impl From<ShareFileError> for FileDiagnostic {
+    fn from(error: ShareFileError) -> FileDiagnostic {
         let (fix, place) = (error.fix(), error.place.clone());
-        Misfit::new(error, fix, place)
+        FileDiagnostic::new(error, fix, Some(place))
     }
 }
 
-impl fmt::Display for Misfit {
+impl From<PlatformError> for FileDiagnostic {
+    fn from(error: PlatformError) -> FileDiagnostic {
+        let (fix, place) = (error.fix(), error.place.clone());
+        FileDiagnostic::new(error, fix, place)
+    }
+}
+
+impl fmt::Display for FileDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl Error for Misfit {
+impl Error for FileDiagnostic {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
     }

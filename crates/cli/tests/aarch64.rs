@@ -21,15 +21,15 @@ use support::{Place, json as document};
 use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
-use takt_testbed::environment::{Environment, Kind, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::environment::{Environment, EnvironmentKind, Site, SiteError, SiteOptions, Spec, open};
 use takt_testbed::net::RadioPair;
 use takt_testing::skip;
-use takt_udp::{Options, ServeOptions};
+use takt_udp::{ServeOptions, UdpOptions};
 
 /// The environment; `None`, on record, where it can't be had.
 #[track_caller]
 fn environment(run: &Run) -> Option<Box<dyn Environment>> {
-    let spec = Spec { kind: Kind::Aarch64, ..Spec::default() };
+    let spec = Spec { kind: EnvironmentKind::Aarch64, ..Spec::default() };
     match open(&spec, PathBuf::from(env!("CARGO_BIN_EXE_takt")), run, None) {
         Ok(environment) => Some(environment),
         Err(error) if error.is_unavailable() => {
@@ -57,7 +57,7 @@ fn an_agent_of_another_instruction_set_measures_over_the_path() {
     let Ok(at) = radio.start(Service::UdpServer, to_value(serve).expect("a document")) else {
         return skip("the path is loopback: no address of a radio is there");
     };
-    let mut options = Options::to(at[0].parse().expect("an address"));
+    let mut options = UdpOptions::to(at[0].parse().expect("an address"));
     (options.datagrams_per_s, options.datagrams) = (Some(1000.0), Some(200));
     // They end it; the duration is a guard.
     options.duration = Duration::from_secs(300);
@@ -166,7 +166,8 @@ fn two_nodes_may_both_be_of_another_instruction_set() {
     }
 }
 
-/// What starts the takt for aarch64, where it knows clusters; `None`, on record, where it does not or can't be started.
+/// Command that starts the takt for aarch64, where it knows clusters; `None`, on record, where it does not or can't be
+/// started.
 #[cfg(feature = "cluster")]
 #[track_caller]
 fn translated() -> Option<Vec<String>> {

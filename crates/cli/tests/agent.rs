@@ -51,7 +51,7 @@ fn alive(process: &Path) -> bool {
     std::fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// What an agent that was lent with so much memory answers to these requests.
+/// Answers of an agent with so much memory to these requests.
 fn lent(mib: &str, requests: &[&str]) -> Vec<String> {
     let mut child = Command::new(TAKT)
         .args(["agent", "--lent", "--memory", mib])

@@ -9,33 +9,11 @@ use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Place, json, page_of, report, status_of};
+use support::{Place, SMALL_CHECK, json, page_of, report, status_of};
 use takt_testing::{loopback, wait_for};
 
-/// Two sizes of the check: one datagram size, one rate; every round counts, whatever else runs on the machine.
-const SMALL: &str = r#"
-question = "Does the check work?"
-[rounds]
-count = { full = 2, quick = 1 }
-order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
-[[need]]
-model = "n200"
-mode = "duplex"
-rate_sps = 1e6
-format = "sc16"
-[[part]]
-name = "udp"
-factors = { payload_bytes = [64] }
-fixed = { direction = "to-host", workload = { kind = "udp", duration = "200ms", warm_up = "0s" } }
-[[part]]
-name = "sc16"
-factors = { mode = { full = ["rx", "duplex"], quick = ["duplex"] }, rate_sps = [1e6] }
-fixed = { workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
-"#;
-
 fn place() -> Place {
-    Place::with("small.toml", SMALL)
+    Place::with("small.toml", SMALL_CHECK)
 }
 
 #[test]
@@ -53,8 +31,11 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     assert!(!mostly_excluded || status == 2, "{}", report(&output));
     if status == 2 {
         let why = outcome["verdict"]["needs"][0]["why"].as_str().unwrap_or_default();
-        let late =
-            if mostly_excluded { "of its streaming is set aside" } else { "only while the emulator itself was late" };
+        let late = if mostly_excluded {
+            "of its streaming time is excluded"
+        } else {
+            "only while the emulator itself was late"
+        };
         assert!(why.contains(late), "{}", report(&output));
     }
     assert_eq!(outcome["rounds"]["valid"], 2, "{}", report(&output));
@@ -62,7 +43,8 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     let rate = &outcome["rates"][0];
     assert_eq!((rate["mode"].as_str(), rate["rate_sps"].as_f64()), (Some("duplex"), Some(1e6)));
     let round = &rate["rounds"][0];
-    // Of 300 ms at 1 MS/s, but for what was due while emulator or reader were held up, which the round itself tells.
+    // 300 ms at 1 MS/s were due, but for what was due while emulator or reader were held up, which the round itself
+    // tells.
     let number = |key: &str| round[key].as_f64().unwrap_or_else(|| panic!("{key}: {round}"));
     let held_up = number("emulator_lag_max_us") + 1e3 * number("reader_pause_max_ms");
     let accounted = number("rx_samples") + number("rx_lost_samples");
@@ -71,7 +53,7 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
         assert_eq!(round["clean"], status == 0, "{}", report(&output));
     }
     assert!(outcome["udp"][0]["rounds"][0]["datagrams_per_s"].as_f64() > Some(100.0));
-    assert!(outcome["left_out"][0].as_str().is_some_and(|left| left.contains("a full run has 2")), "{outcome}");
+    assert!(outcome["left_out"][0].as_str().is_some_and(|left| left.contains("full run: 2")), "{outcome}");
 
     // The same run, looked at by the other commands.
     let (run, page) = (outcome["run"].as_str(), page_of(&place, &outcome));
@@ -111,7 +93,7 @@ fn the_text_begins_with_the_answer_and_nothing_moves_in_a_pipe() {
 ///
 /// Its progress goes into a pipe that has room for a line or two, so that it can't run on before the signal comes.
 fn interrupted(place: &Place, signal: Signal) -> u32 {
-    /// What a pipe holds (pipe(7)), and how much of that is left.
+    /// Capacity of a pipe (pipe(7)), and how much of that is left.
     const PIPE_BYTES: usize = 1 << 16;
     const ROOM_BYTES: usize = 120;
     let (mut progress, mut full) = std::io::pipe().expect("a pipe");
@@ -146,7 +128,7 @@ fn namespaces_of(pid: u32) -> usize {
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_resume_runs_the_rest() {
-    let place = Place::with("small.toml", &SMALL.replace("full = 2", "full = 1"));
+    let place = Place::with("small.toml", &SMALL_CHECK.replace("full = 2", "full = 1"));
     let pid = interrupted(&place, Signal::INT);
     assert_eq!(namespaces_of(pid), 0, "nothing is left behind");
     let runs = json(&place.takt(&["experiment", "list", "--json"]));
@@ -159,7 +141,7 @@ fn ctrl_c_keeps_what_was_measured_and_resume_runs_the_rest() {
 
 #[test]
 fn kill_9_loses_no_finished_round_and_the_next_start_works() {
-    let place = Place::with("small.toml", &SMALL.replace("full = 2", "full = 1"));
+    let place = Place::with("small.toml", &SMALL_CHECK.replace("full = 2", "full = 1"));
     let pid = interrupted(&place, Signal::KILL);
     runs_the_rest(&place);
     // Its agents went with it; what it had no chance to remove is what `takt clean` removes.
@@ -174,19 +156,27 @@ fn kill_9_loses_no_finished_round_and_the_next_start_works() {
 #[test]
 fn what_cannot_be_done_is_reported_with_its_remedy_and_exits_2() {
     let place = place();
-    fs::write(place.path("bad.toml"), SMALL.replace("{ mode = {", "{ mdoe = {")).expect("ours");
+    fs::write(place.path("bad.toml"), SMALL_CHECK.replace("{ mode = {", "{ mdoe = {")).expect("ours");
     fs::create_dir(place.path("foreign")).expect("ours");
     fs::write(place.path("foreign/takt.db"), "not a database").expect("ours");
     let nobody = loopback(254).to_string();
-    let table: [(&[&str], &[&str]); 8] = [
+    let no_radio = format!("error: no radio at {nobody}");
+    let table: [(&[&str], &[&str]); 9] = [
         (&["check", "--file", "bad.toml"], &["unknown", "mdoe", "did you mean", "bad.toml:"]),
         (&["check", "--file", "missing.toml"], &["no experiment missing.toml", "fix", "check"]),
-        (&["check", "--need", "n200:22M"], &["20e6", "25e6", "100 MHz / 4"]),
+        (
+            &["check", "--need", "n200:22M"],
+            &["an N200 can't stream at 22 MS/s", "--need n200:20M   (100 MHz / 5)", "--need n200:25M   (100 MHz / 4)"],
+        ),
+        (&["stops", "--need", "x:1"], &["unknown model `x`", "use n200 or x310, as in n200:25M"]),
         (&["check", "--quick", "--file", "small.toml", "--runs", "foreign"], &["not a store of takt", "--runs DIR"]),
-        (&["check", "--quick", "--file", "small.toml", "--addr", &nobody], &[&nobody]),
-        (&["experiment", "show", "nothing", "--runs", "new"], &["no run nothing", "takt check   (makes the first)"]),
+        (&["check", "--quick", "--file", "small.toml", "--addr", &nobody], &[&no_radio, "emulate n200", "takt find"]),
+        (
+            &["experiment", "show", "nothing", "--runs", "new"],
+            &["no run named `nothing`: new has no run yet", "takt check --runs new   (makes the first)"],
+        ),
         (&["experiment", "run", "chek"], &["did you mean check?"]),
-        (&["report", "last", "--runs", "new"], &["no run last"]),
+        (&["report", "last", "--runs", "new"], &["no run named `last`"]),
     ];
     for (arguments, parts) in table {
         let output = place.takt(arguments);

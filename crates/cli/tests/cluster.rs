@@ -1,5 +1,5 @@
-//! `takt node` where it says no: to strangers, to folders that are none, to files that name what only takt makes. What nodes do
-//! together is in `alone`.
+//! `takt node` where it says no: to strangers, to folders that are none, to files that name what only takt makes. The
+//! tests of nodes together are in `alone`.
 #![cfg(feature = "cluster")]
 
 mod support;

@@ -1,5 +1,5 @@
 //! Environments hold the measured side: an agent in a container and one in a virtual machine answer, measure over the
-//! path, and leave nothing. What needs root, runc, QEMU or a kernel says so where that is missing.
+//! path, and leave nothing. A test that needs root, runc, QEMU or a kernel says so if that is missing.
 use std::fs;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -12,16 +12,18 @@ use serde_json::{Value, to_value};
 use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
-use takt_testbed::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::environment::{
+    Environment, EnvironmentKind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open,
+};
 use takt_testbed::net::{PathName, PathSpec, RadioPair};
 use takt_testing::{skip, wait_for};
-use takt_udp::{Options, ServeOptions};
+use takt_udp::{ServeOptions, UdpOptions};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// The environment; `None`, on record, where it can't be had.
 #[track_caller]
-fn environment(kind: Kind, limits: Limits, run: &Run) -> Option<Box<dyn Environment>> {
+fn environment(kind: EnvironmentKind, limits: Limits, run: &Run) -> Option<Box<dyn Environment>> {
     opened(&Spec { kind, limits, ..Spec::default() }, run)
 }
 
@@ -52,8 +54,8 @@ fn site(environment: &dyn Environment, run: &Run, label: &str) -> Option<Site> {
 #[test]
 fn sites_of_one_run_stand_side_by_side_and_a_container_reaches_the_radio_behind_routers() {
     let run = Registry::system().begin("test").expect("a record");
-    let Some(container) = environment(Kind::Container, Limits::default(), &run) else { return };
-    let Some(native) = environment(Kind::Native, Limits::default(), &run) else { return };
+    let Some(container) = environment(EnvironmentKind::Container, Limits::default(), &run) else { return };
+    let Some(native) = environment(EnvironmentKind::Native, Limits::default(), &run) else { return };
     let behind = |name: PathName| {
         let options = SiteOptions { path: Some(PathSpec::of(name)), ..SiteOptions::default() };
         match Site::bring_up(&options, &*container, &run, &format!("container-{name}")) {
@@ -79,7 +81,7 @@ fn load(site: &mut Site) -> (u64, u64) {
     let radio = site.radio.as_mut().expect("the other side");
     let serve = ServeOptions::at(SocketAddr::from((RadioPair::RADIO_ADDR, 0)));
     let at = radio.start(Service::UdpServer, to_value(serve).expect("a document")).expect("a server");
-    let mut options = Options::to(at[0].parse().expect("an address"));
+    let mut options = UdpOptions::to(at[0].parse().expect("an address"));
     options.datagrams_per_s = Some(1000.0);
     // They end it; the duration is a guard.
     options.datagrams = Some(500);
@@ -98,14 +100,14 @@ fn crossed(sent: u64, received: u64) -> bool {
 }
 
 /// Datagrams from inside to the other side: as many arrive as the sender counts, and the kernel inside counts them too.
-fn measures_over_the_path(kind: Kind, limits: Limits) {
+fn measures_over_the_path(kind: EnvironmentKind, limits: Limits) {
     let run = Registry::system().begin("test").expect("a record");
     let Some(environment) = environment(kind, limits, &run) else { return };
     measures(kind, &*environment, &run, kind.name());
 }
 
 /// `label` names the site: two sites of one process need two names.
-fn measures(kind: Kind, environment: &dyn Environment, run: &Run, label: &str) {
+fn measures(kind: EnvironmentKind, environment: &dyn Environment, run: &Run, label: &str) {
     let Some(mut site) = site(environment, run, label) else { return };
     let holder = site.in_force.holder.clone();
     assert_eq!((holder.environment.as_str(), holder.kernel.is_empty()), (kind.name(), false), "{holder:?}");
@@ -119,16 +121,17 @@ fn measures(kind: Kind, environment: &dyn Environment, run: &Run, label: &str) {
 
 #[test]
 fn an_agent_in_a_container_measures_over_the_path() {
-    measures_over_the_path(Kind::Container, Limits::default());
+    measures_over_the_path(EnvironmentKind::Container, Limits::default());
 }
 
 #[test]
 fn podman_makes_a_container_with_limits_and_leaves_nothing() {
     let run = Registry::system().begin("test").expect("a record");
     let limits = Limits { cpus: Some(1.0), memory_bytes: Some(256 << 20) };
-    let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), ..Spec::default() };
+    let podman =
+        Spec { kind: EnvironmentKind::Container, limits, runtime: Some(RuntimeName::Podman), ..Spec::default() };
     let Some(environment) = opened(&podman, &run) else { return };
-    measures(Kind::Container, &*environment, &run, "podman");
+    measures(EnvironmentKind::Container, &*environment, &run, "podman");
     let held = environment.start(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(held.holder.runtime.as_ref().is_some_and(|made| made.starts_with("podman ")), "{:?}", held.holder);
     assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(1.0), Some(256 << 20)), "{:?}", held.holder);
@@ -202,14 +205,14 @@ fn docker_is_called_as_its_manual_says_and_what_it_was_given_is_taken_away() {
 
 #[test]
 fn an_agent_in_a_virtual_machine_measures_over_the_path() {
-    measures_over_the_path(Kind::Vm, Limits { cpus: Some(1.0), memory_bytes: Some(512 << 20) });
+    measures_over_the_path(EnvironmentKind::Vm, Limits { cpus: Some(1.0), memory_bytes: Some(512 << 20) });
 }
 
 #[test]
 fn limits_are_in_force_inside_a_container_and_in_the_record() {
     let run = Registry::system().begin("test").expect("a record");
     let limits = Limits { cpus: Some(0.5), memory_bytes: Some(256 << 20) };
-    let Some(environment) = environment(Kind::Container, limits, &run) else { return };
+    let Some(environment) = environment(EnvironmentKind::Container, limits, &run) else { return };
     let held = environment.start(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(0.5), Some(256 << 20)), "{:?}", held.holder);
     assert_eq!(held.holder.kernel, rustix::system::uname().release().to_string_lossy());
@@ -217,7 +220,7 @@ fn limits_are_in_force_inside_a_container_and_in_the_record() {
     assert!(std::path::Path::new(&format!("/proc/{}", held.agent.pid())).exists(), "its number on this machine");
 }
 
-/// What of takt's there is on this machine: namespaces, control groups, folders.
+/// Traces of takt on this machine: namespaces, control groups, folders.
 fn standing(run_dir: &Path) -> Vec<String> {
     let list = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let groups = list(Path::new("/sys/fs/cgroup")).flat_map(|group| list(&group).collect::<Vec<_>>());
@@ -252,7 +255,7 @@ enum Moment {
     Up,
 }
 
-/// What a lab says when its shell is there.
+/// Text that a lab prints once its shell is there.
 const UP: &str = "leave the shell to take it away";
 
 impl Moment {
@@ -277,13 +280,13 @@ fn records(run_dir: &Path) -> String {
 
 /// A lab that is killed, and then `takt clean`, from its first record until the environment is up. A lab that is up stays
 /// until it is killed, so each moment comes.
-fn killed_and_cleaned(kind: Kind, runtime: Option<RuntimeName>, moments: &[Moment]) {
+fn killed_and_cleaned(kind: EnvironmentKind, runtime: Option<RuntimeName>, moments: &[Moment]) {
     let run = Registry::system().begin("test").expect("a record");
     if opened(&Spec { kind, runtime, ..Spec::default() }, &run).is_none() {
         return;
     }
     let dir = tempfile::tempdir().expect("a folder");
-    // What was found out about this machine's processor is kept beside the records, and takes a guest's boot to find.
+    // The facts found out about this machine's processor are kept beside the records, and take a guest's boot to find.
     let found = "accelerator.json";
     let _is_of_guests_alone = fs::copy(takt_host::dirs::run_dir().join(found), dir.path().join(found));
     for &moment in moments {
@@ -299,7 +302,7 @@ fn takt_of(dir: &Path, args: &[&str]) -> Command {
 }
 
 /// A lab that has come to this moment. Its shell ends with its input, which the child keeps open.
-fn lab_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> Child {
+fn lab_at(moment: Moment, kind: EnvironmentKind, runtime: Option<RuntimeName>, dir: &Path) -> Child {
     let mut lab = takt_of(dir, &["experiment", "run", "check", "--env-only", kind.name()]);
     lab.args(runtime.into_iter().flat_map(|runtime| ["--env-runtime", runtime.name()]));
     brought_to(moment, lab, dir)
@@ -323,13 +326,13 @@ fn nothing_left(moment: Moment, lab: u32, dir: &Path) {
     let own = format!("takt-{lab}-");
     let left: Vec<String> = standing(dir).into_iter().filter(|path| path.contains(&own)).collect();
     assert!(left.is_empty(), "{moment:?}: {left:?}");
-    // What was called to remove a container may have a child of its own that ends a moment later.
+    // The program called to remove a container may have a child of its own that ends a moment later.
     wait_for(&format!("{moment:?}: the end of all its processes"), || running(dir).is_empty().then_some(()));
     assert!(!records(dir).contains("takt_run"), "{moment:?}: its record is gone");
 }
 
 /// How many things `takt clean` removed.
-fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> usize {
+fn killed_at(moment: Moment, kind: EnvironmentKind, runtime: Option<RuntimeName>, dir: &Path) -> usize {
     let mut lab = lab_at(moment, kind, runtime, dir);
     let _typed = lab.stdin.take();
     lab.kill().expect("it runs");
@@ -342,7 +345,7 @@ fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Pat
 }
 
 /// A lab that is to end takes everything away by itself, while it comes up and while its shell waits.
-fn ends_in_good_order(kind: Kind, moments: &[(Moment, Signal)]) {
+fn ends_in_good_order(kind: EnvironmentKind, moments: &[(Moment, Signal)]) {
     let run = Registry::system().begin("test").expect("a record");
     if opened(&Spec { kind, ..Spec::default() }, &run).is_none() {
         return;
@@ -361,20 +364,20 @@ fn ends_in_good_order(kind: Kind, moments: &[(Moment, Signal)]) {
 
 #[test]
 fn a_shell_that_is_to_end_is_taken_away() {
-    ends_in_good_order(Kind::Native, &[(Moment::Records(2), Signal::INT), (Moment::Up, Signal::TERM)]);
-    ends_in_good_order(Kind::Container, &[(Moment::Records(4), Signal::INT), (Moment::Up, Signal::HUP)]);
+    ends_in_good_order(EnvironmentKind::Native, &[(Moment::Records(2), Signal::INT), (Moment::Up, Signal::TERM)]);
+    ends_in_good_order(EnvironmentKind::Container, &[(Moment::Records(4), Signal::INT), (Moment::Up, Signal::HUP)]);
 }
 
 #[test]
 fn ctrl_c_while_a_guest_boots_leaves_no_guest() {
-    ends_in_good_order(Kind::Vm, &[(Moment::Starts("qemu"), Signal::INT), (Moment::Up, Signal::INT)]);
+    ends_in_good_order(EnvironmentKind::Vm, &[(Moment::Starts("qemu"), Signal::INT), (Moment::Up, Signal::INT)]);
 }
 
 /// Before its first round a study boots a guest, to see whether KVM does so here.
 #[test]
 fn ctrl_c_while_a_study_looks_for_kvm_leaves_no_guest() {
     let run = Registry::system().begin("test").expect("a record");
-    if opened(&Spec { kind: Kind::Vm, ..Spec::default() }, &run).is_none() {
+    if opened(&Spec { kind: EnvironmentKind::Vm, ..Spec::default() }, &run).is_none() {
         return;
     }
     // A folder of its own has no finding of an earlier guest.
@@ -391,29 +394,29 @@ fn ctrl_c_while_a_study_looks_for_kvm_leaves_no_guest() {
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_shell_behind() {
-    killed_and_cleaned(Kind::Native, None, &[Moment::Records(2), Moment::Starts("sh"), Moment::Up]);
+    killed_and_cleaned(EnvironmentKind::Native, None, &[Moment::Records(2), Moment::Starts("sh"), Moment::Up]);
 }
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_container_behind() {
     use Moment::{Began, Records, Starts, Up};
     let moments = [Began, Records(1), Records(3), Records(4), Starts("runc"), Records(5), Up];
-    killed_and_cleaned(Kind::Container, Some(RuntimeName::Runc), &moments);
+    killed_and_cleaned(EnvironmentKind::Container, Some(RuntimeName::Runc), &moments);
 }
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_container_of_podman_behind() {
     let moments = [Moment::Records(4), Moment::Starts("podman"), Moment::Up];
-    killed_and_cleaned(Kind::Container, Some(RuntimeName::Podman), &moments);
+    killed_and_cleaned(EnvironmentKind::Container, Some(RuntimeName::Podman), &moments);
 }
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_virtual_machine_behind() {
-    killed_and_cleaned(Kind::Vm, None, &[Moment::Records(3), Moment::Starts("qemu"), Moment::Up]);
+    killed_and_cleaned(EnvironmentKind::Vm, None, &[Moment::Records(3), Moment::Starts("qemu"), Moment::Up]);
 }
 
-/// What a shell in the environment says to these lines.
-fn typed(kind: Kind, lines: &str) -> Option<Output> {
+/// Output of a shell in the environment for these lines.
+fn typed(kind: EnvironmentKind, lines: &str) -> Option<Output> {
     let run = Registry::system().begin("test").expect("a record");
     environment(kind, Limits::default(), &run)?;
     let mut command = Command::new(TAKT);
@@ -425,7 +428,9 @@ fn typed(kind: Kind, lines: &str) -> Option<Output> {
 
 #[test]
 fn a_shell_in_each_environment_has_the_address_of_the_path() {
-    for (kind, interface) in [(Kind::Native, "host0"), (Kind::Container, "veth1"), (Kind::Vm, "eth0")] {
+    for (kind, interface) in
+        [(EnvironmentKind::Native, "host0"), (EnvironmentKind::Container, "veth1"), (EnvironmentKind::Vm, "eth0")]
+    {
         let Some(out) = typed(kind, &format!("ip -4 addr show dev {interface}\nexit\n")) else { continue };
         let (said, told) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
         assert_eq!(out.status.code(), Some(0), "{}: {told}", kind.name());

@@ -1,9 +1,9 @@
 //! Every example of `docs/reference/cli.md`, which is what `-h` says, is typed as it stands, is not refused, and leaves no
 //! process behind.
 //!
-//! The network is a namespace of its own in which 192.168.10.2 has a software radio and a server of datagram load. What
-//! runs for long is interrupted after a moment, as by Ctrl-C: the question is whether the program takes the command, not
-//! what it measures.
+//! The network is a namespace of its own in which 192.168.10.2 has a software radio and a server of datagram load. A
+//! command that runs for long is interrupted after a moment, as by Ctrl-C. The question is whether the program takes
+//! the command, not what it measures.
 
 mod support;
 
@@ -18,8 +18,9 @@ use takt_testing::wait_for;
 const PAGE: &str = include_str!("../../../docs/reference/cli.md");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// They change settings of the whole machine: `tests/alone/doctor` runs these.
-const ELSEWHERE: [&str; 4] = ["doctor --fix", "doctor --prove", "doctor --undo", "doctor --all"];
+/// Other tests run these. They change settings of the whole machine (`tests/alone/doctor`), or a guest boots first
+/// (`tests/environment.rs`).
+const ELSEWHERE: [&str; 5] = ["doctor --fix", "doctor --prove", "doctor --undo", "doctor --all", "--env-only vm"];
 
 /// They name what a person has and this place has not, and say so.
 const NAMED: [(&str, &str); 9] = [
@@ -34,8 +35,9 @@ const NAMED: [(&str, &str); 9] = [
     ("takt map waveforms/bpsk.toml --apply", "no waveform"),
 ];
 
-const EXPERIMENT: &str = "question = \"How many arrive?\"\n[workload]\nkind = \"udp\"\nduration = \"100ms\"\n\
-                          warm_up = \"0s\"\n[factors]\npayload_bytes = [18, 512]\n[rounds]\ncount = 1\n";
+const EXPERIMENT: &str = "question = \"How many arrive?\"\n[factors]\npayload_bytes = [18, 512]\n[fixed]\n\
+                          workload = { kind = \"udp\", direction = \"to-host\", duration = \"100ms\", warm_up = \"0s\" }\n[rounds]\n\
+                          count = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
 
 const FLEET: &str = "question = \"Which wakes up best?\"\n[factors]\nenvironment = [\"native\", \"node:a\"]\n[fixed]\n\
                      workload = { kind = \"wakeup\", duration = \"100ms\", policy = \"other\" }\n[rounds]\n\
@@ -60,6 +62,9 @@ case $2 in
             esac ;;
 esac
 case $2 in
+    *'link enb'*|*'link ue'*)
+        takt emulate --config scenes/lte.toml > air.log 2>&1 &
+        until [ "$(grep -c ready air.log)" = 2 ]; do sleep 0.05; done ;;
     *' play '*) takt record --addr 192.168.10.2 --rate 1M --duration 100ms run1 > record.log 2>&1 ;;
     *cluster/a*)
         takt node certificates --out cluster --listen quic/127.0.0.1:7447 --connect quic/127.0.0.1:7447 a > made.log ;;
@@ -88,7 +93,7 @@ fn examples() -> Vec<String> {
 
 fn place() -> Place {
     let place = Place::with("my-sweep.toml", EXPERIMENT);
-    for data in ["waveforms", "airs"] {
+    for data in ["waveforms", "scenes"] {
         std::os::unix::fs::symlink(format!("{ROOT}/{data}"), place.path(data)).expect("a link");
     }
     fs::write(place.path("fleet.toml"), FLEET).expect("a file");
@@ -100,7 +105,7 @@ fn place() -> Place {
     place
 }
 
-/// What `takt calibrate` says of one core.
+/// Output of `takt calibrate` for one core.
 static PLATFORM: LazyLock<String> = LazyLock::new(|| {
     let place = Place::with("empty", "");
     let output = place.takt(&["calibrate", "--cores", "0", "--class", "board", "--out", "board.toml"]);
@@ -155,7 +160,7 @@ fn every_example_is_taken_as_it_stands() {
     assert!(refused.is_empty(), "{} of {} refused:\n{}", refused.len(), all.len(), refused.join("\n"));
 }
 
-/// What the program had against an example.
+/// The program's objection to an example.
 fn refusal(example: &str) -> Option<String> {
     if ELSEWHERE.iter().any(|part| example.contains(part)) {
         return None;

@@ -54,7 +54,7 @@ fn measure() -> Place {
     place
 }
 
-/// What Python says; `None`, on record, where it or that package of it is missing.
+/// Output of Python; `None`, on record, where it or that package of it is missing.
 #[track_caller]
 fn python(package: &str, script: &str, arguments: &[&Path]) -> Option<String> {
     let has_it = Command::new(PYTHON).args(["-c", &format!("import {package}")]).output();
@@ -102,7 +102,10 @@ fn export_as_text_has_a_line_a_round() {
     let said = refusal(&place.takt(&["experiment", "export", "last", "--out", "/nowhere/x.csv"]));
     assert!(said.contains("/nowhere/x.csv can't be written") && said.contains("fix"), "{said}");
     has(&refusal(&place.takt(&["experiment", "export", "last", "--out", "/dev/full"])), &["No space left"]);
-    has(&refusal(&place.takt(&["experiment", "export", "nobody"])), &["no run nobody"]);
+    has(
+        &refusal(&place.takt(&["experiment", "export", "nobody"])),
+        &["no run named `nobody`", "takt experiment list   (lists the runs)"],
+    );
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -173,7 +176,7 @@ fn what_is_wrong_in_a_file_is_shown_at_its_place_and_nothing_is_run() {
 const LOAD: &str = "payload_bytes = 64\ndirection = \"from-host\"\n\
     workload = { kind = \"udp\", offered = 1000, duration = \"20ms\", warm_up = \"0s\" }\n";
 
-/// What this machine's own user may have named as takt does.
+/// Files that this machine's own user may have named as takt does.
 struct Named(Vec<PathBuf>);
 
 impl Drop for Named {

@@ -91,7 +91,7 @@ impl Fleet {
         (lab, agent)
     }
 
-    /// What the lab printed.
+    /// Output of the lab.
     fn said(&self, mut lab: Ended) -> String {
         let status = lab.0.wait().expect("it ends");
         assert_eq!(status.code(), Some(2), "{status}");
@@ -201,7 +201,7 @@ fn no_agent_outlives_its_lab_and_a_killed_run_goes_on() {
     kill_process(Pid::from_child(&lab.0), Signal::INT).expect("it is ours");
     lab.0.wait().expect("it ends");
     assert_eq!(fleet.agents(), Vec::<u32>::new());
-    // What is in the store stays, and the rest is run: of the same file, so its rounds are short.
+    // The store keeps its rounds, and the rest is run: of the same file, so its rounds are short.
     fleet.file(r#"["node:a", "node:b"]"#, "2s");
     let mut lab = fleet.lab("a", &[]);
     let mut lab = Ended(lab.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt"));
@@ -260,7 +260,7 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
     file("node:a", "1");
     let summary = good(&lab("blue"));
     assert_eq!(counted(&summary), expected(&["node:a"], 2), "its quota leaves that");
-    // Who has another authority is nobody here.
+    // A lab of another authority is nobody here.
     let [there, here] = [82, 92].map(|host| format!("quic/{}:{PORT}", loopback(host)));
     assert!(certificates(&fleet.place, "other", "x", &here, &[there]).status.success());
     let stranger = ["experiment", "run", "fleet.toml", "--cluster", "other/x"];

@@ -32,8 +32,8 @@ order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0 }
 "#;
 
-/// What a run may leave on this machine: namespaces, interfaces, mounts and control groups with takt's name, and processes that
-/// were given the folder of its records.
+/// Traces that a run may leave on this machine. They are namespaces, interfaces, mounts and control groups with takt's
+/// name, and processes that were given the folder of its records.
 fn traces(of: u32, place: &Place) -> BTreeSet<String> {
     let ours = format!("takt-{of}-");
     let mut all: BTreeSet<String> = place.processes().into_iter().collect();

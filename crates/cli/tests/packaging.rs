@@ -49,7 +49,7 @@ fn calls(text: &str) -> Vec<(&'static str, String)> {
         let Some((at, (words, command))) = first else { continue };
         // As far as the shell or the sentence gives it to this command.
         let rest = line[at + words.len()..].split(['`', '|', ';', '>']).next().unwrap_or_default();
-        let options = rest.split([' ', ',', '[', ']', '(', ')', '"']).filter(|word| word.starts_with("--"));
+        let options = rest.split([' ', ',', '[', ']', '(', ')', '"', '\'']).filter(|word| word.starts_with("--"));
         found.extend(options.map(|option| (*command, option.split('=').next().unwrap_or(option).to_owned())));
     }
     found
@@ -127,7 +127,7 @@ fn images() -> Vec<(PathBuf, String)> {
     for path in files(&file("packaging")) {
         for line in fs::read_to_string(&path).expect("text").lines().map(str::trim) {
             let base = line.strip_prefix("ARG BUILDER=").or(line.strip_prefix("ARG BASE="));
-            let plain_from = line.strip_prefix("FROM ").filter(|from| !from.starts_with("${"));
+            let plain_from = line.strip_prefix("FROM ").filter(|from| !from.starts_with("${") && *from != "scratch");
             let of_pod = line.strip_prefix("image: ").filter(|image| !image.starts_with('*'));
             let of_pod = of_pod.map(|image| image.trim_start_matches("&image "));
             let image = base.or(plain_from).or(of_pod).map(str::to_owned);
@@ -255,7 +255,7 @@ impl Pods {
         node
     }
 
-    /// What the probe of a pod says of a node.
+    /// Whether the probe of a pod finds a node alive.
     fn alive(&self, pod: &str, node: &str) -> bool {
         let mut probe = self.call(pod, "takt-node-alive");
         probe.args([&format!("{pod}/probe"), node]).stdout(Stdio::null()).stderr(Stdio::null());

@@ -39,7 +39,7 @@ fn has_no_deadline() -> String {
 #[test]
 fn a_kernel_without_deadline_is_named_where_that_policy_is_requested_and_gives_the_others() {
     let Some(refused) = wakeup("deadline:100us", WITHOUT_DEADLINE) else { return };
-    has(&refusal(&refused), &["error: the threads can't have that policy", &has_no_deadline(), "fix   FIFO or RR"]);
+    has(&refusal(&refused), &["error: the threads can't have that policy", &has_no_deadline(), "fix   use FIFO or RR"]);
     if !may_have_real_time() {
         return takt_testing::skip("FIFO beside it needs CAP_SYS_NICE   (run the tests as root)");
     }
@@ -61,7 +61,7 @@ fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
     );
     let doctor = doctor(WITHOUT_REAL_TIME);
     assert_eq!(doctor.status.code(), Some(1), "{}", report(&doctor));
-    has(&report(&doctor), &["stands   rt-permission", "seccomp"]);
+    has(&report(&doctor), &["problem  rt-permission", "seccomp"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn an_experiment_of_nothing_else_ends_with_the_reason_and_measures_nothing() {
         return;
     };
     assert_eq!(done.status.code(), Some(1), "{}", report(&done));
-    has(&report(&done), &["skipped, ", &has_no_deadline(), "(fix: FIFO or RR", "0 rounds count; 1 skipped"]);
+    has(&report(&done), &["skipped, ", &has_no_deadline(), "(fix: use FIFO or RR", "0 rounds count; 1 skipped"]);
 }
 
 /// The part is called as that of the study, so that its table is the study's.
@@ -147,6 +147,6 @@ fn doctor(answer: Answer) -> Output {
 }
 
 fn may_have_real_time() -> bool {
-    // What rt-permission asks for; the policies here want less.
+    // The rule rt-permission asks for this; the policies here want less.
     matches!(takt_host::Host::this().attempt_fifo_of(80), Some(Ok(())))
 }

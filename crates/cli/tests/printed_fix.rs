@@ -1,4 +1,4 @@
-//! What a fix says to type is typed as it stands, by `sh -c`, from another folder, and does it.
+//! The text of a fix is typed as it stands, by `sh -c`, from another folder, and does it.
 //!
 //! The program lies where no PATH leads, in a folder whose name a shell would take apart. `sudo` is a stand-in that looks in
 //! the folders of the real one, since the tests are root's already.
@@ -40,7 +40,7 @@ impl Installed {
         self.path("it's here/takt")
     }
 
-    /// What is typed into a shell, in a folder that has nothing to do with it.
+    /// Types a line into a shell, in a folder that has nothing to do with it.
     fn typed(&self, line: &str) -> Output {
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir("/").env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
@@ -103,7 +103,7 @@ fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("setpriv:") => output,
         other => return skip(format!("needs setpriv, and a program that others may run: {other:?}")),
     };
-    has(&refusal(&refused), &["takt runs belongs to root, and this is nobody"]);
+    has(&refusal(&refused), &["takt runs belongs to root, but takt runs as nobody"]);
     let fix = fixes(&refused).swap_remove(0);
     assert_eq!(fix, format!("sudo chown -R nobody: '{}'", runs.display().to_string().replace('\'', r"'\''")));
     let given = installed.typed(&fix);

@@ -25,11 +25,11 @@ fn the_first_line_is_the_answer() {
     let done = takt(&["stops", "--duration", "50ms"]);
     let said = text(&done.stdout);
     let word = if done.status.code() == Some(0) { "Yes: this machine " } else { "No: this machine " };
-    assert!(said.starts_with(word) && said.contains("looked at"), "{said}");
+    assert!(said.starts_with(word) && said.contains("watched for"), "{said}");
 }
 
 #[test]
 fn a_core_that_there_is_not_is_refused_with_the_way_out() {
     let refused = refusal(&takt(&["stops", "--duration", "50ms", "--cores", "100000"]));
-    has(&refused, &["no core can be looked at", "--cores with cores that this process may use"]);
+    has(&refused, &["takt can't watch any core", "--cores with cores that this process may use"]);
 }

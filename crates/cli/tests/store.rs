@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use support::{TAKT, has, refusal, root_for};
 
-/// Where `SQLite` keeps the schema version in its file (its file format, section 1.3.1).
+/// Place of the schema version in an `SQLite` file (its file format, section 1.3.1).
 const USER_VERSION: std::ops::Range<usize> = 60..64;
 
 fn takt(runs: &Path, command: &[&str]) -> Output {
@@ -149,7 +149,7 @@ fn a_report_of_a_run_whose_name_is_a_path_writes_nothing() {
     store.execute_batch(&forge).expect("ours");
     drop(store);
     for words in [&["report", "last"][..], &["experiment", "show", "last"], &["experiment", "list"]] {
-        has(&refusal(&takt(runs.path(), words)), &["which is no name of a run", "--runs DIR"]);
+        has(&refusal(&takt(runs.path(), words)), &["which is not the name of a run", "--runs DIR"]);
     }
     assert!(!outside.exists());
 }

@@ -54,7 +54,7 @@ fn what_is_typed_and_what_files_are_called() {
         &["udp", "send", "--addr", "127.0.0.1", "--engine", EVIL],
         &["doctor", "--only", EVIL],
         &["doctor", "--root", EVIL],
-        &["component", "list", "--library", EVIL],
+        &["component", "list", EVIL],
         &["execinfo", EVIL],
     ] {
         for json in [&[][..], &["--json"]] {
@@ -149,7 +149,7 @@ fn spoil(value: &mut Value) {
     }
 }
 
-/// What a cell of the store becomes: text with it, a document with it in each string.
+/// Form of a cell of the store: text with it, a document with it in each string.
 fn spoilt(cell: &str) -> String {
     match serde_json::from_str::<Value>(cell) {
         Ok(mut document) if !document.is_number() => {

@@ -39,7 +39,7 @@ struct World {
 impl World {
     /// `first` tells the addresses of one test from those of others; `quotas` goes into the node's settings.
     fn start(first: u8, quotas: &str, tenants: &[&str]) -> World {
-        // Of a test that failed nothing is left that would hold up another.
+        // A test that failed leaves nothing that would hold up another.
         let cores_of_all = CORES.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Place::with("here", "");
         let listens = format!("quic/{}:{PORT}", loopback(first));
@@ -73,7 +73,7 @@ impl World {
         command
     }
 
-    /// What one machine computes, and nobody disturbs.
+    /// Results that one machine computes, and nobody disturbs.
     fn alone(&self, slots: &str) -> Value {
         let run = self.place.takt(&["run", WAVEFORM, "--slot", "50ms", "--slots", slots, "--clock", "free", "--json"]);
         json(&run)["output_hash"].clone()
@@ -100,7 +100,7 @@ impl World {
     }
 }
 
-/// What the node says of itself once a run of this tenant is in this slot; the run's name.
+/// The node's facts once a run of this tenant is in this slot; the run's name.
 fn running(control: &Control, tenant: &str, slot: u64) -> (Value, String) {
     wait_for("a run", || {
         let facts: Value = control.ask("a", &Request::Describe, PATIENCE).ok()?;
@@ -171,7 +171,7 @@ fn tenants_share_a_node_and_each_rules_over_its_own_runs_alone() {
     let _it_says_that_its_run_is_gone = second.wait_with_output().expect("takt runs");
 }
 
-/// Who does not ask the mapper: an order of a run on these cores.
+/// An order that does not ask the mapper: of a run on these cores.
 fn order(run: &str, cores: &[u32]) -> Order {
     let text = std::fs::read_to_string(WAVEFORM).expect("a waveform");
     let names: [&[&str]; 2] = [&["source", "modulator"], &["channel", "demodulator", "sink"]];

@@ -44,7 +44,7 @@ fn send(addr: &str, port: &str, more: &[&str]) -> Output {
     takt(&[&["udp", "send", "--addr", addr, "--port", port], more].concat())
 }
 
-/// What ends a load that its count does not end.
+/// Limit that ends a load if its count does not.
 const GUARD: [&str; 2] = ["--duration", "300s"];
 
 #[test]
@@ -89,15 +89,34 @@ fn an_end_that_never_sleeps_asks_more_often_than_anything_comes() {
 }
 
 #[test]
+fn each_end_has_the_core_and_the_policy_that_were_requested_for_it() {
+    let cpu = takt_host::affinity::own_cpus()[0];
+    let core = cpu.to_string();
+    let granted = matches!(takt_host::Host::this().attempt_fifo(), Some(Ok(())));
+    let (policy, had) = if granted { ("fifo:1", "FIFO 1") } else { ("other", "OTHER") };
+    let server = Server::start(&["--cores", &core]);
+    let load = ["--size", "64", "--pps", "1k", "--count", "300", "--cores", &core, "--policy", policy, "--json"];
+    let out = server.send(&[&load[..], &GUARD].concat());
+    // Both share the core, so some may not have been sent in time.
+    assert!(matches!(out.status.code(), Some(0 | 1)), "{}", report(&out));
+    let json = json(&out);
+    assert_eq!(json["options"]["cpus"], serde_json::json!([cpu]));
+    for (end, had) in [("client", had), ("server", "OTHER")] {
+        let policy = json["evidence"][end]["policy"].as_str();
+        assert!(policy.is_some_and(|policy| policy.starts_with(had)), "{end}: {policy:?}");
+    }
+}
+
+#[test]
 fn both_ways_are_reported_one_below_the_other() {
     let server = Server::start(&["--engine", "socket"]);
-    let said = text(&server.send(&["--bidir", "--rate", "1M", "--duration", "200ms"]).stdout);
-    assert!(said.contains("to server") && said.contains("from server") && said.contains("and socket there"), "{said}");
+    let said = text(&server.send(&["--bidir", "--bitrate", "1M", "--duration", "200ms"]).stdout);
+    assert!(said.contains("to server") && said.contains("from server") && said.contains("socket there"), "{said}");
 }
 
 #[test]
 fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
-    // Of an address that is this test's alone no port is taken.
+    // No port is taken at an address that is this test's alone.
     let gone = loopback(1).to_string();
     let why = format!("why   nobody listens on UDP port 5202 of {gone}");
     has(&refusal(&send(&gone, "5202", &["--duration", "100ms"])), &[&why, "fix   takt udp serve"]);
@@ -110,10 +129,10 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
         (&["--size", "15"][..], "want 16 to 9000 bytes"),
         (&["--size", "64,9001"], "`9001`: want 16 to 9000 bytes"),
         (&["--engine", "netmap"], "no engine is called `netmap`"),
-        (&["--rate", "fast"], "such as 25e6"),
-        (&["--rate", "10M..fast"], "`fast` is not a number"),
-        (&["--rate", "0"], "fix   --rate or --pps within that range; leave both away to send flat out"),
-        (&["--rate", "1M", "--pps", "1"], "cannot be used with"),
+        (&["--bitrate", "fast"], "such as 25e6"),
+        (&["--bitrate", "10M..fast"], "`fast` is not a number"),
+        (&["--bitrate", "0"], "fix   --bitrate or --pps within that range; leave both away to send flat out"),
+        (&["--bitrate", "1M", "--pps", "1"], "cannot be used with"),
         (&["--reverse", "--bidir"], "cannot be used with"),
         (&["--burst", "2"], "rate: bursts flat out (want a rate)"),
         (&["--pps", "9", "--burst", "70000"], "burst: 70000 (want 1 to 65536 datagrams)"),
@@ -121,7 +140,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
         (&["--duration", "0"], "duration: 0ns (want above 0, at most 24 h)"),
         (&["--interval", "1ms"], "fix   a longer --interval, or a shorter --duration"),
         (&["--flows", "17"], "flows: 17 (want 1 to 16)"),
-        (&["--cores", "9999"], "fix   --cores with CPUs that are allowed"),
+        (&["--cores", "9999"], "fix   --cores with CPUs of this host"),
     ] {
         let out = server.send(bad);
         assert!(out.status.code() == Some(2) && text(&out.stderr).contains(hint), "{bad:?}: {}", report(&out));
@@ -154,7 +173,7 @@ fn a_search_below_what_the_path_carries_finds_what_was_offered() {
         assert_eq!(searches.len(), 2);
         for search in searches {
             let (holds, set_by) = (search["value"].as_f64(), search["set_by"].as_str());
-            // Where the sender was held up at the end of trials it sets a lower limit; that is never called the path's.
+            // If the sender was held up at the end of trials it sets a lower limit; that is never called the path's.
             assert!(matches!(set_by, Some("ceiling" | "sender")), "{search:#}");
             assert_eq!(holds == Some(50.0), set_by == Some("ceiling"), "{search:#}");
             held_up |= set_by == Some("sender");

@@ -63,15 +63,15 @@ fn what_cannot_be_had_is_reported_with_its_fix() {
         (["--interval", "1us"], "fix   --interval 1ms"),
         (["--duration", "1us"], "fix   --duration 10s --interval 1ms"),
         (["--tick-hz", "0"], "a clock tick of 0 Hz is not within 1 to 1000000 Hz"),
-        (["--policy", "fifo"], "`fifo` is no policy; there are other, other:NICE"),
-        (["--timer", "sleep"], "`sleep` is no timer; there are nanosleep"),
+        (["--policy", "fifo"], "`fifo` is not a policy; expected: other, other:NICE"),
+        (["--timer", "sleep"], "`sleep` is not a timer; expected: nanosleep"),
     ] {
         // The last of a flag given twice counts, but clap wants it once.
         let done = takt(&[&["wakeup"][..], &flags].concat());
         assert!(done.status.code() == Some(2) && text(&done.stderr).contains(says), "{flags:?}: {}", report(&done));
     }
     let spins = wakeup(&["--timer", "spin", "--tick-hz", "100"]);
-    has(&text(&spins.stderr), &["fix   --timer nanosleep, or no --tick-hz"]);
+    has(&text(&spins.stderr), &["fix   give --timer nanosleep, or leave --tick-hz out"]);
 }
 
 #[test]

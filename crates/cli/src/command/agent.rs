@@ -8,30 +8,30 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::{Answer, Output};
 
-/// Speaks JSON lines over standard input and output; ends when its input does.
+/// Speaks JSON lines over standard input and output. Ends when its input ends.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The network namespace to work in, as a file: /run/netns/NAME.
+    /// Network namespace to work in, as a file: /run/netns/NAME.
     #[arg(long, value_name = "FILE")]
     netns: Option<PathBuf>,
 
-    /// The CPUs to stay on.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Cores to stay on.
+    #[arg(long, value_name = "CORES", value_delimiter = ',')]
     cores: Vec<usize>,
 
-    /// End with the input alone, not with the program that started it: that was a container runtime.
+    /// End only when the input ends, not with the program that started it: that was a container runtime.
     #[arg(long)]
     outlive_parent: bool,
 
-    /// Do only what a lab on another machine may have done here: a node of a cluster has lent it.
+    /// Do only what a lab on another machine may order here. A node of a cluster has lent this agent.
     #[arg(long)]
     lent: bool,
 
-    /// Have no more memory than so many MiB: what a request needs beyond that is refused, or ends the agent.
+    /// Memory limit in MiB. A request that needs more is refused, or ends the agent.
     #[arg(long, value_name = "MIB")]
     memory: Option<u32>,
 
-    /// Be the first process of a guest, as this file says.
+    /// Run as the first process of a guest, as this file says.
     #[arg(long, value_name = "FILE", hide = true)]
     guest: Option<PathBuf>,
 }

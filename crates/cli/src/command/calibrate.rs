@@ -15,20 +15,22 @@ use crate::{Answer, Output, Problem};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt calibrate                           every core this process may use, a second each
+  takt calibrate                           every core that this process may use, one second each
   takt calibrate --cores 1 --out here.toml
-  takt calibrate --class cortex-a72 --out board.toml    where the processor does not say what it is
+  takt calibrate --class cortex-a72 --out board.toml    if the CPU does not report its model
 
-The file is a platform for `takt map --platform`, here or on another machine; put several together
-for a cluster. Best on a quiet machine: the fastest of several rounds counts.")]
+The file is a platform for `takt map --platform`, on this machine or on another one. For a cluster,
+put several together. Use a quiet machine. takt takes the fastest of several rounds.
+
+Exit status: 0 measured, 2 the command failed.")]
 pub struct Args {
-    /// Cores; all this process may use by default.
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    /// Cores to measure [default: all that this process may use].
+    #[arg(long, value_name = "CORES", value_delimiter = ',')]
     cores: Vec<usize>,
-    /// What to call this kind of core; as its maker does by default.
+    /// Name for this kind of core [default: the vendor's name].
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
-    /// Write a platform file.
+    /// Write the result to this platform file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

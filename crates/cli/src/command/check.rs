@@ -5,61 +5,70 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
 use takt_host::call;
+use takt_lab::ExecuteError;
+use takt_lab::bench::OnAirError;
 use takt_lab::check::self_test::{self, SelfTest};
-use takt_lab::check::{self, CheckError, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
-use takt_lab::experiment::Depth;
+use takt_lab::check::{self, CheckError, CheckOptions, CheckOutcome, DoctorFinding, Need, RadioSetup};
+use takt_lab::experiment::{Depth, NeedError};
 use takt_radio::n200::{ALLOW_TRANSMIT, ClockSource};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
 use super::report::show;
+use crate::radio_problem;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   takt check --quick                        about two minutes, a software N200 on this machine
-  takt check                                every rate and round; Ctrl-C stops it, --resume goes on
+  takt check                                every rate and round; Ctrl-C stops, --resume continues
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
-  takt check --addr 192.168.10.2 --transmit   a real radio both ways, not only received from
+  takt check --addr 192.168.10.2 --transmit   also transmit with a real radio, not only receive
   takt check --need n200:10M --need n200:25M:rx
   takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
-  takt check --self-test                    would it have said no? Hosts made bad by a known amount
+  takt check --self-test                    would it say no? takt degrades hosts by a known amount
 
-Exit status: 0 every needed rate was clean in all rounds that count, and the buffers hold every stop of
-this machine; 1 not so; 2 not known: samples were lost only while the emulator was late, too few
-rounds count, or the run was interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does, 2 not
-known.")]
+Exit status:
+  0  yes: this host keeps up
+  1  no
+  2  not known, or the command failed
+
+Yes: every needed rate was clean in all rounds that count, and the buffers hold every stop of this
+machine. Not known: samples were lost only while the emulator was late, too few rounds count, or
+the run was interrupted.
+With --self-test: 0 the verdict errs no more often than it may, 1 it errs more often, 2 not known,
+or the command failed.")]
 pub struct Args {
-    /// A few rates, three rounds; says what it leaves out.
+    /// Fewer rates, three rounds, about two minutes.
     #[arg(long)]
     quick: bool,
-    /// Every rate and round: the default, but for --self-test, where it takes half an hour.
+    /// Every rate and round (the default). With --self-test, which is quick by default, this takes an hour.
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// A radio that is there already, instead of a software one on this machine.
-    #[arg(long, value_name = "A")]
+    /// Address of an existing radio. Without it, takt emulates one on this machine.
+    #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ipv4)]
     addr: Option<Ipv4Addr>,
-    /// Transmit, even with a radio that is not takt's own software radio; without, such a radio is only received from.
+    /// Allow transmission with a radio other than takt's emulator. Without it, takt only receives from such a radio.
     #[arg(long, requires = "addr")]
     transmit: bool,
-    /// What that radio's clock follows while it streams: internal, external or mimo; another than its own must lock.
-    #[arg(long, value_name = "R", requires = "addr")]
+    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
+    #[arg(long, value_name = "SOURCE", requires = "addr")]
     reference: Option<ClockSource>,
-    /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M, of an X310 at --addr
-    /// x310:100M].
+    /// Rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]. Repeat for several [default: n200:25M; for an X310 at
+    /// --addr x310:100M].
     #[arg(long = "need", value_name = "MODEL:RATE")]
-    needs: Vec<Need>,
-    /// Continue the newest check of the same kind that was interrupted.
+    needs: Vec<String>,
+    /// Continue the newest interrupted check of the same kind.
     #[arg(long)]
     resume: bool,
-    /// Where the records and the report are kept.
+    /// Directory of the records and reports.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
-    /// Try the verdict itself, on hosts that are made bad by a known amount: how often does it err?
+    /// Test the verdict itself: degrade hosts by a known amount, and count how often the verdict errs.
     #[arg(long, conflicts_with_all = ["addr", "needs"])]
     self_test: bool,
-    /// A changed copy of the check, or of the self-test.
+    /// Run your own copy of experiments/check.toml, or with --self-test of experiments/known-bad.toml.
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
@@ -74,7 +83,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         addr: args.addr,
         transmit: args.transmit,
         reference: args.reference,
-        needs: args.needs,
+        needs: needed(&args.needs)?,
         resume: args.resume,
         doctor: DoctorFinding::of_this_host(),
         program: std::env::current_exe().into_diagnostic()?,
@@ -94,15 +103,34 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     Ok(status(outcome.verdict.answer))
 }
 
-fn cannot_go_on(error: CheckError) -> Problem {
-    Problem::caused("the check can't go on", error, CheckError::fix)
+/// The needed rates that were typed.
+pub fn needed(texts: &[String]) -> std::result::Result<Vec<Need>, Problem> {
+    texts.iter().map(|text| text.parse::<Need>().map_err(no_such_rate)).collect()
 }
 
-pub fn status(answer: check::Answer) -> Answer {
+fn no_such_rate(error: NeedError) -> Problem {
+    let problem = Problem::new(error.what).fix(error.fix);
+    match error.why {
+        Some(why) => problem.why(why),
+        None => problem,
+    }
+}
+
+fn cannot_go_on(error: CheckError) -> Problem {
+    match error {
+        CheckError::OnAir(OnAirError::Radio(error))
+        | CheckError::Execute(ExecuteError::OnAir(OnAirError::Radio(error))) => {
+            radio_problem::problem("reach the radio", *error, "")
+        }
+        error => Problem::caused("the check can't go on", error, CheckError::fix),
+    }
+}
+
+pub fn status(answer: check::CheckAnswer) -> Answer {
     match answer {
-        check::Answer::Holds => Answer::Yes,
-        check::Answer::Fails => Answer::No,
-        check::Answer::Unknown => Answer::Unknown,
+        check::CheckAnswer::Holds => Answer::Yes,
+        check::CheckAnswer::Fails => Answer::No,
+        check::CheckAnswer::Unknown => Answer::Unknown,
     }
 }
 
@@ -111,8 +139,8 @@ pub fn show_self_test(outcome: &SelfTest, runs: &Path, output: &Output) -> Resul
     Ok(status(outcome.answer))
 }
 
-/// What to do after a run that was interrupted, or could not tell.
-fn how_to_go_on(outcome: &Outcome) -> Option<String> {
+/// Advice after a run that was interrupted, or could not tell.
+fn how_to_go_on(outcome: &CheckOutcome) -> Option<String> {
     let rounds = &outcome.rounds;
     if !outcome.about.complete {
         let settled = rounds.valid + rounds.skipped;
@@ -121,10 +149,10 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
             "Stopped after {settled} of {planned} rounds; they are kept. The same command with --resume runs the rest."
         ));
     }
-    if outcome.verdict.answer == check::Answer::Unknown && outcome.setup.receive_only.is_some() {
+    if outcome.verdict.answer == check::CheckAnswer::Unknown && outcome.setup.receive_only.is_some() {
         return Some(format!("Nothing was sent to the radio, since it is not takt's own. {ALLOW_TRANSMIT}."));
     }
-    (outcome.verdict.answer == check::Answer::Unknown).then(|| match &outcome.setup.radio {
+    (outcome.verdict.answer == check::CheckAnswer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(
             "The rounds that count do not tell. Where the emulator at {addr} was late, start it with --policy fifo:60, as \
              root, and check again."

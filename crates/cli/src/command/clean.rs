@@ -12,14 +12,19 @@ use crate::{Answer, Output, Problem};
 Example:
   sudo takt clean
 
-Removes what runs that were killed have left: network namespaces with their interfaces, control groups, \
-folders of containers and guests, processes; and gives back the queues of network cards that engine xdp had. \
-Runs that live are left alone, and so is everything that is not takt's own. Settings are given back by takt doctor --undo; records of finished rounds stay. Doing it twice does \
-no harm.
+Removes what killed runs left behind:
+  - network namespaces with their interfaces
+  - control groups
+  - directories of containers and guests
+  - processes
+It also gives back the queues of network cards that engine xdp had. It touches neither live runs nor
+anything that is not takt's own. `takt doctor --undo` undoes settings. Records of finished rounds
+stay. You can run it twice without harm.
+
 Exit status: 0 nothing is left, 2 something could not be removed.")]
 pub struct Args {}
 
-/// What was done: the JSON document.
+/// The result: the JSON document.
 #[derive(Serialize)]
 struct Report {
     removed: Vec<Removed>,

@@ -10,20 +10,20 @@ use takt_base::shown::{count, duration, time_ns};
 use takt_emulator::air::{ModelName, Scene};
 use takt_emulator::drive::wall::{LagReport, Waiting};
 use takt_emulator::emulate::{
-    self, AirDevice, AirSummary, DeviceSummary, EmulateError, Model, ModelDevice, Options, Summary,
+    self, AirDevice, AirSummary, DeviceSummary, EmulateError, EmulatorOptions, Model, ModelDevice, Notice, SpeedChoice,
+    Summary,
 };
+use takt_emulator::fault::SpecError;
 use takt_emulator::n200::{self, N200, N200Report};
+use takt_emulator::signals::SignalError;
 use takt_emulator::x310::{X310, X310Report};
 use takt_packet::EngineError;
 
 use crate::policy::priority_is_policy;
-use crate::waveform::{Misfit, text_of};
+use crate::radio_problem::of_file;
+use crate::waveform::{FileDiagnostic, text_of, unreadable_file};
 use crate::{Answer, Output, Problem, stop_on_signal};
 
-/// Arguments.
-///
-/// Options that belong to a radio (serial, name, source, sink, eeprom) may be repeated: the first is that of the first
-/// --addr, and so on. One source or sink alone is that of all radios.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,28 +31,32 @@ Examples:
   takt emulate n200 --addr 127.0.0.1 --addr 127.0.0.2 --source tone:offset=100k
   takt emulate n200 --source loopback --sink sigmf:sent --fault lose:rx,every=1000 --json
   takt emulate x310 --addr 127.0.0.31 --source loopback
-  takt emulate --config airs/pair.toml
+  takt emulate x310 --uhd 4.11
+  takt emulate n200 --speed 0.1
+  takt emulate --config scenes/pair.toml
 
-Prints `ready MODEL ADDR` when it listens, runs until Ctrl-C, ends with a summary.")]
+takt prints `ready MODEL ADDR` when a radio listens, runs until Ctrl-C, and ends with a summary.
+
+Repeat --addr for several radios. --serial, --name, --source, --sink and --eeprom may be repeated,
+too: the first belongs to the first --addr, and so on. A single --source or --sink is that of all
+radios.")]
 pub struct Args {
-    /// Which radio.
+    /// Model of the radio. An N200 has an SBX and an X310 two UBX-160, unless --board names others.
     #[arg(required_unless_present = "config")]
     model: Option<Radio>,
-    /// Radios of both models that receive each other, as this file says; see docs/reference/air.md.
+    /// Run the radios of this file, of both models, which receive each other. See docs/reference/air.md.
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     config: Option<PathBuf>,
     #[command(flatten)]
-    options: Options,
+    options: EmulatorOptions,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
 }
 
-/// The models, as users write them.
+/// The models, as users write them. Help on each would space out all of `takt emulate --help`.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Radio {
-    /// USRP N200, with an SBX unless stated otherwise.
     N200,
-    /// USRP X310, with two UBX-160 unless stated otherwise.
     X310,
 }
 
@@ -65,33 +69,46 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 /// The radios of a file.
-fn run_air(config: &Path, options: &Options, output: &Output) -> miette::Result<Answer> {
+fn run_air(config: &Path, options: &EmulatorOptions, output: &Output) -> miette::Result<Answer> {
     let name = config.display().to_string();
-    let text = text_of(config, Scene::MOST_BYTES).map_err(|error| {
-        Problem::new(format!("can't read the air {name}"))
-            .why(error)
-            .fix("a file of radios and links: docs/reference/air.md says what stands in one")
-    })?;
-    let mut scene = Scene::parse(&name, &text).map_err(Misfit::from)?;
+    let example = "copy an example from takt's source, folder scenes; docs/reference/air.md there describes the format";
+    let text = text_of(config, Scene::MOST_BYTES).map_err(|error| unreadable_file("air", &name, error, example))?;
+    let mut scene = Scene::parse(&name, &text).map_err(FileDiagnostic::from)?;
     scene.apply(options).map_err(problem)?;
     let stop = stop_on_signal()?;
-    let mut ready = |model: ModelName, addr| output.line(format!("ready {} {addr}", model.name()));
-    let summary = emulate::run_air(&scene, &mut ready, &stop).map_err(problem)?;
+    let announced = |at: Ipv4Addr| {
+        let radio = scene.radios.iter().find(|radio| radio.addr == at)?;
+        (radio.model == ModelName::X310).then(|| X310::announces(&radio.options)).flatten()
+    };
+    let summary = emulate::run_air(&scene, &mut |notice| show(notice, &announced, output), &stop).map_err(problem)?;
     for device in &summary.devices {
         match &device.device {
             ModelDevice::N200(device) => note_refused(device, output),
             ModelDevice::X310(device) => note_refused(device, output),
         }
     }
-    output.answer(&summary, || air_text(&summary), Answer::Yes)
+    output.answer(&summary, || air_text(&summary, options.speed), Answer::Yes)
 }
 
-fn run_model<M: Model<Report: Described>>(options: &Options, output: &Output) -> miette::Result<Answer> {
+fn run_model<M: Model<Report: Described>>(options: &EmulatorOptions, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let mut ready = |addr| output.line(format!("ready {} {addr}", M::NAME));
-    let summary = emulate::run_model::<M>(options, &mut ready, &stop).map_err(problem)?;
+    let announced = |_: Ipv4Addr| M::announces(options);
+    let mut notify = |notice| show(notice, &announced, output);
+    let summary = emulate::run_model::<M>(options, &mut notify, &stop).map_err(problem)?;
     summary.devices.iter().for_each(|device| note_refused(device, output));
-    output.answer(&summary, || text(&summary), Answer::Yes)
+    output.answer(&summary, || text(&summary, options.speed), Answer::Yes)
+}
+
+/// `announced`: by which versions the radio at an address shows whom it serves.
+fn show(notice: Notice, announced: &dyn Fn(Ipv4Addr) -> Option<String>, output: &Output) {
+    match notice {
+        Notice::Ready { model, addr } => {
+            output.line(format!("ready {model} {addr}"));
+            announced(addr).into_iter().for_each(|versions| output.note(format!("{model} {addr} {versions}")));
+        }
+        Notice::Speed(speed) => output.note(format!("speed     {speed} of real time")),
+        Notice::Unserved { addr, advice } => output.note(format!("x310 {addr}: {advice}")),
+    }
 }
 
 fn note_refused<R: Described>(device: &DeviceSummary<R>, output: &Output) {
@@ -105,7 +122,22 @@ fn note_refused<R: Described>(device: &DeviceSummary<R>, output: &Output) {
 }
 
 pub fn problem(error: EmulateError) -> Problem {
-    Problem::caused("the radios can't run", error, fix)
+    match error {
+        EmulateError::Fault(error) | EmulateError::Signal(error) => wrong_text(&error),
+        EmulateError::Signals { source: SignalError::File { source, .. }, .. } if source.is_missing() => {
+            of_file("run the radios", *source)
+        }
+        error => Problem::caused("the radios can't run", error, fix),
+    }
+}
+
+/// The text of a fault, a source or a sink.
+fn wrong_text(error: &SpecError) -> Problem {
+    let problem = Problem::new(error.to_string()).fix(error.fix());
+    match error.reason() {
+        Some(reason) => problem.why(reason.to_owned()),
+        None => problem,
+    }
 }
 
 fn fix(error: &EmulateError) -> Option<String> {
@@ -130,27 +162,40 @@ fn fix(error: &EmulateError) -> Option<String> {
         EmulateError::ForeignEeprom { .. } => {
             "--eeprom with another file; one that is not there yet is made".to_owned()
         }
-        EmulateError::Signal(error) => error.fix(),
+        EmulateError::OtherBoard { .. } => {
+            "leave --board away, and the radio has the board of the file\n--eeprom with another file".to_owned()
+        }
         EmulateError::Signals { source, .. } => source.fix(),
         EmulateError::SharedSink { .. } => "one --sink for each --addr, each with its own file".to_owned(),
         EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
         EmulateError::Unfit { model, option } => format!("leave {option} away, or another radio than {model}"),
+        EmulateError::HardwareSpeed { .. } => "leave --as-hardware or --speed away".to_owned(),
         EmulateError::NotWithFile { .. } => "write it into the file, below its [[radio]]".to_owned(),
         EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
         _ => return None,
     })
 }
 
-fn text<R: Described + Serialize>(summary: &Summary<R>) -> String {
+fn text<R: Described + Serialize>(summary: &Summary<R>, wanted: SpeedChoice) -> String {
     let mut out = String::new();
     for device in &summary.devices {
         describe(&mut out, &summary.model, device, summary.duration_s);
     }
+    describe_speed(&mut out, summary.speed, wanted);
     describe_lag(&mut out, &summary.lag);
     out
 }
 
-fn air_text(summary: &AirSummary) -> String {
+/// Nothing of radios that were meant to run as fast as the wall's clock.
+fn describe_speed(out: &mut String, speed: f64, wanted: SpeedChoice) {
+    let _ = match wanted {
+        SpeedChoice::Fixed(wanted) if wanted.is_wall() => Ok(()),
+        SpeedChoice::Fixed(_) => writeln!(out, "speed    {speed} of real time"),
+        SpeedChoice::Auto => writeln!(out, "speed    {speed} of real time at the end, found by --speed auto"),
+    };
+}
+
+fn air_text(summary: &AirSummary, wanted: SpeedChoice) -> String {
     let mut out = String::new();
     for AirDevice { name, device } in &summary.devices {
         match device {
@@ -158,6 +203,7 @@ fn air_text(summary: &AirSummary) -> String {
             ModelDevice::X310(device) => describe(&mut out, &format!("{name}: x310"), device, summary.duration_s),
         }
     }
+    describe_speed(&mut out, summary.speed, wanted);
     describe_lag(&mut out, &summary.lag);
     out
 }
@@ -196,7 +242,7 @@ fn waits(waiting: &Waiting) -> String {
     )
 }
 
-/// What a report says that depends on the model.
+/// Parts of a report that depend on the model.
 trait Described {
     fn hosts(&self) -> &n200::HostReport;
     /// Each receiver, and what it is called.

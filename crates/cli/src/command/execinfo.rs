@@ -11,12 +11,11 @@ use takt_graph::{Latency, Plan};
 use takt_report::{Screen, screen};
 use takt_runtime::control::Request;
 use takt_runtime::costs::capacities;
-use takt_runtime::{Options, Session};
+use takt_runtime::{Session, SessionOptions};
 
 use super::variable;
 use crate::costs::uncalibrated;
-use crate::waveform::{self, Libraries};
-use crate::{Answer, Output, Problem};
+use crate::{Answer, Output, Problem, waveform};
 
 /// Slots a waveform is tried for.
 const TRIED: u64 = 1000;
@@ -28,22 +27,23 @@ const LONGEST: u64 = 64 << 20;
 #[command(after_help = "\
 Examples:
   takt execinfo                                the waveform that runs now
-  takt execinfo waveforms/bpsk.toml            tried for 1000 slots on one core
+  takt execinfo waveforms/bpsk.toml            run for 1000 slots on one core
   takt run waveforms/bpsk.toml --slots 10000 --json > run.json; takt execinfo run.json
 
-Times are those of this machine; MACs are times of a multiply-accumulate loop on the core that this command runs on, so \
-that they can be compared with other machines as the ALOE paper does (`takt calibrate` knows a better way).")]
+Times are those of this machine. The table also has them in multiply-accumulates (MACs): a loop on
+the core that runs this command makes that number of them in that time. The ALOE paper compares
+machines by MACs; `takt calibrate` knows a better way.
+
+Exit status: 0 the table is shown, 2 the command failed.")]
 pub struct Args {
-    /// A waveform (.toml), a result of `takt run --json` (.json), or nothing: the waveform that runs now.
+    /// Waveform (.toml) or result of `takt run --json` (.json) [default: the waveform that runs now].
     what: Option<PathBuf>,
-    /// The process that runs the waveform, where there are several.
+    /// Process that runs the waveform, if there are several.
     #[arg(long, value_name = "PID", conflicts_with = "what")]
     process: Option<u32>,
-    /// Slots a waveform is tried for.
+    /// Number of slots to run a waveform (.toml) for.
     #[arg(long, value_name = "N", default_value_t = TRIED, value_parser = clap::value_parser!(u64).range(1..))]
     slots: u64,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 #[derive(Serialize)]
@@ -91,9 +91,9 @@ fn read(path: &Path) -> Result<Json> {
 }
 
 fn tried(path: &Path, args: &Args) -> Result<Json> {
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let graph = waveform::open(path, None, &[], &registry)?;
-    let options = Options { slots: Some(args.slots), ..Options::default() };
+    let options = SessionOptions { slots: Some(args.slots), ..SessionOptions::default() };
     let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options)
         .map_err(super::run::unopened)?;
     let report = session.run(&Stop::new()).map_err(super::run::unstarted)?;

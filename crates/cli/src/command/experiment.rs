@@ -17,35 +17,37 @@ use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_base::nearest;
 use takt_base::shown::duration;
+use takt_lab::bench::OnAirError;
 use takt_lab::compare::Compared;
 use takt_lab::experiment::settings;
 use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::Summary;
 use takt_lab::{ExecuteError, Order, execute};
-use takt_load::Kind;
+use takt_load::WorkloadKind;
 use takt_report::screen;
 
 use self::progress::ProgressBar;
+use crate::radio_problem;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_help = format!("\
 Examples:
   takt experiment run my-sweep.toml --quick
   takt experiment run my-sweep.toml --resume
   takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
   takt experiment run routers --only path=router --only payload_bytes=512
-  takt experiment run fleet.toml --cluster cluster/a      whose environments are native and node:a
   takt experiment compare 100412 112233        what changed from one run to another
   takt experiment show last
   takt experiment export last --out rounds.csv
-  takt experiment export last --format json --out run.json")]
+  takt experiment export last --format json --out run.json
+{}", fleet::EXAMPLES))]
 pub struct Args {
     #[command(subcommand)]
     command: Action,
 
-    /// Where the records are kept.
+    /// Directory of the records and reports.
     #[arg(long, global = true, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
 }
@@ -53,28 +55,38 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Run an experiment: a file, or the name of one that comes with takt.
+    #[command(after_help = format!("\
+Examples:
+  takt experiment run my-sweep.toml --quick
+  takt experiment run routers --only path=router --only payload_bytes=512
+  takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
+{}
+Exit status:
+  0  the run is complete, no round failed, and at least one counts
+  1  the run was stopped, a round failed, or no round counts
+  2  the command failed", fleet::EXAMPLES))]
     Run {
-        /// The file or name.
+        /// Experiment file, or name of an experiment that comes with takt.
         what: String,
-        /// Only the levels and rounds that the file names for a quick look.
+        /// Only the levels and rounds that the file names for a quick run.
         #[arg(long)]
         quick: bool,
         /// Every level and round (the default).
         #[arg(long, conflicts_with = "quick")]
         full: bool,
-        /// Continue where an earlier run of the same file stopped.
+        /// Continue the interrupted run of the same file.
         #[arg(long)]
         resume: bool,
-        /// Only the points that have this: part=NAME, or a factor and its level as they are shown.
-        #[arg(long, value_name = "WHAT=WHICH")]
+        /// Run only the points with this level, written as takt shows it, or only part=NAME. Repeat to narrow further.
+        #[arg(long, value_name = "FACTOR=LEVEL")]
         only: Vec<String>,
-        /// A radio that is there already, instead of a software one on this machine.
-        #[arg(long, value_name = "A")]
+        /// Address of an existing radio. Without it, takt emulates one on this machine.
+        #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ipv4)]
         addr: Option<std::net::Ipv4Addr>,
-        /// Transmit, even with a radio that is not takt's own software radio.
+        /// Allow transmission with a radio other than takt's emulator.
         #[arg(long, requires = "addr")]
         transmit: bool,
-        /// Say every warning, and why rounds do not count.
+        /// Show every warning, and why rounds do not count.
         #[arg(long)]
         explain: bool,
         #[command(flatten)]
@@ -83,25 +95,47 @@ enum Action {
         env: env::Flags,
     },
     /// List the runs in the store.
+    #[command(after_help = "\
+Examples:
+  takt experiment list
+  takt experiment list --json")]
     List,
     /// Show what a run measured, point by point.
+    #[command(after_help = "\
+Examples:
+  takt experiment show last
+  takt experiment show last --explain")]
     Show {
-        /// Its name, a part of it, or `last`.
+        /// The run: its name, a part of it, or `last`.
         run: String,
-        /// Say every warning, and why rounds do not count.
+        /// Show every warning, and why rounds do not count.
         #[arg(long)]
         explain: bool,
     },
     /// Write the rounds of a run for other programs: CSV, Parquet or JSON.
     Export(export::Args),
-    /// What changed from one run to another, with intervals that hold together; exit 1 if something did.
+    /// Show what changed from one run to another, with simultaneous confidence intervals.
+    #[command(after_help = "\
+Example:
+  takt experiment compare 100412 112233
+
+Exit status:
+  0  nothing changed
+  1  something changed
+  2  not known: the runs have no figure in common; or the command failed")]
     Compare {
-        /// The first run: its name, a part of it, or `last`.
+        /// First run: its name, a part of it, or `last`.
+        #[arg(value_name = "FIRST")]
         a: String,
-        /// The second.
+        /// Second run: its name, a part of it, or `last`.
+        #[arg(value_name = "SECOND")]
         b: String,
     },
     /// List the words of experiment files.
+    #[command(after_help = "\
+Examples:
+  takt experiment factors
+  takt experiment factors --json")]
     Factors,
 }
 
@@ -175,7 +209,10 @@ fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answe
     }
     let ran = ProgressBar::during(output, |progress| execute(order, progress, &stop));
     let what = format!("experiment {} can't go on", order.experiment.name);
-    let ran = ran.map_err(|error| Problem::caused(what, error, ExecuteError::fix))?;
+    let ran = ran.map_err(|error| match error {
+        ExecuteError::OnAir(OnAirError::Radio(error)) => radio_problem::problem("reach the radio", *error, ""),
+        error => Problem::caused(what, error, ExecuteError::fix),
+    })?;
     if !ran.complete {
         output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
     }
@@ -227,7 +264,7 @@ fn factors(output: &Output) -> Result<Answer> {
         name: setting.name,
         takes: setting.takes.to_string(),
         default: setting.default,
-        workloads: settings::kinds(setting).map(Kind::name).collect(),
+        workloads: settings::kinds(setting).map(WorkloadKind::name).collect(),
         about: setting.about,
     };
     let words: Vec<Word> = settings::all().map(word).collect();
@@ -240,10 +277,13 @@ fn factors(output: &Output) -> Result<Answer> {
 }
 
 pub fn store_problem(error: StoreError) -> Problem {
-    Problem::caused("the records can't be used", error, StoreError::fix)
+    match error {
+        StoreError::NoRun { .. } => Problem::new(error.to_string()).fix(error.fix().unwrap_or_default()),
+        error => Problem::caused("the records can't be used", error, StoreError::fix),
+    }
 }
 
-/// What goes into a run's record: the version, with the commit where the build knows it.
+/// Version for a run's record, with the commit where the build knows it.
 pub fn version() -> String {
     let commit = option_env!("TAKT_COMMIT").map(|commit| format!(" ({commit})")).unwrap_or_default();
     format!("{}{commit}", env!("CARGO_PKG_VERSION"))

@@ -4,29 +4,37 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use takt_base::parse_ip;
 use takt_packet::EngineKind;
-use takt_radio::{About, AnyIdentity, Found, FoundState, Net, WallNet, find};
+use takt_radio::{About, AnyIdentity, FoundRadio, FoundState, Net, WallNet, find};
+use takt_soapy::DeviceSpec;
 
-use crate::radio_problem;
-use crate::{Answer, Output};
+use crate::{Answer, Output, radio_problem, soapy};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  takt find\n  takt find --addr 192.168.10.2\n\n\
-    Without --addr every network of this host is searched, loopback excepted; a radio on loopback is found by its address.\n\
-    Exit status: 0 something was found, 1 nothing was.")]
+#[command(after_help = "Examples:\n  takt find\n  takt find --addr 192.168.10.2\n\n\
+    Without --addr, takt searches every network of this host except loopback.\n\
+    Give the address of a radio on loopback.\n\n\
+    Exit status:\n  0  something was found\n  1  nothing was found\n  2  the command failed")]
 pub struct Args {
-    /// Ask at this address only.
-    #[arg(long)]
+    /// Ask only this address.
+    #[arg(long, value_parser = parse_ip)]
     addr: Option<IpAddr>,
+    /// Ask SoapySDR for its devices instead, those of soapy:driver=uhd for instance. Needs a build with the feature soapy.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "addr")]
+    device: Option<DeviceSpec>,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    if let Some(device) = &args.device {
+        return soapy::find(device, output);
+    }
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     let found = find(&net, args.addr).map_err(|error| radio_problem::problem("look for radios", error, ""))?;
     output.answer(&found, || text(&found, args.addr), Answer::of(!found.is_empty()))
 }
 
-fn text(found: &[Found], addr: Option<IpAddr>) -> String {
+fn text(found: &[FoundRadio], addr: Option<IpAddr>) -> String {
     if found.is_empty() {
         let place = addr.map_or("on the networks of this host".to_owned(), |addr| format!("at {addr}"));
         return format!("No radio answers {place}.");
@@ -53,7 +61,7 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
     text
 }
 
-fn own(radio: &Found) -> &'static str {
+fn own(radio: &FoundRadio) -> &'static str {
     let software = radio.identity.as_ref().is_some_and(AnyIdentity::software);
     if software { "  software radio of takt's" } else { "" }
 }

@@ -10,6 +10,7 @@ mod emulate;
 mod execinfo;
 mod experiment;
 mod find;
+mod link;
 mod map;
 #[cfg(feature = "cluster")]
 mod node;
@@ -19,10 +20,12 @@ mod node;
 mod paper;
 mod play;
 mod probe;
+mod radio;
 mod rate;
 mod record;
 mod report;
 pub mod run;
+mod share;
 mod stops;
 mod udp;
 mod variable;
@@ -35,52 +38,59 @@ use crate::{Answer, Output};
 /// One variant a command; its documentation is the line in `takt --help`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Will this host keep up with a radio? Measures, answers, says what limits it and what mends it.
+    /// Check whether this host keeps up with a radio. Names what limits it, and the fix.
     Check(check::Args),
-    /// Run software radios that unmodified UHD takes for real ones.
+    /// Run emulated radios that unmodified UHD accepts as real ones.
     Emulate(emulate::Args),
-    /// Discover radios.
+    /// Share the front end of a radio: software N200s, one for each program.
+    Share(share::Args),
+    /// Find radios.
     Find(find::Args),
     /// Describe a radio.
     Probe(probe::Args),
-    /// Record samples from a radio into a SigMF file.
+    /// Record samples from a radio into a SigMF recording.
     Record(record::Args),
-    /// Play a SigMF file to a radio.
+    /// Play a SigMF recording to a radio.
     Play(play::Args),
-    /// Stream at a rate and count everything that goes wrong.
+    /// Calibrate a radio's front end: I/Q imbalance and DC offset, in UHD's files.
+    Radio(radio::Args),
+    /// Stream samples at a given rate, and count everything that goes wrong.
     Rate(rate::Args),
-    /// Datagram load: throughput, loss by place, jitter, latency.
+    /// Measure UDP throughput, loss by place, jitter and latency.
     Udp(udp::Args),
-    /// Execute a waveform on the beat: what every component costs, and who missed a slot.
+    /// Carry IP over an LTE link: base station, terminal, or both and the air between them.
+    Link(link::Args),
+    /// Run a waveform slot by slot. Reports what each component costs, and which one missed a slot.
     Run(run::Args),
-    /// Which component runs on which core, how far that is from the best, and what to do next.
+    /// Map components to cores. Shows how far the mapping is from the best possible one, and what to do next.
     Map(map::Args),
-    /// What the cores of this machine can do, by kinds of work.
+    /// Measure how fast the cores of this machine are, by kind of work.
     Calibrate(calibrate::Args),
-    /// Execution times as a table, in microseconds and in multiply-accumulates.
+    /// Show execution times as a table, in microseconds and in multiply-accumulates.
     Execinfo(execinfo::Args),
-    /// Watch and set the variables of a waveform while it runs.
+    /// List and set the variables of a running waveform.
     Variable(variable::Args),
     /// Join a cluster: offer this machine's cores, and run parts of waveforms on them.
+    #[cfg_attr(not(feature = "cluster"), command(about = "Join a cluster (not in this build)"))]
     Node(node::Args),
-    /// Say what components there are; run one on files.
+    /// List the components, or run one on files.
     Component(component::Args),
-    /// Run experiments, list and export their records.
+    /// Run experiments; list, show, compare and export their records.
     Experiment(experiment::Args),
-    /// Run a published study again, and set it beside the paper's figures.
+    /// Repeat a published study, and compare the results with the paper's figures.
     Paper(paper::Args),
-    /// Draw the report of a run again.
+    /// Show the report of an earlier run again.
     Report(report::Args),
-    /// What in this host stands in the way, and the change that mends it.
+    /// Find what on this host disturbs a radio, and fix it.
     Doctor(doctor::Args),
-    /// Does this machine stand still for longer than a radio waits? Only looks, while you work.
+    /// Measure whether this machine stops for longer than a radio's buffers hold. Only observes, while you work.
     Stops(stops::Args),
-    /// How late is a thread that should wake up once a period? Every tick counted, from its intended time.
+    /// Measure how late a periodic thread wakes up. Counts every tick, from its intended time.
     Wakeup(wakeup::Args),
-    /// Do the lab's work inside an environment; speaks JSON lines over standard input and output.
+    /// Measure inside an environment for the lab, which talks to it in JSON lines over standard input and output.
     #[command(hide = true)]
     Agent(agent::Args),
-    /// Remove whatever a killed run left behind.
+    /// Remove what killed runs left behind.
     Clean(clean::Args),
 }
 
@@ -89,12 +99,15 @@ impl Command {
         match self {
             Command::Check(args) => check::run(args, output),
             Command::Emulate(args) => emulate::run(args, output),
+            Command::Share(args) => share::run(args, output),
             Command::Find(args) => find::run(args, output),
             Command::Probe(args) => probe::run(args, output),
             Command::Record(args) => record::run(args, output),
             Command::Play(args) => play::run(args, output),
+            Command::Radio(args) => radio::run(args, output),
             Command::Rate(args) => rate::run(args, output),
             Command::Udp(args) => udp::run(args, output),
+            Command::Link(args) => link::run(args, output),
             Command::Run(args) => run::run(args, output),
             Command::Map(args) => map::run(args, output),
             Command::Calibrate(args) => calibrate::run(args, output),

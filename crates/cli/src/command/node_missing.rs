@@ -3,6 +3,9 @@
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+This takt lacks the feature `cluster`, which this command needs. To build it in:
+  cargo build --release --features cluster")]
 pub struct Args {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     _rest: Vec<String>,

@@ -1,17 +1,17 @@
 //! `takt paper`: a published study, run again on this host and set beside the paper's figures.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::affinity::own_cpus;
+use takt_host::with_causes;
 use takt_lab::bench::{Lacking, lacking};
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::store::Store;
 use takt_report::{Report, paper};
-use takt_studies::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
+use takt_studies::{PaperError, PaperOptions, StudyOutcome, StudyRun, assemble, run as run_study};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, store_problem, version};
@@ -25,16 +25,19 @@ Examples:
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
-  takt paper uhd-dpdk --quick          about five minutes: engines by LTE's rates, quiet and loaded
-  takt paper uhd-dpdk                  three and a half hours: all rates, ten rounds of 17 s
-  takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
-  takt report last                     the report of an earlier run, drawn again
+  takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
+  takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link
+  takt paper routers                   every point and round; Ctrl-C stops it, --resume continues
+  takt report last                     the report of an earlier run
 
-Claims are judged part by part: native, container, guest; path by path; rate by rate.
+takt judges each claim by its parts: environments (native, container, guest), paths or rates.
 
-Exit status: 0 a part holds and so does each other that can be judged here, 1 a part fails, 2 not
-known: no part could be judged, one is left open, or the run was interrupted. A part that can't be
-judged here (a guest without KVM, a path that is not there) counts for nothing, and is named.")]
+Exit status:
+  0  every part that can be judged here holds, and at least one can
+  1  a part fails
+  2  not known: no part could be judged, one is left open, or the run was interrupted
+The report names each part that can't be judged here (a guest without KVM, a path that is not
+there), and does not count it.")]
 pub struct Args {
     #[command(subcommand)]
     study: StudyName,
@@ -42,34 +45,51 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum StudyName {
-    /// What a time-slotted software-radio environment costs, and what it gives (Gomez, Marojevic, Bracke, Gelonch).
+    /// Costs and benefits of a time-slotted software-radio environment (Gomez, Marojevic, Bracke, Gelonch).
+    #[command(after_help = "\
+Example:
+  takt paper aloe --quick              about five minutes: overhead, interfaces, longest packets")]
     Aloe(Study),
-    /// What a container and a virtual machine cost an Ethernet-attached radio (Bezerra, Ferreira, Mattos).
+    /// Costs of a container and of a virtual machine for an Ethernet-attached radio (Bezerra, Ferreira, Mattos).
+    #[command(after_help = "\
+Example:
+  takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine")]
     VirtualSdr(Study),
     /// Can a software router keep up with a hardware one? (Schulz).
+    #[command(after_help = "\
+Examples:
+  takt paper routers --quick           below ten minutes: switch, software and hardware routers
+  takt paper routers                   every point and round; Ctrl-C stops it, --resume continues")]
     Routers(Study),
     /// Can a loaded Linux host answer the air interface in time? (Wang, Xiao, Su, Qi, Xu).
+    #[command(after_help = "\
+Example:
+  takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation")]
     LinuxRt(Study),
-    /// What does it give a radio to leave the kernel's sockets? Samples only (Brennan, Marojevic).
+    /// How much do a radio and a link gain without the kernel's sockets? (Brennan, Marojevic).
+    #[command(after_help = "\
+Examples:
+  takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
+  takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link")]
     UhdDpdk(Study),
 }
 
 /// How a study is run.
 #[derive(Debug, clap::Args)]
 struct Study {
-    /// A few points, few rounds; says what it leaves out.
+    /// Few points and few rounds. The report says what it excludes.
     #[arg(long)]
     quick: bool,
     /// Every point and round (the default).
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Continue the newest run of the same kind that was interrupted.
+    /// Continue the newest interrupted run of the same kind.
     #[arg(long)]
     resume: bool,
-    /// Where the records and the report are kept.
+    /// Directory of the records and reports.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
-    /// A changed copy of the study.
+    /// Use a changed copy of the study's file.
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
@@ -95,20 +115,22 @@ pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<A
     report(&assemble(store, run).map_err(problem)?, runs, output)
 }
 
-fn report(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
+fn report(found: &StudyOutcome, runs: &Path, output: &Output) -> Result<Answer> {
     match found {
-        Found::Aloe(outcome) => report_of(&outcome.of, outcome, paper::aloe::report(outcome), runs, output),
-        Found::LinuxRt(outcome) => report_of(&outcome.of, outcome, paper::linux_rt::report(outcome), runs, output),
-        Found::Sweep(outcome) => report_of(&outcome.of, outcome, paper::sweep::report(outcome), runs, output),
+        StudyOutcome::Aloe(outcome) => report_of(&outcome.of, outcome, paper::aloe::report(outcome), runs, output),
+        StudyOutcome::LinuxRt(outcome) => {
+            report_of(&outcome.of, outcome, paper::linux_rt::report(outcome), runs, output)
+        }
+        StudyOutcome::Sweep(outcome) => report_of(&outcome.of, outcome, paper::sweep::report(outcome), runs, output),
     }
 }
 
 /// The status is the word that the report begins with.
 fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Path, output: &Output) -> Result<Answer> {
     let answer = match report.verdict.answer {
-        takt_report::Answer::Yes => Answer::Yes,
-        takt_report::Answer::No => Answer::No,
-        takt_report::Answer::Unknown => Answer::Unknown,
+        takt_report::ReportAnswer::Yes => Answer::Yes,
+        takt_report::ReportAnswer::No => Answer::No,
+        takt_report::ReportAnswer::Unknown => Answer::Unknown,
     };
     show(report, &serde_json::to_value(outcome).into_diagnostic()?, runs, output)?;
     if !of.about.complete {
@@ -118,7 +140,7 @@ fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Pa
     Ok(answer)
 }
 
-fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
+fn measure(name: &str, study: &Study, output: &Output) -> Result<StudyOutcome> {
     let options = PaperOptions {
         runs: study.runs.clone(),
         experiment: read(study.file.as_deref().unwrap_or(name))?,
@@ -140,14 +162,9 @@ fn say_what_is_lacking(options: &PaperOptions, output: &Output) -> Result<()> {
     let points = options.experiment.points(options.depth);
     for Lacking { environment, error } in lacking(&points, &options.program).into_diagnostic()? {
         let fix = error.fix().map_or(String::new(), |fix| format!("\n  fix   {}", fix.replace('\n', "\n  or    ")));
-        output.note(format!("{environment} can't be had here, and will be left out: {}{fix}", words(&error)));
+        output.note(format!("{environment} can't be had here, and will be left out: {}{fix}", with_causes(&error)));
     }
     Ok(())
-}
-
-fn words(error: &dyn Error) -> String {
-    let links = std::iter::successors(Some(error), |&error| error.source());
-    links.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn problem(error: PaperError) -> Problem {

@@ -4,27 +4,35 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use takt_base::parse_ip;
 use takt_packet::EngineKind;
 use takt_radio::board::{BoardKind, Range};
 use takt_radio::n200::{FrameBytes, OpenOptions};
 use takt_radio::x310::MasterClock;
 use takt_radio::{AnyOptions, Probe, Radio, Rates, SideReport, Time, WallNet, X310Probe, probe, probe_x310};
+use takt_soapy::DeviceSpec;
 
 use crate::radio_problem::{self, mega};
-use crate::{Answer, Output};
+use crate::{Answer, Output, soapy};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  takt probe --addr 192.168.10.2")]
+#[command(after_help = "Example:\n  takt probe --addr 192.168.10.2\n\nExit status: 0 described, 2 the command failed.")]
 pub struct Args {
-    /// The radio.
-    #[arg(long, default_value = "127.0.0.1")]
+    /// Address of the radio.
+    #[arg(long, default_value = "127.0.0.1", value_parser = parse_ip)]
     addr: IpAddr,
-    /// Take the radio even from another host that uses it.
+    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["addr", "force"])]
+    device: Option<DeviceSpec>,
+    /// Take over the radio even if another host uses it.
     #[arg(long)]
     force: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    if let Some(device) = &args.device {
+        return soapy::probe(device, output);
+    }
     let refused = |error| radio_problem::problem("open the radio", error, "");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
     let n200 = OpenOptions { force: args.force, ..OpenOptions::default() };
@@ -50,7 +58,7 @@ fn text_of_x310(probe: &X310Probe) -> String {
         datagrams(probe.frame_bytes),
         rates(&probe.rates),
         ("channels", channels),
-        ("clock", clock(&probe.time, &probe.rates)),
+        ("clock", clock(&probe.time, &probe.rates, probe.radio_speed)),
     ];
     listed(first_line(probe.addr, &id.words(), &id.name, id.software), lines)
 }
@@ -76,9 +84,11 @@ fn rates(rates: &Rates) -> (&'static str, String) {
     ("rates", format!("{} from {lowest} to {highest} MS/s, {clock} MHz divided by whole numbers", rates.count))
 }
 
-fn clock(time: &Time, rates: &Rates) -> String {
+fn clock(time: &Time, rates: &Rates, radio_speed: Option<f64>) -> String {
     let seconds = |ticks: u64| ticks as f64 / f64::from(rates.master_clock_hz);
-    format!("{:.9} s, at the last PPS {:.9} s", seconds(time.now_ticks), seconds(time.last_pps_ticks))
+    let runs = radio_speed.filter(|speed| *speed != 1.0).map(|speed| format!(", at {speed} of real time"));
+    let [now, pps] = [time.now_ticks, time.last_pps_ticks].map(seconds);
+    format!("{now:.9} s, at the last PPS {pps:.9} s{}", runs.unwrap_or_default())
 }
 
 fn text(probe: &Probe) -> String {
@@ -91,7 +101,14 @@ fn text(probe: &Probe) -> String {
         ("boards", boards(probe)),
         ("receive", side(&probe.rx)),
         ("transmit", side(&probe.tx)),
-        ("clock", format!("{}; reference {}", clock(&probe.time, &probe.rates), locked(probe.reference_locked))),
+        (
+            "clock",
+            format!(
+                "{}; reference {}",
+                clock(&probe.time, &probe.rates, probe.radio_speed),
+                locked(probe.reference_locked)
+            ),
+        ),
         ("MIMO", if probe.mimo_link { "another radio is connected" } else { "nothing is connected" }.to_owned()),
         ("GPSDO", gps(probe)),
     ];

@@ -2,42 +2,57 @@
 
 use std::convert::Infallible;
 
-use takt_load::rate::{self, Notice, Options, RateError};
+use takt_load::rate::{self, Notice, RateError, RateOptions};
 use takt_report::screen;
+use takt_soapy::DeviceSpec;
 
-use crate::policy::{cpus_is_cores, priority_is_policy};
-use crate::radio_problem;
-use crate::{Answer, Bar, Output, Problem, stop_on_signal};
+use crate::policy::{cores_refused, cpus_is_cores, policy_refused, priority_is_policy};
+use crate::{Answer, Bar, Output, Problem, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt rate --addr 192.168.10.2 --rx 25M --duration 10s\n  \
-    takt rate --addr 192.168.10.2 --rx 25M --tx 25M --transmit\n\n\
-    Exit status: 0 nothing went wrong and the reader kept up, 1 not, 2 it could not be tried.")]
+    takt rate --addr 192.168.10.2 --rx 25M --tx 25M --transmit\n  \
+    takt rate --addr 192.168.10.2 --rx 25M --freq 900M --gain 20 --duration 1h --interval 10s\n\n\
+    Exit status:\n  0  nothing went wrong, and the reader kept up\n  \
+    1  samples were lost, late or unsent, or the reader fell behind\n  2  the command failed, or the radio did not run in real time")]
 pub struct Args {
     #[command(flatten)]
-    options: Options,
+    options: RateOptions,
+    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["addr", "explain"])]
+    device: Option<DeviceSpec>,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
     #[arg(long = "cpus", hide = true, value_parser = cpus_is_cores)]
     _cpus: Option<Infallible>,
-    /// Say where samples were lost, what the buffer holds, and what each thread used.
+    /// Show where samples were lost, what the buffer holds, and what each thread used.
     #[arg(long)]
     explain: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    if let Some(device) = &args.device {
+        return soapy::rate(device, &args.options, output);
+    }
     let stop = stop_on_signal()?;
     let notice = |bar: &Bar, notice| match notice {
         Notice::OnAir(emission) => output.note(radio_problem::on_air(&emission)),
         Notice::At(at) => bar.show(at.elapsed, at.planned),
+        // The document has them all.
+        Notice::Interval(_) if output.wants_json() => {}
+        Notice::Interval(interval) => bar.apart(|| output.note(screen::rate::interval(&interval))),
     };
     let outcome = Bar::during(output, |bar| rate::run(&args.options, &mut |now| notice(bar, now), &stop));
     let outcome = outcome.map_err(|error| problem(error, &args.options))?;
-    output.screen(&outcome, || screen::rate::screen(&outcome), args.explain, Answer::of(outcome.clean))
+    let answer = outcome.held().map_or(Answer::Unknown, Answer::of);
+    output.screen(&outcome, || screen::rate::screen(&outcome), args.explain, answer)
 }
 
-fn problem(error: RateError, options: &Options) -> Problem {
+fn problem(error: RateError, options: &RateOptions) -> Problem {
     match error {
+        RateError::Interval { .. } => Problem::new("the round can't be cut into such intervals")
+            .why(error)
+            .fix("a longer --interval, or a shorter --duration"),
         RateError::NoRate => Problem::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
         RateError::Radio(error) => {
             let flag = match &error {
@@ -54,13 +69,8 @@ fn problem(error: RateError, options: &Options) -> Problem {
             "sudo sysctl -w net.core.rmem_max={requested_bytes}\nor leave --recv-buffer away, for what an ordinary \
                      program gets"
         )),
-        RateError::Priority(error) => {
-            let fix = error.fix().unwrap_or_else(|| "leave --policy away".to_owned());
-            Problem::new("a streaming thread can't have that policy").why(error).fix(fix)
-        }
-        RateError::Affinity(error) => {
-            Problem::new("a streaming thread can't have that CPU").why(error).fix("--cores with CPUs of this host")
-        }
+        RateError::Priority(error) => policy_refused(error),
+        RateError::Affinity(error) => cores_refused(error),
         error => Problem::new("can't stream").why(error),
     }
 }

@@ -6,41 +6,50 @@ use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_radio::sigmf::{Recorded, Report};
 
-use crate::radio_args::{RadioArgs, heading};
-use crate::radio_problem;
-use crate::{Answer, Bar, Output, stop_on_signal};
+use crate::radio_args::{RadioArgs, at_speed, calibrated, heading};
+use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n\n\
-    Writes run1.sigmf-data and run1.sigmf-meta. Lost samples are gaps of their length between captures.\n\
-    Exit status: 0 nothing is missing, 1 something is, or it was ended early, 2 it could not be done."
+    after_help = "Examples:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n  \
+    takt record --addr 192.168.10.2 --rate 10M --duration 10s --cores 1 --policy fifo:50 run1\n\n\
+    Writes run1.sigmf-data and run1.sigmf-meta.\n\
+    Lost samples leave a gap of their length between captures.\n\n\
+    Exit status:\n  0  nothing is missing\n  1  something is, or the recording ended early\n  \
+    2  the command failed, or the device can't show whether something is missing"
 )]
 pub struct Args {
     #[command(flatten)]
     radio: RadioArgs,
-    /// Samples a second: 100 MHz divided by a whole number, of an X310 200 MHz.
-    #[arg(long, value_name = "R", value_parser = parse_number)]
+    /// Sample rate in samples/s: 100 MHz (X310: 200 or 184.32 MHz) divided by a whole number.
+    #[arg(long, value_name = "RATE", value_parser = parse_number)]
     rate: f64,
-    /// How long; without it and without --samples until Ctrl-C.
-    #[arg(long, value_name = "T", value_parser = parse_duration, conflicts_with = "samples")]
+    /// Receive channel to record, from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    channel: u8,
+    /// How long to record. Without it and without --samples, until Ctrl-C.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "samples")]
     duration: Option<Duration>,
-    /// How many samples.
+    /// Number of samples to record.
     #[arg(long, value_name = "N")]
     samples: Option<u64>,
-    /// Samples in the file: sc16, sc8 or fc32.
+    /// Sample format in the file: sc16, sc8 or fc32.
     #[arg(long, default_value = "sc16")]
     format: SampleFormat,
-    /// Replace a recording of that name.
+    /// Replace an existing recording of that name.
     #[arg(long)]
     replace: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open(false);
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
+    if let Some(device) = args.radio.device()? {
+        let wish = args.radio.record_wish(args.rate, args.channel, samples, (args.format, existing));
+        return soapy::record(device, &wish, output);
+    }
+    let stop = stop_on_signal()?;
+    let (session, net) = args.radio.open(false, args.channel);
     let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
     let report = Bar::during(output, |bar| {
         let mut progress = |received| bar.show(span(received), span(samples.unwrap_or(received)));
@@ -54,6 +63,7 @@ fn text(report: &Report<Recorded>, samples: Option<u64>) -> String {
     let recorded = &report.passed;
     let radio = format!("from serial {}", report.serial);
     let mut lines = heading(&report.path, recorded.samples, report.rate_sps, &radio, report.tuned);
+    lines.extend(calibrated(&report.calibration));
     lines.push(format!(
         "  lost      {} samples in {} gaps ({} to the disk), overflows {}, timeouts {}, clipped {}",
         recorded.lost_samples,
@@ -64,7 +74,7 @@ fn text(report: &Report<Recorded>, samples: Option<u64>) -> String {
         recorded.clipped
     ));
     lines.push(match recorded {
-        _ if recorded.is_whole(samples) => "Yes: nothing is missing.".to_owned(),
+        _ if recorded.is_whole(samples) => format!("{}.", at_speed(report.radio_speed, "nothing is missing")),
         Recorded { samples: 0, lost_samples: 0, .. } => "No: not one sample came.".to_owned(),
         Recorded { lost_samples: 0, .. } => "No: stopped before all of it was recorded.".to_owned(),
         Recorded { lost_samples: lost, .. } => {

@@ -19,11 +19,11 @@ Examples:
   takt report last                          a check or a study
   takt report 2026-11-21T100412-check --json
 
-Exit status: 0 the report was drawn, whatever it says; 2 it could not be.")]
+Exit status: 0 the report is shown, whatever its verdict; 2 the command failed.")]
 pub struct Args {
     /// The run: its name, a part of it, or `last`.
     run: String,
-    /// Where the records are.
+    /// Directory of the records and reports.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
 }

@@ -8,16 +8,18 @@ mod serve;
 use takt_packet::EngineError;
 use takt_udp::UdpError;
 
+use crate::policy::placement_refused;
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example, on two machines:
+Examples, on two machines:
   takt udp serve --addr 192.168.10.2
   takt udp send --addr 192.168.10.2 --size 64 --pps 20k --duration 10s
   takt udp search --addr 192.168.10.2 --size 64,512,1472
 
-From iperf3: -s is `serve`, -c HOST is `send -c HOST`; -b, -l, -t, -k, -P, -R, -i, -w, -O mean the same.")]
+Coming from iperf3: -s is `serve`, and -c HOST is `send -c HOST`. The flags -b, -l, -t, -k, -P, -R,
+-i, -w and -O mean the same.")]
 pub struct Args {
     #[command(subcommand)]
     end: End,
@@ -25,11 +27,11 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum End {
-    /// Consent to load: listen, measure, answer. One client at a time.
+    /// Accept load: listen, measure, answer. One client at a time.
     Serve(serve::Args),
-    /// Send load to a server, or have it send (--reverse), and report what became of it.
+    /// Send load to a server, or have it send (--reverse), and report what arrived.
     Send(send::Args),
-    /// Search the highest rate at which nothing is lost (RFC 2544), and the longest burst (RFC 9004).
+    /// Search for the highest rate without loss (RFC 2544), and for the longest burst (RFC 9004).
     Search(search::Args),
 }
 
@@ -42,6 +44,10 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 fn problem(what: &str, error: UdpError) -> Problem {
+    let error = match error {
+        UdpError::Placement(refused) => return placement_refused(refused),
+        error => error,
+    };
     Problem::caused(what, error, |error| match error {
         UdpError::NobodyThere { server } | UdpError::NoAnswer { server } => {
             Some(format!("takt udp serve --addr {} --port {} on that machine", server.ip(), server.port()))
@@ -54,7 +60,6 @@ fn problem(what: &str, error: UdpError) -> Problem {
         }
         UdpError::Engine(EngineError::NotLocal { .. }) => Some("--addr 0.0.0.0 listens on all addresses".to_owned()),
         UdpError::Engine(EngineError::NotPermitted { .. }) => Some("--port above 1023".to_owned()),
-        UdpError::Cpus(_) => Some("--cores with CPUs that are allowed, or leave it away".to_owned()),
         _ => None,
     })
 }
@@ -62,7 +67,7 @@ fn problem(what: &str, error: UdpError) -> Problem {
 /// The flag behind an option that is out of range.
 fn option(what: &str) -> Option<String> {
     let fix = match what {
-        "rate" => "--rate or --pps within that range; leave both away to send flat out",
+        "rate" => "--bitrate or --pps within that range; leave both away to send flat out",
         "payload" | "sizes" => "--size 64, --size 64,512,1472 or --size imix",
         "burst" => "--burst 1 spreads datagrams evenly",
         "interval" => "a longer --interval, or a shorter --duration",

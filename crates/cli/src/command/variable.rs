@@ -4,17 +4,22 @@ use miette::Result;
 use serde_json::Value as Json;
 use takt_graph::Override;
 use takt_host::call;
-use takt_runtime::control::{self, Answer as Reply, Found, Request};
+use takt_runtime::control::{self, FoundSockets, Request, RequestAnswer};
 
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  takt variable\n  takt variable channel.ebn0_db=3")]
+#[command(after_help = "\
+Examples:
+  takt variable                       list all variables
+  takt variable channel.ebn0_db=3     set one
+
+Exit status: 0 done, 2 the command failed.")]
 pub struct Args {
-    /// Set this one at the next slot edge; without it, all are listed with their values.
+    /// Set this variable at the next slot edge. Without it, takt lists all of them with their values.
     #[arg(value_name = "COMPONENT.VARIABLE=VALUE")]
     set: Option<Override>,
-    /// The process that runs the waveform, where there are several.
+    /// Process that runs the waveform, if there are several.
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
 }
@@ -39,7 +44,7 @@ pub fn process(named: Option<u32>, output: &Output) -> Result<u32> {
         return Ok(process);
     }
     let what = || Problem::new("no waveform can be reached");
-    let Found { processes, foreign } = control::running();
+    let FoundSockets { processes, foreign } = control::running();
     foreign.iter().for_each(|foreign| output.note(foreign.to_string()));
     match &processes[..] {
         [only] => Ok(*only),
@@ -61,8 +66,8 @@ pub fn ask(process: u32, request: &Request) -> Result<Json> {
         Problem::new(format!("process {process} can't be reached")).why(error).fix("a process that runs `takt run`")
     };
     match control::ask(process, request).map_err(unanswered)? {
-        Reply::Good(answer) => Ok(answer),
-        Reply::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
+        RequestAnswer::Good(answer) => Ok(answer),
+        RequestAnswer::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
     }
 }
 

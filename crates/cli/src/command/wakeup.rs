@@ -1,34 +1,36 @@
 //! `takt wakeup`: how late is a thread that should wake up once a period?
 
 use takt_host::policy::PolicyError;
-use takt_load::wakeup::{self, Options, WakeupError};
 use takt_report::screen;
+use takt_wakeup::{WakeupError, WakeupOptions};
 
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt wakeup                                         as an ordinary thread, on every CPU
+  takt wakeup                                         an ordinary thread on every core
   sudo takt wakeup --policy fifo:80 --load 8 --limit 100us
   takt wakeup --timer hybrid --slack 1ns --cores 0,1 --histogram
 
-Exit status: 0 measured, and no tick was later than --limit; 1 one was, or it was ended early; 2 it could not \
-be measured.")]
+Exit status:
+  0  measured, and no tick was later than --limit
+  1  a tick was later, or the measurement ended early
+  2  the command failed")]
 pub struct Args {
     #[command(flatten)]
-    options: Options,
-    /// Say how many ticks were how late.
+    options: WakeupOptions,
+    /// Show how many ticks were how late.
     #[arg(long)]
     histogram: bool,
-    /// Say all that there is to know about the figures.
+    /// Show all details of the figures.
     #[arg(long)]
     explain: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let measure = |bar: &Bar| wakeup::run(&args.options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
+    let measure = |bar: &Bar| takt_wakeup::run(&args.options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
     let outcome = Bar::during(output, measure).map_err(problem)?;
     let answer = Answer::of(outcome.within_limit.unwrap_or(outcome.complete));
     output.screen(&outcome, || screen::wakeup::screen(&outcome, args.histogram), args.explain, answer)

@@ -55,7 +55,7 @@ impl Run {
 
     /// Waits until it says that a node is lost and others go on.
     fn until_lost(&mut self) {
-        self.says(&["lost      node b in slot", "afresh"]);
+        self.says(&["lost      node b in slot", "restarted"]);
     }
 
     /// Ends it, as Ctrl-C does.
@@ -86,7 +86,7 @@ fn three_nodes_apart_compute_what_one_machine_computes() {
 fn compute_what_one_machine_computes(cluster: &Cluster) {
     wait_for("a list of all nodes", || {
         let listed = cluster.takt(&["node", "list", "--folder", "cluster/a"]);
-        text(&listed.stdout).contains("3 nodes are there.").then_some(())
+        text(&listed.stdout).contains("3 nodes answer.").then_some(())
     });
     let file = waveform();
     let alone = cluster.takt(&["run", file.to_str().unwrap(), "--slots", "60", "--clock", "free", "--json"]);
@@ -125,7 +125,7 @@ fn what_a_killed_node_did_others_do() {
     spans_tell(&cluster);
 }
 
-/// What the manager did is in its spans, as OpenTelemetry's own schema reads them.
+/// The manager's actions are in its spans, as OpenTelemetry's own schema reads them.
 fn spans_tell(cluster: &Cluster) {
     let Some(mut reader) = stock(&["spans", "spans.jsonl"]) else { return };
     let read = reader.current_dir(cluster.place.folder()).output().expect("it runs");
@@ -236,7 +236,7 @@ fn a_run_that_stops_leaves_out_a_node_that_has_just_frozen() {
     cluster.signal("b", Signal::STOP);
     let (done, said) = running.end();
     assert_eq!(done.status.code(), Some(1), "{said}{}", report(&done));
-    has(&said, &["lost      node b in slot", "the run was about to end, and nobody took over"]);
+    has(&said, &["lost      node b in slot", "the run was about to end, so no node took over"]);
     let ended = json(&done);
     let loss = &ended["losses"][0];
     assert_eq!((&loss["node"], ended["losses"].as_array().map(Vec::len)), (&"b".into(), Some(1)));
@@ -306,7 +306,7 @@ fn what_a_slow_node_did_others_do() {
     let cluster = Cluster::start(80);
     let mut running = Run::start(&cluster);
     // Seven slots of eight are over before it goes on; heartbeats come late, and are not missed.
-    seldom(&cluster, "b", || running.says(&["lost      node b in slot", "of its slots", "afresh"]));
+    seldom(&cluster, "b", || running.says(&["lost      node b in slot", "of its slots", "restarted"]));
     let (done, rest) = running.end();
     let ended = json(&done);
     assert_eq!(ended["losses"][0]["node"], "b", "{rest}{}", report(&done));

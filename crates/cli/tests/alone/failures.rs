@@ -214,7 +214,7 @@ fn survives(cluster: &mut Cluster, failure: Failure, node: &str, after: Duration
     known
 }
 
-/// What a run says to its end.
+/// Output of a run to its end.
 fn rest(mut said: impl Read) -> String {
     let mut rest = String::new();
     said.read_to_string(&mut rest).expect("text");

@@ -1,5 +1,5 @@
-//! What only another kernel can show: guests are booted, and what takt says is held against what happens there. Needs
-//! QEMU and a kernel for guests, and says so where they are missing. Guests may be executed in software: no time is
+//! Tests that need another kernel: guests are booted, and takt's claims are held against what happens there. Needs QEMU
+//! and a kernel for guests, and says so where they are missing. Guests may be executed in software: no time is
 //! asserted, only where in a tick a wake-up came, and how much one process got beside another.
 #![cfg(feature = "full")]
 
@@ -16,11 +16,11 @@ use takt_base::Stop;
 use takt_host::cgroup::{Borrowed, CpuSet, GroupError, Limit};
 use takt_host::leftovers::{Registry, Run};
 use takt_host::policy::{Policy, policy, set_policy};
-use takt_load::wakeup::{Options, Outcome};
 use takt_testbed::environment::{
     Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell, Vm,
 };
 use takt_testing::{not_judged, run_delay, skip};
+use takt_wakeup::{WakeupOptions, WakeupOutcome};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 /// Set in a guest, for tests that are only for there.
@@ -49,7 +49,7 @@ fn skipped<T>(result: Result<T, EnvironmentError>) -> Option<T> {
     }
 }
 
-/// What a shell in a guest answers to a script, the script itself not among it.
+/// Answer of a shell in a guest to a script, the script itself not among it.
 pub(super) fn typed(held: &RunningEnvironment, script: &str) -> String {
     let Shell::Socket { path } = &held.shell else { panic!("{:?}", held.shell) };
     let mut shell = UnixStream::connect(path).expect("a shell");
@@ -68,7 +68,7 @@ pub(super) fn typed(held: &RunningEnvironment, script: &str) -> String {
     said
 }
 
-/// What a guest's kernel and first process printed, and what QEMU did.
+/// Output of a guest's kernel and first process, and of QEMU.
 fn console(shell: &Path) -> String {
     ["console", "stderr"].map(|file| std::fs::read_to_string(shell.with_file_name(file)).unwrap_or_default()).concat()
 }
@@ -103,10 +103,10 @@ impl HeldUp {
 /// More than this and what a guest does at which time says nothing about the guest.
 const HELD_UP_MAX: f64 = 0.1;
 
-/// What a beat in a guest brought, and how much of it, and of the boot before, the guest was held up.
+/// Outcome of a beat in a guest, and how much of it, and of the boot before, the guest was held up.
 struct Beat {
     holder: EnvironmentFacts,
-    outcome: Outcome,
+    outcome: WakeupOutcome,
     held_up: Option<f64>,
     booting_held_up: Option<f64>,
 }
@@ -123,19 +123,19 @@ fn beats<const N: usize>(parameters: &str, ticks_hz: [Option<u32>; N]) -> Option
 }
 
 fn beat(held: &mut RunningEnvironment, tick_hz: Option<u32>, booting_held_up: Option<f64>) -> Beat {
-    let options = Options {
+    let options = WakeupOptions {
         duration: Duration::from_secs(3),
         interval: Duration::from_micros(4300),
         policy: "fifo:50".parse().expect("a policy"),
         tick_hz,
-        ..Options::default()
+        ..WakeupOptions::default()
     };
     let options = to_value(options).expect("a document");
     let witness = HeldUp::begin(held.agent.pid());
     let result = held.agent.run("wakeup", options, LONG, &Stop::new());
     let held_up = witness.share();
     let result = result.unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Outcome::deserialize(&result).unwrap_or_else(|error| panic!("{error}: {result:#}"));
+    let outcome = WakeupOutcome::deserialize(&result).unwrap_or_else(|error| panic!("{error}: {result:#}"));
     Beat { holder: held.holder.clone(), outcome, held_up, booting_held_up }
 }
 
@@ -160,10 +160,10 @@ fn guest_without_high_resolution_timers_wakes_at_its_ticks_as_the_imitation_does
     assert_eq!(facts.timer_resolution_ns, 1, "held up {booting:.3} of its boot: {facts:?}");
     let resolution_ns = coarse.holder.kernel_facts.as_ref().map(|facts| facts.timer_resolution_ns);
     assert_eq!(resolution_ns, Some(1_000_000_000 / u64::from(HZ)));
-    let on_tick = |outcome: &Outcome| outcome.on_tick_share.expect("the clock is known");
-    let above = |outcome: &Outcome, ns: u64| outcome.lateness_ns.count_above(ns) as f64 / outcome.ticks as f64;
+    let on_tick = |outcome: &WakeupOutcome| outcome.on_tick_share.expect("the clock is known");
+    let above = |outcome: &WakeupOutcome, ns: u64| outcome.lateness_ns.count_above(ns) as f64 / outcome.ticks as f64;
     // From 0 to 4 ms alike, where the free ones are late by what the guest needs to run.
-    let late = |outcome: &Outcome| above(outcome, 1_500_000);
+    let late = |outcome: &WakeupOutcome| above(outcome, 1_500_000);
     let outcomes = [&free.outcome, &coarse.outcome, &imitated.outcome];
     let seen = [outcomes.map(on_tick), outcomes.map(late)];
     let more_than_free = |[free, ticking, imitated]: [f64; 3]| ticking > free + 0.2 && imitated > free + 0.2;
@@ -229,7 +229,7 @@ impl Drop for Counting {
     }
 }
 
-/// What a process uses of the time that all of the guest's processors have until it is over.
+/// CPUs that a process uses until it is over, however slow the guest is.
 fn share_of_a_cpu(process: &Counting, throttled: impl Fn() -> u64) -> f64 {
     const UNITS_PER_S: f64 = 100.0;
     let (used, begun) = (process.used(), Instant::now());
@@ -240,14 +240,14 @@ fn share_of_a_cpu(process: &Counting, throttled: impl Fn() -> u64) -> f64 {
     (process.used() - used) as f64 / UNITS_PER_S / begun.elapsed().as_secs_f64()
 }
 
-/// What can be tested in one guest, one after the other; the read-only control groups come last.
+/// Tests that run in one guest, one after the other; the read-only control groups come last.
 const INSIDE: [&str; 3] = ["inside_a_cap_holds", "inside_cpus_are_set_apart", "inside_control_groups_are_read_only"];
 
 #[test]
 fn guest_of_cgroup_v2_holds_caps_sets_cpus_apart_and_says_what_is_read_only_or_not_permitted() {
     let Some((held, name)) = with_this_binary(2) else { return };
     let witness = HeldUp::begin(held.agent.pid());
-    // What says that all is well is not in the script as it stands, for the terminal repeats that.
+    // The words for success are not in the script as it stands, for the terminal repeats that.
     let inside =
         format!("inside() {{ {IN_GUEST}=1 {name} --exact guest::$1 --ignored --nocapture && echo $1 IS'WELL'; }}");
     let [cap, apart, read_only] = INSIDE;
@@ -276,7 +276,7 @@ fn guest_of_cgroup_v2_holds_caps_sets_cpus_apart_and_says_what_is_read_only_or_n
     assert!(said.contains("to 50000 µs on this kernel, not 100000 µs"), "{said}");
 }
 
-/// What a cap's test says of a process that got more or less than it.
+/// Message of a cap's test for a process that got more or less than it.
 const OUT_OF_CAP: &str = "of a CPU is not near a cap of 0.2";
 
 #[test]

@@ -20,7 +20,7 @@ name = "best"
 fixed = { disturbance = "busy:2x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 "#;
 
-/// What takes more than every host has: a core that can be kept free, CPUs for DEADLINE alone.
+/// Parts that take more than every host has: a core that can be kept free, CPUs for DEADLINE alone.
 const DEMANDING: &str = r#"
 [[part]]
 name = "measures"

@@ -1,5 +1,5 @@
-//! What needs the machine for itself: guests with timers, settings of the whole machine, real-time threads beside busy loops.
-//! The gate runs these tests one after the other, and nothing beside them.
+//! Tests that need the machine for themselves: guests with timers, settings of the whole machine, real-time threads
+//! beside busy loops. The gate runs these tests one after the other, and nothing beside them.
 
 #[path = "../support/mod.rs"]
 mod support;

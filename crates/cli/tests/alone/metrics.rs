@@ -32,7 +32,7 @@ fn is_reported(metrics: &Value, component: &Value) {
     assert_eq!(missed("skipped") + missed("lost"), of("missed"), "{name}");
     assert_eq!([missed("lost"), missed("late"), missed("fault")], ["lost", "late", "faults"].map(of), "{name}");
     let seconds = sample(metrics, "takt_component_execution_seconds_sum", &having);
-    // Where one took more than a second the report has no mean.
+    // If one took more than a second the report has no mean.
     let Some(mean_ns) = component["execution"]["mean_ns"].as_f64() else { return };
     let expected = mean_ns / 1e9 * of("executions");
     assert!((seconds - expected).abs() <= expected / 50.0, "{name}: {seconds} s, and {expected} s by the report");
@@ -97,7 +97,7 @@ fn metrics_of_two_nodes_are_what_the_report_says() {
         assert_eq!((sample(&metrics, "takt_runs_started_total", &[]), ended), (1.0, 1.0));
         assert_eq!(sum(&metrics, "takt_run_info", &[]), 0.0, "it is over");
     }
-    // What one sends the other receives: with an overhead of 24 bytes a datagram, and a slot of at least one.
+    // Each receives the datagrams of the other: with an overhead of 24 bytes a datagram, and a slot of at least one.
     let of = |name: &str, metric: String| sum(&cluster.metrics(name).expect("installed"), &metric, &[]);
     for (from, to) in [("a", "b"), ("b", "a")] {
         let sent = ["slots", "datagrams", "bytes"].map(|what| of(from, format!("takt_link_sent_{what}_total")));

@@ -1,7 +1,7 @@
 //! A receiving thread that lacks some tenth of the CPU time that 25 MS/s need: the check says no, and names it.
 //!
 //! Threads of real-time priority take the host side's cores but for a share, as another program's would: less and less is left,
-//! until the reader no longer reads all. What it reads of the stream is then about what it has of the CPU time that it needs.
+//! until the reader no longer reads all. Its share of the stream is then about its share of the CPU time that it needs.
 //! The driver makes one system call a datagram here, which needs more.
 
 use std::process::{Command, Output};
@@ -34,7 +34,7 @@ fixed = { engine = "socket", workload = { kind = "rate", duration = "800ms", war
 
 const QUICK: [&str; 5] = ["check", "--quick", "--file", "check.toml", "--json"];
 
-/// What is left of a core, less and less. The kernel keeps a twentieth from threads of real-time priority.
+/// Share of a core that is left, less and less. The kernel keeps a twentieth from threads of real-time priority.
 const LEFT: [f64; 5] = [0.08, 0.07, 0.06, 0.055, 0.052];
 /// A reader that reads this much lacks nothing that could be seen.
 const ALL: f64 = 0.97;
@@ -95,9 +95,14 @@ fn starve(place: &Place, command: impl Fn() -> Command) -> Option<()> {
         let hogs = Hogs::leave(left, &cores);
         let starved = run()?;
         drop(hogs);
-        // Of no round that counts nothing is known.
+        // A run without a round that counts tells no loss.
         let lost = json(&starved)["rates"][0]["rx_lost_share"]["point"].as_f64().unwrap_or(0.0);
         if 1.0 - lost < ALL {
+            let outcome = json(&starved);
+            if outcome["verdict"]["answer"] == "unknown" && mostly_late(&outcome) {
+                takt_testing::not_judged("the machine stood still so often that most rounds were repeated");
+                return None;
+            }
             says_no(place, &starved);
             return Some(());
         }
@@ -106,12 +111,19 @@ fn starve(place: &Place, command: impl Fn() -> Command) -> Option<()> {
     None
 }
 
+/// Whether most rounds don't count since the emulator itself was late: then "not known" is the right answer.
+fn mostly_late(outcome: &Value) -> bool {
+    let rounds = outcome["rates"][0]["rounds"].as_array().map_or(&[][..], Vec::as_slice);
+    let late = rounds.iter().filter(|round| round["state"] == "emulator_late").count();
+    2 * late > rounds.len()
+}
+
 fn says_no(place: &Place, output: &Output) {
     let outcome = json(output);
     assert_eq!(output.status.code(), Some(1), "{}", report(output));
     assert_eq!(outcome["verdict"]["answer"], "fails");
     let limit = &outcome["verdict"]["limits"][0];
-    assert_eq!(limit["layer"], "reader_thread", "{limit:#}");
+    assert_eq!(limit["layer"], "reader_thread", "{limit:#}\n{:#}", outcome["rates"][0]["rounds"]);
     let text = place.takt(&["report", "last"]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("the receiving thread"), "{}", report(&text));
 }

@@ -21,7 +21,7 @@ use crate::guest::{only_in_a_guest, typed, with_this_binary};
 /// Far longer than what a guest in software, or a busy machine below it, makes a thread late by.
 const STOP: Duration = Duration::from_millis(300);
 const STOPS: u32 = 6;
-/// Who looks is late by this much: it was stopped.
+/// A thread this late was stopped.
 const LATE_NS: u64 = 150_000_000;
 
 #[test]
@@ -36,7 +36,7 @@ fn stops_of_a_whole_guest_are_the_machines() {
     repeated("the second guest that was stopped");
 }
 
-/// What the test inside says of a guest that is stopped again and again; `None`, on record, where there can be no guest.
+/// Output of the test inside a guest that is stopped again and again; `None`, on record, where there can be no guest.
 fn output_of_a_stopped_guest() -> Option<String> {
     let (guest, name) = with_this_binary(2)?;
     let process = Pid::from_raw(i32::try_from(guest.agent.pid()).expect("a process")).expect("not 0");

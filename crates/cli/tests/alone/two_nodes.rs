@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::Registry;
-use takt_load::nodes::{CABLE, Options, ServeOptions};
-use takt_load::waveform::{Latency, Options as Waveform, Packet, Slots};
-use takt_testbed::environment::{Kind, Site, SiteError, SiteOptions, Spec, open};
+use takt_load::nodes::{CABLE, NodesOptions, ServeOptions};
+use takt_load::waveform::{Latency, Packet, Slots, WaveformOptions};
+use takt_testbed::environment::{EnvironmentKind, Site, SiteError, SiteOptions, Spec, open};
 use takt_testbed::net::PathSpec;
 use takt_testing::{not_judged, skip};
 
@@ -24,8 +24,8 @@ const SLOT: Duration = Duration::from_millis(4);
 #[track_caller]
 fn joined(rate: &str, workload: &str, packet: Packet) -> Option<Result<Value, String>> {
     let run = Registry::system().begin("test").expect("a record");
-    let environment =
-        open(&Spec { kind: Kind::Native, ..Spec::default() }, PathBuf::from(TAKT), &run, None).expect("native");
+    let environment = open(&Spec { kind: EnvironmentKind::Native, ..Spec::default() }, PathBuf::from(TAKT), &run, None)
+        .expect("native");
     let mut path = PathSpec::named("direct").expect("a path");
     path.set("rate", rate).expect("a rate");
     let cable_bps = path.rate_bps.map(|bps| bps as f64);
@@ -41,16 +41,16 @@ fn joined(rate: &str, workload: &str, packet: Packet) -> Option<Result<Value, St
     let second = site.in_force.radio_addr;
     let other = site.radio.as_mut().expect("the other side");
     other.start(Service::Node, json!(ServeOptions { address: second })).expect("it listens");
-    let waveform = Waveform {
+    let waveform = WaveformOptions {
         waveform: "modem".to_owned(),
         packet,
         slot: SLOT,
         duration: Duration::from_millis(100),
         slots: Slots::Count(40),
         latency: Latency::Fixed,
-        ..Waveform::default()
+        ..WaveformOptions::default()
     };
-    let options = Options { second, cable_bps, last_on_first: Some("modulator".to_owned()), waveform };
+    let options = NodesOptions { second, cable_bps, last_on_first: Some("modulator".to_owned()), waveform };
     let ran = site.host.run(workload, json!(options), Duration::from_secs(60), &Stop::new());
     Some(ran.map_err(|error| error.to_string()))
 }

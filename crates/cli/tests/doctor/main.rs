@@ -1,5 +1,5 @@
 //! `takt doctor` as a person runs it, on hosts made of files: what it says, what it changes, and that it gives everything
-//! back. What changes this machine's own settings is in the target `alone`.
+//! back. The target `alone` changes this machine's own settings.
 
 mod person;
 mod program;

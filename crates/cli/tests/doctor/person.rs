@@ -75,7 +75,7 @@ impl Host {
         self.of(self.0.path(), more)
     }
 
-    /// Of the host in another folder, with the journal of this one.
+    /// Runs it on the host in another folder, with the journal of this one.
     fn of(&self, root: &Path, more: &[&str]) -> Output {
         doctor(&self.path("state"), more).arg("--root").arg(root).output().expect("takt")
     }
@@ -96,18 +96,18 @@ fn what_stands_is_reported_in_full_and_the_last_line_is_the_answer() {
         text(&out.stdout),
         format!(
             "\
-stands   socket-buffer-small  net.core.rmem_max 212992 B, net.core.wmem_max 212992 B
+problem  socket-buffer-small  net.core.rmem_max 212992 B, net.core.wmem_max 212992 B
          wanted  net.core.rmem_max >= 50000000 B, net.core.wmem_max >= 1048576 B
-         why     A radio does not wait: datagrams that arrive while its reader is held up stay in the socket's buffer, \
-and what does not fit is lost.
-         costs   A reader held up for longer than the buffer lasts loses samples. At 25 MS/s, sc16, the default limit \
-of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.
+         why     A radio does not wait. Datagrams that arrive while their reader is delayed stay in the socket's buffer, \
+and the kernel drops those that do not fit.
+         costs   A reader that is delayed for longer than the buffer lasts loses samples. At 25 MS/s sc16, the default \
+limit of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB last 0.6 s.
          fix     {takt} doctor --fix --only socket-buffer-small
          or      sudo sysctl -w net.core.rmem_max=50000000
          or      sudo sysctl -w net.core.wmem_max=1048576
          prove   {takt} doctor --prove socket-buffer-small
 hidden   swap                 reading /proc/meminfo: No such file or directory (os error 2)
-No: 1 of 2 stands in the way of a radio, 1 could not be judged: socket-buffer-small.
+No: 1 of 2 rules found a problem: socket-buffer-small; 1 could not decide.
 "
         )
     );
@@ -123,7 +123,10 @@ fn fixing_and_giving_back_leaves_every_setting_as_it_was() {
     assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("50000000", "performance"));
 
     let seen = json(&host.doctor(&[&["--json"], &rules[..]].concat()));
-    assert_eq!((seen["stands"].as_array().map(Vec::len), seen["changed"].as_array().map(Vec::len)), (Some(0), Some(3)));
+    assert_eq!(
+        (seen["problems"].as_array().map(Vec::len), seen["changed"].as_array().map(Vec::len)),
+        (Some(0), Some(3))
+    );
 
     let out = host.doctor(&["--undo", "--only", "governor"]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
@@ -132,21 +135,21 @@ fn fixing_and_giving_back_leaves_every_setting_as_it_was() {
     assert_eq!(text(&out.stdout).lines().last(), Some("Yes: every setting is as it was."));
     assert_eq!((host.get(RMEM).as_str(), host.get("proc/sys/net/core/wmem_max").as_str()), ("212992", "212992"));
     let out = host.doctor(&["--undo"]);
-    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(0), "Yes: there is nothing to give back.\n"));
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(0), "Yes: there is nothing to undo.\n"));
 }
 
 #[test]
 fn a_slip_is_not_taken_for_a_host_without_faults() {
     let host = Host::new();
     let empty = tempfile::tempdir().expect("a folder");
-    has(&refusal(&host.of(empty.path(), &[])), &["is no copy of a host"]);
+    has(&refusal(&host.of(empty.path(), &[])), &["is not a copy of a host"]);
 
     host.put("sys/class/net/eth0/mtu", "1500\n");
     has(&refusal(&host.doctor(&["--interface", "eth7"])), &["no interface eth7", "one of eth0"]);
 
     let out = host.doctor(&["--only", "swap", "--only", "numa"]);
     assert_eq!(out.status.code(), Some(2));
-    assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could be judged."));
+    assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could decide."));
 }
 
 #[test]
@@ -158,7 +161,7 @@ fn what_others_pay_for_is_changed_only_when_named() {
     let left =
         fixed["left"].as_array().expect("a list").iter().find(|left| left["rule"] == "governor").expect("it is left");
     assert!(left["why"].as_str().is_some_and(|why| why.contains("--only governor")), "{left}");
-    assert_eq!(out.status.code(), Some(1), "it still stands");
+    assert_eq!(out.status.code(), Some(1), "it is still a problem");
 }
 
 #[test]
@@ -189,8 +192,8 @@ fn a_rule_that_fails_is_left_and_the_others_are_mended_all_the_same() {
     }
     let out = host.doctor(&rules);
     let said = refusal(&out);
-    has(&said, &["not all of the host can be mended", "net.core.rmem_max", "doctor --undo --root "]);
-    has(&text(&out.stdout), &["changed  governor ", "left     socket-buffer-small  ", "1 change made, until"]);
+    has(&said, &["could not fix everything", "net.core.rmem_max", "doctor --undo --root "]);
+    has(&text(&out.stdout), &["changed  governor ", "left     socket-buffer-small  ", "1 change made, in force until"]);
     assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("212992", "performance"));
     // The same as a document, which is the only one.
     let host = Host::new();
@@ -209,7 +212,7 @@ fn what_is_refused_on_the_way_back_is_told_behind_the_whole_list() {
     host.doctor(&["--fix", "--yes", "--only", "socket-buffer-small", "--only", "governor"]);
     host.refuse(GOVERNOR);
     let out = host.doctor(&["--undo"]);
-    has(&refusal(&out), &["scaling_governor can't be given back its value powersave"]);
+    has(&refusal(&out), &["scaling_governor back to powersave"]);
     has(&text(&out.stdout), &["refused   governor ", "restored  socket-buffer-small  net.core.rmem_max = 212992"]);
     assert_eq!((host.get(RMEM).as_str(), host.get(GOVERNOR).as_str()), ("212992", "performance"));
 }
@@ -224,7 +227,7 @@ fn what_has_gone_is_said_and_keeps_nothing_else_from_being_given_back() {
     assert_eq!(out.status.code(), Some(0), "{said}");
     has(
         &said,
-        &["gone      governor ", "restored  socket-buffer-small", "Yes: every setting that is there is as it was."],
+        &["gone      governor ", "restored  socket-buffer-small", "Yes: every setting that still exists is as it was."],
     );
     host.put(GOVERNOR, "performance\n");
     assert_eq!(host.doctor(&["--undo"]).status.code(), Some(0));
@@ -244,7 +247,10 @@ fn a_copy_of_another_host_has_a_journal_of_its_own_and_only_its_own_start_counts
     let changed = || json(&call(&[&["--json"], &rule[..]].concat()))["changed"].as_array().map(Vec::len);
     assert_eq!(changed(), Some(2));
     let said = text(&call(&rule).stdout);
-    has(&said, &["2 changes of takt's own in force; ", &format!("doctor --undo --root {}", host.0.path().display())]);
+    has(
+        &said,
+        &["2 changes by takt in force; undo with ", &format!("doctor --undo --root {}", host.0.path().display())],
+    );
     host.put("proc/sys/kernel/random/boot_id", "66666666-7777-8888-9999-000000000000\n");
     assert_eq!(changed(), Some(0), "they went with the start that they were made in");
 }
@@ -273,7 +279,10 @@ fn every_rule_is_explained_and_a_slip_is_answered_with_the_nearest() {
     let out = takt(&["doctor", "--explain", ids[0]]);
     let rule = RULES.iter().find(|rule| rule.id == ids[0]).expect("as above");
     assert!(out.status.success() && text(&out.stdout).trim_end() == explain(rule).trim_end(), "{}", text(&out.stdout));
-    has(&refusal(&takt(&["doctor", "--explain", "governr"])), &["'governor'"]);
+    has(
+        &refusal(&takt(&["doctor", "--explain", "governr"])),
+        &["no rule is called `governr`", "did you mean governor?"],
+    );
 }
 
 #[test]
@@ -292,7 +301,7 @@ fn an_ordinary_user_may_look_and_learns_what_changing_needs() {
         command.env("TAKT_STATE_DIR", host.path("state")).output().expect("takt")
     };
     let seen = json(&user(&["--json"]));
-    assert!(seen["stands"].as_array().expect("a list").contains(&"socket-buffer-small".into()), "{seen:#}");
+    assert!(seen["problems"].as_array().expect("a list").contains(&"socket-buffer-small".into()), "{seen:#}");
     let out = user(&["--fix", "--yes", "--only", "socket-buffer-small"]);
     has(&refusal(&out), &["needs root", &format!("fix   sudo {} doctor --root ", own_path())]);
     assert_eq!(host.get(RMEM), "212992");

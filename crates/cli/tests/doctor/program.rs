@@ -24,7 +24,8 @@ pub fn entries(state: &Path, kind: &str) -> usize {
     fs::read_to_string(state.join("journal.jsonl")).unwrap_or_default().matches(&format!("\"{kind}\"")).count()
 }
 
-/// Where in its changes a program is killed. The journal notes a change, syncs its file, and then the change is made.
+/// Point in its changes at which a program is killed. The journal notes a change, syncs its file, and then the change
+/// is made.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact {
     /// So many changes are noted, the last of them not made.

@@ -33,7 +33,7 @@ fn the_fast_router_translates_in_the_driver_and_the_kernel_forwards_nothing() {
     let port = host.local_addr().unwrap().port();
     let mut buffer = [0; 64];
     for number in 0..100 {
-        // Of all lengths, so that checksums meet odd ones.
+        // Payloads of all lengths, so that checksums meet odd ones.
         let payload = vec![7; number % 50];
         host.send_to(&payload, (path.radio.address, 49152)).unwrap();
         let (len, from) = radio.recv_from(&mut buffer).unwrap();
@@ -66,7 +66,8 @@ fn the_fast_router_lets_only_replies_in() {
     let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
     let host = socket(&path.host.namespace, (path.host.address, 0));
     let port = host.local_addr().unwrap().port();
-    // Where the host seems to be. The router's kernel answers that nobody listens: then it has come and gone.
+    // The address at which the host seems to be. The router's kernel answers that nobody listens: then it has come and
+    // gone.
     let seen = std::net::Ipv4Addr::new(192, 168, 10, 1);
     let stranger = socket(&path.radio.namespace, (path.radio.address, 0));
     stranger.connect((seen, port)).unwrap();

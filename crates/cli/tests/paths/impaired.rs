@@ -50,7 +50,7 @@ impl Counted {
     }
 }
 
-/// What the hop has counted once so many frames have arrived and none is inside.
+/// Counts of the hop once so many frames have arrived and none is inside.
 fn settled(path: &mut Path, arrived: u64) -> Counted {
     wait_for("a hop with nothing inside", || {
         let counted = Counted::by(path);

@@ -129,9 +129,9 @@ fn ping(path: &Path, ttl: u32) {
     }
 }
 
-/// What crosses, measured for so long that it says something. Arrivals are stamped when the kernel gets to them: where it
-/// was held up, a burst of them can make a short span look as if more had crossed than may. A limiter that is not in force
-/// lets more through in every span.
+/// Throughput, measured for so long that it says something. Arrivals are stamped when the kernel gets to them: where it
+/// was held up, a burst of them can make a short span look as if more had crossed than may. A limiter that is not in
+/// force lets more through in every span.
 fn crossing(path: &Path, towards: Towards, payload_bytes: usize) -> Ceiling {
     const LONGEST: Duration = Duration::from_secs(8);
     let mut span = Duration::from_millis(200);
@@ -278,7 +278,7 @@ fn iperf3_gets_no_more_than_the_cable_carries_and_the_loss_is_where_it_says() {
     let passed = far["packets"].as_u64().unwrap() - far["lost_packets"].as_u64().unwrap();
     let (lost, seconds) = (sent - passed, sum["seconds"].as_f64().unwrap());
     let most = path.spec.ceiling_datagrams_per_s(1472).unwrap();
-    // What waits in the buffer when the sender stops arrives as well: 64 KiB are 43 frames.
+    // Datagrams that wait in the buffer when the sender stops arrive as well: 64 KiB are 43 frames.
     let within = |seconds: f64| passed as f64 <= most * seconds + 43.0 + 1.0;
     assert!(within(all_of_it), "{passed} passed in {all_of_it} s, {most} a second may");
     // A hop that is held up has more before it when the sender stops.
@@ -288,7 +288,8 @@ fn iperf3_gets_no_more_than_the_cable_carries_and_the_loss_is_where_it_says() {
     assert!(lost > 0, "{sum} {far}");
     let flow = path.look().unwrap()[0].report.counters.flows[0];
     assert!(flow.dropped_at_queue > 0, "{flow:?}");
-    // Where the machine is busy iperf3's own socket and the hop lose too. iperf3 may stop counting before the last arrives.
+    // If the machine is busy, iperf3's own socket and the hop lose too. iperf3 may stop counting before the last
+    // arrives.
     let by_others = snmp(&path.radio.namespace, "Udp", "RcvbufErrors") + flow.dropped_by_hop;
     let placed = flow.dropped_at_queue + by_others;
     assert!(placed.abs_diff(lost) <= 50, "{flow:?}, {by_others} lost by others, iperf3 lost {lost}");

@@ -131,5 +131,7 @@ fn what_belongs_into_the_file_is_refused_beside_it() {
     has(&refused(&["--board", "sbx"]), &["--board belongs to a radio"]);
     has(&text(&place.takt(&["emulate", "n200", "--config", "air.toml"]).stderr), &["cannot be used with"]);
     let nowhere = refusal(&place.takt(&["emulate", "--config", "nowhere.toml"]));
-    has(&nowhere, &["can't read the air nowhere.toml", "docs/reference/air.md"]);
+    let folder = fs::canonicalize(place.path(".")).expect("a folder");
+    let missing = format!("there is no file {}", folder.join("nowhere.toml").display());
+    has(&nowhere, &["can't read the air nowhere.toml", "docs/reference/air.md", "folder scenes", &missing]);
 }

@@ -1,4 +1,4 @@
-//! What can't be done: each a clear message with the fix, and exit status 2.
+//! Impossible requests: each gets a clear message with the fix, and exit status 2.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Command, Stdio};
@@ -28,12 +28,64 @@ fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
     assert_eq!(
         said,
         "error: an N200 can't stream at 22 MS/s\n  \
-         why   22 MS/s is not 100 MHz divided by a whole number it has (100 / 22 = 4.55)\n  \
+         why   22 MS/s is not 100 MHz divided by a whole number that it supports (100 / 22 = 4.55)\n  \
          fix   --rx 20M (divide by 5)\n  \
          or    --rx 25M (divide by 4)\n"
     );
     has(&refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", addr])), &["--tx 50M"]);
     refusal(&takt(&["rate", "--addr", addr]));
+}
+
+/// Flags of `rate`, why they are refused, and what would do.
+type Refusal<'a> = (&'a [&'a str], &'a str, &'a str);
+
+/// A radio with such a board refuses all of these.
+fn refuses(board: &str, host: u8, refusals: &[Refusal<'_>]) {
+    let radio = Radio::at(host, &["--board", board]);
+    for (flags, why, fix) in refusals {
+        let said = refusal(&radio.takt(&[&["rate", "--duration", "100ms"], *flags].concat()));
+        has(&said, &[why, &format!("\n  fix   {fix}")]);
+    }
+}
+
+#[test]
+fn an_antenna_or_a_gain_that_a_board_lacks_is_refused_with_what_it_has() {
+    let receive = "receive antenna `RX3`; there are RX2, TX/RX, CAL";
+    refuses(
+        "sbx",
+        111,
+        &[
+            (&["--rx", "1M", "--antenna", "RX3"], receive, "give one of RX2, TX/RX, CAL"),
+            (&["--tx", "1M", "--antenna", "RX2"], "transmit antenna `RX2`; there are TX/RX, CAL", "give one of TX/RX"),
+            (
+                &["--rx", "1M", "--gain", "40"],
+                "receive gain in dB 40 is outside 0 to 31.5",
+                "give a value from 0 to 31.5",
+            ),
+            (&["--rx", "1M", "--freq", "5G"], "frequency in Hz 5000000000 is outside", "give a value from 400000000"),
+        ],
+    );
+    let wbx = "transmit gain in dB 30 is outside 0 to 25";
+    refuses("wbx", 112, &[(&["--rx", "1M", "--tx", "1M", "--gain", "30"], wbx, "give a value from 0 to 25")]);
+    let none = "these boards have none to set";
+    for (board, name, host) in [("basic", "Basic", 113), ("lf", "LF", 114)] {
+        let [gain, antenna] = ["gain", "antenna"].map(|what| format!("{name} has no {what}"));
+        let leave = ["gain", "antenna"].map(|what| format!("leave the {what} away: {none}"));
+        let refusals: [Refusal<'_>; 2] = [
+            (&["--rx", "1M", "--gain", "10"], &gain, &leave[0]),
+            (&["--rx", "1M", "--antenna", "RX2"], &antenna, &leave[1]),
+        ];
+        refuses(board, host, &refusals);
+    }
+}
+
+#[test]
+fn an_interval_that_is_too_short_or_too_often_is_refused() {
+    let addr = &loopback(28).to_string();
+    for short in [&["--interval", "99ms"][..], &["--interval", "100ms", "--duration", "3h"]] {
+        let said = refusal(&takt(&[&["rate", "--rx", "1M", "--addr", addr], short].concat()));
+        has(&said, &["can't be cut into such intervals", "want 100ms or more", "a longer --interval"]);
+    }
 }
 
 #[test]
@@ -80,7 +132,10 @@ fn files_that_are_no_recordings_are_refused() {
     let addr = &loopback(32).to_string();
     let dir = tempfile::tempdir().expect("a directory");
     let path = |name: &str| dir.path().join(name).to_str().expect("text").to_owned();
-    refusal(&takt(&["play", &path("missing"), "--addr", addr]));
+    let missing = refusal(&takt(&["play", &path("missing"), "--addr", addr]));
+    assert!(missing.starts_with(&format!("error: there is no file {}", path("missing"))), "{missing}");
+    assert!(!missing.contains("\n  why "), "{missing}");
+    has(&missing, &[&path("missing.sigmf-meta"), &path("missing.sigmf-data")]);
     std::fs::write(path("foreign.sigmf-meta"), b"\x89PNG\r\n").expect("a file");
     std::fs::write(path("foreign.sigmf-data"), b"1234").expect("a file");
     refusal(&takt(&["play", &path("foreign"), "--addr", addr]));
@@ -89,6 +144,38 @@ fn files_that_are_no_recordings_are_refused() {
     std::fs::write(path("cut.sigmf-meta"), meta).expect("a file");
     std::fs::write(path("cut.sigmf-data"), b"123456").expect("a file");
     has(&refusal(&takt(&["play", &path("cut"), "--addr", addr])), &["end within a sample"]);
+}
+
+#[test]
+fn a_source_that_is_missing_is_named_before_its_format() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let here = std::fs::canonicalize(dir.path()).expect("a path");
+    let refused = |source: &str| {
+        let mut takt = Command::new(TAKT);
+        takt.args(["emulate", "n200", "--source", source]);
+        refusal(&takt.current_dir(&here).stdin(Stdio::null()).output().expect("takt starts"))
+    };
+    let place = format!("the working directory is {}\n", here.display());
+    for name in ["missing", "missing.sc16"] {
+        let said = refused(&format!("file:{name}"));
+        assert_eq!(said, format!("error: there is no file {name}\n  fix   check the name; {place}"));
+    }
+    has(&refused("sigmf:missing"), &["no file missing.sigmf-meta\n", "missing.sigmf-data", &place]);
+    std::fs::write(here.join("there"), b"1234").expect("a file");
+    has(&refused("file:there"), &["needs a sample format", "--source file:there,format=sc16"]);
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_with_an_example() {
+    let said = refusal(&takt(&["rate", "--rx", "1M", "--addr", "1.2.3"]));
+    assert_eq!(
+        said,
+        "error: can't use this value of --addr\n  \
+         why   `1.2.3` is not an IP address such as 192.168.10.2\n  \
+         fix   give four numbers from 0 to 255, such as 192.168.10.2\n"
+    );
+    // Text that acts in a terminal does not do so here.
+    has(&refusal(&takt(&["probe", "--addr", "\u{1b}[31m"])), &["\\u001b[31m"]);
 }
 
 #[test]
@@ -116,19 +203,45 @@ fn a_full_disk_ends_a_recording_that_stays_readable() {
     assert!(number(&json(&out), "/samples") > 0);
 }
 
+/// The commands with a thread that streams; each takes an address besides.
+const STREAMING: [&[&str]; 5] = [
+    &["rate", "--rx", "1M", "--duration", "100ms"],
+    &["record", "never-written", "--rate", "1M", "--duration", "100ms"],
+    &["play", "never-read"],
+    &["udp", "send", "--duration", "100ms"],
+    &["udp", "serve", "--port", "0"],
+];
+
+#[test]
+fn a_core_that_is_not_there_and_a_policy_of_no_such_thread_are_refused() {
+    let radio = Radio::at(37, &[]);
+    for streaming in STREAMING {
+        let said = refusal(&radio.takt(&[streaming, &["--cores", "9999"]].concat()));
+        assert!(said.starts_with("error: a streaming thread can't have that CPU\n"), "{streaming:?}: {said}");
+        has(&said, &["no CPU of 9999 is online and allowed here", "fix   --cores with CPUs of this host"]);
+        let other = radio.takt(&[streaming, &["--policy", "rr:50"]].concat());
+        let said = text(&other.stderr);
+        assert_eq!(other.status.code(), Some(2), "{streaming:?}: {said}");
+        has(&said, &["'--policy <POLICY>'", "expected other, or fifo:PRIORITY with a priority from 1 to 99"]);
+    }
+}
+
 #[test]
 fn a_priority_that_is_refused_says_who_may_grant_it() {
     let radio = Radio::at(34, &[]);
     // Without the capability even root is refused, and the limit that may stand in for it is 0.
     let root = rustix::process::geteuid().is_root();
     let bounded = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"];
-    let said = refusal(&answered(|| {
-        let mut command = Command::new("prlimit");
-        command.arg("--rtprio=0:0").args(bounded.iter().filter(|_| root));
-        command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--policy", "fifo:50", "--addr", &radio.addr]);
-        command
-    }));
-    has(&said, &["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "sudo", "rtprio 95", "limits.d"]);
+    for streaming in STREAMING {
+        let said = refusal(&answered(|| {
+            let mut command = Command::new("prlimit");
+            command.arg("--rtprio=0:0").args(bounded.iter().filter(|_| root));
+            command.arg(TAKT).args(streaming).args(["--policy", "fifo:50", "--addr", &radio.addr]);
+            command
+        }));
+        assert!(said.starts_with("error: a streaming thread can't have that policy\n"), "{streaming:?}: {said}");
+        has(&said, &["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "sudo", "rtprio 95", "limits.d"]);
+    }
 }
 
 /// Answers everything that comes to the control port of `addr`, until dropped.

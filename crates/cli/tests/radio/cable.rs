@@ -67,7 +67,7 @@ impl Ends {
         self.host.ip(&["link", "set", self.host.interface, "up"]);
     }
 
-    /// Of both ends: one has no other.
+    /// Removes both ends: one can't be without the other.
     pub fn remove(&self) {
         self.host.ip(&["link", "del", self.host.interface]);
     }
@@ -78,7 +78,7 @@ impl Ends {
         wait_for("samples on the cable", || (self.bytes() > before + STREAM_BYTES).then_some(()));
     }
 
-    /// What has crossed the cable so far, both ways.
+    /// Bytes that have crossed the cable so far, both ways.
     fn bytes(&self) -> u64 {
         let links = self.radio.ip(&["-json", "-stats", "link", "show", "dev", self.radio.interface]);
         let links: Value = serde_json::from_str(&links).expect("JSON");

@@ -11,7 +11,7 @@ use serde_json::Value;
 use takt_base::{Clock, Stop, Tick, WallClock};
 use takt_emulator::Device;
 use takt_emulator::drive::wall::{BATCH, Driver, Settings};
-use takt_emulator::n200::{CLOCK, N200, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200, N200Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_packet::{Config, EngineKind, PortSpec};
@@ -70,7 +70,7 @@ impl Check {
     }
 }
 
-/// What the report says of the radio, and what it does not say.
+/// Text of the report.
 fn words(check: &Check) -> String {
     let shown = check.place.takt(&["report", "last"]);
     // Broken where the page ends.
@@ -113,7 +113,7 @@ fn a_reference_of_the_radio_is_requested_while_it_streams() {
 fn with_bare_radio<R>(addr: Ipv4Addr, then: impl FnOnce() -> R) -> R {
     let born = Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0);
     let signals = Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
-    let device = N200::new(Options { address: addr, born, ..Options::default() }, signals).expect("a radio");
+    let device = N200::new(N200Options { address: addr, born, ..N200Options::default() }, signals).expect("a radio");
     let ports = device.ports().to_vec();
     let specs = ports.iter().map(|port| PortSpec { bind: SocketAddr::from((addr, port.0)), peer: None });
     let config = Config { batch: BATCH, max_payload_bytes: 9000, ..Config::new(specs.collect()) };
@@ -137,7 +137,7 @@ fn a_radio_that_is_not_takts_is_taken_to_be_punctual() {
     assert_eq!(outcome["setup"]["radio"]["emulator"], false, "{outcome:#}");
     assert_eq!(outcome["rates"][0]["rounds"][0]["emulator_lag_max_us"], Value::Null, "{outcome:#}");
     assert_eq!(check.record()["emulator"], Value::Null);
-    has(&outcome["verdict"]["does_not_say"].to_string(), &[&format!("At {addr} is a radio that is not takt's")]);
+    has(&outcome["verdict"]["does_not_say"].to_string(), &[&format!("The radio at {addr} is not takt's emulator")]);
 }
 
 /// A check in whose round the radio's process stood still.
@@ -201,7 +201,7 @@ fn what_an_emulator_elsewhere_missed_is_not_blamed_on_this_host() {
             let round = stopped.round();
             // The verdict then gives that for its reason, before it looks at what was lost.
             if let Some(share) = round["excluded_share"].as_f64().filter(|&share| share > 0.5) {
-                return Some(format!("{share} of the round is set aside: the radio was late beyond its stop"));
+                return Some(format!("{share} of the round is excluded: the radio was late beyond its stop"));
             }
             let dropped = round["lost_by_place"]["receive_buffer"].as_u64().filter(|&dropped| dropped > 0);
             dropped.map(|dropped| {

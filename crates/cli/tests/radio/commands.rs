@@ -1,10 +1,12 @@
-//! What each command says when all is well, as text and as one JSON document.
+//! Output of each command when all is well, as text and as one JSON document.
 
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use takt_host::Host;
+use takt_host::affinity::own_cpus;
 
 use crate::software::{Radio, interrupt, json, number, refusal, text};
 use crate::support::while_running;
@@ -49,7 +51,7 @@ fn a_rate_is_streamed_and_counted() {
         judge(bearable, || Run::of(Radio::at(22, &[]), &args), |run| counted(&run.out));
     }
     let radio = Radio::at(22, &[]);
-    let out = radio.takt(&["rate", "--rx", "1M", "--format", "sc8", "--channels", "0,1", "--duration", "300ms"]);
+    let out = radio.takt(&["rate", "--rx", "1M", "--wire", "sc8", "--channels", "0,1", "--duration", "300ms"]);
     let said = text(&out.stdout);
     assert!(said.starts_with(if out.status.success() { "Yes: " } else { "No: " }), "{said}");
     assert!(said.contains("sc8, 726 samples a datagram"), "{said}");
@@ -57,6 +59,35 @@ fn a_rate_is_streamed_and_counted() {
         let said = refusal(&radio.takt(&["rate", "--tx", "1M", "--tx-channels", channels]));
         assert!(said.contains(why), "{said}");
     }
+}
+
+#[test]
+fn intervals_of_a_rate_add_up_to_its_outcome_and_each_has_a_line() {
+    let args = ["rate", "--rx", "1M", "--tx", "1M", "--duration", "500ms", "--interval", "100ms"];
+    let radio = Radio::at(24, &[]);
+    let outcome = json(&radio.takt(&[&args[..], &["--json"]].concat()));
+    let intervals = outcome["intervals"].as_array().expect("a list");
+    assert_eq!(intervals[0]["start_s"], 0.0);
+    for pair in intervals.windows(2) {
+        assert_eq!(pair[0]["end_s"], pair[1]["start_s"]);
+    }
+    for (of, whole) in [
+        ("/rx/samples", "/rx/samples"),
+        ("/rx/lost_samples", "/rx/dropped"),
+        ("/tx/samples", "/tx/samples"),
+        ("/tx/underflows", "/tx/underflows"),
+    ] {
+        let sum: u64 = intervals.iter().map(|interval| number(interval, of)).sum();
+        assert_eq!(sum, number(&outcome, whole), "{of}: {outcome:#}");
+    }
+    let receives = ["rate", "--rx", "1M", "--duration", "300ms", "--interval", "100ms"];
+    let said = text(&radio.takt(&receives).stderr);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains(" s   receive ")).collect();
+    assert!(
+        !lines.is_empty() && lines.iter().all(|line| line.contains("lost ") && !line.contains("transmit")),
+        "{said}"
+    );
+    assert!(lines[0].starts_with("0.00-"), "{said}");
 }
 
 #[test]
@@ -74,7 +105,7 @@ fn a_reader_that_never_sleeps_asks_far_more_often_than_something_comes() {
     );
 }
 
-/// Of half a second at 1 MS/s both ways: what a delay can't change must be so; what else is missing.
+/// Checks half a second at 1 MS/s both ways, and answers what only a delay can explain.
 fn counted(out: &Output) -> Vec<Wrong> {
     let outcome = json(out);
     for key in KEYS.split(' ') {
@@ -101,6 +132,10 @@ fn what_is_recorded_is_played() {
     let file = dir.path().join("run 1");
     let file = file.to_str().expect("text");
     let radio = Radio::at(31, &[]);
+    let other = dir.path().join("other");
+    let args =
+        ["record", other.to_str().expect("text"), "--rate", "1M", "--channel", "1", "--samples", "1000", "--json"];
+    assert_eq!(number(&json(&radio.takt(&args)), "/samples"), 1000);
     let args = ["record", file, "--rate", "1M", "--freq", "900M", "--gain", "10.5", "--samples", "300000", "--json"];
     let out = radio.takt(&args);
     let recorded = json(&out);
@@ -122,6 +157,25 @@ fn what_is_recorded_is_played() {
         "{said}"
     );
     assert!(said.contains("samples at 1 MS/s") && said.contains("  bursts    "), "{said}");
+}
+
+#[test]
+fn a_recording_is_made_and_played_on_the_core_and_under_the_policy_that_were_requested() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("placed");
+    let file = file.to_str().expect("text");
+    let radio = Radio::at(38, &[]);
+    let cpu = own_cpus()[0];
+    let core = cpu.to_string();
+    let granted = matches!(Host::this().attempt_fifo(), Some(Ok(())));
+    let (policy, had) = if granted { ("fifo:1", "FIFO 1") } else { ("other", "OTHER") };
+    let placed = ["--cores", &core, "--policy", policy, "--json"];
+    for command in [&["record", file, "--rate", "1M", "--samples", "100000"][..], &["play", file]] {
+        let report = json(&radio.takt(&[command, &placed].concat()));
+        assert!(number(&report, "/samples") > 0, "{report:#}");
+        assert_eq!(report["cpus"], serde_json::json!([cpu]), "{report:#}");
+        assert!(report["policy"].as_str().is_some_and(|policy| policy.starts_with(had)), "{report:#}");
+    }
 }
 
 #[test] // it said that nothing is missing, with status 0

@@ -18,7 +18,7 @@ fn ports_towards(addr: Ipv4Addr) -> Vec<u16> {
 
 /// Datagrams of garbage until the stream ends: this many to the radio, and to the host, at least.
 const ENOUGH: u64 = 6_000;
-/// What the radio has sent by then, at least: some 230 before the first samples, 2700 a second after.
+/// Datagrams that the radio has sent by then, at least: some 230 before the first samples, 2700 a second after.
 const STREAMED: u64 = 1_500;
 /// To each port in a row, every few milliseconds: more than the stream itself, and no more than a radio takes in that shares its
 /// processor with others.

@@ -17,7 +17,7 @@ const OUTAGE: Duration = Duration::from_millis(400);
 
 /// Streams both ways while something happens to the cable.
 fn stream(cable: &Cable, engine: &str, radio: &[&str], happens: impl FnOnce(&Ends) + Send) -> Run {
-    // What happens is within what counts.
+    // The event falls into the measured time.
     let counts = ["--warm-up", "0s", "--duration", "3s", "--json"];
     let args = [&["rate", "--rx", "5M", "--tx", "5M", "--engine", engine], &counts[..]].concat();
     let radio = Radio::behind(&cable.path, "x310", radio);

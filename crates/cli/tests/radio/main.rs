@@ -7,11 +7,15 @@ mod check;
 mod commands;
 mod duplex;
 mod faults;
+mod full_scale;
 mod garbage;
 mod interface;
 mod on_air;
 mod queues;
+mod recordings;
+mod share;
 mod software;
+mod speed;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../support/watched.rs"]

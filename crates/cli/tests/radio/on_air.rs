@@ -64,6 +64,18 @@ fn a_rate_is_received_from_hardware_and_sent_to_it_only_with_transmit() {
 }
 
 #[test]
+fn a_rate_is_streamed_where_its_flags_tune_the_radio() {
+    let radio = hardware(86);
+    let tuned = ["--freq", "915M", "--gain", "10", "--duration", "100ms"];
+    let refused = refusal(&radio.takt(&[&["rate", "--tx", "1M"], &tuned[..]].concat()));
+    has(&refused, &["would transmit at 915 MHz, gain 10 dB, antenna TX/RX"]);
+    let out =
+        radio.takt(&[&["rate", "--rx", "1M", "--tx", "1M", "--transmit", "--antenna", "RX2"], &tuned[..]].concat());
+    has(&text(&out.stderr), &["transmits at 915 MHz, gain 10 dB, antenna TX/RX"]);
+    assert!(sent(radio) > 0);
+}
+
+#[test]
 fn a_recording_is_played_to_hardware_only_with_transmit() {
     let place = Place::with("empty", "");
     let file = place.path("run").to_str().expect("text").to_owned();
@@ -108,12 +120,12 @@ fn a_check_of_hardware_only_receives_and_says_what_it_therefore_does_not_know() 
     let need = &outcome["verdict"]["needs"][0];
     assert_eq!(need["answer"], "unknown", "{outcome:#}");
     let why = need["why"].as_str().expect("words");
-    has(why, &["transmitting was not measured", "at 2400 MHz, gain 0 dB, antenna TX/RX", "--transmit measures it"]);
+    has(why, &["takt did not measure transmitting", "at 2400 MHz, gain 0 dB, antenna TX/RX", "give --transmit"]);
     let modes: Vec<&str> =
         outcome["rates"].as_array().into_iter().flatten().filter_map(|p| p["mode"].as_str()).collect();
     assert_eq!((modes, outcome["round_trips"].as_array().map(Vec::len)), (vec!["rx"], Some(0)));
     assert!(number(&outcome, "/rates/0/rounds/0/rx_samples") > 0, "{outcome:#}");
-    assert!(outcome["left_out"].to_string().contains("Transmitting and answers were not measured"), "{outcome:#}");
+    assert!(outcome["left_out"].to_string().contains("takt did not measure transmitting and answers"), "{outcome:#}");
     let again = json(&place.takt(&["report", "last", "--json"]));
     assert_eq!(again, outcome, "judging the records again says the same");
     assert_eq!(sent(radio), 0);

@@ -85,7 +85,7 @@ fn a_stream_has_the_queue_that_it_names_and_gives_the_others_back() {
     has(&refused, &["near has no receive queue 4", "it has 4, numbered from 0"]);
     has(
         &refusal(&cable.takt(&["rate", "--rx", "200k", "--addr", RADIO, "--engine", "xdp:one"])),
-        &["`one` names no queues"],
+        &["`one` does not name queues"],
     );
 }
 

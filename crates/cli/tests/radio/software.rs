@@ -27,7 +27,7 @@ impl Radio {
         Radio::of("n200", host, more)
     }
 
-    /// Of this model.
+    /// Starts one of this model.
     pub fn of(model: &str, host: u8, more: &[&str]) -> Radio {
         let addr = loopback(host).to_string();
         let mut command = Command::new(TAKT);
@@ -122,7 +122,7 @@ pub fn number(document: &Value, key: &str) -> u64 {
     document.pointer(key).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {key} in {document:#}"))
 }
 
-/// What a refused command says, with the fix.
+/// Message of a refused command, with the fix.
 #[track_caller]
 pub fn refusal(out: &Output) -> String {
     let said = crate::support::refusal(out);

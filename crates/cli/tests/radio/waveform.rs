@@ -59,7 +59,7 @@ impl Run {
         seen.pointer("/components/0/executions").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// What it says in the end, which must come by itself. It is read meanwhile: a full pipe would stop the program.
+    /// Its last output, which must come by itself. It is read meanwhile: a full pipe would stop the program.
     fn end(mut self) -> Output {
         let said =
             [reader(self.child().stdout.take().expect("piped")), reader(self.child().stderr.take().expect("piped"))];

@@ -33,8 +33,9 @@ impl Run {
         self.device()["faults"].as_object().expect("a map").values().filter_map(Value::as_u64).sum()
     }
 
-    /// What witnesses saw: a delay beyond `bearable`, of threads or of what the radio sent; datagrams that the radio did not
-    /// send, or for which a receive buffer had no room. Where the kernel counts no drops (SO_MEMINFO), they may be what explains it.
+    /// Answers what witnesses saw. It is a delay beyond `bearable`, of threads or of what the radio sent; or datagrams
+    /// that the radio did not send, or for which a receive buffer had no room. If the kernel counts no drops
+    /// (SO_MEMINFO), they may be what explains it.
     fn witness(&self, bearable: Duration, unless: Unless) -> Option<String> {
         let lag = Duration::from_micros(number(&self.radio, "/lag/max_us"));
         let unsent = number(&self.radio, "/lag/unsent");

@@ -1,9 +1,13 @@
 //! The commands that know an X310.
 
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::software::{Radio, has, json, number, refusal, text};
-use crate::support::{Place, report, status_of};
+use takt_testing::loopback;
+
+use crate::software::{Radio, TAKT, has, interrupt, json, number, refusal, takt, text};
+use crate::support::{Ended, Place, report, status_of};
 use crate::watched::Unless::Delayed;
 use crate::watched::{self, Watched, Wrong, untrue, watched};
 use crate::witness::{Run, judge};
@@ -53,6 +57,39 @@ fn a_rate_is_streamed_and_counted_on_two_channels() {
             wrong
         },
     );
+}
+
+#[test]
+fn with_the_image_of_another_release_of_uhd_it_is_found_and_streams() {
+    for (host, uhd) in [(140, "4.10"), (141, "4.11"), (142, "auto")] {
+        let radio = Radio::of("x310", host, &["--uhd", uhd]);
+        has(&text(&radio.takt(&["find"]).stdout), &["firmware 6.1 FPGA 39.3  free"]);
+        let outcome = json(&radio.takt(&["rate", "--rx", "1M", "--tx", "1M", "--duration", "500ms", "--json"]));
+        assert!(number(&outcome, "/rx/samples") > 0 && number(&outcome, "/tx/samples") > 0, "{uhd}: {outcome:#}");
+        assert_eq!(number(&radio.summary(), "/devices/0/control/unserved_hosts"), 0, "{uhd}");
+    }
+}
+
+#[test]
+fn it_says_at_start_what_it_announces_and_to_which_releases_of_uhd() {
+    let addr = loopback(143).to_string();
+    let mut command = Command::new(TAKT);
+    command.args(["emulate", "x310", "--uhd", "4.11", "--addr", &addr]).stderr(Stdio::piped());
+    let (mut program, _stdout, _ready) = Ended::ready(&mut command);
+    interrupt(&program.0);
+    let mut said = String::new();
+    program.0.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
+    let announced = "announces RFNoC 2.0, radio block 1.0, FPGA 39.3, firmware 6.1: for UHD 4.11 (--uhd names another)";
+    has(&said, &[&format!("x310 {addr} {announced}")]);
+}
+
+#[test]
+fn a_release_of_uhd_that_it_has_not_is_refused_and_an_n200_has_none() {
+    let unknown = takt(&["emulate", "x310", "--uhd", "4.2"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    has(&text(&unknown.stderr), &["`4.2` is not a release of UHD from 4.3 to 4.11, such as 4.11, and not auto"]);
+    let said = refusal(&takt(&["emulate", "n200", "--addr", &loopback(144).to_string(), "--uhd", "4.11"]));
+    has(&said, &["an n200 has no --uhd 4.11", "leave --uhd 4.11 away, or another radio than n200"]);
 }
 
 #[test]
@@ -113,9 +150,14 @@ fn what_it_has_not_is_refused() {
     let radio = Radio::of("x310", 62, &[]);
     let refused = |args: &[&str]| refusal(&radio.takt(&[&["rate", "--duration", "100ms"], args].concat()));
     has(&refused(&["--rx", "22M"]), &["can't stream at 22 MS/s"]);
-    has(&refused(&["--rx", "1M", "--format", "sc8"]), &["sample format of an X310 `sc8`; there are sc16"]);
+    has(&refused(&["--rx", "1M", "--wire", "sc8"]), &["sample format of an X310 `sc8`; there are sc16"]);
     has(&refused(&["--rx", "1M", "--channels", "2"]), &["receive channel 2 is outside 0 to 1"]);
     has(&refused(&["--tx", "1M", "--tx-channels", "2"]), &["transmit channel 2 is outside 0 to 1"]);
+    for (flag, value, what) in
+        [("--freq", "900M", "frequency"), ("--gain", "10", "gain"), ("--antenna", "RX2", "antenna")]
+    {
+        has(&refused(&["--rx", "1M", flag, value]), &[&format!("can't set their {what}"), "leave frequency, gain and"]);
+    }
 }
 
 #[test]
@@ -231,7 +273,7 @@ fn is_about_the_radio_that_is_needed(Small { place, watched }: &Small) {
 fn a_check_of_two_radios_at_once_or_of_another_one_is_refused() {
     let place = Place::with("small.toml", CHECK);
     let two = place.takt(&["check", "--need", "x310:2M:rx", "--need", "n200:1M:rx"]);
-    has(&refusal(&two), &["a check is about one radio", "check each by itself"]);
+    has(&refusal(&two), &["one check measures one radio", "check each radio by itself"]);
     let radio = Radio::of("x310", 64, &[]);
     // Without a need the check is about the radio that is there.
     let found = place.takt(&["check", "--quick", "--file", "small.toml", "--addr", &radio.addr, "--json"]);
@@ -239,13 +281,16 @@ fn a_check_of_two_radios_at_once_or_of_another_one_is_refused() {
     assert_eq!(outcome["verdict"]["needs"][0]["need"]["model"], "x310", "{outcome:#}");
     let other =
         place.takt(&["check", "--quick", "--file", "small.toml", "--addr", &radio.addr, "--need", "n200:1M:rx"]);
-    has(&text(&other.stderr), &["is an X310, and this is about an N200"]);
+    has(&text(&other.stderr), &["is an X310, not an N200"]);
 }
 
 #[test]
 fn a_need_that_the_radio_has_not_is_refused_with_what_it_has() {
     let place = Place::with("small.toml", CHECK);
-    has(&text(&place.takt(&["check", "--need", "n200:100M"]).stderr), &["no rate of 100 MS/s", "50e6 (100 MHz / 2)"]);
+    has(
+        &text(&place.takt(&["check", "--need", "n200:100M"]).stderr),
+        &["an N200 can't stream at 100 MS/s", "--need n200:50M   (100 MHz / 2)"],
+    );
     has(&text(&place.takt(&["check", "--need", "x310:25M:rx:sc8"]).stderr), &["an X310 has no sc8 on the wire"]);
     let wrong = CHECK.replacen("model = \"x310\", workload", "workload", 1).replace("[2e6]", "[100e6]");
     std::fs::write(place.path("wrong.toml"), wrong).expect("a file");

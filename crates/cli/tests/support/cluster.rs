@@ -20,11 +20,11 @@ pub const PORT: u16 = 7447;
 pub struct Cluster {
     pub place: Place,
     nodes: Vec<(String, Child)>,
-    /// What nodes are started with besides.
+    /// Further options of the nodes.
     options: Vec<&'static str>,
     /// The cables between them, where they have any.
     pub cables: Option<Cables>,
-    /// What starts takt on node b, where that is another one.
+    /// Command that starts takt on node b, if that is another one.
     other: Option<Vec<String>>,
 }
 
@@ -181,7 +181,7 @@ impl Cluster {
         kill_process(Pid::from_child(child), signal).expect("it is ours");
     }
 
-    /// What a node says of itself.
+    /// Facts that a node gives of itself.
     pub fn facts(&self, name: &str) -> Option<Value> {
         self.list("a").as_array()?.iter().find(|node| node["node"] == name).cloned()
     }
@@ -277,7 +277,7 @@ pub fn names(nodes: &Value) -> Vec<String> {
     nodes.as_array().expect("a list").iter().filter_map(|node| Some(node["node"].as_str()?.to_owned())).collect()
 }
 
-/// Where a node that printed this gives metrics.
+/// Address at which a node that printed this gives metrics.
 pub fn metrics_at(said: &str) -> Option<String> {
     said.lines().find_map(|line| line.strip_prefix("metrics at ")).map(str::to_owned)
 }

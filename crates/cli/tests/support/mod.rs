@@ -100,6 +100,28 @@ valid = {{ foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_ma
     }
 }
 
+/// Two sizes of the check: one datagram size, one rate; every round counts, whatever else runs on the machine.
+pub const SMALL_CHECK: &str = r#"
+question = "Does the check work?"
+[rounds]
+count = { full = 2, quick = 1 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
+[[need]]
+model = "n200"
+mode = "duplex"
+rate_sps = 1e6
+format = "sc16"
+[[part]]
+name = "udp"
+factors = { payload_bytes = [64] }
+fixed = { direction = "to-host", workload = { kind = "udp", duration = "200ms", warm_up = "0s" } }
+[[part]]
+name = "sc16"
+factors = { mode = { full = ["rx", "duplex"], quick = ["duplex"] }, rate_sps = [1e6] }
+fixed = { workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
+"#;
+
 /// Runs takt, where nobody can answer it.
 pub fn takt(args: &[&str]) -> Output {
     Command::new(TAKT).args(args).stdin(Stdio::null()).output().expect("takt starts")
@@ -117,7 +139,7 @@ pub fn has(said: &str, words: &[&str]) {
     }
 }
 
-/// What a refused command says, and that it ended with 2.
+/// Message of a refused command, which ended with 2.
 #[track_caller]
 pub fn refusal(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2), "{}", report(output));

@@ -14,8 +14,8 @@ use std::sync::mpsc;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-/// What the kernel says to a thread that asks for the policy of this number (`SCHED_FIFO` is 1, `SCHED_DEADLINE` 6): an
-/// error number, or what it says by itself.
+/// The kernel's answer to a thread that asks for the policy of this number (`SCHED_FIFO` is 1, `SCHED_DEADLINE` 6). It
+/// is an error number, or the usual answer.
 pub type Answer = fn(u32) -> Option<i32>;
 
 /// As Linux before 3.14.
@@ -25,7 +25,7 @@ pub const WITHOUT_REAL_TIME: Answer = |policy| matches!(policy, 1 | 2 | 6).then_
 /// As a sandbox that has no such call.
 pub const WITHOUT_POLICIES: Answer = |_| Some(libc::ENOSYS);
 
-/// What a command says under such a kernel; `None`, on record, where no filter may be set.
+/// Output of a command under such a kernel; `None`, on record, where no filter may be set.
 pub fn output(command: &mut Command, answer: Answer) -> Option<Output> {
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {

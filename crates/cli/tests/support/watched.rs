@@ -37,7 +37,7 @@ pub fn watched(command: Command, beside: &[u32]) -> Watched {
     Watched { out: host.output(status), waited }
 }
 
-/// What alone explains a wrong result that is not the program's.
+/// The only excuse for a wrong result that is not the program's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "tests of waveforms lose no datagrams")]
 pub enum Unless {

@@ -49,10 +49,15 @@ to = "a"
 #[test]
 fn a_file_that_is_none_is_reported() {
     has(&refusal(&["run", "/nowhere.toml"]), &["can't read the waveform /nowhere.toml", "No such file"]);
+    // The fix holds wherever the program is: it names the whole path, and no file that only takt's source has.
+    let said = refusal(&["run", "nowhere.toml"]);
+    let whole = std::env::current_dir().expect("a folder").join("nowhere.toml");
+    has(&said, &[&format!("there is no file {}\n", whole.display()), "component list"]);
+    assert!(!said.contains("run waveforms/"), "{said}");
     let (_folder, path) = file(&[0xff, 0xfe, 0x00]);
     assert!(refusal(&["run", &path]).contains("can't read the waveform"));
     let (_folder, path) = file(b"name = ");
-    assert!(refusal(&["run", &path]).contains("no TOML"));
+    assert!(refusal(&["run", &path]).contains("not valid TOML"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     Registry::of_program().expect("names are unique")
 });
 
-/// What a component makes of one packet, and what it found out.
+/// A component's output for one packet, and its results.
 pub struct Computed {
     pub output: Vec<u8>,
     pub results: BTreeMap<&'static str, Value>,
@@ -34,7 +34,7 @@ pub fn computed(name: &str, params: &[String], packed: bool, input: &[u8]) -> Co
     let bits = packed && port.item == Item::Bit;
     let mut packet = if bits { unpacked(input) } else { input.to_vec() };
     if let (true, Accepts::Exactly(step) | Accepts::MultipleOf(step)) = (bits, port.accepts) {
-        // What fills the last byte is none of it.
+        // The bits that fill the last byte are none of it.
         packet.truncate(packet.len() / step as usize * step as usize);
     }
     let items = packet.len() / port.item.bytes();

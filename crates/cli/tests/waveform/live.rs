@@ -57,7 +57,7 @@ fn execution_times_and_variables_of_a_running_waveform_are_seen_and_set() {
     has(&text(&answered(&["variable", "channel.loud=1", "--process", &pid]).stderr), &["no variable channel.loud"]);
 }
 
-/// What a run answers to a request; repeated where the run did not get round to an answer within two seconds.
+/// Answer of a run to a request; repeated if the run did not get round to an answer within two seconds.
 fn answered(args: &[&str]) -> Output {
     wait_for("an answer of the run", || {
         let out = takt(args);

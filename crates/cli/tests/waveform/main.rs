@@ -4,12 +4,12 @@
 mod bad_input;
 mod component;
 mod computed;
-mod library;
 mod live;
 mod log;
 mod lte;
 mod map;
 mod mapped;
+mod own;
 mod pages;
 mod program;
 mod radio;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::program::{chain, file, free, has, json, refusal, takt, text, waveform};
 
-/// What `takt calibrate` says of a core, measured once.
+/// Output of `takt calibrate` for a core, measured once.
 fn calibrated() -> &'static Value {
     static ONCE: LazyLock<Value> = LazyLock::new(|| json(&["calibrate", "--cores", "0"]));
     &ONCE
@@ -85,7 +85,7 @@ fn each_prediction_says_what_it_rests_on_and_how_far_off_such_figures_were() {
     let found = json(&["map", &path, "--platform", platform]);
     let rows = found["predicted"].as_array().expect("a list");
     let metric = |name: &str| rows.iter().find(|row| row["component"] == name).expect("there")["metric"].clone();
-    // What stalls was never counted; the source was, as part of another waveform.
+    // The stalling component was never counted; the source was, as part of another waveform.
     assert_eq!(metric("stall"), "mac");
     assert!(metric("source") == "instructions" || metric("source") == "scaled", "{rows:?}");
     has(&text(&takt(&["map", &path, "--platform", platform]).stdout), &["1 by MACs alone: 80 % off on average"]);

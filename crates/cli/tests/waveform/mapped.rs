@@ -2,7 +2,7 @@
 
 use takt_graph::{Graph, Latency, Waveform};
 use takt_mapper::{ClassSpec, Cost, Costs, Objective, Platform, map};
-use takt_runtime::{Culprit, Options, Registry, Report, Session};
+use takt_runtime::{Culprit, Registry, Report, Session, SessionOptions};
 
 use crate::program::chain_text;
 
@@ -35,7 +35,7 @@ fn mapped(stall_us: u32) -> (Graph, Report, Vec<usize>) {
     let objective = Objective { latency: Latency::Compact, ..Objective::default() };
     let mapping = map(&graph, &costs, &platform, &objective).expect("it fits");
     let workers = (0..COSTS.len()).map(|component| mapping.plan.worker_of(component)).collect();
-    let options = Options { slots: Some(20), ..Options::default() };
+    let options = SessionOptions { slots: Some(20), ..SessionOptions::default() };
     let session = Session::open(&graph, &mapping.plan, &registry, options).expect("opens");
     (graph, session.simulate(), workers)
 }

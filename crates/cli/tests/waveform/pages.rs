@@ -35,7 +35,7 @@ fn what_a_waveform_takes_on_another_machine_is_predicted_as_the_page_says() {
     let predicted = plan["predicted"].as_array().expect("a row a component");
     assert!(predicted.len() >= 19);
     for row in predicted {
-        // Where other programs were at work, some cores may look slower than others.
+        // If other programs were at work, some cores may look slower than others.
         let class = row["class"].as_str().expect("a name");
         assert!(class == "board" || class.starts_with("slower-"), "{row}");
         assert!(matches!(row["metric"].as_str(), Some("instructions" | "scaled")), "{row}");
@@ -45,7 +45,7 @@ fn what_a_waveform_takes_on_another_machine_is_predicted_as_the_page_says() {
             "{row}"
         );
     }
-    // What the component alone took is what was kept last.
+    // The time of the component alone was kept last.
     assert_eq!(plan["costs"]["components"]["source"]["n"], 100);
     assert_eq!(plan["costs"]["components"]["turbo-decoder"]["n"], 20);
 }

@@ -10,16 +10,13 @@ use takt_graph::{Accepts, Catalogue, Kind, Length, ParamSpec, Params, Shape};
 use takt_host::call;
 use takt_runtime::Registry;
 
-use crate::waveform::Libraries;
-use crate::{Answer, Output, Problem};
+use crate::{Answer, Output, Problem, waveform};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt component list\n  takt component list awgn")]
 pub struct Args {
-    /// All about this one.
+    /// Describe this component only.
     name: Option<String>,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 #[derive(Serialize)]
@@ -44,7 +41,7 @@ struct Port {
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     match &args.name {
         None => {
             let all: Vec<Document<'_>> = registry.kinds().into_iter().map(|kind| document(kind, &registry)).collect();

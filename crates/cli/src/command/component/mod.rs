@@ -7,6 +7,11 @@ mod run;
 use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt component list
+  takt component list awgn
+  takt component run bpsk-modulate --in bits.u8 --out samples.i16")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -14,7 +19,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Say what components there are, or all about one: ports, parameters, units, ranges, defaults.
+    /// List the components, or describe one: ports, parameters, units, ranges, defaults.
     List(list::Args),
     /// Run one component on files or on standard input.
     Run(run::Args),

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use miette::Result;
 use takt_graph::{Catalogue, Kind, ParamError, Params, Value};
 use takt_runtime::costs::CostsError;
-use takt_runtime::job::{Job, JobError, Outcome};
+use takt_runtime::job::{Job, JobError, JobOutcome};
 
 use super::list::find;
 use super::ports::{sinks, sources};
 use crate::costs;
-use crate::waveform::Libraries;
-use crate::{Answer, Output, Problem};
+use crate::{Answer, Output, Problem, waveform};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,41 +21,46 @@ Examples:
   takt component run bit-source --param items=100 --slots 3 --out bits.u8
   takt component run awgn --param ebn0_db=3 --in samples.i16 --out noisy.i16 --json
 
-Items stand in a file in their native little-endian form, one after another: bit (a byte, 0 or 1), byte, i16, c16, f32, \
-c32 (complex: I first), llr (i8, positive = bit 0). A file is one packet unless the component or --items says otherwise.")]
+A file has items in native little-endian form, one after another. Types of items:
+  bit        a byte, 0 or 1
+  byte
+  i16, f32
+  c16, c32   complex, I first
+  llr        i8, positive means bit 0
+A file is one packet, unless the component or --items says otherwise.
+
+Exit status: 0 it ran, 2 the command failed.")]
 pub struct Args {
-    /// The component: `takt component list` lists all.
+    /// Name of the component, from `takt component list`.
     name: String,
-    /// Set a parameter; repeat for several.
-    #[arg(long, value_name = "P=VALUE")]
+    /// Set a parameter. Repeat for several.
+    #[arg(long, value_name = "PARAM=VALUE")]
     param: Vec<String>,
-    /// Where an input comes from; `-` is standard input, the default of a single input. PORT= where there are several.
+    /// File of an input; `-` is standard input, the default for a single input. With several inputs, name the PORT.
     #[arg(long = "in", value_name = "[PORT=]FILE")]
     pub inputs: Vec<String>,
-    /// Where an output goes; `-` is standard output, the default of a single output. PORT= where there are several.
+    /// File of an output; `-` is standard output, the default for a single output. With several outputs, name the PORT.
     #[arg(long = "out", value_name = "[PORT=]FILE")]
     pub outputs: Vec<String>,
-    /// Items a packet; by default as many as the component takes, or else the whole file.
+    /// Items per packet [default: as many as the component takes, else the whole file].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     items: Option<u32>,
-    /// Slots to execute; by default 1 without inputs, and until they end with.
+    /// Number of slots [default: 1 without inputs, else until the inputs end].
     #[arg(long, value_name = "N")]
     slots: Option<u64>,
-    /// Eight bits a byte, the first in the highest place.
+    /// Pack eight bits into a byte, the first into the most significant bit.
     #[arg(long)]
     pub packed: bool,
-    /// Keep what a slot of it took, beside what the file knows already; `takt map --costs` reads it.
+    /// Add the cost of a slot of the component to this file, which `takt map --costs` reads.
     #[arg(long, value_name = "FILE")]
     save_costs: Option<PathBuf>,
-    /// What the component is called in the waveform that the costs are for; its type by default.
+    /// Name of the component in the waveform that the costs are for [default: its type].
     #[arg(long = "as", value_name = "COMPONENT", requires = "save_costs")]
     called: Option<String>,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let kind = find(&args.name, &registry)?;
     let params = params(kind, &args.param)?;
     let what = format!("`{}` can't have these parameters", kind.name);
@@ -119,7 +123,7 @@ fn params(kind: &Kind, given: &[String]) -> Result<Params, Problem> {
     Ok(params)
 }
 
-fn text(outcome: &Outcome) -> String {
+fn text(outcome: &JobOutcome) -> String {
     let sum = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();
     let (items_in, items_out) = (sum(&outcome.items_in), sum(&outcome.items_out));
     let items = if items_in > 0 { items_in } else { items_out };

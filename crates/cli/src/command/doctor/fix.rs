@@ -1,4 +1,4 @@
-//! `takt doctor --fix`: the changes that mend what stands, after a question.
+//! `takt doctor --fix`: fixes the problems, after a question.
 
 use std::io::{IsTerminal, stdin};
 
@@ -17,9 +17,9 @@ use crate::{Answer, Output, Problem};
 #[derive(Serialize)]
 struct Fixed {
     made: Vec<Made>,
-    /// Rules that stand, or were named, and were not mended, and why.
+    /// Rules with a problem, or named by the user, that were not fixed, and why.
     left: Vec<Left>,
-    stands: Vec<String>,
+    problems: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -40,9 +40,9 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     let before = Findings::of(args, &host);
     let mut left = Vec::new();
     let mut agreed: Vec<(&Diagnosis, &FixOffer)> = Vec::new();
-    // What is only noted is changed if the user names it.
+    // A notice is fixed only if the user names the rule.
     let requested = |diagnosis: &&Diagnosis| match diagnosis.verdict {
-        Verdict::Stands => true,
+        Verdict::Problem => true,
         Verdict::Notice => args.names(&diagnosis.id),
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => false,
     };
@@ -53,19 +53,19 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
                 Err(why) => left.push(Left { rule: diagnosis.id.clone(), why }),
             },
             Some(offer) => left.push(Left { rule: diagnosis.id.clone(), why: offer.commands.join("; or ") }),
-            None => left.push(Left { rule: diagnosis.id.clone(), why: "takt knows no way to mend it here".into() }),
+            None => left.push(Left { rule: diagnosis.id.clone(), why: "takt has no fix for it on this host".into() }),
         }
     }
     let mut made = Vec::new();
-    // The first failure, and whether anything of this call's is in the journal then.
+    // The first failure, and whether the journal has an entry of this call then.
     let (mut failed, mut noted) = (None, false);
     if !agreed.is_empty() {
         let opened = Fixer::open(host.clone(), &state_dir_of(&host));
         let mut fixer = opened.map_err(|error| refused(error.into(), None))?;
-        let stood = fixer.standing().len();
+        let before = fixer.standing().len();
         for (diagnosis, offer) in agreed {
             let rule = &diagnosis.id;
-            match mend(&mut fixer, rule, offer, &mut made) {
+            match make(&mut fixer, rule, offer, &mut made) {
                 Ok(kept) => left.extend(kept.iter().map(|kept| Left { rule: rule.clone(), why: kept.to_string() })),
                 Err(error) => {
                     left.push(Left { rule: rule.clone(), why: with_causes(&error) });
@@ -73,21 +73,21 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
                 }
             }
         }
-        noted = fixer.standing().len() > stood;
+        noted = fixer.standing().len() > before;
     }
-    let fixed = Fixed { made, left, stands: Findings::of(args, &host).stands };
+    let fixed = Fixed { made, left, problems: Findings::of(args, &host).problems };
     let undo = args.undo_call();
     let Some(error) = failed else {
-        return output.answer(&fixed, || text(&fixed, &undo), Answer::of(fixed.stands.is_empty()));
+        return output.answer(&fixed, || text(&fixed, &undo), Answer::of(fixed.problems.is_empty()));
     };
     output.result(&fixed, || text(&fixed, &undo))?;
     // The document says what was refused; an error would print a second one.
     if output.wants_json() { Ok(Answer::Unknown) } else { Err(refused(error, noted.then_some(undo.as_str())).into()) }
 }
 
-/// Makes a rule's changes, in order. The first that fails ends it; what was made before it is among `made`. Answers those that
-/// the kernel allows nobody.
-fn mend(fixer: &mut Fixer, rule: &str, offer: &FixOffer, made: &mut Vec<Made>) -> Result<Vec<SettingError>, FixError> {
+/// Makes a rule's changes, in order, and stops at the first that fails; `made` has those before it. Returns the changes that
+/// the kernel allows nobody to make.
+fn make(fixer: &mut Fixer, rule: &str, offer: &FixOffer, made: &mut Vec<Made>) -> Result<Vec<SettingError>, FixError> {
     let mut all_kept = Vec::new();
     for change in &offer.changes {
         let Applied { made: changes, kept } = fixer.apply(rule, &Scope::Host, std::slice::from_ref(change))?;
@@ -99,25 +99,25 @@ fn mend(fixer: &mut Fixer, rule: &str, offer: &FixOffer, made: &mut Vec<Made>) -
 
 /// Whether this rule's changes may be made; otherwise why not.
 fn agree(args: &Args, output: &Output, diagnosis: &Diagnosis, offer: &FixOffer) -> miette::Result<Result<(), String>> {
-    let others_pay = offer.kind == FixKind::Consent;
+    let has_side_effects = offer.kind == FixKind::Consent;
     if args.yes {
-        let free = !others_pay || args.names(&diagnosis.id);
-        let name_it = || format!("others may pay for it; --only {} says that they may", diagnosis.id);
+        let free = !has_side_effects || args.names(&diagnosis.id);
+        let name_it = || format!("it has side effects; agree to them with --only {}", diagnosis.id);
         return Ok(if free { Ok(()) } else { Err(name_it()) });
     }
     if output.wants_json() || !stdin().is_terminal() {
         return Err(Problem::new("takt doctor --fix asks before it changes anything, and nobody can answer here")
-            .fix("--yes agrees to everything for which nobody else pays, and to the rules named with --only")
+            .fix("give --yes to agree to all changes without side effects, and to the rules named with --only")
             .into());
     }
     let mut question = format!("{}: {}\n", diagnosis.id, diagnosis.observed);
     for change in &offer.changes {
         question += &format!("  {} {} -> {}\n", change.setting, change.was, change.becomes);
     }
-    if let Some(who) = &offer.who_may_pay {
-        question += &format!("  who pays: {who}\n");
+    if let Some(what) = &offer.affects {
+        question += &format!("  affects: {what}\n");
     }
-    Ok(if yes(&format!("{question}Change it? [y/N] ")) { Ok(()) } else { Err("not agreed to".into()) })
+    Ok(if yes(&format!("{question}Change it? [y/N] ")) { Ok(()) } else { Err("you did not agree".into()) })
 }
 
 pub(super) fn yes(question: &str) -> bool {
@@ -126,12 +126,12 @@ pub(super) fn yes(question: &str) -> bool {
     stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }
 
-/// `undo`: the call that gives back what was changed all the same.
+/// `undo`: the call that undoes the changes that were made.
 fn refused(error: FixError, undo: Option<&str>) -> Problem {
-    let what = if undo.is_some() { "not all of the host can be mended" } else { "the host can't be mended" };
+    let what = if undo.is_some() { "takt could not fix everything" } else { "takt can't fix this host" };
     Problem::caused(what, error, |error| {
         let without_fix = matches!(error, FixError::Journal(_)).then(|| WITH_SUDO.to_owned());
-        let undo = undo.map(|undo| format!("{undo}   (gives back what was changed)"));
+        let undo = undo.map(|undo| format!("{undo}   (undoes the changes)"));
         let ways: Vec<String> = error.fix().or(without_fix).into_iter().chain(undo).collect();
         (!ways.is_empty()).then(|| ways.join("\n"))
     })
@@ -147,11 +147,11 @@ fn text(fixed: &Fixed, undo: &str) -> String {
     }
     if !fixed.made.is_empty() {
         let made = plural(fixed.made.len(), "change");
-        lines.push(format!("\n{made} made, until a reboot or {undo}."));
+        lines.push(format!("\n{made} made, in force until a reboot or {undo}."));
     }
-    lines.push(match fixed.stands.as_slice() {
-        [] => "Yes: nothing stands in the way of a radio any more.".into(),
-        stands => format!("No: still in the way of a radio: {}.", stands.join(", ")),
+    lines.push(match fixed.problems.as_slice() {
+        [] => "Yes: no problem is left.".into(),
+        problems => format!("No: problems left: {}.", problems.join(", ")),
     });
     lines.join("\n")
 }

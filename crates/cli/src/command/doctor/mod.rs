@@ -1,4 +1,4 @@
-//! `takt doctor`: what in this host stands in the way of a radio, and the change that mends it.
+//! `takt doctor`: finds what on this host keeps a radio from its deadlines, and fixes it.
 
 mod fix;
 mod prove;
@@ -8,9 +8,8 @@ mod undo;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use serde::Serialize;
-use takt_base::parse_duration;
+use takt_base::{nearest, parse_duration};
 use takt_doctor::journal::{self, Entry};
 use takt_doctor::{Diagnosis, RULES, Verdict};
 use takt_host::dirs::state_dir_of;
@@ -21,86 +20,80 @@ use crate::{Answer, Output, Problem};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt doctor                                  look; nothing is changed
-  takt doctor --all                            what is fine, too
-  takt doctor --explain socket-buffer-small    why it matters, what it costs, how it is looked at
-  sudo takt doctor --fix                       mend what stands; asks before it changes anything
+  takt doctor                                  examine the host; change nothing
+  takt doctor --all                            list every rule
+  takt doctor --explain socket-buffer-small    say why a rule matters and what it costs
+  sudo takt doctor --fix                       fix the problems; ask before each fix
   sudo takt doctor --fix --only governor --yes
-  sudo takt doctor --prove socket-buffer-small what the change is worth here, measured in turns
-  sudo takt doctor --undo                      give back everything that was changed
+  sudo takt doctor --prove socket-buffer-small measure whether a change helps on this host
+  sudo takt doctor --undo                      undo all changes
 
-Every change is written to a journal before it is made, and none outlives a reboot.
-Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried \
-out, or no rule could be judged.")]
+takt writes every change to a journal before it makes it. No change outlives a reboot.
+Exit status: 0 no problem, or the change helps; 1 a problem, or the change does not help; 2 an error, or no rule could \
+decide.")]
 pub struct Args {
-    /// Look at, mend or give back this rule's subject only; repeat for several. --all lists the rules.
-    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true)]
+    /// Check, fix or undo only what this rule is about. Repeat for several. --all lists the rules.
+    #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// Say what a rule knows, and look at nothing.
-    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true,
-        conflicts_with_all = ["only", "fix", "undo", "root"])]
+    /// Explain this rule, and check nothing.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["only", "fix", "undo", "root"])]
     explain: Option<String>,
-    /// List every rule, also what is fine or only noted.
+    /// List every rule, also those that are fine or only noted.
     #[arg(long)]
     all: bool,
-    /// Mend what stands. Where others pay for it, the rule must be named or the question answered with yes.
+    /// Fix the problems found. If a fix affects other programs, name its rule with --only or answer the question with yes.
     #[arg(long, conflicts_with = "undo")]
     fix: bool,
-    /// Give back what --fix changed, newest first.
+    /// Undo what --fix changed, newest first.
     #[arg(long)]
     undo: bool,
-    /// Measure what a rule's change is worth on this host: rounds with it and without it in turns. Then it is given back,
-    /// unless it helps and the question whether to keep it is answered with yes.
-    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true,
-        conflicts_with_all = ["only", "explain", "fix", "undo", "root", "all"])]
+    /// Measure whether a rule's fix helps on this host, in alternating rounds with and without it. Then takt undoes the fix,
+    /// unless it helps and you answer yes to keeping it.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["only", "explain", "fix", "undo", "root", "all"])]
     prove: Option<String>,
-    /// Pairs of rounds of --prove.
+    /// Number of pairs of rounds for --prove.
     #[arg(long, value_name = "N", default_value = "8")]
     pairs: u32,
-    /// Length of a round of --prove.
-    #[arg(long, value_name = "T", default_value = "1s", value_parser = parse_duration)]
+    /// Length of a round for --prove.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     round: Duration,
-    /// Keep the change that --prove measured, whatever came out.
+    /// Keep the fix that --prove measured, whatever the result.
     #[arg(long, requires = "prove")]
     keep: bool,
-    /// Give back what a killed --prove left, by its name in the journal, when standard input ends.
+    /// Undo what a killed --prove left, by its name in the journal, when standard input ends.
     #[arg(long, value_name = "RUN", hide = true)]
     guard: Option<String>,
-    /// Look at this network interface only, because the radio is behind it; without it at every card that is up.
+    /// Check only this network interface, which leads to the radio. Without it, takt checks every card that is up.
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// Ask nothing.
+    /// Ask no questions.
     #[arg(long)]
     yes: bool,
-    /// Look at a copy of another host's /proc and /sys below this folder.
+    /// Check a copy of another host's /proc and /sys in this directory.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }
 
-fn rules() -> PossibleValuesParser {
-    PossibleValuesParser::new(RULES.iter().map(|rule| rule.id))
-}
-
 #[derive(Serialize)]
 struct Findings {
-    /// Rules whose subject stands in the way.
-    stands: Vec<String>,
+    /// The rules that found a problem.
+    problems: Vec<String>,
     diagnoses: Vec<Diagnosis>,
-    /// Changes that takt has made on this host since it was started, and not given back.
+    /// Changes that takt has made on this host since boot and not undone.
     changed: Vec<Entry>,
 }
 
 impl Findings {
     fn of(args: &Args, host: &Host) -> Findings {
         let diagnoses = takt_doctor::examine(host, |rule| args.picks(rule.id));
-        let standing = diagnoses.iter().filter(|one| one.verdict == Verdict::Stands);
-        let stands = standing.map(|one| one.id.clone()).collect();
-        // A journal that cannot be read is reported by the commands that need it.
+        let problems = diagnoses.iter().filter(|one| one.verdict == Verdict::Problem);
+        let problems = problems.map(|one| one.id.clone()).collect();
+        // The commands that need the journal report one that cannot be read.
         let changed = journal::in_force(&state_dir_of(host), host).unwrap_or_default();
-        Findings { stands, diagnoses, changed }
+        Findings { problems, diagnoses, changed }
     }
 
-    /// Whether no rule found out anything.
+    /// Whether no rule could decide.
     fn knows_nothing(&self) -> bool {
         let hidden = |one: &Diagnosis| matches!(one.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
         self.diagnoses.iter().all(hidden)
@@ -116,7 +109,7 @@ impl Args {
         }
     }
 
-    /// The call that gives back what was changed on this host.
+    /// The call that undoes the changes on this host.
     fn undo_call(&self) -> String {
         let root = self.root.as_ref().map(|root| format!(" --root {}", call::quoted(&root.to_string_lossy())));
         call::sudo_takt(format_args!("doctor --undo{}", root.unwrap_or_default()))
@@ -135,6 +128,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(run) = &args.guard {
         return prove::stand_guard(run);
     }
+    named(&args)?;
     there(&args)?;
     if let Some(id) = &args.prove {
         return prove::run(id, &args, output);
@@ -149,24 +143,36 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return fix::run(&args, output);
     }
     let found = Findings::of(&args, &args.host());
-    let answer = if found.knows_nothing() { Answer::Unknown } else { Answer::of(found.stands.is_empty()) };
+    let answer = if found.knows_nothing() { Answer::Unknown } else { Answer::of(found.problems.is_empty()) };
     output.answer(&found, || text::findings(&found, args.all || !args.only.is_empty(), &args.undo_call()), answer)
 }
 
-/// Whether what is to be examined is there, so that a slip is not taken for a host without faults.
+/// Fails if a rule is named that does not exist.
+fn named(args: &Args) -> Result<(), Problem> {
+    let mut ids = args.only.iter().chain(&args.explain).chain(&args.prove);
+    let Some(unknown) = ids.find(|id| takt_doctor::rule(id).is_none()) else { return Ok(()) };
+    let list = format!("{}   (lists the rules)", call::takt("doctor --all"));
+    let fix = match nearest(unknown, RULES.iter().map(|rule| rule.id)) {
+        Some(near) => format!("did you mean {near}?\n{list}"),
+        None => list,
+    };
+    Err(Problem::new(format!("no rule is called `{unknown}`")).fix(fix))
+}
+
+/// Fails if the host to examine is not there, so that a typing error does not look like a host without problems.
 fn there(args: &Args) -> miette::Result<()> {
     if let Some(root) = args.root.as_ref().filter(|root| !root.join("proc").is_dir() && !root.join("sys").is_dir()) {
-        return Err(Problem::new(format!("{} is no copy of a host", root.display()))
-            .why("there is neither a folder proc nor a folder sys in it")
-            .fix("--root DIR, where DIR/proc and DIR/sys are copies of another host's")
+        return Err(Problem::new(format!("{} is not a copy of a host", root.display()))
+            .why("it has neither a folder proc nor a folder sys")
+            .fix("give --root DIR, where DIR/proc and DIR/sys are copies of another host's")
             .into());
     }
     let (host, folder) = (args.host(), "/sys/class/net");
     match host.interface() {
-        // What an interface that has gone had is still given back.
+        // takt still undoes changes to an interface that is gone.
         Some(name) if !args.undo && !host.list(folder).iter().any(|one| one == name) => {
             Err(Problem::new(format!("there is no interface {name}"))
-                .fix(format!("--interface with one of {}", host.list(folder).join(", ")))
+                .fix(format!("give --interface one of {}", host.list(folder).join(", ")))
                 .into())
         }
         _ => Ok(()),
@@ -174,7 +180,7 @@ fn there(args: &Args) -> miette::Result<()> {
 }
 
 fn explain(id: &str, output: &Output) -> miette::Result<Answer> {
-    let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
+    let rule = takt_doctor::rule(id).expect("the rule was found before");
     let words = takt_doctor::explain(rule);
     output.answer(&serde_json::json!({ "id": rule.id, "explanation": words }), || words.clone(), Answer::Yes)
 }

@@ -1,4 +1,4 @@
-//! What the doctor found, for people: first and in full what stands, in a line what could not be examined, the rest as a number.
+//! The doctor's findings on the screen: problems in full, then a line for each rule that could not decide, then a count.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use takt_host::call;
 
 use super::Findings;
 
-/// The order of the page; the answer is the last line.
+/// The order of the verdicts; the answer is the last line.
 const ORDER: [Verdict; 5] =
-    [Verdict::Stands, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
+    [Verdict::Problem, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
 
-/// `all`: also what is fine or only noted. `undo`: the call that gives changes back.
+/// `all`: also rules that are fine or only a notice. `undo`: the call that undoes changes.
 pub(super) fn findings(found: &Findings, all: bool, undo: &str) -> String {
     let mut text = String::new();
     let shown = |verdict| all || !matches!(verdict, Verdict::Notice | Verdict::Fine);
@@ -28,15 +28,15 @@ pub(super) fn findings(found: &Findings, all: bool, undo: &str) -> String {
     }
     if !found.changed.is_empty() {
         let changes = plural(found.changed.len(), "change");
-        let _ = writeln!(text, "\n{changes} of takt's own in force; {undo} gives them back.");
+        let _ = writeln!(text, "\n{changes} by takt in force; undo with {undo}.");
     }
     text + &answer(found)
 }
 
 fn rest(text: &mut String, found: &Findings) {
     let count = |verdict| found.diagnoses.iter().filter(|one| one.verdict == verdict).count();
-    let (noted, fine) = (count(Verdict::Notice), count(Verdict::Fine));
-    let _ = writeln!(text, "{fine} fine, {noted} noted for other programs or other radios; --all lists them.");
+    let (notices, fine) = (plural(count(Verdict::Notice), "notice"), count(Verdict::Fine));
+    let _ = writeln!(text, "{fine} fine, {notices} for other programs or other radios; --all lists them.");
 }
 
 fn one(text: &mut String, diagnosis: &Diagnosis, width: usize) {
@@ -45,7 +45,7 @@ fn one(text: &mut String, diagnosis: &Diagnosis, width: usize) {
         let _ = writeln!(text, "{:9}{label:<7} {words}", "");
     };
     match diagnosis.verdict {
-        Verdict::Stands => {
+        Verdict::Problem => {
             row("wanted", diagnosis.wanted.as_deref().unwrap_or_default());
             row("why", &diagnosis.why);
             if let Some(cost) = &diagnosis.cost {
@@ -56,21 +56,21 @@ fn one(text: &mut String, diagnosis: &Diagnosis, width: usize) {
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => {}
     }
     if let Some(offer) = &diagnosis.fix {
-        for (n, way) in ways(&diagnosis.id, offer).iter().enumerate() {
-            row(if n == 0 { "fix" } else { "or" }, way);
+        for (n, command) in fixes(&diagnosis.id, offer).iter().enumerate() {
+            row(if n == 0 { "fix" } else { "or" }, command);
         }
-        if let Some(who) = &offer.who_may_pay {
-            row("pays", who);
+        if let Some(what) = &offer.affects {
+            row("affects", what);
         }
         let provable = takt_doctor::rule(&diagnosis.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
-        if provable && diagnosis.verdict == Verdict::Stands && !offer.changes.is_empty() {
+        if provable && diagnosis.verdict == Verdict::Problem && !offer.changes.is_empty() {
             row("prove", &call::sudo_takt(format_args!("doctor --prove {}", diagnosis.id)));
         }
     }
 }
 
-/// takt's own command first, since it can be undone; then the same by hand.
-fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
+/// takt's own command first, since takt can undo it; then the same by hand.
+fn fixes(id: &str, offer: &FixOffer) -> Vec<String> {
     let own = (offer.kind != FixKind::Advice).then(|| call::sudo_takt(format_args!("doctor --fix --only {id}")));
     own.into_iter().chain(offer.commands.iter().cloned()).collect()
 }
@@ -78,14 +78,13 @@ fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
 fn answer(found: &Findings) -> String {
     let count = |verdict| found.diagnoses.iter().filter(|one| one.verdict == verdict).count();
     let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
-    let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be judged") };
+    let hidden = if hidden == 0 { String::new() } else { format!("; {hidden} could not decide") };
+    let rules = plural(found.diagnoses.len(), "rule");
     if found.knows_nothing() {
-        return format!("Not known: none of {} could be judged.", plural(found.diagnoses.len(), "rule"));
+        return format!("Not known: none of {rules} could decide.");
     }
-    if found.stands.is_empty() {
-        return format!("Yes: nothing stands in the way of a radio ({} looked at{hidden}).", found.diagnoses.len());
+    if found.problems.is_empty() {
+        return format!("Yes: none of {rules} found a problem{hidden}.");
     }
-    let stands = if found.stands.len() == 1 { "stands" } else { "stand" };
-    let names = found.stands.join(", ");
-    format!("No: {} of {} {stands} in the way of a radio{hidden}: {names}.", found.stands.len(), found.diagnoses.len())
+    format!("No: {} of {rules} found a problem: {}{hidden}.", found.problems.len(), found.problems.join(", "))
 }

@@ -7,9 +7,10 @@ use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
+use takt_base::parse_bytes;
 use takt_host::leftovers::Registry;
 use takt_testbed::environment::{
-    EnvironmentError, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open,
+    EnvironmentError, EnvironmentKind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open,
 };
 
 use crate::signals::BesideAShell;
@@ -18,16 +19,16 @@ use crate::{Answer, Output, Problem};
 /// Flags of `run`.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// Run nothing: bring this environment up on the path, open a shell in it, and take it away when the shell ends.
+    /// Measure nothing: start this environment on the path, open a shell in it, and remove it when the shell ends.
     #[arg(long, value_name = "ENVIRONMENT", value_parser = NotOnNodes)]
     env_only: Option<Environment>,
-    /// With --env-only: CPUs' worth of time that it may use.
+    /// With --env-only: CPU quota, in cores.
     #[arg(long, value_name = "N", requires = "env_only")]
     env_cpus: Option<f64>,
-    /// With --env-only: memory that it may use, as 512MiB.
-    #[arg(long, value_name = "BYTES", requires = "env_only", value_parser = bytes)]
+    /// With --env-only: memory limit, such as 512MiB.
+    #[arg(long, value_name = "BYTES", requires = "env_only", value_parser = parse_bytes)]
     env_memory: Option<u64>,
-    /// With --env-only container: what makes it: runc, crun, podman, docker [default: the first that works here].
+    /// With --env-only container: its runtime, runc, crun, podman or docker [default: the first that works here].
     #[arg(long, value_name = "PROGRAM", requires = "env_only", value_parser = runtime)]
     env_runtime: Option<RuntimeName>,
 }
@@ -36,9 +37,9 @@ pub struct Flags {
 enum Environment {
     /// Processes of this machine.
     Native,
-    /// Processes of this machine whose instructions are an aarch64's, by QEMU's user emulation.
+    /// Processes of this machine with aarch64 instructions, in QEMU's user emulation.
     Aarch64,
-    /// A container of this machine's kernel.
+    /// A container on this machine's kernel.
     Container,
     /// A virtual machine.
     Vm,
@@ -73,28 +74,14 @@ fn runtime(text: &str) -> Result<RuntimeName, String> {
     RuntimeName::named(text).ok_or_else(|| format!("one of {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit {
-        "" => 0,
-        "KiB" => 10,
-        "MiB" => 20,
-        "GiB" => 30,
-        _ => return Err(format!("{unit} is no unit of memory; KiB, MiB and GiB are")),
-    };
-    let number: u64 = number.parse().map_err(|_| format!("{text} is no number of bytes, as 512MiB is"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("{text} is more than there can be"))
-}
-
 impl Flags {
-    /// What is to be looked at; `None`: the experiment is to be run.
+    /// The environment to look at; `None`: the experiment is to be run.
     pub fn spec(&self) -> Option<Spec> {
         let kind = match self.env_only? {
-            Environment::Native => Kind::Native,
-            Environment::Aarch64 => Kind::Aarch64,
-            Environment::Container => Kind::Container,
-            Environment::Vm => Kind::Vm,
+            Environment::Native => EnvironmentKind::Native,
+            Environment::Aarch64 => EnvironmentKind::Aarch64,
+            Environment::Container => EnvironmentKind::Container,
+            Environment::Vm => EnvironmentKind::Vm,
         };
         let limits = Limits { cpus: self.env_cpus, memory_bytes: self.env_memory };
         Some(Spec { kind, limits, runtime: self.env_runtime, shell: true, ..Spec::default() })
@@ -102,7 +89,7 @@ impl Flags {
 }
 
 #[derive(Serialize)]
-struct Looked {
+struct EnvironmentShown {
     in_force: takt_testbed::environment::InForce,
 }
 
@@ -131,21 +118,6 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     }
     let attached = site.shell.attach(&signals.interrupted, &signals.ended);
     attached.map_err(|error| Problem::new(format!("the shell in {name} can't be reached")).why(error))?;
-    let looked = Looked { in_force: site.in_force.clone() };
+    let looked = EnvironmentShown { in_force: site.in_force.clone() };
     output.answer(&looked, || format!("{name} is gone"), Answer::Yes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_has_units() {
-        assert_eq!(bytes("512MiB"), Ok(512 << 20));
-        assert_eq!(bytes("65536KiB"), Ok(64 << 20));
-        assert_eq!(bytes("1073741824"), Ok(1 << 30));
-        for wrong in ["", "MiB", "512MB", "-1", "1.5GiB", "99999999999GiB"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
 }

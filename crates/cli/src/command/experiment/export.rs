@@ -16,24 +16,28 @@ use crate::streams::{self, Ink};
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt experiment export last --out rounds.csv
+  takt experiment export last --format json --out run.json")]
 pub struct Args {
-    /// Its name, a part of it, or `last`.
+    /// The run: its name, a part of it, or `last`.
     run: String,
-    /// What is written [default: by the ending of --out, else csv].
+    /// Format of the output [default: by the extension of --out, else csv, or json with --json].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The file; standard output if none is given.
+    /// File to write [default: standard output].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line a round, a column a leaf of its record (RFC 4180).
+    /// One line per round, one column per leaf of its record (RFC 4180).
     Csv,
-    /// The same table in typed columns; needs a build with the feature `parquet`, and --out.
+    /// The same table in typed columns. Needs --out, and a build with the feature `parquet`.
     Parquet,
-    /// The run whole, histograms included, as one document: docs/reference/experiment-export.schema.json.
+    /// The whole run with its histograms, as one document: docs/reference/experiment-export.schema.json.
     Json,
 }
 
@@ -79,14 +83,14 @@ fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()
             create().and_then(|mut file| write(&mut file).and_then(|()| file.flush())).map_err(refused(path))
         }
         None => match printed(write) {
-            // Who has read enough has gone: no error of ours.
+            // A reader that has read enough has gone: no error of ours.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             done => done.map_err(|error| Problem::new("the rounds can't be printed").why(error)),
         },
     }
 }
 
-/// A file has the records as they are. What is printed may end at a terminal, also by a pipe.
+/// A file has the records as they are. Printed records may end at a terminal, also by a pipe.
 fn printed(write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut bytes = Vec::new();
     write(&mut bytes)?;

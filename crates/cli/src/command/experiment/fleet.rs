@@ -15,15 +15,19 @@ use takt_testbed::net::PathEnd;
 
 use crate::command::node;
 
+/// Sections of the help.
+pub const EXAMPLES: &str =
+    "  takt experiment run fleet.toml --cluster cluster/a   in the environments native and node:a\n";
+
 #[derive(Debug, clap::Args)]
 pub struct OnNodes {
-    /// The cluster whose nodes the environments node:NAME are: the folder of a member, as `takt node certificates` made it.
+    /// Cluster with the environments node:NAME. DIR is a folder from `takt node certificates`.
     #[arg(long = "cluster", value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-/// What speaks with the nodes that these points name; `None`: they name none, or there is no cluster, which is for the lab to
-/// refuse.
+/// Connection to the nodes that these points name; `None`: they name none, or there is no cluster, which is for the lab
+/// to refuse.
 ///
 /// # Errors
 /// The folder is none; a node is not there, or has another takt.

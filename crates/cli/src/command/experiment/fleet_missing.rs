@@ -9,6 +9,9 @@ use takt_testbed::environment::{Nodes, node_of};
 
 use crate::command::node;
 
+/// Sections of the help.
+pub const EXAMPLES: &str = "\nThis takt lacks the feature `cluster`, which --cluster and node:NAME need.\n";
+
 #[derive(Debug, clap::Args)]
 pub struct OnNodes {
     #[arg(long = "cluster", value_name = "DIR", hide = true)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use takt_base::shown::{duration, percent};
 use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
-use takt_load::{Kind, Lost};
+use takt_load::{Lost, WorkloadKind};
 
 use crate::{Bar, Output, radio_problem};
 
@@ -16,7 +16,7 @@ pub struct ProgressBar<'a> {
 }
 
 impl<'a> ProgressBar<'a> {
-    /// What `work` gives, which is given what to call at each event; the bar is gone then.
+    /// Answer of `work`, which is given what to call at each event; the bar is gone then.
     pub fn during<R>(output: &'a Output, work: impl FnOnce(&mut dyn FnMut(&Event, &Progress)) -> R) -> R {
         let mut progress = ProgressBar::new(output);
         work(&mut |event, at| progress.show(event, at))
@@ -69,10 +69,9 @@ impl Lines {
     }
 }
 
-fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost: Option<Lost>) -> String {
+fn outcome(kind: WorkloadKind, state: RoundState, why: Option<&str>, lost: Option<Lost>) -> String {
     let because = why.map(|why| format!(", {why}")).unwrap_or_default();
-    // Of an answer, what counts is that it comes in time.
-    let missed = if kind == Kind::RoundTrip { "late" } else { "lost" };
+    let missed = kind.workload().lost_is();
     match (state, lost) {
         (RoundState::Valid, Some(Lost { share: 0.0, .. })) => format!("nothing {missed}"),
         (RoundState::Valid, Some(Lost { share, own_share: 0.0 })) => {
@@ -93,18 +92,19 @@ mod tests {
     #[test]
     fn what_was_lost_is_reported_whatever_the_workload() {
         let said = |kind, lost| outcome(kind, RoundState::Valid, None, lost);
-        assert_eq!(said(Kind::Rate, Some(Lost::default())), "nothing lost");
-        assert_eq!(said(Kind::RoundTrip, Some(Lost::own(0.5))), "50 % late");
+        assert_eq!(said(WorkloadKind::Rate, Some(Lost::default())), "nothing lost");
+        assert_eq!(said(WorkloadKind::RoundTrip, Some(Lost::own(0.5))), "50 % late");
         let by_the_radio = Lost { share: 0.25, own_share: 0.0 };
-        assert_eq!(said(Kind::Rate, Some(by_the_radio)), "25 % lost, all while the radio itself was late");
-        assert_eq!(said(Kind::Wakeup, None), "done");
+        assert_eq!(said(WorkloadKind::Rate, Some(by_the_radio)), "25 % lost, all while the radio itself was late");
+        assert_eq!(said(WorkloadKind::Wakeup, None), "done");
     }
 
     /// The first, the last, one every ten seconds; and what could not be run whenever it ends.
     #[test]
     fn a_line_comes_every_ten_seconds_and_whenever_a_round_could_not_be_run() {
         let (mut lines, begin) = (Lines::default(), Instant::now());
-        let ended = |state| Event::Ended { label: "sc16".into(), kind: Kind::Rate, state, why: None, lost: None };
+        let ended =
+            |state| Event::Ended { label: "sc16".into(), kind: WorkloadKind::Rate, state, why: None, lost: None };
         let mut due = |done, second, state| {
             let at = Progress { done, planned: 20, remaining: Duration::ZERO };
             lines.is_due(&ended(state), &at, begin + Duration::from_secs(second))

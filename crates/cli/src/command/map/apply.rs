@@ -10,13 +10,13 @@ use takt_runtime::control::Request;
 use crate::Problem;
 use crate::command::variable::ask;
 
-/// What a mapping of the waveform that runs has to keep.
+/// Constraints on a mapping of the waveform that runs.
 #[derive(Deserialize)]
 pub(super) struct InForce {
     /// The process that runs it.
     #[serde(skip)]
     process: u32,
-    /// Of each worker.
+    /// Core of each worker.
     pub(super) cores: Vec<u32>,
     pub(super) latency: Latency,
 }

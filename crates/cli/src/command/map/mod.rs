@@ -20,7 +20,7 @@ use takt_runtime::costs::{class, for_elsewhere, known};
 use self::apply::InForce;
 use crate::command::variable::process;
 use crate::costs;
-use crate::waveform::{self, Libraries, Misfit};
+use crate::waveform::{self, FileDiagnostic};
 use crate::{Answer, Output, Problem};
 
 #[derive(Debug, clap::Args)]
@@ -30,52 +30,54 @@ Examples:
   takt map waveforms/bpsk.toml --cores 0,1 --slot 100us
   takt calibrate --out here.toml; takt map waveforms/bpsk.toml --platform here.toml
   takt map waveforms/bpsk.toml --save-costs bpsk.json            and later --costs bpsk.json
-  takt map waveforms/bpsk.toml --platform board.toml             there: takt calibrate --out
-  takt map waveforms/bpsk.toml --apply                           where takt run runs it now
+  takt map waveforms/bpsk.toml --platform board.toml             written by takt calibrate there
+  takt map waveforms/bpsk.toml --apply                           to the waveform that runs now
 
-What --costs does not know is tried for half a second on one core. Exit status: 0 it fits, 1 it
-does not, with what binds and what would mend it.")]
+takt measures the costs that --costs lacks, for half a second on one core.
+
+Exit status:
+  0  the waveform fits
+  1  it does not fit; takt names what limits it, and the fix
+  2  the command failed")]
 pub struct Args {
-    /// The waveform file.
+    /// Waveform file.
     waveform: PathBuf,
-    /// Cores of this machine; all it may use by default.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with = "platform")]
+    /// Cores of this machine [default: all that this process may use].
+    #[arg(long, value_name = "CORES", value_delimiter = ',', conflicts_with = "platform")]
     cores: Vec<u32>,
-    /// A platform file: machines, kinds of cores, links between them.
+    /// Platform file: machines, kinds of cores, links between them.
     #[arg(long, value_name = "FILE")]
     platform: Option<PathBuf>,
-    /// What the components cost, as kept by --save-costs; they are tried otherwise.
+    /// Costs of the components, from --save-costs. Without it, takt measures them.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
-    /// Keep what the components cost, beside what the file knows already.
+    /// Add the costs of the components to this file, which --costs reads.
     #[arg(long, value_name = "FILE")]
     save_costs: Option<PathBuf>,
     /// Length of a slot, instead of the file's.
-    #[arg(long, value_name = "T", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     slot: Option<Duration>,
-    /// Slots a hop takes: one, as in ALOE, or one only between workers.
+    /// Slots that a hop takes: fixed (one, as in ALOE) or compact (one, only between workers).
     #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
     latency: String,
-    /// Which execution time is planned with.
+    /// Execution time to plan with.
     #[arg(long, default_value = "p99", value_parser = ["p50", "p99", "max"])]
     quantile: String,
-    /// Share of the slot that work may take; the rest is for what is late.
+    /// Share of the slot that work may take. The rest is a reserve for late work.
     #[arg(long, value_name = "SHARE", default_value_t = 0.7)]
     use_at_most: f64,
-    /// A component that must be on a machine of the platform; repeat for several.
+    /// Put a component on this node of the platform. Repeat for several.
     #[arg(long, value_name = "COMPONENT=NODE")]
     pin: Vec<String>,
-    /// Change a parameter of the file; repeat for several.
+    /// Change a parameter of the waveform. Repeat for several.
     #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
     set: Vec<Override>,
-    /// Put the mapping into force in the waveform that runs now, on the cores and with the latency that it has.
+    /// Apply the mapping to the waveform that runs now, on its cores and with its latency.
     #[arg(long, conflicts_with_all = ["cores", "platform", "latency"])]
     apply: bool,
-    /// The process that runs the waveform, where there are several.
+    /// Process that runs the waveform, if there are several.
     #[arg(long, value_name = "PID", requires = "apply")]
     process: Option<u32>,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 #[derive(Serialize)]
@@ -84,7 +86,8 @@ struct Document<'a> {
     platform: &'a str,
     fits: bool,
     costs: &'a Costs,
-    /// What the components take on each class of core, by what that is known, and how far off such figures were.
+    /// Expected times of the components on each class of core, by what that is known, and how far off such figures
+    /// were.
     predicted: &'a [Predicted],
     mapping: Option<&'a Mapping>,
     infeasible: Option<&'a Infeasible>,
@@ -94,7 +97,7 @@ struct Document<'a> {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let running = args.apply.then(|| InForce::of(process(args.process, output)?)).transpose()?;
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let (platform, latency) = match &running {
         Some(running) => (this_host(&running.cores)?, running.latency),
@@ -205,7 +208,7 @@ fn read(path: &Path) -> Result<Platform> {
         Problem::new(format!("can't read the platform {name}")).why(error).fix(fix)
     };
     let text = waveform::text_of(path, limits::FILE_BYTES).map_err(unreadable)?;
-    Ok(Platform::parse(&name, &text).map_err(Misfit::from)?)
+    Ok(Platform::parse(&name, &text).map_err(FileDiagnostic::from)?)
 }
 
 pub fn unmapped(error: MapError) -> Problem {

@@ -18,41 +18,44 @@ use crate::{Answer, Output};
 Examples:
   takt node certificates --out cluster --listen quic/10.0.0.1:7447 a
   takt node certificates --out cluster --listen quic/10.0.0.2:7447 --connect quic/10.0.0.1:7447 b
-  takt node certificates --out cluster --samples 10.0.0.3 c      listens there, and is found by multicast
+  takt node certificates --out cluster --samples 10.0.0.3 c      listens there, found by multicast
   takt node certificates --out cluster a           for one machine alone: listens on loopback
-  takt node certificates --out cluster --tenant blue --days 90 blue-1      for who gives orders
+  takt node certificates --out cluster --tenant blue --days 90 blue-1      for a tenant
 
-Copy each folder to its machine and no other, and keep `authority` where you made it: who has its
-key can let anybody in. In a folder, cluster.toml says where the node listens and whom it asks.
-A folder without --tenant is a node's, and its orders are the operator's, who may do everything.
-With it the folder is no node's: its orders are the tenant's, who may stop and change its own
-waveforms alone, and has what `[quota.TENANT]` in the nodes' cluster.toml leaves it.")]
+Copy each folder to its own machine only. Keep `authority` where you made it: its key can let
+anybody in. In each folder, cluster.toml says where the node listens and which nodes it asks.
+
+A folder without --tenant belongs to a node. Its orders are the operator's, who may do everything.
+A folder with --tenant does not belong to a node. Its orders are the tenant's, who may stop and
+change only its own waveforms, within `[quota.TENANT]` of the nodes' cluster.toml.
+
+Exit status: 0 the folders are made, 2 the command failed.")]
 pub struct Args {
-    /// Where the folders are made.
+    /// Directory of the new folders.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The cluster's name.
+    /// Name of the cluster.
     #[arg(long, value_name = "NAME", default_value = "takt")]
     cluster: String,
-    /// An address that the nodes listen on [default: that of --samples, else 127.0.0.1, port 7447].
+    /// Address that the nodes listen on [default: that of --samples, else 127.0.0.1; port 7447].
     #[arg(long, value_name = "quic/ADDR:PORT")]
     listen: Vec<String>,
-    /// Nodes or routers that the nodes connect to; found by multicast otherwise.
+    /// Node or router that the nodes connect to [default: found by multicast].
     #[arg(long, value_name = "quic/ADDR:PORT")]
     connect: Vec<String>,
-    /// The address that samples come to; that of --listen otherwise.
-    #[arg(long, value_name = "A")]
+    /// Address that receives samples [default: that of --listen].
+    #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ip)]
     samples: Option<IpAddr>,
-    /// What the interface of that address can carry, bits a second.
+    /// Capacity of the interface of that address, in bit/s.
     #[arg(long, value_name = "RATE", default_value = "1e9", value_parser = takt_base::parse_number)]
     samples_bits_per_s: f64,
-    /// Who gives orders with these folders; the operator otherwise.
+    /// Tenant who gives orders with these folders [default: the operator].
     #[arg(long, value_name = "NAME", value_parser = tenant)]
     tenant: Option<Tenant>,
-    /// How long from now the certificates are valid; without end otherwise.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    /// Days from now that the certificates are valid [default: without end].
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: Option<u32>,
-    /// The nodes, by name.
+    /// Names of the nodes.
     #[arg(required = true, value_name = "NODE")]
     nodes: Vec<String>,
 }
@@ -61,7 +64,7 @@ pub struct Args {
 const PORT: u16 = 7447;
 const ALONE: &str = "A node of it listens on loopback alone: --samples ADDRESS or --listen quic/ADDRESS:PORT lets other machines reach it.";
 
-/// Where nodes listen: at the addresses that were named, or the one that samples come to; else on loopback.
+/// Addresses at which nodes listen: those that were named, or the one that samples come to; else loopback.
 fn listen(named: Vec<String>, samples: Option<IpAddr>) -> Vec<String> {
     let usual = || SocketAddr::new(samples.unwrap_or(Ipv4Addr::LOCALHOST.into()), PORT);
     if named.is_empty() { vec![format!("quic/{}", usual())] } else { named }

@@ -12,42 +12,40 @@ use takt_cluster::{Folder, Node, Offer};
 use takt_host::affinity;
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
-use takt_radio::{AnyIdentity, Found, FoundState, Model, Net, RadioError, WallNet, find};
+use takt_radio::{AnyIdentity, FoundRadio, FoundState, Model, Net, RadioError, WallNet, find};
 use takt_runtime::costs;
 
 use super::{Place, problem};
 use crate::costs::uncalibrated;
-use crate::waveform::Libraries;
-use crate::{Answer, Output, Problem, stop_on_signal, warnings};
+use crate::{Answer, Output, Problem, stop_on_signal, warnings, waveform};
 
 #[derive(Debug, clap::Args)]
 pub struct Join {
     #[command(flatten)]
     place: Place,
-    /// Cores on which workers may run, one each; all this process may use by default.
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    /// Cores for workers, one worker each [default: all that this process may use].
+    #[arg(long, value_name = "CORES", value_delimiter = ',')]
     cores: Vec<u32>,
-    /// Packet engine of the samples between nodes.
+    /// Packet engine for samples between nodes.
     #[arg(
         long,
-        help = format!("Packet engine of the samples between nodes: {}", EngineKind::FORMS),
-        value_name = "E",
+        help = format!("Packet engine for samples between nodes: {}", EngineKind::FORMS),
+        value_name = "ENGINE",
         default_value = "mmsg"
     )]
     engine: EngineKind,
-    /// A radio that this machine reaches, for `takt node list`; repeat for several. It is asked once what it is, and no run uses it.
-    #[arg(long, value_name = "ADDR")]
+    /// Radio that this machine reaches, for `takt node list`. takt asks it once what it is; no run uses it. Repeat for
+    /// several.
+    #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ip)]
     radio: Vec<IpAddr>,
-    /// Give metrics to Prometheus at `http://[ADDR]:PORT/metrics`; on loopback unless an address is named.
+    /// Serve metrics to Prometheus at `http://[ADDR]:PORT/metrics`, on loopback unless you name an address.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = port)]
     metrics: Option<SocketAddr>,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let folder = Folder::read(&args.place.folder).map_err(|error| problem("join the cluster", error))?;
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let stop = stop_on_signal()?;
     let program = std::env::current_exe().into_diagnostic()?;
     let offer = Offer { cores: cores(&args.cores)?, capacities: capacities()?, engine: args.engine, program };
@@ -103,30 +101,30 @@ fn cores(wanted: &[u32]) -> Result<Vec<u32>> {
     Ok(if wanted.is_empty() { own } else { wanted.to_vec() })
 }
 
-/// What the core that this thread is on can do; all are taken to be of one class.
+/// Capacities of the core that this thread is on; all are taken to be of one class.
 fn capacities() -> Result<ClassSpec> {
     let capacities = costs::capacities().map_err(uncalibrated)?;
     let prices = costs::prices().map_err(uncalibrated)?;
     Ok(ClassSpec { capacities: Some(capacities), prices: Some(prices), ..ClassSpec::default() })
 }
 
-/// What is at these addresses, each asked as `takt find` asks: a radio stays with whoever uses it.
+/// Radios at these addresses, each asked as `takt find` asks: a radio stays with whoever uses it.
 fn radios(addrs: &[IpAddr]) -> Vec<RadioFacts> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     addrs.iter().map(|&addr| radio(addr, find(&net, Some(addr)))).collect()
 }
 
-/// What a node says of the radio at an address.
-fn radio(addr: IpAddr, found: Result<Vec<Found>, RadioError>) -> RadioFacts {
+/// Facts that a node reports of the radio at an address.
+fn radio(addr: IpAddr, found: Result<Vec<FoundRadio>, RadioError>) -> RadioFacts {
     let silent = RadioFacts { addr, model: None, serial: None, software: false, rates_sps: None, why: None };
     match found.map(|all| all.into_iter().next()) {
-        Ok(Some(Found { identity: Some(identity), .. })) => {
+        Ok(Some(FoundRadio { identity: Some(identity), .. })) => {
             let about = identity.about();
             let (model, serial) = (Some(about.model.to_owned()), Some(about.serial.to_owned()));
             let software = identity.software();
             RadioFacts { model, serial, software, rates_sps: rates_sps(&identity), ..silent }
         }
-        Ok(Some(Found { state: FoundState::Unsuitable { why }, .. })) => RadioFacts { why: Some(why), ..silent },
+        Ok(Some(FoundRadio { state: FoundState::Unsuitable { why }, .. })) => RadioFacts { why: Some(why), ..silent },
         Ok(_) => silent,
         Err(error) => {
             let causes = std::iter::successors(error.source(), |&cause| cause.source());
@@ -156,7 +154,7 @@ mod tests {
         let silent = radio(addr, Ok(Vec::new()));
         assert_eq!((silent.addr, silent.model, silent.why), (addr, None, None));
         let state = FoundState::Unsuitable { why: "it is a USRP2".to_owned() };
-        let other = radio(addr, Ok(vec![Found { addr, identity: None, state }]));
+        let other = radio(addr, Ok(vec![FoundRadio { addr, identity: None, state }]));
         assert_eq!((other.model, other.why.as_deref()), (None, Some("it is a USRP2")));
     }
 

@@ -8,7 +8,14 @@ use super::{Place, manager, problem, usable};
 use crate::{Answer, Output};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 a node is there, 1 none is, 2 the cluster could not be reached.")]
+#[command(after_help = "\
+Example:
+  takt node list --folder cluster/a
+
+Exit status:
+  0  a node is there
+  1  no node is there
+  2  the cluster could not be reached")]
 pub struct Args {
     #[command(flatten)]
     place: Place,

@@ -25,7 +25,7 @@ Examples:
   takt node list --folder cluster/a
   takt run waveforms/utran.toml --cluster cluster/a --slots 1000
 
-Exit status: 0 done; 1 of `list`: nobody is there; 2 it could not be done."
+Exit status: 0 done, 2 the command failed."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -38,16 +38,16 @@ pub struct Args {
 enum Command {
     /// Make a folder for each node: its certificate, its key, its settings.
     Certificates(certificates::Args),
-    /// Who is there, what they offer, and what runs on them.
+    /// List the nodes, what they offer, and what runs on them.
     List(list::Args),
-    /// Watch over a waveform whose takt run is gone.
+    /// Manage a waveform whose `takt run` is gone.
     Watch(watch::Args),
 }
 
 /// Where this machine's part of a cluster is kept.
 #[derive(Debug, clap::Args)]
 struct Place {
-    /// The folder that `takt node certificates` made for this machine.
+    /// Folder of this machine, from `takt node certificates`.
     #[arg(long, value_name = "DIR", default_value = "/etc/takt/cluster")]
     folder: PathBuf,
 }

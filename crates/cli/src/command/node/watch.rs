@@ -15,8 +15,7 @@ use takt_runtime::Registry;
 
 use super::{Place, problem, usable};
 use crate::command::map as mapping;
-use crate::waveform::Libraries;
-use crate::{Answer, Output, Problem, costs, stop_on_signal};
+use crate::{Answer, Output, Problem, costs, stop_on_signal, waveform};
 
 /// How often a standby looks whether the manager is gone.
 const LOOK: Duration = Duration::from_secs(1);
@@ -24,33 +23,35 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt node list --folder cluster/a                 which runs nobody watches over
+  takt node list --folder cluster/a                 names the runs without a manager
   takt node watch utran-a-k3f9a --folder cluster/a
   takt node watch utran-a-k3f9a --folder cluster/a --standby
 
-Ctrl-C ends the run. What it gives at the end is what takt run --cluster gives.
-Exit status: 0 no slot was missed; 1 some were, or a node was lost; 2 it could not be done.")]
+Ctrl-C ends the run. The result at the end is that of `takt run --cluster`.
+
+Exit status:
+  0  no slot was missed
+  1  some were, or a node was lost
+  2  the command failed")]
 pub struct Args {
-    /// The run, as `takt node list` names it.
+    /// Name of the run, from `takt node list`.
     run: String,
     #[command(flatten)]
     place: Place,
-    /// Wait while its manager is there.
+    /// Wait while the run has another manager.
     #[arg(long)]
     standby: bool,
-    /// What happens when a node is lost or too slow; as of takt run.
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "move")]
+    /// Action when a node is lost or too slow, as in `takt run`.
+    #[arg(long, value_name = "ACTION", value_enum, default_value = "move")]
     on_loss: OnLoss,
-    /// Write what the manager does as OpenTelemetry spans, as of takt run.
+    /// Write the manager's actions as OpenTelemetry spans: lines of OTLP in JSON, for a collector.
     #[arg(long, value_name = "FILE")]
     otlp: Option<PathBuf>,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let manager = super::manager(&args.place.folder)?;
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let stop = stop_on_signal()?;
     let (mut waits, mut named, trace) = (false, false, trace(args.otlp.as_deref())?);
     while !stop.requested() {
@@ -104,7 +105,7 @@ fn watch(
     }
 }
 
-/// Where what the manager does is written.
+/// Trace of the manager's actions.
 pub fn trace(file: Option<&Path>) -> Result<Trace> {
     let Some(file) = file else { return Ok(Trace::off()) };
     let unwritten = |error: std::io::Error| {
@@ -140,7 +141,7 @@ pub fn follow(
     ended
 }
 
-/// What became of it.
+/// Shows how it ended.
 pub fn show(output: &Output, ended: &Ended, graph: &Graph) -> Result<Answer> {
     output.screen(ended, || screen::cluster::ended(ended, graph.slot_ns()), false, Answer::of(ended.is_clean()))
 }

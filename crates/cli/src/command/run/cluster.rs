@@ -19,46 +19,49 @@ use crate::command::{map as mapping, node};
 use crate::policy::Policy;
 use crate::{Answer, Output, Problem, costs, stop_on_signal, waveform};
 
+/// Sections of the help.
+pub const EXAMPLES: &str = "  takt run waveforms/utran.toml --cluster cluster/a --slots 1000\n";
+
 #[derive(Debug, clap::Args)]
 pub struct OnCluster {
-    /// Run on the nodes of a cluster: the folder of one of them, as `takt node certificates` made it.
+    /// Run on the nodes of a cluster. DIR is a folder from `takt node certificates`.
     #[arg(
         long = "cluster",
         value_name = "DIR",
         conflicts_with_all = ["cores", "addr", "transmit", "save_costs", "trace", "log", "explain"]
     )]
     folder: Option<PathBuf>,
-    /// A component that must be on a node; repeat for several.
+    /// Put a component on this node of the cluster. Repeat for several.
     #[arg(long, value_name = "COMPONENT=NODE", requires = "folder")]
     pin: Vec<String>,
-    /// A node that executes nothing until another one is lost or too slow; repeat for several. All its free cores wait.
+    /// Node that executes nothing until another one is lost or too slow. All its free cores wait. Repeat for several.
     #[arg(long, value_name = "NODE", requires = "folder")]
     spare: Vec<String>,
-    /// Run a waveform that does not fit the cluster, too, as far as the mapper knows: slots will be missed.
+    /// Run the waveform even if the mapper predicts that it does not fit the cluster. It will then miss slots.
     #[arg(long, requires = "folder")]
     overload: bool,
     /// Slots that a packet takes from one node to another: one in which it is made, the others to travel.
     #[arg(long, value_name = "N", default_value_t = 2, requires = "folder", value_parser = clap::value_parser!(u32).range(1..=64))]
     hop_slots: u32,
-    /// What happens when a node is lost or too slow: the others take over its components, which begin afresh; or nothing where
-    /// it is slow, and the run ends where it is lost.
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "move", requires = "folder")]
+    /// Action when a node is lost or too slow. With move, the others take over its components, which start afresh. With
+    /// stop, a lost node ends the run, and a slow one changes nothing.
+    #[arg(long, value_name = "ACTION", value_enum, default_value = "move", requires = "folder")]
     on_loss: OnLoss,
-    /// What all nodes time slots by: the clock of one node, which the others ask; or PTP's time, which each node has from its own
-    /// ptp4l.
+    /// Clock by which all nodes time slots: own (one node's, which the others ask) or ptp (PTP's time, from each node's own
+    /// ptp4l).
     #[arg(long, value_name = "CLOCK", value_enum, default_value = "own", requires = "folder")]
     slot_clock: SlotClock,
-    /// Write what the manager does as OpenTelemetry spans: lines of OTLP in JSON, which a collector reads.
+    /// Write the manager's actions as OpenTelemetry spans: lines of OTLP in JSON, for a collector.
     #[arg(long, value_name = "FILE", requires = "folder")]
     otlp: Option<PathBuf>,
 }
 
-/// What all nodes time slots by.
+/// The clock by which all nodes time slots.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SlotClock {
-    /// The clock of one node, which the others ask what time it is.
+    /// The clock of one node, which the others ask for the time.
     Own,
-    /// PTP's time; takt's own request is sent too, and must not contradict it.
+    /// PTP's time. takt still asks for the time itself, and the answer must not contradict PTP.
     Ptp,
 }
 
@@ -85,7 +88,7 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
             .fix("--clock wall, which is the default")
             .into());
     }
-    let registry = args.libraries.registry()?;
+    let registry = waveform::registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let manager = node::manager(folder)?;
     let pins = mapping::pins(&args.cluster.pin)?;
@@ -133,7 +136,7 @@ fn spares_are_there(spares: &[String], nodes: &[NodeFacts]) -> Result<()> {
         .into())
 }
 
-/// What the nodes are to do.
+/// Order for the nodes.
 fn order(args: &super::Args, graph: &Graph, workers: Vec<WorkerOrder>, manager: &Manager) -> Result<Order> {
     let name = args.waveform.display().to_string();
     let text = waveform::text_of(&args.waveform, takt_graph::limits::FILE_BYTES);

@@ -7,6 +7,9 @@ use miette::Result;
 use crate::command::node;
 use crate::{Answer, Output};
 
+/// Sections of the help.
+pub const EXAMPLES: &str = "\nThis takt lacks the feature `cluster`, which --cluster needs.\n";
+
 #[derive(Debug, clap::Args)]
 pub struct OnCluster {
     #[arg(long = "cluster", value_name = "DIR", hide = true)]

@@ -15,23 +15,22 @@ use std::time::Duration;
 
 use miette::Result;
 use serde::Serialize;
-use takt_base::parse_duration;
 use takt_base::shown::time_ns;
+use takt_base::{parse_duration, parse_ip};
 use takt_graph::{Graph, Override, Plan};
-use takt_radio::waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
-use takt_report::screen;
+use takt_radio_waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
+use takt_report::{ReportAnswer, screen};
 use takt_runtime::control::serve;
 use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{
-    Isolation, Log, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
+    Isolation, Log, LogOptions, OpenError, Registry, Report, Session, SessionOptions, SlotClock, StartError, Wish, soft,
 };
 
 use crate::command::map;
 use crate::costs;
 use crate::output;
 use crate::policy::{Policy, priority_is_policy};
-use crate::waveform::{self, Libraries};
-use crate::{Answer, Output, Problem, stop_on_signal};
+use crate::{Answer, Output, Problem, stop_on_signal, waveform};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
 const WAITING: usize = 1 << 17;
@@ -40,69 +39,69 @@ const WAITING: usize = 1 << 17;
 const DEFAULT_PRIORITY: u8 = 50;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_help = format!("\
 Examples:
   takt run waveforms/bpsk.toml --slots 10000
   takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --policy fifo:80
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
-  takt run waveforms/utran.toml --cluster cluster/a --slots 1000
-
-Exit status: 0 no slot was missed, no packet broken or dropped, no answer to a radio late; 1 some
-were; 2 it could not run.")]
+{}
+Exit status:
+  0  no slot was missed, no packet broken or dropped, no answer to a radio late
+  1  some were
+  2  the command failed, or the radio did not run in real time", cluster::EXAMPLES))]
 pub struct Args {
-    /// The waveform file.
+    /// Waveform file.
     waveform: PathBuf,
-    /// Slots every component executes; without it, until Ctrl-C.
+    /// Number of slots to run [default: until Ctrl-C].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     slots: Option<u64>,
     /// Length of a slot, instead of the file's.
-    #[arg(long, value_name = "T", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     slot: Option<Duration>,
-    /// Cores, one worker each at most, mapped by what the components cost; without it one worker, wherever the kernel likes.
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    /// Cores for the workers, at most one worker each. takt maps the components by their costs. Without it, one worker
+    /// runs on any core.
+    #[arg(long, value_name = "CORES", value_delimiter = ',')]
     cores: Vec<usize>,
-    /// What sets the beat: the host's clock, a radio's, or nothing (each slot follows the last).
+    /// Clock that begins each slot: wall (the host's), radio (a radio's) or free (none: each slot follows the last).
     #[arg(long, default_value = "wall", value_parser = ["wall", "radio", "free"])]
     clock: String,
-    /// The radio whose clock sets the beat, instead of the waveform's; without either, a software radio of takt's own.
-    #[arg(long, value_name = "A")]
+    /// Address of the radio whose clock begins each slot, instead of the waveform's. Without either, takt emulates an N200.
+    #[arg(long, value_name = "ADDR", value_parser = parse_ip)]
     addr: Option<IpAddr>,
-    /// Transmit, even with a radio that is not takt's own software radio.
+    /// Allow transmission with a radio other than takt's emulator.
     #[arg(long)]
     transmit: bool,
-    /// What the components cost, as kept by `takt map --save-costs`; tried otherwise, where there are cores to choose from.
+    /// Costs of the components, from --save-costs. Without it, takt measures them if there are cores to choose from.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
-    /// Keep what the components took, beside what the file knows already; `takt map --costs` reads it.
+    /// Add the costs of the components to this file, which --costs reads.
     #[arg(long, value_name = "FILE")]
     save_costs: Option<PathBuf>,
-    /// Slots a hop takes: one, as in ALOE, or one only between workers.
+    /// Slots that a hop takes: fixed (one, as in ALOE) or compact (one, only between workers).
     #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
     latency: String,
-    /// Change a parameter of the file; repeat for several.
+    /// Change a parameter of the waveform. Repeat for several.
     #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
     set: Vec<Override>,
-    /// Scheduling policy of the workers: other, or fifo:PRIORITY; by default fifo:50 under a clock, where permitted.
-    #[arg(long, value_name = "P")]
+    /// Scheduling policy of the workers: other, or fifo:PRIORITY [default: fifo:50 under a clock, if permitted; else other].
+    #[arg(long, value_name = "POLICY")]
     policy: Option<Policy>,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
-    /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
+    /// Write the last executions of every worker as a trace for ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write every execution as a row: slot, component, worker, start, execution time. Text, or Parquet where the file is
-    /// called so.
+    /// Write every execution as a row: slot, component, worker, start, execution time. The file is CSV, or Parquet if its
+    /// name ends in .parquet (feature `parquet`).
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Say how late the workers were released.
+    /// Show how late the workers were released.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
     cluster: cluster::OnCluster,
-    #[command(flatten)]
-    libraries: Libraries,
 }
 
 #[derive(Serialize)]
@@ -121,7 +120,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if args.cluster.is_wanted() {
         return cluster::run(&args, output);
     }
-    let mut registry = args.libraries.registry()?;
+    let mut registry = waveform::registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     radio::suits(&graph, &args.clock, args.addr)?;
     let Placed { plan, cores, process_cores } = place(&graph, &registry, &args, output)?;
@@ -170,23 +169,26 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
     let in_time = late_answers(&report) == 0;
+    let answer = radio::answer(report.is_clean() && in_time, document.radio.as_ref());
     let shown = || {
         let mut screen = screen::run::screen(&report, in_time);
         if broken.is_some() {
             screen.answer = None;
+        } else if answer == Answer::Unknown {
+            screen.answer = Some(ReportAnswer::Unknown);
         }
         output.text(&screen, args.explain)
     };
     output.drawn(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
-        None => Ok(Answer::of(report.is_clean() && in_time)),
+        None => Ok(answer),
     }
 }
 
 impl Args {
     /// A clock asks for all the host grants; without one nothing is late.
-    fn options(&self, cores: &[usize], process_cores: Vec<usize>) -> Options {
+    fn options(&self, cores: &[usize], process_cores: Vec<usize>) -> SessionOptions {
         let free = self.clock == "free";
         let (fifo_priority, priority) = match self.policy {
             None if free => (None, Wish::No),
@@ -194,7 +196,7 @@ impl Args {
             Some(Policy::Other) => (None, Wish::No),
             Some(Policy::Fifo(priority)) => (Some(priority), Wish::Require),
         };
-        Options {
+        SessionOptions {
             slots: self.slots,
             clock: if free { SlotClock::Free } else { SlotClock::Wall },
             cores: cores.to_vec(),
@@ -207,20 +209,20 @@ impl Args {
                 // Without a clock there is time to wait for the file.
                 policy: if free { soft::Policy::Hold } else { soft::Policy::Drop },
             }),
-            ..Options::default()
+            ..SessionOptions::default()
         }
     }
 }
 
 struct Placed {
     plan: Plan,
-    /// Of each worker; none: wherever the kernel likes.
+    /// Core of each worker; none: wherever the kernel likes.
     cores: Vec<usize>,
     /// For the processes of isolated components; none: likewise.
     process_cores: Vec<usize>,
 }
 
-/// One worker a core, the components where they are expected to take least of a slot. What they cost is read, or tried.
+/// One worker a core, the components where they are expected to take least of a slot. Costs are read, or tried.
 fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Result<Placed> {
     let latency = map::latency(&args.latency);
     if args.cores.len() < 2 {

@@ -4,16 +4,16 @@ use std::net::IpAddr;
 
 use miette::{Report as Failure, Result};
 use takt_graph::Graph;
-use takt_radio::waveform::{
-    Notice, RadioReport, SoftwareError, WantedError, WaveformRadioError, late_answers, wants_a_radio,
+use takt_radio_waveform::{
+    Notice, RadioReport, RadioRequirementsError, SoftwareError, WaveformRadioError, late_answers, wants_a_radio,
 };
 use takt_runtime::Report;
 
 use super::{unopened, unstarted};
 use crate::command::emulate;
 use crate::radio_problem::{self, on_air};
-use crate::waveform::{Misfit, unreadable};
-use crate::{Output, Problem};
+use crate::waveform::{FileDiagnostic, unreadable};
+use crate::{Answer, Output, Problem};
 
 /// Refuses a waveform and a clock that do not go together.
 pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
@@ -36,8 +36,8 @@ pub fn note(notice: Notice<'_>, output: &Output) {
 /// Says why the radio could not be `used` (`use the radio`, `stream`).
 pub fn problem(used: &str, error: WaveformRadioError) -> Failure {
     match error {
-        WaveformRadioError::Wanted(error) => {
-            Problem::caused("the waveform can't run on a radio's clock", error, WantedError::fix).into()
+        WaveformRadioError::Requirements(error) => {
+            Problem::caused("the waveform can't run on a radio's clock", error, RadioRequirementsError::fix).into()
         }
         WaveformRadioError::Radio(error) => radio_problem::problem(used, error, "items for").into(),
         WaveformRadioError::Software(error) => software_problem(error),
@@ -48,7 +48,7 @@ pub fn problem(used: &str, error: WaveformRadioError) -> Failure {
 fn software_problem(error: SoftwareError) -> Failure {
     match error {
         SoftwareError::Read { name, source } => unreadable(&name, source).into(),
-        SoftwareError::Graph(error) => Misfit::from(error).into(),
+        SoftwareError::Graph(error) => FileDiagnostic::from(error).into(),
         SoftwareError::NotReceived { name, why, fix } => {
             Problem::new(format!("a software radio can't receive {name}")).why(why).fix(fix).into()
         }
@@ -59,12 +59,23 @@ fn software_problem(error: SoftwareError) -> Failure {
     }
 }
 
-/// What is reported of the radio and its answers in the end; nothing without them.
+/// A waveform that kept its slots on a radio of another speed did not keep them in real time. One that missed some on a slow radio
+/// would miss them in real time, too.
+pub fn answer(good: bool, radio: Option<&RadioReport>) -> Answer {
+    match radio.and_then(|radio| radio.radio_speed) {
+        Some(speed) if speed > 1.0 || (speed < 1.0 && good) => Answer::Unknown,
+        _ => Answer::of(good),
+    }
+}
+
+/// Report of the radio and its answers in the end; nothing without them.
 pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
     let lag = radio.and_then(|radio| radio.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
         format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
     });
+    let speed = radio.and_then(|radio| radio.radio_speed).filter(|speed| *speed != 1.0);
+    let lag = lag + &speed.map_or_else(String::new, |speed| format!("radio     ran at {speed} of real time\n"));
     match late_answers(report) {
         0 => lag,
         late => format!("{lag}{late} answers came too late for the radio.\n"),

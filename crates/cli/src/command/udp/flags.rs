@@ -3,20 +3,22 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use takt_base::{QuantityError, parse_bytes, parse_number};
+use takt_base::{QuantityError, parse_bytes, parse_ip, parse_number};
+use takt_host::placement::Placement;
 use takt_packet::EngineKind;
-use takt_udp::{DEFAULT_PORT, Direction, IMIX, Options};
+use takt_udp::{DEFAULT_PORT, Direction, IMIX, UdpOptions};
 
+use crate::policy::StreamingThread;
 use crate::{Bar, Output};
 
 /// The server of a load.
 #[derive(Debug, clap::Args)]
 pub(super) struct Server {
-    /// The server.
-    #[arg(short = 'c', long, value_name = "A")]
+    /// Address of the server.
+    #[arg(short = 'c', long, value_name = "ADDR", value_parser = parse_ip)]
     addr: IpAddr,
-    /// Its UDP port.
-    #[arg(short, long, value_name = "P", default_value_t = DEFAULT_PORT)]
+    /// UDP port of the server.
+    #[arg(short, long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
 }
 
@@ -32,10 +34,10 @@ pub(super) struct Ways {
     /// Have the server send.
     #[arg(short = 'R', long, conflicts_with = "bidir")]
     reverse: bool,
-    /// Send both ways at once.
+    /// Send in both directions at once.
     #[arg(long)]
     bidir: bool,
-    /// Source ports the load is spread over, 1 to 16.
+    /// Number of source ports, 1 to 16, over which the load is spread.
     #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
     flows: u8,
 }
@@ -57,22 +59,21 @@ pub(super) struct Engine {
     #[arg(
         long,
         help = format!("Packet engine of this end: {}", EngineKind::FORMS),
-        value_name = "E",
+        value_name = "ENGINE",
         default_value = "mmsg"
     )]
     pub(super) engine: EngineKind,
-    /// Let the kernel split and join aggregates (UDP GSO and GRO).
+    /// Let the kernel split and join aggregates of datagrams (UDP GSO and GRO).
     #[arg(long)]
     pub(super) aggregate: bool,
-    /// Never sleep while datagrams are waited for: takes a whole core, and with xdp does the driver's work.
+    /// Never sleep while waiting for datagrams. Takes a whole core; with --engine xdp, also does the driver's work.
     #[arg(long)]
     pub(super) busy_poll: bool,
-    /// Kernel buffers.
-    #[arg(short = 'w', long, value_name = "B", default_value = "4MiB", value_parser = size)]
+    /// Size of each of the kernel's buffers, one to send and one to receive.
+    #[arg(short = 'w', long, value_name = "BYTES", default_value = "4MiB", value_parser = size)]
     pub(super) buffer: usize,
-    /// CPUs for the load's thread.
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
-    pub(super) cores: Vec<usize>,
+    #[command(flatten)]
+    pub(super) thread: StreamingThread,
 }
 
 /// A rate, or a ramp from one to another: `100M`, `10M..100M`.
@@ -142,11 +143,13 @@ pub(super) fn bar(output: &Output) -> Bar {
     Bar::like(output, 1000, "{bar:30} {msg}")
 }
 
-/// What both kinds of load have in common.
-pub(super) fn load(server: &Server, ways: &Ways, engine: Engine) -> Options {
-    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, cores: cpus } = engine;
+/// Options that both kinds of load have in common.
+pub(super) fn load(server: &Server, ways: &Ways, engine: Engine) -> UdpOptions {
+    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, thread } = engine;
+    let Placement { cpus, priority } = thread.placement();
+    let usual = UdpOptions::to(server.at());
     let (direction, flows) = (ways.direction(), ways.flows);
-    Options { direction, flows, engine, aggregate, busy_poll, buffer_bytes, cpus, ..Options::to(server.at()) }
+    UdpOptions { direction, flows, engine, aggregate, busy_poll, buffer_bytes, cpus, priority, ..usual }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use takt_base::shown::duration;
 use takt_base::{parse_duration, parse_number};
 use takt_report::screen;
-use takt_udp::Options;
+use takt_udp::UdpOptions;
 use takt_udp::search::{SearchOptions, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, load, share};
@@ -21,42 +21,46 @@ Examples:
                                                       RFC 2544's Ethernet frames and final trial
   takt udp search --addr 192.168.10.2 --loss 0.1% --reverse
 
-Binary search; a trial with losses is repeated before it is believed (--verify). What the sender could not send in time is \
-no loss: the sender then sets the limit, and the table says so.
+The search is binary. It repeats a failing trial before it accepts it (--verify). Datagrams that the
+sender could not send in time do not count as lost: the sender then sets the limit, and the table
+says so.
 
-Exit status 0: a rate was found for every size; 1: not for all; 2: could not be done.")]
+Exit status:
+  0  a rate was found for every size
+  1  not for every size
+  2  the command failed")]
 pub(super) struct Args {
     #[command(flatten)]
     server: Server,
-    /// Payloads to search for, 16 to 9000 bytes each.
-    #[arg(short = 'l', long, value_name = "B,B", default_value = "1472")]
+    /// Payload sizes to search for, 16 to 9000 bytes each, such as 64,512,1472.
+    #[arg(short = 'l', long, value_name = "BYTES", default_value = "1472")]
     size: Sizes,
-    /// Highest rate to offer, datagrams a second [default: what leaves flat out].
-    #[arg(long, value_name = "N", value_parser = parse_number)]
+    /// Highest rate to offer, in datagrams/s [default: the rate of sending flat out].
+    #[arg(long, value_name = "RATE", value_parser = parse_number)]
     max_pps: Option<f64>,
-    /// Share of the sent that may be lost, such as 0.1%.
-    #[arg(long, value_name = "S", default_value = "0", value_parser = share)]
+    /// Share of the sent datagrams that may be lost, such as 0.1%.
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     loss: f64,
-    /// How long a trial lasts.
-    #[arg(long, value_name = "T", default_value = "1s", value_parser = parse_duration)]
+    /// Length of a trial.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     trial: Duration,
-    /// How long the result must hold; no longer than a trial = not tried again.
-    #[arg(long, value_name = "T", default_value = "5s", value_parser = parse_duration)]
+    /// How long the result must hold. If not longer than --trial, takt does not confirm it.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     confirm: Duration,
-    /// How close to the lowest rate that fails the result must be.
-    #[arg(long, value_name = "S", default_value = "1%", value_parser = share)]
+    /// How close the result must be to the lowest rate that fails, as a share of the latter.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     resolution: f64,
-    /// A trial with losses is repeated so often before it is believed.
+    /// Repeat a failing trial N times before accepting it.
     #[arg(long, value_name = "N", default_value_t = 1)]
     verify: u32,
-    /// The whole search is repeated so often.
+    /// Run the whole search N times.
     #[arg(long, value_name = "N", default_value_t = 3)]
     repeats: u32,
-    /// Also search the longest burst that passes, and the buffer it tells of.
+    /// Also search for the longest burst that passes, and report the buffer that it indicates.
     #[arg(long)]
     bursts: bool,
-    /// How long load is sent before all, and not measured.
-    #[arg(short = 'O', long, value_name = "T", default_value = "0s", value_parser = parse_duration)]
+    /// How long to send before the measurement begins.
+    #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     warm_up: Duration,
     #[command(flatten)]
     ways: Ways,
@@ -80,7 +84,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 
 impl Args {
     fn options(self) -> SearchOptions {
-        let load = Options { warm_up: self.warm_up, ..load(&self.server, &self.ways, self.engine) };
+        let load = UdpOptions { warm_up: self.warm_up, ..load(&self.server, &self.ways, self.engine) };
         let Sizes(mut payloads_bytes) = self.size;
         payloads_bytes.sort_unstable();
         payloads_bytes.dedup();

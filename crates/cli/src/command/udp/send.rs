@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::parse_duration;
 use takt_report::screen;
-use takt_udp::{MadeBy, Options, Progress, run as send};
+use takt_udp::{MadeBy, Progress, UdpOptions, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::problem;
@@ -14,54 +14,58 @@ use crate::{Answer, Bar, Output, stop_on_signal};
 #[command(after_help = "\
 Examples:
   takt udp send --addr 192.168.10.2                        1472-byte datagrams, flat out, 10 s
-  takt udp send --addr 192.168.10.2 --size 64 --pps 20k    paced, with the latency that shows
-  takt udp send --addr 192.168.10.2 --rate 100M --bidir --json
-  takt udp send --addr 192.168.10.2 --rate 10M..900M -i 1s    a ramp: where does it begin to lose?
+  takt udp send --addr 192.168.10.2 --size 64 --pps 20k    paced, which shows the latency
+  takt udp send --addr 192.168.10.2 --bitrate 100M --bidir --json
+  takt udp send --addr 192.168.10.2 --bitrate 10M..900M -i 1s    a ramp: at which rate does loss begin?
   takt udp send --addr 192.168.10.2 --pps 10k --burst 64   bursts of 64 at the same mean rate
-  takt udp send --addr 192.168.10.2 --size imix --rate 50M
+  takt udp send --addr 192.168.10.2 --size imix --bitrate 50M
+  takt udp send --addr 192.168.10.2 --pps 20k --cores 1 --policy fifo:50
   takt udp send --addr 192.168.10.2 --size 64 --generator xdp    made by the kernel
 
-From iperf3 (which sends 1 Mb/s of UDP where no rate is given, takt sends flat out):
+Coming from iperf3 (without a rate, it sends UDP at 1 Mb/s; takt sends flat out):
   iperf3 -u -c HOST -b 100M -l 1400 -t 30         takt udp send -c HOST -b 100M -l 1400 -t 30
   iperf3 -u -c HOST -b 0 -R -P 4 -i 1 -O 2        takt udp send -c HOST -R -P 4 -i 1 -O 2
   iperf3 -u -c HOST -b 10M -k 5000 -w 4M -J       takt udp send -c HOST -b 10M -k 5000 -w 4M --json
 
-Exit status 0: everything arrived; 1: datagrams were lost or could not be sent in time; 2: could not be done.")]
+Exit status:
+  0  everything arrived
+  1  datagrams were lost, or could not be sent in time
+  2  the command failed")]
 pub(super) struct Args {
     #[command(flatten)]
     server: Server,
-    /// Payload of a datagram, 16 to 9000 bytes; several in turn (64,512,1472), or imix.
-    #[arg(short = 'l', long, value_name = "B", default_value = "1472")]
+    /// Payload of a datagram, 16 to 9000 bytes: one size, several in turn (64,512,1472), or imix.
+    #[arg(short = 'l', long, value_name = "BYTES", default_value = "1472")]
     size: Sizes,
-    /// Payload bits a second, such as 100M, or a ramp, 10M..100M [default: flat out].
-    #[arg(short = 'b', long, value_name = "R", conflicts_with = "pps")]
-    rate: Option<Rate>,
-    /// Datagrams a second, such as 20k, or a ramp, 1k..20k.
-    #[arg(long, value_name = "N")]
+    /// Payload rate in bit/s, such as 100M, or a ramp such as 10M..100M [default: flat out].
+    #[arg(short = 'b', long, value_name = "RATE", conflicts_with = "pps")]
+    bitrate: Option<Rate>,
+    /// Rate in datagrams/s, such as 20k, or a ramp such as 1k..20k.
+    #[arg(long, value_name = "RATE")]
     pps: Option<Rate>,
-    /// So many leave at once, at the same mean rate.
+    /// Number of datagrams that leave at once, at the same mean rate.
     #[arg(long, value_name = "N", default_value_t = 1)]
     burst: u32,
-    /// End after so many datagrams, if the duration has not ended before.
+    /// End after N datagrams, if --duration has not ended before.
     #[arg(short = 'k', long, value_name = "N", value_parser = count)]
     count: Option<u64>,
-    /// How long load is sent.
-    #[arg(short = 't', long, value_name = "T", default_value = "10s", value_parser = parse_duration)]
+    /// How long to send.
+    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     duration: Duration,
-    /// How long load is sent before that, and not measured.
-    #[arg(short = 'O', long, value_name = "T", default_value = "0s", value_parser = parse_duration)]
+    /// How long to send before the measurement begins.
+    #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     warm_up: Duration,
     #[command(flatten)]
     ways: Ways,
-    /// Report by intervals of this length; the text shows them where this is given.
-    #[arg(short = 'i', long, value_name = "T", value_parser = parse_duration)]
+    /// Report by intervals of this length [default: 1s]. The text shows them only with this flag.
+    #[arg(short = 'i', long, value_name = "TIME", value_parser = parse_duration)]
     interval: Option<Duration>,
     #[command(flatten)]
     engine: Engine,
-    /// Who makes the datagrams: engine, or xdp: the kernel, as xdp-trafficgen does; flat out, one size, root only.
-    #[arg(long, value_name = "G", default_value = "engine")]
+    /// Maker of the datagrams: engine, or xdp (the kernel, as xdp-trafficgen does: flat out, one size, root only).
+    #[arg(long, value_name = "MAKER", default_value = "engine")]
     generator: MadeBy,
-    /// Say where datagrams were lost, how latency is spread, and what each end used of its CPUs.
+    /// Show where datagrams were lost, the distribution of latency, and the CPU time that each end used.
     #[arg(long)]
     explain: bool,
 }
@@ -78,11 +82,11 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 impl Args {
-    fn options(self) -> Options {
+    fn options(self) -> UdpOptions {
         let usual = load(&self.server, &self.ways, self.engine);
         let Sizes(sizes) = self.size;
         let payload_bytes = sizes.first().copied().unwrap_or(usual.payload_bytes);
-        let options = Options {
+        let options = UdpOptions {
             payload_bytes,
             sizes: if sizes.len() > 1 { sizes } else { Vec::new() },
             burst: self.burst,
@@ -93,8 +97,8 @@ impl Args {
             generator: self.generator,
             ..usual
         };
-        let rate = self.pps.or(self.rate.map(|rate| rate.over(8.0 * options.mean_payload_bytes())));
-        Options {
+        let rate = self.pps.or(self.bitrate.map(|rate| rate.over(8.0 * options.mean_payload_bytes())));
+        UdpOptions {
             datagrams_per_s: rate.map(|rate| rate.to),
             ramp_from_per_s: rate.and_then(|rate| rate.from),
             ..options

@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use takt_base::parse_ip;
 use takt_base::shown::count;
+use takt_host::placement::Placement;
 use takt_report::screen;
 use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
@@ -14,16 +16,20 @@ use crate::{Answer, Output, stop_on_signal};
 #[command(after_help = "\
 Examples:
   takt udp serve                            for senders on this machine
-  takt udp serve --addr 192.168.10.2        for those that reach this address
-  takt udp serve --addr 0.0.0.0             for all of them
+  takt udp serve --addr 192.168.10.2        for senders that reach this address
+  takt udp serve --addr 0.0.0.0             on all addresses of this machine
+  takt udp serve --cores 1 --policy fifo:50    on a core, before every ordinary program there
 
-Prints `ready udp ADDR:PORT` when it listens, runs until Ctrl-C. Whoever can reach the port can have load sent to itself.")]
+takt prints `ready udp ADDR:PORT` when it listens, and runs until Ctrl-C. Any host that can reach
+the port can have load sent to itself.
+
+Exit status: 0 it ran until it was stopped, 2 the command failed.")]
 pub(super) struct Args {
-    /// Where to listen: an address of this machine, or 0.0.0.0 for all of them [default: 127.0.0.1].
-    #[arg(long, value_name = "A")]
+    /// Address to listen on: one of this machine, or 0.0.0.0 for all of them [default: 127.0.0.1].
+    #[arg(long, value_name = "ADDR", value_parser = parse_ip)]
     addr: Option<IpAddr>,
-    /// Which UDP port; 0 lets the kernel choose.
-    #[arg(short, long, value_name = "P", default_value_t = DEFAULT_PORT)]
+    /// UDP port to listen on; 0 lets the kernel choose.
+    #[arg(short, long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
     /// End after the first client.
     #[arg(short = '1', long)]
@@ -34,7 +40,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, cores: cpus } = args.engine;
+    let Engine { engine, aggregate, busy_poll, buffer: buffer_bytes, thread } = args.engine;
+    let Placement { cpus, priority } = thread.placement();
     let options = ServeOptions {
         bind: SocketAddr::new(args.addr.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port),
         engine,
@@ -42,6 +49,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         busy_poll,
         buffer_bytes,
         cpus,
+        priority,
         once: args.once,
     };
     let mut notice = |notice: Notice| match notice {

@@ -69,7 +69,7 @@ fn on_this_machine_every_setting_is_as_before_after_fix_and_undo_and_after_a_kil
     let Some(machine) = Machine::mine() else { return };
     let Some(pair) = Pair::new() else { return };
     let seen = json(&doctor(&machine.state, &["--json", "--interface", &pair.0]).output().expect("takt"));
-    // What any rule would change here, and for each the value now.
+    // Settings that any rule would change here, each with its value now.
     let mut settings: Vec<Setting> = Vec::new();
     let mut rules = BTreeSet::new();
     for diagnosis in seen["diagnoses"].as_array().expect("a list") {
@@ -87,7 +87,7 @@ fn on_this_machine_every_setting_is_as_before_after_fix_and_undo_and_after_a_kil
         assert!(undone.status.success(), "{after}: {}", text(&undone.stdout));
         assert_eq!(values(), before, "{after}: {settings:?}");
     };
-    // What a kernel refuses is left, which is as good for this.
+    // A setting that a kernel refuses is left, which is as good for this.
     doctor(&machine.state, &args).output().expect("takt");
     let made = entries(&machine.state, "changes") - entries(&machine.state, "settled");
     assert!(made >= 2, "of its own interfaces it changes two settings at least, not {made}");

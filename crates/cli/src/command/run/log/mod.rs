@@ -50,7 +50,7 @@ impl LogFile {
     pub fn write(&mut self, log: &mut Log) -> Result<(), Problem> {
         let mut result = Ok(());
         log.read(|worker, event| {
-            // What comes behind a failure is read all the same: a worker may wait for it.
+            // Events behind a failure are read all the same: a worker may wait for it.
             if result.is_ok() {
                 result = self.row(worker, event);
             }

@@ -1,0 +1,43 @@
+//! Flags of a carrier, the same for all of `takt link`.
+
+use takt_lte::{Bandwidth, Cell, CellId, Numerology, PhichResource, Sampling};
+use takt_lte_link::BearerMode;
+
+use crate::Problem;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Carrier {
+    /// Bandwidth in resource blocks: 6, 15, 25, 50, 75 or 100.
+    #[arg(long, value_name = "N", default_value = "6")]
+    pub prb: Bandwidth,
+    /// Sample at three quarters of the standard rate (75 blocks: two thirds), as srsRAN does by default. From 25 blocks on.
+    #[arg(long)]
+    pub three_quarters: bool,
+    /// Iterations of the turbo decoder, at most.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub iterations: u8,
+}
+
+impl Carrier {
+    pub fn numerology(&self) -> Result<Numerology, Problem> {
+        let sampling = if self.three_quarters { Sampling::ThreeQuarters } else { Sampling::Standard };
+        Numerology::new(self.prb, sampling).map_err(|error| {
+            Problem::new("this carrier can't be sampled so").why(error).fix("leave --three-quarters away, or --prb 25")
+        })
+    }
+
+    pub fn cell(&self, id: u16) -> Result<Cell, Problem> {
+        let id = CellId::new(id)
+            .map_err(|error| Problem::new("there is no such cell").why(error).fix("--cell with 0 to 503"))?;
+        Ok(Cell { id, bandwidth: self.prb, phich: PhichResource::One })
+    }
+}
+
+/// `am` or `um`.
+pub fn mode(text: &str) -> Result<BearerMode, String> {
+    match text {
+        "am" => Ok(BearerMode::Acknowledged),
+        "um" => Ok(BearerMode::Unacknowledged),
+        _ => Err("give am (acknowledged: what is lost is sent again) or um (unacknowledged)".to_owned()),
+    }
+}

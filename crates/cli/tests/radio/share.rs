@@ -1,0 +1,113 @@
+//! One radio shared by several programs: `takt share`, used by takt's own commands.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+use takt_testing::{loopback, wait_for};
+
+use crate::software::{Radio, has, interrupt, number, takt, text};
+use crate::support::{Ended, TAKT, refusal};
+
+/// Two radios in the band of one: 1 MS/s around 900 MHz.
+fn file(folder: &Path, hosts: [u8; 2]) -> String {
+    let radio =
+        |name: &str, host: u8| format!("[[radio]]\nname = \"{name}\"\naddr = \"{}\"\nrate = 250e3\n", loopback(host));
+    let front_end = "[front_end]\nrate = 1e6\nfrequency = 900e6\n";
+    let path = folder.join("shared.toml");
+    fs::write(&path, format!("{front_end}{}{}", radio("low", hosts[0]), radio("high", hosts[1]))).expect("it is ours");
+    path.display().to_string()
+}
+
+/// `takt share` of this radio, with two radios that are ready.
+fn shared(radio: &Radio, folder: &Path, hosts: [u8; 2]) -> (Ended, BufReader<ChildStdout>) {
+    let mut command = Command::new(TAKT);
+    command.args(["share", "--addr", &radio.addr, "--radios", &file(folder, hosts), "--block", "1ms", "--json"]);
+    let (program, mut stdout, first) = Ended::ready(command.stderr(Stdio::null()));
+    let mut second = String::new();
+    stdout.read_line(&mut second).expect("a line");
+    let [low, high] = hosts.map(|host| loopback(host).to_string());
+    assert_eq!(
+        (first.trim(), second.trim()),
+        (format!("ready low {low}").as_str(), format!("ready high {high}").as_str())
+    );
+    (program, stdout)
+}
+
+/// Records a tenth of a second around a frequency; the mean of its samples at full scale 1, which a tone at 0 Hz does not change.
+fn mean(host: u8, folder: &Path, name: &str, freq: &str) -> f64 {
+    let (addr, file) = (loopback(host).to_string(), folder.join(name));
+    let file = file.to_str().expect("text");
+    let args = [
+        "record",
+        file,
+        "--addr",
+        &addr,
+        "--rate",
+        "250k",
+        "--freq",
+        freq,
+        "--duration",
+        "100ms",
+        "--calibration",
+        "off",
+    ];
+    wait_for("a recording without a gap", || takt(&args).status.success().then_some(()));
+    let data = fs::read(format!("{file}.sigmf-data")).expect("a recording");
+    let (mut sum, mut count) = ([0.0f64; 2], 0.0);
+    for sample in data.chunks_exact(4) {
+        for (sum, x) in sum.iter_mut().zip(sample.chunks_exact(2)) {
+            *sum += f64::from(i16::from_le_bytes([x[0], x[1]])) / 32768.0;
+        }
+        count += 1.0;
+    }
+    f64::hypot(sum[0], sum[1]) / count
+}
+
+#[test]
+fn each_of_two_radios_receives_its_part_of_the_band() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(160, &["--source", "tone:offset=100k,amplitude=0.5"]);
+    let (program, mut stdout) = shared(&radio, folder.path(), [161, 162]);
+    // The tone is at 900.1 MHz: 0 Hz of the one, 300 kHz below that of the other, whose band ends before it.
+    let [low, high] = [(161, "low", "900.1M"), (162, "high", "900.4M")]
+        .map(|(host, name, freq)| mean(host, folder.path(), name, freq));
+    assert!((low - 0.5).abs() < 0.01, "{low}");
+    assert!(high < 1e-3, "{high}");
+    interrupt(&program.0);
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).expect("text");
+    let summary: Value = serde_json::from_str(&said).expect("one document");
+    assert_eq!(summary["radios"][0]["name"], "low", "{summary:#}");
+    assert!(number(&summary, "/front_end/samples") > 0);
+    assert_eq!(summary["radios"][0]["outside_samples"], 0);
+}
+
+#[test]
+fn a_program_that_was_killed_leaves_the_radio_to_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(163, &[]);
+    let (mut program, _stdout) = shared(&radio, folder.path(), [164, 165]);
+    assert!(radio.is_in_use());
+    program.0.kill().expect("it runs");
+    program.0.wait().expect("a child");
+    wait_for("the radio to be free", || (!radio.is_in_use()).then_some(()));
+    drop(shared(&radio, folder.path(), [164, 165]));
+}
+
+#[test]
+fn a_file_that_is_wrong_names_the_place_and_the_fix() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wrong.toml");
+    fs::write(&path, "[front_end]\nrate = 1e6\nfrequency = 900e6\n[[radio]]\nname = \"a\"\naddr = \"here\"\n")
+        .expect("ours");
+    let path = path.to_str().expect("text");
+    has(
+        &refusal(&takt(&["share", "--radios", path])),
+        &["wrong.toml: `addr` can't be \"here\"", "an IPv4 address such as 127.0.0.11"],
+    );
+    let nothing = text(&takt(&["share", "--radios", "missing.toml"]).stderr);
+    has(&nothing, &["missing.toml", "scenes/shared.toml"]);
+}
