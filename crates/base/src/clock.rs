@@ -1,4 +1,4 @@
-//! Where "now" comes from: the host's monotonic clock, or a test.
+//! Sources of "now": the host's monotonic clock, or a test.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

@@ -7,8 +7,8 @@
 //! | [`Tick`], [`Ticks`] | periods of a radio's master clock ([`TickRate`]) | the radio |
 //! | [`MonoNs`] | nanoseconds of the monotonic clock | this host |
 //!
-//! A sample's time is always a `Tick`; when this host saw it is a `MonoNs`. What relates the two is a clock model, and
-//! it belongs to whoever owns both ends. Code that needs the time takes a [`Clock`], so that tests run on a
+//! A sample's time is always a `Tick`; when this host saw it is a `MonoNs`. A clock model relates the two, and it
+//! belongs to whoever owns both ends. Code that needs the time takes a [`Clock`], so that tests run on a
 //! [`VirtualClock`] and wait for nothing.
 //!
 //! ```
@@ -22,31 +22,37 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod address;
 mod clock;
 mod csv;
 mod mistyped;
 mod nearest;
 mod notes;
 pub mod plain;
+mod progress;
 mod quantity;
 mod replace;
 pub mod shown;
+mod speed;
 mod stop;
 mod tick;
 mod utc;
 pub mod words;
 
+pub use address::{AddressError, parse_ip, parse_ipv4};
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
 pub use csv::csv_field;
 pub use mistyped::Mistyped;
 pub use nearest::nearest;
 pub use notes::Notes;
 pub use num_complex::{Complex, Complex32};
+pub use progress::Progress;
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
 pub use replace::{replace_file, temporary_name};
+pub use speed::{Speed, SpeedError};
 pub use stop::Stop;
 pub use tick::{Tick, TickRate, Ticks};
-pub use utc::{Utc, utc_ns, utc_text};
+pub use utc::{Utc, utc_ns, utc_ns_now, utc_text};
 
 /// The example of the README.
 #[cfg(doctest)]

@@ -1,14 +1,14 @@
-//! What a reader of TOML or JSON found and what it expected, in the words of who wrote the file.
+//! Contents that a reader of TOML or JSON found and expected, in the words of who wrote the file.
 
 /// A value of another type, or a word that is none of those there are.
 ///
-/// serde tells both in the words of who wrote the program: ``invalid type: string "x", expected u32``. What people write
-/// is numbers, texts, lists and tables.
+/// serde tells both in the words of who wrote the program: ``invalid type: string "x", expected u32``. People write
+/// numbers, texts, lists and tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistyped {
-    /// What stands there: the value itself if it is short enough to be shown, else what kind of value it is.
+    /// The found value itself if it is short enough to be shown, else its kind.
     pub found: String,
-    /// What could.
+    /// The expected contents.
     pub expected: String,
 }
 
@@ -52,7 +52,7 @@ fn found(message: &str) -> String {
     }
 }
 
-/// The names that serde's own types give themselves. Who derives `Deserialize` for a structure says with
+/// The names that serde's own types give themselves. A structure that derives `Deserialize` says with
 /// `#[serde(expecting = "...")]` what a file has to say; otherwise it is a table.
 fn expected(message: &str) -> String {
     match message.split(' ').next().unwrap_or_default() {

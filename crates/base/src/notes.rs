@@ -43,7 +43,7 @@ impl Notes {
             return;
         }
         self.written += 1;
-        // What strangers wrote may be in it: it must not command a terminal, or look like a line of ours.
+        // Strangers' text may be in it: it must not command a terminal, or look like a line of ours.
         let why: String = why.chars().take(CHARS).collect();
         let why: String = one_line(&why).chars().take(CHARS).collect();
         self.lines.push(format!("{}{why}", self.head));

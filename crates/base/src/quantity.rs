@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct QuantityError {
     /// The text as given.
     pub got: String,
-    /// What was expected, with examples.
+    /// The expected form, with examples.
     pub expected: &'static str,
 }
 

@@ -38,6 +38,12 @@ impl fmt::Display for Utc {
     }
 }
 
+/// Nanoseconds since 1970; `None` if this host's clock stands before that, or after 2554.
+#[must_use]
+pub fn utc_ns_now() -> Option<u64> {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
+}
+
 /// Nanoseconds since 1970 as text, with nine decimals.
 ///
 /// ```

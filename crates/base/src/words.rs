@@ -28,13 +28,17 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
-/// With the first letter in upper case.
+/// With the first letter in upper case, but for the name of takt.
 ///
 /// ```
 /// assert_eq!(takt_base::words::capital("none is late"), "None is late");
+/// assert_eq!(takt_base::words::capital("takt saw none"), "takt saw none");
 /// ```
 #[must_use]
 pub fn capital(words: &str) -> String {
+    if words.strip_prefix("takt").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
+        return words.to_owned();
+    }
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -24,7 +24,7 @@ use crate::sync::{AtomicU64, Ordering};
 pub const LINE: usize = 16;
 const POSTED: usize = LINE;
 const ANSWERED: usize = 2 * LINE;
-/// Where what is between the counters and the cells begins.
+/// Start of the part between the counters and the cells.
 pub const BEGIN: usize = 3 * LINE;
 const CELLS: u64 = 2;
 

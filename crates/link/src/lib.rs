@@ -1,4 +1,4 @@
-//! What cores share without locks: rings of slots between threads, and requests between processes.
+//! Ways in which cores share without locks: rings of slots between threads, and requests between processes.
 //!
 //! - [`ring`]: whole slots from one writer to one or more readers. Both ends look and go on; what to do when a cell is not
 //!   free, or a slot not there, is the caller's.

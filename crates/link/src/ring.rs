@@ -1,8 +1,8 @@
 //! A link's ring of cells: whole slots from one writer to one or more readers, without waiting and without locks.
 //!
 //! Slots count up from 0, and slot s uses cell `s % n`; n is a power of two, so that the remainder is a mask. A writer may
-//! leave slots out; a reader may pass them by. What a cell holds of a slot that was left out is what the ring held before:
-//! a user that cares keeps the slot in the cell and compares. Both say how far they are in one word each:
+//! leave slots out; a reader may pass them by. A cell of a slot that was left out holds what the ring held before. A
+//! user that cares keeps the slot in the cell and compares. Both say how far they are in one word each:
 //!
 //! - `written`: the writer will never again touch the cell of a slot below it (as that slot);
 //! - `read[r]`: reader r will never again touch the cell of a slot below it.

@@ -1,9 +1,9 @@
 //! Whether a reader sleeps, so that a writer wakes it only then and never too late.
 //!
 //! The reader marks that it sleeps, looks once more for what was handed over, and sleeps; the writer hands over, and looks whether
-//! the reader sleeps. Between both steps of either stands a sequentially consistent fence (C). Of the two fences one comes first,
-//! and who passes the second sees what was written before the first: so the reader finds what was handed over, or the writer
-//! finds that it sleeps. `tests/loom_link.rs` checks that.
+//! the reader sleeps. Between both steps of either stands a sequentially consistent fence (C). One of the two fences
+//! comes first, and the thread that passes the second sees what was written before the first. So the reader finds what
+//! was handed over, or the writer finds that it sleeps. `tests/loom_link.rs` checks that.
 
 use crate::sync::{AtomicBool, Ordering, fence};
 

@@ -20,7 +20,7 @@ pub(crate) struct Param {
     default: Option<Expr>,
 }
 
-/// What a Rust type is to the graph.
+/// The graph's view of a Rust type.
 enum Family {
     Bool,
     Int,
@@ -104,7 +104,7 @@ impl Param {
         let domain = match (self.family()?, &self.range) {
             (Family::Bool, _) => quote!(Domain::Bool),
             (Family::Int, Some((min, max))) => quote!(Domain::Int { min: (#min) as i64, max: (#max) as i64 }),
-            // What an i64 can't hold of a u64's upper half no file can say.
+            // No file can state the part of a u64's upper half that an i64 can't hold.
             (Family::Int, None) => quote!(Domain::Int {
                 min: i64::try_from(<#ty>::MIN).unwrap_or(i64::MIN),
                 max: i64::try_from(<#ty>::MAX).unwrap_or(i64::MAX),

@@ -118,7 +118,7 @@ fn of_impl(name: Option<String>, mut block: ItemImpl) -> Result<TokenStream> {
     Ok(quote!(#block #registered))
 }
 
-/// What is called each slot is a plain function that returns nothing.
+/// The function that is called each slot is a plain one that returns nothing.
 fn plain(signature: &Signature) -> Result<()> {
     if let Some(first) = signature.generics.params.first() {
         return Err(Error::new_spanned(first, "a component has no type parameters: one for each item type"));

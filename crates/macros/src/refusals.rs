@@ -2,7 +2,7 @@
 
 use crate::read::component;
 
-/// What `#[component(attribute)] item` is refused with; both are Rust.
+/// Message that refuses `#[component(attribute)] item`; both are Rust.
 fn refused(attribute: &str, item: &str) -> String {
     let [attribute, item] = [attribute, item].map(|text| text.parse().expect("tokens"));
     component(attribute, item).expect_err("refused").to_string()

@@ -1,5 +1,5 @@
-//! What a datagram of engine `uring` costs its sender as a copy and by zero copy, alternately: `cargo bench -p takt-packet --bench
-//! zero_copy` (root: a network namespace of its own).
+//! Cost of a datagram of engine `uring` for its sender as a copy and by zero copy, alternately. Run it by
+//! `cargo bench -p takt-packet --bench zero_copy` (root: a network namespace of its own).
 //!
 //! Three devices. Loopback and a virtual cable copy what was offered by zero copy, so that both are paid; the third has a queue that
 //! swallows a frame and looks at no byte of it, as a card's driver would that has the bytes fetched by the card: there the price of
@@ -49,7 +49,7 @@ const PATHS: [(&str, &str, Option<&str>); 3] = [
 
 struct Path {
     client: Box<dyn Engine>,
-    /// Where a receiver is.
+    /// The receiver, if there is one.
     server: Option<Box<dyn Engine>>,
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use crate::engine::passes_on;
 use crate::{Config, Engine, EngineError, EngineKind, Refusal, RxBatch, Wait, open, xdp};
 
-/// What is tried, in this order; the last opens wherever any does.
+/// Engines tried, in this order; the last opens wherever any does.
 const ORDER: [EngineKind; 2] = [EngineKind::XDP, EngineKind::Mmsg];
 
 /// Which engine was chosen, and why none before it.
@@ -53,7 +53,7 @@ pub(crate) fn open_auto(config: &Config) -> Result<Box<dyn Engine>, EngineError>
     Err(EngineError::Config { what: "engines to choose from", got: 0, want: "at least 1" })
 }
 
-/// What is wrong with the ports is wrong for every engine; the last has nobody behind it.
+/// A fault of the ports is one for every engine; the last has nobody behind it.
 fn goes_on(kind: EngineKind, error: &EngineError) -> bool {
     kind != ORDER[ORDER.len() - 1]
         && matches!(error, EngineError::Missing { .. } | EngineError::Kernel { .. } | EngineError::InterfaceGone { .. })

@@ -11,7 +11,7 @@ use crate::{EngineError, PortIndex, Wait};
 pub struct Datagram<'a> {
     /// The local port it came to.
     pub port: PortIndex,
-    /// Who sent it.
+    /// Its sender.
     pub source: SocketAddr,
     /// When the kernel received it, on the engine's clock; `None` where the engine has no stamps.
     pub arrived: Option<MonoNs>,
@@ -21,12 +21,12 @@ pub struct Datagram<'a> {
     pub truncated: bool,
 }
 
-/// Where a received datagram lies in the arena. Written by engines, checked when read.
+/// Place of a received datagram in the arena. Written by engines, checked when read.
 #[derive(Clone, Copy, Debug)]
 pub struct RxEntry {
     /// The local port it came to.
     pub port: PortIndex,
-    /// Who sent it.
+    /// Its sender.
     pub source: SocketAddr,
     /// Kernel arrival stamp.
     pub arrived: Option<MonoNs>,
@@ -38,7 +38,7 @@ pub struct RxEntry {
     pub truncated: bool,
 }
 
-/// What one receive call brought.
+/// Result of one receive call.
 #[derive(Clone, Copy, Debug)]
 pub struct RxBatch<'a> {
     arena: &'a [u8],
@@ -65,6 +65,7 @@ impl<'a> RxBatch<'a> {
     }
 
     /// The datagrams, in the order they took effect.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'a>> + use<'a> {
         let arena = self.arena;
         self.entries.iter().map(move |entry| datagram(arena, entry))
@@ -72,11 +73,14 @@ impl<'a> RxBatch<'a> {
 
     /// Datagram `index` of the batch, counted from 0.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> Option<Datagram<'a>> {
         self.entries.get(index).map(|entry| datagram(self.arena, entry))
     }
 }
 
+/// Inlined, so that a caller who wants only the bytes does not pay for the rest.
+#[inline]
 fn datagram<'a>(arena: &'a [u8], entry: &RxEntry) -> Datagram<'a> {
     Datagram {
         port: entry.port,

@@ -1,4 +1,4 @@
-//! What an engine is to open.
+//! Settings with which an engine is opened.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ pub struct PortSpec {
     pub peer: Option<SocketAddr>,
 }
 
-/// Which way the load of an engine goes. What goes the other way is little: commands, reports.
+/// Which way the load of an engine goes. The load the other way is little: commands, reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
     /// Both.
@@ -29,7 +29,7 @@ pub enum Way {
     Transmit,
 }
 
-/// What an engine is to open. Start from [`Config::new`] and change what matters.
+/// Settings with which an engine is opened. Start from [`Config::new`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The local ports, **in the order in which their datagrams take effect** when they arrived together: a datagram on
@@ -40,12 +40,12 @@ pub struct Config {
     pub way: Way,
     /// Datagrams a batch holds at most, each direction.
     pub batch: usize,
-    /// Largest payload of one datagram, bytes. What arrives longer is cut, counted and marked.
+    /// Largest payload of one datagram, bytes. A longer datagram is cut, counted and marked.
     pub max_payload_bytes: usize,
     /// Open also where frames carry less, as [`crate::Limits::max_payload_bytes`] then says: no longer datagram can come in
     /// one frame there. Otherwise that is an error. (Engines over kernel sockets carry all: the kernel cuts packets.)
     pub shorter_payloads: bool,
-    /// Kernel receive buffer requested, bytes, each port. What was granted is in [`crate::Limits`].
+    /// Kernel receive buffer requested, bytes, each port. [`crate::Limits`] has the size that was granted.
     pub recv_buffer_bytes: usize,
     /// Kernel send buffer requested, bytes, each port.
     pub send_buffer_bytes: usize,
@@ -56,8 +56,8 @@ pub struct Config {
     pub aggregate: bool,
     /// Whether engine `uring` sends by zero copy; the others have no such sends.
     pub zero_copy: ZeroCopy,
-    /// Where nothing has come, ask again at once instead of sleeping. Under AF_XDP the calling thread does the driver's work
-    /// meanwhile, instead of waiting for its interrupt (`SO_PREFER_BUSY_POLL`, Linux 5.11), but where it only
+    /// If nothing has come, ask again at once instead of sleeping. Under AF_XDP the calling thread does the driver's
+    /// work meanwhile, instead of waiting for its interrupt (`SO_PREFER_BUSY_POLL`, Linux 5.11), but where it only
     /// transmits. It pays for a thread that has a core, and takes all of it.
     pub busy_poll: bool,
     /// Ask the kernel for arrival stamps. Without them [`crate::Datagram::arrived`] is `None`.

@@ -1,4 +1,4 @@
-//! What engine `dpdk` reaches the wire by, as people type it.
+//! Device of engine `dpdk`, as people type it.
 //!
 //! ```text
 //! dpdk                                  a packet socket on the interface of the ports' address
@@ -11,7 +11,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
-/// What engine `dpdk` reaches the wire by.
+/// Device by which engine `dpdk` reaches the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DpdkDevice {
     /// A packet socket on the interface of the ports' address (`net_af_packet`). The kernel keeps the interface.
@@ -52,7 +52,7 @@ impl OwnAddress {
     }
 }
 
-/// Where a card is on the PCI bus.
+/// Place of a card on the PCI bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PciAddress {
     /// 16 bits, on some machines 32.

@@ -29,8 +29,8 @@ pub trait Engine: Send {
     /// The batch that the last [`Engine::recv`] returned, again; empty before the first.
     fn last_batch(&self) -> RxBatch<'_>;
 
-    /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). What is
-    /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.
+    /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). Pushed
+    /// frames leave in order on [`TxBatch::send`]; frames that are not sent are forgotten on drop.
     fn reserve(&mut self, want: usize) -> TxBatch<'_>;
 
     /// A destination that answered "port unreachable" since the last call; `None` when all are reported. An engine learns of
@@ -40,20 +40,20 @@ pub trait Engine: Send {
     /// The local address of a port, as bound (the kernel's choice filled in). `None` for a port it does not own.
     fn local(&self, port: PortIndex) -> Option<SocketAddr>;
 
-    /// What was granted at opening: fixed from then on, but for what only shows when something is sent
+    /// Limits granted at opening: fixed from then on, but for what only shows when something is sent
     /// ([`Limits::aggregates_sends`], [`FramePath::Ring`]).
     fn limits(&self) -> Limits;
 
     /// Monotonic since opening.
     fn counters(&self) -> Counters;
 
-    /// Of an engine that was opened as [`EngineKind::Auto`](crate::EngineKind::Auto): which it is, and why none that would
-    /// have been preferred.
+    /// For an engine that was opened as [`EngineKind::Auto`](crate::EngineKind::Auto): which it is, and why none that
+    /// would have been preferred.
     fn choice(&self) -> Option<&Choice> {
         None
     }
 
-    /// Of an engine on some queues of a card: which, and what brings its datagrams there, in words; or why it has all.
+    /// For an engine on some queues of a card: which, and what brings its datagrams there, in words; or why it has all.
     fn queues(&self) -> Option<&str> {
         None
     }
@@ -64,11 +64,11 @@ pub trait Engine: Send {
 pub struct Refusal {
     /// The local port that had sent.
     pub port: PortIndex,
-    /// Where to.
+    /// Its destination.
     pub to: SocketAddr,
 }
 
-/// What an engine can do: measured at opening, then fixed.
+/// Abilities of an engine: measured at opening, then fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Datagrams a batch holds at most.
@@ -186,8 +186,9 @@ pub struct Counters {
     pub undeliverable_datagrams: u64,
     /// Datagrams the kernel dropped because a port's receive buffer was full. Exact for single datagrams; where
     /// receives may be aggregates ([`Limits::aggregates_receives`]) the kernel counts aggregates, so that it is known
-    /// only while it is 0. Not known over a tap of engine `dpdk` ([`DpdkDevice::Tap`]), whose own queue drops before. Where a driver writes frames where they lie ([`FramePath::NativeXdpZeroCopy`]) it counts none that find
-    /// no place: known only until one did. Over kernel sockets those with a wrong UDP checksum are among them.
+    /// only while it is 0. Not known over a tap of engine `dpdk` ([`DpdkDevice::Tap`]), whose own queue drops before. A
+    /// driver that writes frames where they lie ([`FramePath::NativeXdpZeroCopy`]) counts none that find no place:
+    /// known only until one did. Over kernel sockets those with a wrong UDP checksum are among them.
     pub receive_buffer_drops: Option<u64>,
     /// Frames that were no sound datagram: a length or a checksum is wrong. Engines that see no frames count none: there
     /// the kernel has dropped them before.
@@ -204,7 +205,7 @@ pub struct Counters {
     pub other_icmp: u64,
 }
 
-/// What an engine around another one, in its field `engine`, passes on as it is.
+/// Passes on the methods of the engine in the field `engine` as they are.
 macro_rules! passes_on {
     () => {
         fn last_batch(&self) -> crate::RxBatch<'_> {

@@ -1,9 +1,9 @@
-//! What the kernel's answers mean for a datagram socket. An answer about one datagram, or about an earlier one, never
+//! Meaning of the kernel's answers for a datagram socket. An answer about one datagram, or about an earlier one, never
 //! ends an engine; only an answer about the socket itself does.
 
 use rustix::io::Errno;
 
-/// What a failed receive means.
+/// Meaning of a failed receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecvTrouble {
     /// Nothing is there.
@@ -16,7 +16,7 @@ pub(crate) enum RecvTrouble {
     Gone,
 }
 
-/// What a failed send means.
+/// Meaning of a failed send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendTrouble {
     /// The send buffer is full: the socket becomes writable again.

@@ -57,7 +57,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// What `call` on `addr` answered, told apart where there is something to do about it.
+    /// Error of `call` on `addr`, told apart where there is something to do about it.
     pub(crate) fn of(call: &'static str, addr: SocketAddr, source: io::Error) -> EngineError {
         match Errno::from_io_error(&source) {
             Some(Errno::ADDRINUSE) => EngineError::PortInUse { addr },

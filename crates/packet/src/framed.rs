@@ -1,5 +1,5 @@
-//! An engine whose frames lie in ordinary memory of its own, one row to receive into and one to send from. What is particular to it
-//! is a [`Core`].
+//! An engine whose frames lie in ordinary memory of its own, one row to receive into and one to send from. A [`Core`]
+//! has its particular parts.
 
 use std::net::SocketAddr;
 
@@ -29,7 +29,7 @@ pub(crate) trait Core: Transmit + Send {
         self.shared().local(port)
     }
 
-    /// What was granted, as it is now.
+    /// Granted limits, as they are now.
     fn limits(&self, granted: Limits) -> Limits {
         granted
     }

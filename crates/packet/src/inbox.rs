@@ -1,10 +1,10 @@
-//! What was received and not yet handed out, port by port, and the order in which it is.
+//! Messages received and not yet handed out, port by port, and the order in which they are.
 //!
-//! Each port has a row of messages, handed out by arrival stamp across rows. What gives the order that
-//! [`crate::Config::ports`] promises is one rule: **a message of a later port goes out only once every earlier port, if its
-//! row is empty, was found empty by a look that began after the message was read.** Whatever reached an earlier port before
-//! it has then been read. Looks are numbered. An engine that reads port by port begins with the last one, so that one round
-//! over all ports is enough; an engine whose kernel reads them all looks once more.
+//! Each port has a row of messages, handed out by arrival stamp across rows. One rule gives the order that
+//! [`crate::Config::ports`] promises. **A message of a later port goes out only once every earlier port, if its row is
+//! empty, was found empty by a look that began after the message was read.** Looks are numbered. An engine that reads
+//! port by port begins with the last one, so that one round over all ports is enough; an engine whose kernel reads them
+//! all looks once more.
 //!
 //! Without stamps earlier ports come first.
 
@@ -86,7 +86,7 @@ impl Inbox {
         self.rows.iter().flat_map(|row| &row.held).any(|held| held.offset == offset)
     }
 
-    /// What is read from now on is read by a new look.
+    /// A new look begins: it reads all messages from now on.
     pub(crate) fn look(&mut self) {
         self.look += 1;
     }
@@ -139,7 +139,7 @@ impl Inbox {
     /// The port whose head is due: the earliest stamp, of equal ones the earliest port.
     fn next_port(&self) -> Option<usize> {
         let mut best: Option<(usize, Option<MonoNs>)> = None;
-        // What was read by this look or a later one has to wait: the page says why.
+        // A message read by this look or a later one has to wait: the page says why.
         let mut read_before = u64::MAX;
         for (port, row) in self.rows.iter().enumerate() {
             match row.held.front() {
@@ -154,8 +154,8 @@ impl Inbox {
         best.map(|(port, _)| port)
     }
 
-    /// The first message of a port, datagram by datagram, as far as there is room. What else could be due before its second
-    /// datagram was due before its first: both have one stamp.
+    /// The first message of a port, datagram by datagram, as far as there is room. Anything else that could be due
+    /// before its second datagram was due before its first: both have one stamp.
     fn hand_out(&mut self, port: usize, out: &mut Vec<RxEntry>, most: usize, done: &mut impl FnMut(usize)) {
         let Some(row) = self.rows.get_mut(port) else { return };
         let Some(&Held { message, offset, .. }) = row.held.front() else { return };

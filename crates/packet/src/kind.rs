@@ -45,7 +45,7 @@ impl EngineKind {
         EngineKind::Auto,
     ];
 
-    /// What people may type, for the help of a command.
+    /// Names that people may type, for the help of a command.
     pub const FORMS: &str = "socket, mmsg, uring, xdp[:QUEUES], xdp-generic[:QUEUES], dpdk[:DEVICE] or auto";
 
     /// Those over kernel sockets, which need no interface for themselves.
@@ -159,7 +159,7 @@ mod tests {
             let kind: EngineKind = name.parse().unwrap();
             assert_eq!((kind.to_string().as_str(), String::from(kind).as_str()), (name, name));
         }
-        assert!("xdp:3-2".parse::<EngineKind>().unwrap_err().to_string().contains("`3-2` names no queues"));
+        assert!("xdp:3-2".parse::<EngineKind>().unwrap_err().to_string().contains("`3-2` does not name queues"));
         assert!("dpdk:eth0".parse::<EngineKind>().unwrap_err().to_string().contains("`eth0` is no device"));
     }
 }

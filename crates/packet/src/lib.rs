@@ -1,8 +1,8 @@
 //! Datagrams in and out, in batches, in memory that belongs to the engine.
 //!
-//! An [`Engine`] owns a set of local ports and covers them all with one wait. What arrives is lent as an [`RxBatch`]
-//! and goes back at the next call; what leaves is written into frames lent by [`Engine::reserve`]. Above this crate
-//! nothing knows which engine it talks to.
+//! An [`Engine`] owns a set of local ports and covers them all with one wait. Received datagrams are lent as an
+//! [`RxBatch`] and go back at the next call; datagrams to send are written into frames lent by [`Engine::reserve`].
+//! Above this crate nothing knows which engine it talks to.
 //!
 //! | engine | a system call carries | needs |
 //! | --- | --- | --- |

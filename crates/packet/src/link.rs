@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use takt_base::MonoNs;
 
 use crate::stamp::{StampClock, await_stamps};
-use crate::sys::message::{Many, Run, Wants};
+use crate::sys::message::{MessageBatch, Run, Wants};
 use crate::sys::{link, option};
 use crate::{PortIndex, TxEntry};
 
@@ -25,8 +25,8 @@ const PACKET_IGNORE_OUTGOING: i32 = 23;
 #[derive(Debug)]
 pub struct LinkPort {
     socket: OwnedFd,
-    many: Many,
-    send: Many,
+    many: MessageBatch,
+    send: MessageBatch,
     row: Box<[u8]>,
     stride: usize,
     entries: Vec<TxEntry>,
@@ -79,8 +79,8 @@ impl LinkPort {
         link::bind(fd, index)?;
         let stride = frame_bytes + NOTE_BYTES;
         Ok(LinkPort {
-            many: Many::new(batch),
-            send: Many::new(batch),
+            many: MessageBatch::new(batch),
+            send: MessageBatch::new(batch),
             row: vec![0; stride * batch].into(),
             stride,
             entries: Vec::with_capacity(batch),

@@ -1,4 +1,4 @@
-//! What an engine needs and this host does not have.
+//! Needs of an engine that this host does not meet.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use crate::{EngineError, EngineKind};
 
-/// What an engine needs and this host does not have, and how it could be had.
+/// Need of an engine that this host does not meet, and how it could.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -113,7 +113,7 @@ pub enum Missing {
     #[error("DPDK does not open {device}: {why}")]
     DpdkDevice {
         device: String,
-        /// What DPDK logged.
+        /// The log of DPDK.
         why: String,
     },
     #[error("another engine dpdk of this process has {interface} by another driver or address   (all share one)")]
@@ -136,7 +136,7 @@ pub(crate) fn uring_missing(source: io::Error) -> EngineError {
     }
 }
 
-/// What the answer of io_uring_setup(2) means where the sysctl `kernel.io_uring_disabled` has this value (`None`: a kernel
+/// Meaning of io_uring_setup(2)'s answer where the sysctl `kernel.io_uring_disabled` has this value (`None`: a kernel
 /// before 6.6, without it).
 fn uring_reason(answer: Option<Errno>, switch: Option<u8>) -> Option<Missing> {
     match (answer?, switch) {

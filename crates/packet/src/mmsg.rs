@@ -7,12 +7,12 @@ use crate::outgoing::{AGGREGATE_BYTES, Outgoing, joins, splits};
 use crate::port::Port;
 use crate::shared::Sends;
 use crate::sockets::Calls;
-use crate::sys::message::{Got, Many};
+use crate::sys::message::{MessageBatch, Received};
 use crate::{Config, TxEntry};
 
 /// `recvmmsg` and `sendmmsg`.
 pub(crate) struct Batches {
-    recv: Many,
+    recv: MessageBatch,
     send: Outgoing,
     stride: usize,
     joins: bool,
@@ -23,7 +23,7 @@ impl Batches {
     pub(crate) fn new(ports: &[Port], config: &Config) -> Batches {
         let joins = config.aggregate && joins(ports);
         Batches {
-            recv: Many::new(config.batch),
+            recv: MessageBatch::new(config.batch),
             send: Outgoing::new(config.batch, config.aggregate && splits(ports)),
             stride: if joins { AGGREGATE_BYTES } else { config.max_payload_bytes },
             joins,
@@ -36,7 +36,13 @@ impl Calls for Batches {
         self.stride
     }
 
-    fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno> {
+    fn recv(
+        &mut self,
+        port: &Port,
+        row: &mut [u8],
+        calls: &mut u64,
+        each: &mut dyn FnMut(Received),
+    ) -> Result<bool, Errno> {
         *calls += 1;
         match self.recv.recv(port.fd(), row, self.stride, port.wants(self.joins), each) {
             Ok((frames, got)) => Ok(got < frames),

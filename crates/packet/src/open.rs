@@ -12,9 +12,9 @@ use crate::uring::Uring;
 use crate::xdp;
 use crate::{Config, Engine, EngineError, EngineKind};
 
-/// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
-/// what its peer sends before this returns is lost. Where stamps are requested, waits until the kernel makes them, some
-/// 50 ms at most.
+/// Opens an engine. [`Engine::limits`] has what the kernel granted. Takes some milliseconds where a port is connected;
+/// what its peer sends before this returns is lost. If stamps are requested, waits until the kernel makes them, some 50
+/// ms at most.
 ///
 /// # Errors
 /// A port is taken, not an address of this host or not permitted; the engine needs something that this host does not have

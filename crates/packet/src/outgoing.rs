@@ -1,15 +1,15 @@
 //! Messages on their way out, and aggregates among them: single datagrams, or several that the kernel splits below the
 //! socket (UDP GSO). How messages reach the kernel is the engine's business.
 //!
-//! Support is probed at opening. What the kernel refuses at run time (a device that can't checksum, a datagram longer
-//! than the route's MTU) is sent singly, and not tried again: no datagram is lost by it.
+//! Support is probed at opening. The kernel may refuse a send at run time: a device can't checksum, a datagram is
+//! longer than the route's MTU. It is then made singly, and not tried again: no datagram is lost by it.
 
 use rustix::io::Errno;
 
 use crate::TxEntry;
 use crate::port::Port;
 use crate::runs::{Aggregation, cut};
-use crate::sys::message::{Many, Prepared, Run};
+use crate::sys::message::{MessageBatch, Prepared, Run};
 use crate::sys::option;
 
 /// Bytes between receive frames that may hold aggregates: no message is longer.
@@ -20,7 +20,7 @@ pub(crate) type Submit<'a> = &'a mut dyn FnMut(Prepared<'_>) -> Result<usize, Er
 
 /// Headers of a batch.
 pub(crate) struct Outgoing {
-    many: Many,
+    many: MessageBatch,
     runs: Vec<Run>,
     limit: Aggregation,
 }
@@ -29,7 +29,7 @@ impl Outgoing {
     /// For batches of `batch` datagrams; `aggregate`: as few messages as the kernel can split.
     pub(crate) fn new(batch: usize, aggregate: bool) -> Outgoing {
         let limit = if aggregate { Aggregation::FULL } else { Aggregation::NONE };
-        Outgoing { many: Many::new(batch), runs: Vec::with_capacity(batch), limit }
+        Outgoing { many: MessageBatch::new(batch), runs: Vec::with_capacity(batch), limit }
     }
 
     /// Whether aggregates may leave.

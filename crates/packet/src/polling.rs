@@ -1,6 +1,6 @@
 //! An engine whose caller asks again at once instead of sleeping until something comes.
 //!
-//! What it spares is the wake-up. It pays for a thread that has a core, and takes all of it.
+//! It spares the wake-up. It pays for a thread that has a core, and takes all of it.
 
 use takt_base::{Clock, WallClock};
 

@@ -64,7 +64,7 @@ impl Port {
         self.socket.as_fd()
     }
 
-    /// What a receive must ask the kernel for: a connected port knows its peer, one without stamps has no control
+    /// Parts that a receive must ask the kernel for. A connected port knows its peer, one without stamps has no control
     /// messages unless receives are `joined`.
     pub(crate) fn wants(&self, joined: bool) -> Wants {
         Wants { source: self.peer.is_none(), ancillary: self.stamps || joined }

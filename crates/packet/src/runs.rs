@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::TxEntry;
 use crate::sys::message::Run;
 
-/// What aggregates may be. Falls when the kernel refuses one, never rises.
+/// Limits of aggregates. Falls when the kernel refuses one, never rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Aggregation {
     /// Datagrams at most; 1 = no aggregates.
@@ -20,7 +20,7 @@ pub(crate) struct Aggregation {
 impl Aggregation {
     /// Every message one datagram.
     pub(crate) const NONE: Aggregation = Aggregation { datagrams: 1, segment_bytes: 0 };
-    /// What any kernel with `UDP_SEGMENT` takes (`UDP_MAX_SEGMENTS` was 64 before Linux 6.9, 128 since).
+    /// Aggregate that any kernel with `UDP_SEGMENT` takes (`UDP_MAX_SEGMENTS` was 64 before Linux 6.9, 128 since).
     pub(crate) const FULL: Aggregation = Aggregation { datagrams: 64, segment_bytes: MESSAGE_BYTES };
 
     /// After the kernel refused a run whose first datagram alone it takes.

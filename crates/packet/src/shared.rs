@@ -1,4 +1,4 @@
-//! What every engine has that owns kernel sockets: ports, their errors, the order of sends, counts.
+//! Parts of every engine that owns kernel sockets: ports, their errors, the order of sends, counts.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::inbox::Message;
 use crate::port::Port;
 use crate::refusals::Refusals;
 use crate::stamp::StampClock;
-use crate::sys::message::{Got, Wants, recv_one};
+use crate::sys::message::{Received, Wants, recv_one};
 use crate::{Config, Counters, EngineError, FramePath, Limits, PortIndex, Refusal, RxEntry, TxEntry, Wait};
 
 /// Ports an engine can own.
@@ -27,7 +27,7 @@ pub(crate) trait Sends {
     /// Sends from the front of `entries`, all of one port, without waiting; returns how many are gone, at least one.
     fn send(&mut self, port: &Port, arena: &[u8], entries: &[TxEntry], calls: &mut u64) -> Result<usize, Errno>;
 
-    /// What such an answer ends, where that is not the port.
+    /// Error that such an answer means, if it does not end the port.
     fn ended(&self, _: Errno) -> Option<EngineError> {
         None
     }
@@ -48,7 +48,8 @@ impl Shared {
         Shared { ports, stamps, refusals, refused_since_recv: false, counters: Counters::default() }
     }
 
-    /// What the kernel granted for the ports; `aggregates` says whether sends may leave, and receives arrive, as such.
+    /// Limits that the kernel granted for the ports; `aggregates` says whether sends may leave, and receives arrive, as
+    /// such.
     pub(crate) fn limits(&self, config: &Config, aggregates: (bool, bool)) -> Limits {
         let least = |of: fn(&Port) -> usize| self.ports.iter().map(of).min().unwrap_or(0);
         Limits {
@@ -90,7 +91,7 @@ impl Shared {
         }
     }
 
-    /// All counts. Where receives are `joined` the kernel counts what it joined, so that drops are known only while 0.
+    /// All counts. If receives are `joined` the kernel counts what it joined, so that drops are known only while 0.
     pub(crate) fn counters(&self, joined: bool) -> Counters {
         let drops: Option<u64> = self.ports.iter().map(Port::drops).sum();
         Counters { receive_buffer_drops: drops.filter(|&drops| drops == 0 || !joined), ..self.counters }
@@ -215,7 +216,7 @@ impl Shared {
 }
 
 /// A message as the inbox keeps it.
-pub(crate) fn message_of(got: &Got, port: &Port, stamps: &StampClock) -> Message {
+pub(crate) fn message_of(got: &Received, port: &Port, stamps: &StampClock) -> Message {
     Message {
         // A UDP socket always reports the sender; an address we can't read is nobody's.
         source: got.from.or(port.peer).unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0))),
@@ -226,7 +227,7 @@ pub(crate) fn message_of(got: &Got, port: &Port, stamps: &StampClock) -> Message
     }
 }
 
-/// What is left of a wait, as `ppoll` wants it (`None` inside: for ever); `None` if nothing is.
+/// Rest of a wait, as `ppoll` wants it (`None` inside: forever); `None` if nothing is left.
 pub(crate) fn left(wait: Wait) -> Option<Option<Timespec>> {
     match wait {
         Wait::Poll => None,
@@ -250,7 +251,7 @@ pub(crate) fn moment(left: Option<Timespec>) -> Timespec {
     at_most(left, CONGESTED)
 }
 
-/// What is left of a wait, but no longer than `most`.
+/// Rest of a wait, but no longer than `most`.
 pub(crate) fn at_most(left: Option<Timespec>, most: Duration) -> Timespec {
     let span = left.and_then(|left| Duration::try_from(left).ok()).map_or(most, |left| left.min(most));
     Timespec::try_from(span).unwrap_or_default()

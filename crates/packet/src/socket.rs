@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::shared::Sends;
 use crate::sockets::Calls;
 use crate::sys::control::Ancillary;
-use crate::sys::message::{Got, Wants, recv_one};
+use crate::sys::message::{Received, Wants, recv_one};
 
 /// `recvmsg` and `sendto`.
 pub(crate) struct OneByOne {
@@ -21,7 +21,13 @@ impl Calls for OneByOne {
         self.frame_bytes
     }
 
-    fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno> {
+    fn recv(
+        &mut self,
+        port: &Port,
+        row: &mut [u8],
+        calls: &mut u64,
+        each: &mut dyn FnMut(Received),
+    ) -> Result<bool, Errno> {
         for frame in row.chunks_exact_mut(self.frame_bytes) {
             *calls += 1;
             let wants = port.wants(false);
@@ -43,10 +49,10 @@ impl Calls for OneByOne {
 
 /// One datagram and nothing beside it: `recv`, for which the kernel reads and writes no header. That is a fifth of a receive
 /// of 1472 bytes.
-fn recv_alone(port: &Port, frame: &mut [u8]) -> Result<Got, Errno> {
+fn recv_alone(port: &Port, frame: &mut [u8]) -> Result<Received, Errno> {
     let room = frame.len();
     let (_, len) = recv(port, frame, RecvFlags::DONTWAIT | RecvFlags::TRUNC)?;
-    Ok(Got { len: len.min(room), from: None, ancillary: Ancillary::default(), cut: len > room })
+    Ok(Received { len: len.min(room), from: None, ancillary: Ancillary::default(), cut: len > room })
 }
 
 impl Sends for OneByOne {
@@ -70,7 +76,7 @@ mod tests {
 
     use crate::{Config, EngineKind, PortIndex, PortSpec, Wait, open};
 
-    /// Where nothing beside a datagram is requested: of a connected port without stamps.
+    /// A connected port without stamps requests nothing beside a datagram.
     #[test]
     fn a_datagram_alone_is_whole_cut_or_empty() {
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();

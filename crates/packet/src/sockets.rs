@@ -1,5 +1,5 @@
-//! What the engines over plain system calls have in common: frames, order, waiting. How many datagrams a call carries is
-//! the business of [`Calls`].
+//! Parts that engines over plain system calls have in common: frames, order, waiting. How many datagrams a call carries
+//! is the business of [`Calls`].
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::framed::{Core, Framed};
 use crate::inbox::Inbox;
 use crate::port::Port;
 use crate::shared::{MAX_PORTS, PATIENCE, Sends, Shared, at_most, left, message_of};
-use crate::sys::message::Got;
+use crate::sys::message::Received;
 use crate::{Config, Counters, EngineError, Limits, RxEntry, Transmit, TxEntry, Wait};
 
 /// How datagrams cross into the kernel and out of it.
@@ -21,7 +21,13 @@ pub(crate) trait Calls: Sends + Send {
 
     /// Fills frames of a row from its front until the port is empty or the row full, and hands each message to `each`.
     /// `Ok(true)`: the port was empty in the end.
-    fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno>;
+    fn recv(
+        &mut self,
+        port: &Port,
+        row: &mut [u8],
+        calls: &mut u64,
+        each: &mut dyn FnMut(Received),
+    ) -> Result<bool, Errno>;
 
     /// Whether sends may leave, and receives arrive, as aggregates.
     fn aggregates(&self) -> (bool, bool);
@@ -39,13 +45,13 @@ pub(crate) trait Calls: Sends + Send {
         Ok(())
     }
 
-    /// What was granted, where that is not what the sockets were.
+    /// Granted limits, if they differ from the sockets'.
     fn limits(&self, sockets: Limits) -> Limits {
         sockets
     }
 }
 
-/// What an engine over kernel sockets is made of.
+/// An engine over kernel sockets.
 pub(crate) struct Sockets<C> {
     shared: Shared,
     calls: C,
@@ -128,7 +134,7 @@ impl<C: Calls> Sockets<C> {
         for _ in 0..PATIENCE {
             let Sockets { shared: Shared { ports, stamps, counters, .. }, calls, inbox } = self;
             let Some((port, rest)) = ports.get(index).zip(row.get_mut(filled * stride..)) else { break };
-            let mut each = |got: Got| {
+            let mut each = |got: Received| {
                 filled += 1;
                 inbox.filled(index, message_of(&got, port, stamps));
             };

@@ -64,8 +64,8 @@ fn real_now_ns() -> i128 {
 /// after the first socket of the machine has requested them (`net_enable_timestamp`, net/core/dev.c). Until then a
 /// datagram is stamped when it is read, and would be handed out after datagrams that came later.
 ///
-/// The caller's socket has requested them already, so that the stamps stay on. Where loopback is down nothing can be tried, and
-/// nothing is waited for.
+/// The caller's socket has requested them already, so that the stamps stay on. If loopback is down nothing can be
+/// tried, and nothing is waited for.
 pub(crate) fn await_stamps() {
     let _loopback_is_down = stamped_on_arrival();
 }

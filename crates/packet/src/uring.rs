@@ -272,7 +272,7 @@ impl Receiver {
             return Ok(true);
         }
         self.arm(shared);
-        // What waits here for a look at an earlier port does not wait longer than that.
+        // A message that waits here for a look at an earlier port does not wait longer than that.
         let held = self.inbox.holds_any();
         let time = if held { None } else { left(wait) };
         if time.is_none() && !self.ring.has_work() {

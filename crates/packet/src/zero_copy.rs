@@ -7,7 +7,8 @@
 //! 1. The kernel has such sends (its probe says so), or all is copied.
 //! 2. Datagrams of at least [`LEAST_BYTES`] are offered, alone or as an aggregate.
 //! 3. When of [`TRIAL`] messages more than half were copied all the same, all is copied from then on.
-//! 4. What the kernel refuses by zero copy is copied; after that, or the [`STRIKES`]th time where the reason may pass, all is.
+//! 4. A message that the kernel refuses by zero copy is copied; after that, or the [`STRIKES`]th time where the reason
+//!    may pass, all is.
 //!
 //! It never begins anew: a path that comes to be better wants a new engine.
 
@@ -26,7 +27,7 @@ const STRIKES: u32 = 16;
 /// Whether engine `uring` may leave the bytes of what it sends where they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ZeroCopy {
-    /// Where it pays: long datagrams, on a path that does not copy them all the same.
+    /// By zero copy where it pays: long datagrams, on a path that does not copy them all the same.
     #[default]
     Auto,
     /// Whatever it costs, if the kernel has it.
@@ -62,7 +63,7 @@ pub(crate) struct Rule {
     copies: Option<Sending>,
     /// Whether something has been offered.
     offered: bool,
-    /// What was known when the trial of now began.
+    /// Counts at the beginning of the present trial.
     trial: Usage,
     strikes: u32,
 }

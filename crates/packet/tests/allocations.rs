@@ -30,7 +30,7 @@ fn traffic(server: &mut dyn Engine, client: &mut dyn Engine, gone: SocketAddr) {
         }
     }
     assert_eq!(addr(server, 2), to);
-    // What goes wrong must be free of it as well: waiting for nothing, refusals, dead ends.
+    // Failures must be free of it as well: waiting for nothing, refusals, dead ends.
     let end = WallClock.now() + Duration::from_millis(5);
     assert!(server.recv(Wait::Until(end)).unwrap().is_empty());
     let mut batch = server.reserve(8);

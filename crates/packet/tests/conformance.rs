@@ -1,4 +1,4 @@
-//! What every engine keeps, whatever it is made of. A new engine adds one line to the list at the end.
+//! Rules that every engine keeps, whatever it is made of. A new engine adds one line to the list at the end.
 #![allow(clippy::drop_non_drop, clippy::forget_non_drop, reason = "whether a batch has a destructor is its own affair")]
 
 mod support;
@@ -400,7 +400,7 @@ fn counters_add_up_on_both_sides(open: Open) {
     assert!(tx.send_calls > 0 && rx.receive_calls > 0);
 }
 
-/// Whose kernel end drops what it has no room for, and counts it where an engine does not see it.
+/// Whether the kernel's end drops what it has no room for, and counts it where an engine does not see it.
 fn is_tap(engine: &dyn Engine) -> bool {
     matches!(engine.limits().path, FramePath::Dpdk { device: DpdkDevice::Tap(_), .. })
 }

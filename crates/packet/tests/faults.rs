@@ -22,7 +22,7 @@ const PAYLOAD_BYTES: usize = 300;
 /// An X310's, in five chunks of AF_XDP.
 const JUMBO_BYTES: usize = 8000;
 
-/// What the wire does to one datagram.
+/// Effect of the wire on one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -43,7 +43,7 @@ fn faults(mut seed: u64, payload_bytes: usize) -> Vec<Fault> {
     (0..COUNT)
         .map(|_| match next(20) {
             0 => Fault::Lost,
-            // What names the destination stays: a frame for another host is none of ours.
+            // The destination's name stays: a frame for another host is none of ours.
             1 => Fault::Damaged(match next(3) {
                 0 => 18 * 8 + next(16),
                 1 => 24 * 8 + next(16),
@@ -138,7 +138,7 @@ fn faulty_wire(open: Open, payload_bytes: usize) {
         limits => Some(at_socket).filter(|_| !limits.aggregates_receives),
     };
     assert_eq!(counters.receive_buffer_drops, drops);
-    // Where the kernel takes frames apart it has dropped what was damaged.
+    // If the kernel takes frames apart it has dropped those that were damaged.
     let seen = if server.limits().path.is_sockets() { 0 } else { damages.len() as u64 };
     // The checksum of one datagram in 65,536 is by chance what an unfinished one would be, and it is taken for that if it is
     // damaged. Which ones these are depends on the port that the kernel has given.

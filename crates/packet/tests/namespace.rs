@@ -1,5 +1,5 @@
-//! What needs a network of its own: queues that are full, and a device that carries only short datagrams. Each test runs
-//! again inside a fresh namespace, or is skipped.
+//! Tests that need a network of their own: queues that are full, and a device that carries only short datagrams. Each
+//! test runs again inside a fresh namespace, or is skipped.
 
 mod support;
 
@@ -68,7 +68,7 @@ fn a_full_send_buffer_waits_as_long_as_it_may() {
 #[test]
 fn a_full_queue_below_the_socket_waits_as_long_as_it_may() {
     if inside_a_namespace("a_full_queue_below_the_socket_waits_as_long_as_it_may", &slow_device("80kb")) {
-        // Of an aggregate such a queue keeps a part and calls that success: the sender can't see the rest go.
+        // Such a queue keeps a part of an aggregate and calls that success: the sender can't see the rest go.
         a_full_queue_is_never_an_error(4 << 20, &[socket, mmsg, uring, uring_zero_copy]);
     }
 }

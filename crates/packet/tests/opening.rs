@@ -1,4 +1,4 @@
-//! What can go wrong when an engine is opened, and what it says was granted.
+//! Errors of opening an engine, and its words on what was granted.
 
 mod support;
 

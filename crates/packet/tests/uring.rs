@@ -1,4 +1,4 @@
-//! What engine `uring` meets in particular: other threads, and kernels that refuse it.
+//! Cases that engine `uring` meets in particular: other threads, and kernels that refuse it.
 
 #[path = "support/refusing.rs"]
 mod refusing;

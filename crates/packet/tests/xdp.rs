@@ -1,5 +1,5 @@
-//! What goes wrong under engine `xdp` in particular: the interface, its neighbours, permissions, the end of the process.
-//! Each test runs over a cable of its own (`support/far.rs`).
+//! Failures under engine `xdp` in particular: the interface, its neighbours, permissions, the end of the process. Each
+//! test runs over a cable of its own (`support/far.rs`).
 
 mod support;
 
@@ -141,7 +141,7 @@ fn the_choice_is_the_first_that_opens() {
     let long = open(EngineKind::Auto, &Config { max_payload_bytes: 8000, ..unconnected(1) }).unwrap();
     let choice = long.choice().expect("it was chosen").to_string();
     assert_eq!(choice, "mmsg; not xdp: datagrams of 8000 bytes take several of its chunks");
-    // What is wrong with a port is wrong for all.
+    // A fault of a port is one for all engines.
     let taken = addr(&*on_loopback, 0);
     let again = open(EngineKind::Auto, &Config::new(vec![PortSpec { bind: taken, peer: None }]));
     assert!(matches!(again, Err(EngineError::PortInUse { addr }) if addr == taken));
@@ -188,7 +188,7 @@ fn an_interface_that_is_removed_ends_an_engine_that_transmits_with_its_name() {
     assert!(matches!(&sent, Err(EngineError::InterfaceGone { .. })), "{sent:?}");
 }
 
-/// What becomes of an engine that only sends, whose interface is removed; it has paused for so long before it sends again.
+/// Removes the interface of an engine that only sends; it has paused for so long before it sends again.
 fn removed_under_a_sender(pause: Duration) {
     let mut sender = xdp_transmitting(&unconnected(1));
     let peer = stranger().local_addr().unwrap();
@@ -359,7 +359,7 @@ fn one_engine_that_receives_and_one_that_transmits_share_an_interface() {
             (receiving.counters().received_datagrams, transmitting.counters().sent_datagrams),
             (COUNT.into(), COUNT.into())
         );
-        // What is left of two goes on without the other, and takes nothing with it in the end.
+        // The other one goes on alone, and takes nothing with it in the end.
         drop(one);
         assert!(other.recv(Wait::Poll).unwrap().is_empty());
     }

@@ -67,7 +67,7 @@ fn short_datagrams_are_copied() {
     send_all(&mut *client, None, &vec![vec![7; 1472]; 100]);
     assert_eq!(recv_some(&mut *server, 100).len(), 100);
     assert_eq!((sending(&*client), client.counters().zero_copy_messages), (Sending::CopiedShort, 0));
-    // Of an aggregate each datagram counts.
+    // Each datagram of an aggregate counts.
     let mut client = support::uring_aggregated(&connected(addr(&*server, 0)));
     send_all(&mut *client, None, &vec![vec![7; 1472]; 100]);
     assert_eq!(recv_some(&mut *server, 100).len(), 100);
@@ -99,7 +99,7 @@ fn a_device_that_leaves_bytes_where_they_are_is_sent_to_by_zero_copy() {
     for round in 0..50 {
         send_all(&mut *engine, None, &datagrams(round * 64..round * 64 + 64));
     }
-    // What is known of the last batch comes with the next call.
+    // The news of the last batch comes with the next call.
     assert!(engine.recv(Wait::Poll).unwrap().is_empty());
     assert_eq!(
         (sending(&*engine), engine.limits().path.words()),
@@ -172,9 +172,9 @@ fn what_arrives_is_what_was_sent_however_long_frames_wait_below_the_socket() {
     assert_eq!((sending(&*slow.client), counters.zero_copy_messages), (Sending::CopiedByPath, 0));
 }
 
-/// Of a batch that the send buffer has no room for, the kernel cancels what comes behind the first that failed, and reports of each
-/// that nobody reads its bytes any more, though it never announced that somebody would. Some size of a batch has as many of those
-/// reports as frames that wait.
+/// If the send buffer has no room for a batch, the kernel cancels what comes behind the first that failed. It reports
+/// of each that nobody reads its bytes any more, though it never announced that somebody would. Some size of a batch
+/// has as many of those reports as frames that wait.
 #[test]
 fn what_a_full_send_buffer_cancels_frees_no_block_that_is_read() {
     if !over_a_jumbo_cable("what_a_full_send_buffer_cancels_frees_no_block_that_is_read") {

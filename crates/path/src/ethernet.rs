@@ -1,4 +1,4 @@
-//! What a frame takes on an Ethernet cable (IEEE 802.3).
+//! Length of a frame on an Ethernet cable (IEEE 802.3).
 
 /// Preamble with start delimiter 8, frame check sequence 4, gap 12.
 pub const OVERHEAD_BYTES: u16 = 24;

@@ -88,8 +88,8 @@ pub fn program(way: &Way, table: i32) -> Vec<u64> {
     router.0.end()
 }
 
-/// What RFC 1624 adds to a checksum's complement when one address takes another's place: `~m + m'`, in the byte order of
-/// the frame read by a little-endian processor, which the sum does not care about.
+/// Term that RFC 1624 adds to a checksum's complement when one address takes another's place: `~m + m'`. It has the
+/// byte order of the frame read by a little-endian processor, which the sum does not care about.
 fn difference(old: Ipv4Addr, new: Ipv4Addr) -> u16 {
     let words = |address: Ipv4Addr| {
         let [a, b, c, d] = address.octets();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What the programs do to a checksum, against computing it anew.
+        /// Compares the programs' change of a checksum with computing it anew.
         #[test]
         fn a_corrected_checksum_is_the_one_of_the_new_header(rest: [u16; 4], old: [u8; 4], new: [u8; 4]) {
             let words = |[a, b, c, d]: [u8; 4]| [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])];

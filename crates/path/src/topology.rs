@@ -15,7 +15,7 @@ pub struct Topology {
 pub struct Node {
     pub name: String,
     pub kind: NodeKind,
-    /// What a reader must know: `NAT`, `25 % of a core`.
+    /// Facts that a reader must know: `NAT`, `25 % of a core`.
     pub notes: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub enum NodeKind {
 pub struct Link {
     /// The end nearer to the host, then the other.
     pub ends: [LinkEnd; 2],
-    /// What it is limited to, bits a second on the wire.
+    /// Its limit, bits a second on the wire.
     pub rate_bps: Option<u64>,
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use support::{between_two_cables, frame, options, port};
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::link::{Arrived, LinkPort, NOTE_BYTES, Span};
-use takt_path::hop::{Hop, HopError, Options};
+use takt_path::hop::{Hop, HopError, HopOptions};
 use takt_path::model::{HopSpec, Impairments};
 use takt_testing::{not_judged, wait_for};
 
@@ -120,7 +120,7 @@ fn a_delay_is_never_shorter_than_requested() {
 fn an_interface_that_is_not_there_is_named() {
     between_two_cables(|| {
         let error =
-            Hop::start(&Options { ports: ["a1".into(), "c1".into()], ..options(HopSpec::default()) }).unwrap_err();
+            Hop::start(&HopOptions { ports: ["a1".into(), "c1".into()], ..options(HopSpec::default()) }).unwrap_err();
         assert!(matches!(&error, HopError::Port { name, .. } if name == "c1"), "{error}");
     });
 }

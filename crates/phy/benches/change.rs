@@ -1,4 +1,4 @@
-//! What a change of plan costs at the edge of a slot: `cargo bench -p takt-phy --bench change`.
+//! Cost of a change of plan at the edge of a slot: `cargo bench -p takt-phy --bench change`.
 //!
 //! `waveforms/utran.toml` on two workers and the host's clock, 500 µs a slot, `SCHED_FIFO` where it may be had. Every second or
 //! third slot the cut between the two workers moves, 1000 times. Beside it, in the same minute, as many slots without a change:
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan, Waveform};
-use takt_runtime::{ControlError, MissKind, Options, Registry, Report, Session, SlotClock, Wish};
+use takt_runtime::{ControlError, MissKind, Registry, Report, Session, SessionOptions, SlotClock, Wish};
 
 const FILE: &str = include_str!("../../../waveforms/utran.toml");
 const SLOT: Duration = Duration::from_micros(500);
@@ -28,14 +28,14 @@ fn cut(graph: &Graph, cut: usize) -> Plan {
 /// So many slots for each of `changes`, with as many changes, or with none.
 fn run(graph: &Graph, registry: &Registry, changes: usize, changing: bool) -> Report {
     let middle = graph.components().len() / 2;
-    let options = Options {
+    let options = SessionOptions {
         slots: Some(3 * changes as u64 + 10),
         clock: SlotClock::Wall,
         cores: vec![0, 1],
         fifo_priority: Some(80),
         priority: Wish::Try,
         lock_memory: Wish::Try,
-        ..Options::default()
+        ..SessionOptions::default()
     };
     let session = Session::open(graph, &cut(graph, middle), registry, options).expect("opened");
     let mut running = session.start(&Stop::new()).expect("started");

@@ -1,4 +1,4 @@
-//! What the 14 components of the 384 kb/s channel of UTRA FDD take in a slot of 10 ms, on one core: `cargo bench -p takt-phy`.
+//! Time of the 14 components of UTRA FDD's 384 kb/s channel in a slot of 10 ms, on one core: `cargo bench -p takt-phy`.
 //!
 //! `waveforms/utran.toml` as the runtime executes it, slot after slot, two iterations of the turbo decoder as in the ALOE paper.
 //! Beside each component its floor: copying as many bytes as it reads and writes together take, half in, half out, measured in
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan, Waveform};
-use takt_runtime::{Options, Registry, Session};
+use takt_runtime::{Registry, Session, SessionOptions};
 
 const FILE: &str = include_str!("../../../waveforms/utran.toml");
 
@@ -62,7 +62,7 @@ fn bytes(graph: &Graph, name: &str) -> usize {
 /// Median execution time of each component of the chain, ns.
 fn turn(graph: &Graph, registry: &Registry, slots: u64) -> [f64; 14] {
     let plan = Plan::single(graph, Latency::Compact);
-    let options = Options { slots: Some(slots), hash: false, ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), hash: false, ..SessionOptions::default() };
     let session = Session::open(graph, &plan, registry, options).expect("opened");
     let report = session.run(&Stop::new()).expect("started");
     assert_eq!((report.slots, report.misses), (slots, 0));

@@ -24,7 +24,7 @@ pub(crate) fn is_silence(llrs: &[Llr]) -> bool {
     llrs.iter().all(|llr| llr.0 == 0)
 }
 
-/// What a component counted, by name.
+/// Counts of a component, by name.
 pub(crate) fn counts<T: TryInto<i64>, const N: usize>(counts: [(&'static str, T); N]) -> Vec<(&'static str, Value)> {
     counts.into_iter().map(|(name, count)| (name, Value::Int(count.try_into().unwrap_or(i64::MAX)))).collect()
 }

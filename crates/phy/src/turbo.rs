@@ -1,4 +1,4 @@
-//! What the turbo decoders of both standards share.
+//! Parts that the turbo decoders of both standards share.
 
 use takt_dsp::crc::Crc;
 use takt_dsp::turbo::Decoder;

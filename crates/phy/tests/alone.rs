@@ -5,7 +5,7 @@ mod waveform;
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan, Waveform};
-use takt_runtime::{ControlError, Options, Report, Session, SlotClock};
+use takt_runtime::{ControlError, Report, Session, SessionOptions, SlotClock};
 use takt_testing::not_judged;
 
 use waveform::{registry, run};
@@ -21,7 +21,7 @@ fn changed() -> (Report, usize) {
         let worker_of: Vec<usize> = (0..graph.components().len()).map(|n| usize::from(n >= at)).collect();
         Plan::assign(&graph, &worker_of, latency).expect("placed")
     };
-    let options = Options { slots: Some(SLOTS), clock: SlotClock::Wall, ..Options::default() };
+    let options = SessionOptions { slots: Some(SLOTS), clock: SlotClock::Wall, ..SessionOptions::default() };
     let session = Session::open(&graph, &cut(9, Latency::Compact), &registry, options).expect("opened");
     let mut running = session.start(&Stop::new()).expect("started");
     let mut changes = 0;

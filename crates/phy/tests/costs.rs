@@ -1,4 +1,4 @@
-//! What components of this crate execute, as the runtime looks it up.
+//! Instructions of this crate's components, as the runtime looks them up.
 
 #[path = "support/waveform.rs"]
 mod waveform;

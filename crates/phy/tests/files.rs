@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::{Catalogue, ComponentSpec, Graph, Latency, Plan, Waveform};
-use takt_runtime::{OpenError, Options, Report, Session};
+use takt_runtime::{OpenError, Report, Session, SessionOptions};
 use waveform_file::registry;
 
 fn spec(name: &str, kind: &str) -> ComponentSpec {
@@ -27,7 +27,7 @@ fn waveform(components: [ComponentSpec; 2]) -> Waveform {
 fn open(waveform: &Waveform, worker_of: [usize; 2], slots: u64) -> Result<Session, OpenError> {
     let graph = Graph::check(waveform, &registry()).unwrap_or_else(|error| panic!("{error}; {}", error.fix()));
     let plan = Plan::assign(&graph, &worker_of, Latency::Compact).expect("legal");
-    Session::open(&graph, &plan, &registry(), Options { slots: Some(slots), ..Options::default() })
+    Session::open(&graph, &plan, &registry(), SessionOptions { slots: Some(slots), ..SessionOptions::default() })
 }
 
 fn run(waveform: &Waveform, worker_of: [usize; 2], slots: u64) -> Report {
@@ -93,7 +93,7 @@ fn packets_that_are_missing_are_counted() {
     let waveform = components.into_iter().fold(Waveform::new("files", Duration::from_millis(1)), Waveform::with);
     let graph = Graph::check(&waveform.chain(["a", "m", "s", "z"]), &registry()).expect("checked");
     let plan = Plan::assign(&graph, &[0, 0, 0, 1], Latency::Compact).expect("legal");
-    let options = Options { slots: Some(10), ..Options::default() };
+    let options = SessionOptions { slots: Some(10), ..SessionOptions::default() };
     let report = Session::open(&graph, &plan, &registry(), options).expect("opened").simulate();
     let sink = report.components.last().expect("the sink");
     assert_eq!((sink.executions, sink.missing_packets), (10, 3), "{report:#?}");

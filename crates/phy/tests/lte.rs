@@ -13,7 +13,7 @@ use takt_dsp::lte::TURBO_LENGTHS;
 
 use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, Latency, Length, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Bit, Component, Io, Llr, Options, Prepared, Report, Session};
+use takt_runtime::{Bench, Bit, Component, Io, Llr, Prepared, Report, Session, SessionOptions};
 
 use vectors::through;
 use waveform::{judge, on_three_plans, refused, registry, result, results, run};
@@ -215,7 +215,7 @@ fn lossy(loses: &[(String, BTreeSet<u64>)], every: u64, slots: u64) -> Report {
     let graph = Graph::check(&Waveform::parse("waveform.toml", &file).expect("read"), &registry).expect("checked");
     let workers: Vec<usize> = (0..graph.components().len()).map(|n| n % 2).collect();
     let plan = Plan::assign(&graph, &workers, Latency::Compact).expect("placed");
-    let options = Options { slots: Some(slots), ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), ..SessionOptions::default() };
     Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
 }
 

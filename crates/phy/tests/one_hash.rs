@@ -8,7 +8,7 @@ mod waveform;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan, Waveform};
 use takt_mapper::{ClassSpec, Cost, Costs, Effort, Objective, Platform, map};
-use takt_runtime::{Options, Registry, Session};
+use takt_runtime::{Registry, Session, SessionOptions};
 use waveform::registry;
 
 const SLOTS: u64 = 50;
@@ -23,7 +23,7 @@ fn graph(registry: &Registry, text: &str, ebn0_db: &str) -> Graph {
 }
 
 fn hash(graph: &Graph, plan: &Plan, registry: &Registry) -> String {
-    let options = Options { slots: Some(SLOTS), ..Options::default() };
+    let options = SessionOptions { slots: Some(SLOTS), ..SessionOptions::default() };
     let report = Session::open(graph, plan, registry, options).expect("opened").run(&Stop::new()).expect("started");
     assert_eq!((report.misses, report.slots), (0, SLOTS));
     report.output_hash.expect("requested")

@@ -4,7 +4,7 @@
 mod vectors;
 
 use takt_base::Complex32;
-use takt_dsp::tdscdma::{ANSWER_SAMPLES, Answer, AnswerBurst, Cell, Converter, SLOT_CHIPS};
+use takt_dsp::tdscdma::{ANSWER_SAMPLES, AnswerBurst, BlockAnswer, Cell, Converter, SLOT_CHIPS};
 use takt_graph::Params;
 use takt_runtime::Bit;
 use vectors::bench;
@@ -36,7 +36,7 @@ fn every_subframe_is_answered_with_its_number() {
             assert_eq!(sent.len(), ANSWER_SAMPLES);
             let mut received = [Complex32::default(); SLOT_CHIPS];
             converter.answer_to_chips(&sent, &mut received);
-            assert_eq!(burst.receive(&received), Some((Answer::Ack, number as u16)));
+            assert_eq!(burst.receive(&received), Some((BlockAnswer::Ack, number as u16)));
         }
     }
 }

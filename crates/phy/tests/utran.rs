@@ -4,7 +4,7 @@
 mod waveform;
 
 use takt_graph::{Graph, Latency, Params, Plan, Waveform};
-use takt_runtime::{Bench, Bit, Llr, Options, Report, Session};
+use takt_runtime::{Bench, Bit, Llr, Report, Session, SessionOptions};
 
 use waveform::{judge, on_three_plans, refused, registry, results, run};
 
@@ -29,7 +29,7 @@ fn both_transport_channels_of_the_reference_channel_come_back_on_any_plan() {
         ] {
             assert_eq!((results(report, check, of_check), results(report, sink, of_sink)), expected, "{sink}");
         }
-        // What the CRC says after the first iteration is enough.
+        // The CRC after the first iteration is enough.
         assert_eq!(results(report, "turbo-decoder", ["blocks", "iterations"]), [100, 100]);
     }
 }
@@ -40,7 +40,7 @@ fn held_up(slot: u64, time_us: f64) -> Report {
     let file = REFERENCE.replace("\"modulator\", \"channel\"", "\"modulator\", \"stall\", \"channel\"") + &stall;
     let registry = registry();
     let graph = Graph::check(&Waveform::parse("utran-ref.toml", &file).expect("read"), &registry).expect("checked");
-    let options = Options { slots: Some(40), ..Options::default() };
+    let options = SessionOptions { slots: Some(40), ..SessionOptions::default() };
     Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened").simulate()
 }
 

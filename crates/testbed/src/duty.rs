@@ -1,4 +1,4 @@
-//! What an agent of the lab does: services and workloads, by their options documents.
+//! Duties of an agent of the lab: services and workloads, by their options documents.
 
 use std::error::Error;
 use std::io::{BufRead, Write};
@@ -9,14 +9,15 @@ use std::thread::{self, JoinHandle};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_agent::{Duty, Failure, ServeError, Service};
+use takt_agent::{Failure, Handler, ServeError, Service};
 use takt_base::Stop;
-use takt_emulator::emulate::{self, Radios};
+use takt_emulator::air::Scene;
+use takt_emulator::emulate::{EmulatorOptions, InAir, Radios};
 use takt_emulator::n200::N200;
 use takt_emulator::x310::X310;
 use takt_load::deadline::Role;
 use takt_load::nodes::Serve;
-use takt_load::{Kind, Model};
+use takt_load::{Model, WorkloadKind};
 use takt_path::hop::Hop;
 use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
 
@@ -35,6 +36,7 @@ pub fn serve(
 pub(crate) enum Running {
     N200(Radios<N200>),
     X310(Radios<X310>),
+    Air(InAir),
     Hop(Hop),
     Disturbance(Loops),
     Hog(Hog),
@@ -43,7 +45,7 @@ pub(crate) enum Running {
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
-impl Duty for Running {
+impl Handler for Running {
     fn start(service: Service, options: Value) -> Result<Running, Failure> {
         match service {
             Service::Emulator => emulate(read("emulator options", options)?),
@@ -66,6 +68,7 @@ impl Duty for Running {
         match self {
             Running::N200(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
             Running::X310(radios) => radios.addrs().map(|addr| addr.to_string()).collect(),
+            Running::Air(radios) => radios.addrs().map(|(_, addr)| addr.to_string()).collect(),
             Running::Hop(_) | Running::Disturbance(_) | Running::Hog(_) | Running::Exchange(_) => Vec::new(),
             Running::Node(node) => vec![node.local().to_string()],
             Running::Udp { at, .. } => vec![at.to_string()],
@@ -83,6 +86,7 @@ impl Duty for Running {
         match self {
             Running::N200(radios) => write(&radios.stop().map_err(failed)?),
             Running::X310(radios) => write(&radios.stop().map_err(failed)?),
+            Running::Air(radios) => write(&radios.stop().map_err(failed)?),
             Running::Hop(hop) => write(&hop.finish()),
             Running::Disturbance(loops) => write(&loops.finish().map_err(failed)?),
             Running::Hog(hog) => {
@@ -102,7 +106,7 @@ impl Duty for Running {
     }
 
     fn run(workload: &str, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let kind = Kind::named(workload);
+        let kind = WorkloadKind::named(workload);
         let kind = kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?;
         kind.workload().run(options, stop)
     }
@@ -113,11 +117,21 @@ impl Duty for Running {
 struct Emulation {
     #[serde(default)]
     model: Model,
+    /// Several radios and what is between them, as `takt emulate --config` reads it; `None`: one radio by itself.
+    #[serde(default)]
+    air: Option<String>,
     #[serde(flatten)]
-    options: emulate::Options,
+    options: EmulatorOptions,
 }
 
-fn emulate(Emulation { model, options }: Emulation) -> Result<Running, Failure> {
+fn emulate(Emulation { model, air, options }: Emulation) -> Result<Running, Failure> {
+    if let Some(air) = air {
+        let mut scene = Scene::parse("the air of an experiment", &air).map_err(failed)?;
+        // The air says where its radios are.
+        let options = EmulatorOptions { addrs: EmulatorOptions::default().addrs, ..options };
+        scene.apply(&options).map_err(failed)?;
+        return InAir::start(&scene).map(Running::Air).map_err(failed);
+    }
     match model {
         Model::N200 => Radios::start(&options).map(Running::N200),
         Model::X310 => Radios::start(&options).map(Running::X310),

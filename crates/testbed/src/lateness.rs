@@ -1,4 +1,4 @@
-//! What an emulated radio says of its own lateness in a round.
+//! Lateness of an emulated radio in a round, by its own words.
 //!
 //! On this machine it ends with each round and leaves its whole summary; of that only these keys set time aside. On another
 //! machine it runs on and sends them on request. Both stand in a record in the same place and the same shape.
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_base::TickRate;
+use takt_base::{Speed, TickRate};
 use takt_emulator::drive::wall::{LateSpan, SpansBy};
 use takt_load::{ExcludedSpans, Model};
 
 /// The part of an emulator's summary that says how late it was.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// All its radios together.
     pub lag: OwnLag,
@@ -27,35 +27,43 @@ pub struct OwnLag {
     pub limit_us: u64,
     /// Datagrams that left later than the limit, or never.
     pub over_limit: u64,
-    /// Largest lag, microseconds. Of a radio that answers over the network: at most.
+    /// Largest lag, microseconds. For a radio that answers over the network: at most.
     pub max_us: u64,
     /// When it was later than the limit, in order.
     #[serde(default)] // records older than this key
     pub late_spans: Vec<LateSpan>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RadioLateness {
     pub lag: OwnLag,
     /// Ticks of its clock in a second.
     #[serde(default = "clock_of_an_n200")] // records older than this key
     pub clock_hz: NonZeroU32,
-    /// Its clock is the monotonic clock of its machine in such ticks, plus this, modulo 2^64.
+    /// Its clock is the monotonic clock of its machine in such ticks at its speed, plus this, modulo 2^64.
     #[serde(default)] // records older than this key
     pub clock_offset_ticks: u64,
-    /// What became of datagrams to it.
+    /// Seconds of the radio in a second of its machine.
+    #[serde(default = "wall")] // records older than this key
+    pub speed: f64,
+    /// Fate of datagrams to it.
     pub datagrams: Unread,
 }
 
 impl Default for RadioLateness {
     fn default() -> RadioLateness {
         let clock_hz = clock_of_an_n200();
-        RadioLateness { lag: OwnLag::default(), clock_hz, clock_offset_ticks: 0, datagrams: Unread::default() }
+        let (lag, datagrams) = (OwnLag::default(), Unread::default());
+        RadioLateness { lag, clock_hz, clock_offset_ticks: 0, speed: wall(), datagrams }
     }
 }
 
 fn clock_of_an_n200() -> NonZeroU32 {
     Model::N200.clock().into()
+}
+
+fn wall() -> f64 {
+    Speed::WALL.seconds()
 }
 
 /// Datagrams that an emulator did not read in time.
@@ -78,8 +86,10 @@ impl Lateness {
         match self.devices.as_slice() {
             [radio] => {
                 let clock = TickRate::from(radio.clock_hz);
+                // A record may say anything.
+                let speed = Speed::nearest(radio.speed).unwrap_or_default();
                 let late_ns = radio.lag.late_spans.iter().map(|late| [late.from_ns, late.to_ns]);
-                ExcludedSpans::of(late_ns, clock, radio.clock_offset_ticks).and_before(clock.ticks_in(delay))
+                ExcludedSpans::of(late_ns, (clock, speed), radio.clock_offset_ticks).and_before(clock.ticks_in(delay))
             }
             _ => ExcludedSpans::default(),
         }
@@ -91,7 +101,7 @@ impl Lateness {
         SpansBy::of(&self.lag.late_spans)
     }
 
-    /// Of a record's `emulator`; `None`: the radio of that round has reported nothing.
+    /// Lateness in a record's `emulator`; `None`: the radio of that round has reported nothing.
     #[must_use]
     pub fn of(emulator: &Value) -> Option<Lateness> {
         Lateness::deserialize(emulator).ok()

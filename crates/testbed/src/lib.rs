@@ -1,4 +1,4 @@
-//! Where measurements take place: network paths, environments at their ends, and what disturbs or impairs a side.
+//! Surroundings of measurements: network paths, environments at their ends, and what disturbs or impairs a side.
 //!
 //! ```text
 //!   host side  <==== a path: namespaces, cables, switches, routers ====>  radio side
@@ -6,7 +6,7 @@
 //!   container, virtual machine                                            or a radio that is there
 //! ```
 //!
-//! What this crate starts it removes on every way out, and names it in the registry of leftovers before it exists.
+//! This crate removes on every way out what it has started, and names it in the registry of leftovers before it exists.
 #![forbid(unsafe_code)]
 
 /// A type that records keep as text: `FromStr` reads it, `Display` writes it.

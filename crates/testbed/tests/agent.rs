@@ -1,4 +1,4 @@
-//! What an agent answers, over pipes within this process.
+//! Answers of an agent, over pipes within this process.
 
 use std::io::{BufRead, BufReader, PipeReader, Write, pipe};
 use std::thread::{self, JoinHandle};

@@ -15,6 +15,7 @@
 //! assert_eq!(ready, 5201);
 //! ```
 
+pub mod prose;
 mod ptp4l;
 mod record;
 mod run_delay;
@@ -23,7 +24,7 @@ mod wait;
 use std::net::Ipv4Addr;
 
 pub use ptp4l::Ptp4l;
-pub use record::{must_be_judged, not_judged, repeated, skip};
+pub use record::{not_judged, repeated, skip};
 pub use run_delay::run_delay;
 pub use wait::{HANG, wait_for};
 

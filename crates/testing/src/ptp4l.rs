@@ -32,7 +32,7 @@ pub struct Ptp4l {
 }
 
 impl Ptp4l {
-    /// What tests need it for; otherwise `None`, on record.
+    /// `Some` if its programs are here; otherwise `None`, on record.
     #[must_use]
     pub fn is_here() -> Option<()> {
         for program in ["ptp4l", "pmc"] {
@@ -71,19 +71,19 @@ impl Ptp4l {
         Ptp4l { child, namespace: namespace.to_owned(), socket, log }
     }
 
-    /// Where it takes requests.
+    /// Path at which it takes requests.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// What it has written.
+    /// Its output.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// What `pmc` reads of a data set: its fields by name.
+    /// Fields of a data set by name, as `pmc` reads them.
     ///
     /// # Panics
     /// `pmc` does not start.

@@ -1,4 +1,5 @@
-//! What did not run, what was not judged and what was tried again: on standard error, and in the record that `./test` reads.
+//! Record of what did not run, what was not judged and what was tried again: on standard error, and in the record that
+//! `./test` reads.
 
 use std::env;
 use std::fmt::Display;
@@ -23,17 +24,6 @@ pub fn skip(why: impl Display) {
 #[track_caller]
 pub fn not_judged(why: impl Display) {
     say("NOT JUDGED", &why.to_string(), Location::caller());
-}
-
-/// The same for a test that must be judged where everything is there for it.
-///
-/// # Panics
-/// With `TAKT_NO_SKIP=1`.
-#[track_caller]
-pub fn must_be_judged(why: impl Display) {
-    let why = why.to_string();
-    assert!(!refused(env::var("TAKT_NO_SKIP").ok().as_deref()), "not judged, and TAKT_NO_SKIP is set: {why}");
-    not_judged(why);
 }
 
 /// Says that a test passed, but not at its first attempt, and which attempt it was.

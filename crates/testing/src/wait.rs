@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What has not come by then will not come. A guard against tests that hang, never a statement about time.
+/// An event that has not come by then will not come. A guard against tests that hang, never a statement about time.
 pub const HANG: Duration = Duration::from_secs(300);
 
 /// Looks again until there is something, and answers it.

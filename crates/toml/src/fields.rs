@@ -29,7 +29,7 @@ pub struct Fields<'t, 'a> {
     /// In words, for messages: "the file", "a link".
     pub of: String,
     pub table: &'t Table<'a>,
-    /// Where it stands; what is missing in it is missing there.
+    /// Its place; what is missing in it is missing there.
     pub span: Range<usize>,
 }
 
@@ -85,7 +85,7 @@ impl<'t, 'a> Fields<'t, 'a> {
         Err(Wrong::new(self.span_of(second), Problem::Both { of: self.of.clone(), first, second }))
     }
 
-    /// Where the value of a key stands; where the table does, if the key is not there.
+    /// Place of a key's value; of the table, if the key is not there.
     #[must_use]
     pub fn span_of(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or(self.span.clone(), Spanned::span)
@@ -188,7 +188,7 @@ impl<'t, 'a> Fields<'t, 'a> {
 mod tests {
     use super::*;
 
-    /// What is wrong with that text when `read` reads it: `column message | fix`.
+    /// Fault of that text when `read` reads it: `column message | fix`.
     fn wrong(text: &str, read: impl Fn(&Fields<'_, '_>) -> Result<(), Wrong<Problem>>) -> String {
         let table = document::<Problem>(text).expect("TOML");
         match read(&Fields::file(&table, text)) {
@@ -206,10 +206,13 @@ mod tests {
             ),
             (
                 wrong("qqq = 1", |file| file.know(&["gain", "to"])),
-                "0 unknown key `qqq` in the file | there are gain, to",
+                "0 unknown key `qqq` in the file | allowed here: gain, to",
             ),
             (wrong("a = 1", |file| file.required("gain").map(drop)), "0 the file has no `gain` | add `gain`"),
-            (wrong("a = 1\nb = 2", |file| file.not_both("a", "b")), "10 the file has `a` and `b` | remove one of them"),
+            (
+                wrong("a = 1\nb = 2", |file| file.not_both("a", "b")),
+                "10 the file has both `a` and `b` | remove one of them",
+            ),
             (wrong("a = 1", |file| file.text("a").map(drop)), "4 `a` can't be 1 | a text in quotes"),
             (wrong("a = 'x'", |file| file.flag("a").map(drop)), "4 `a` can't be \"x\" | true or false"),
             (

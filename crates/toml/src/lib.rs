@@ -1,7 +1,7 @@
 //! Files that people write, read strictly: every key is known, every value has a range, and whatever is wrong has a place and a fix.
 //!
 //! ```
-//! use takt_toml::{Fields, Place, Problem, Source, Wrong, document};
+//! use takt_toml::{Fields, FilePlace, Problem, Source, Wrong, document};
 //!
 //! let source = Source::new("beat.toml", "slot_us = 0\n", 1 << 20);
 //! let table = document::<Problem>(&source.text).unwrap();
@@ -9,7 +9,7 @@
 //! let wrong: Wrong<Problem> = file.whole("slot_us", 1..=1000).unwrap_err();
 //! assert_eq!(wrong.problem.to_string(), "`slot_us` can't be 0");
 //! assert_eq!(wrong.problem.fix(), "a whole number from 1 to 1000");
-//! assert_eq!(Place::new(&source.into(), wrong.span).to_string(), "beat.toml:1:11");
+//! assert_eq!(FilePlace::new(&source.into(), wrong.span).to_string(), "beat.toml:1:11");
 //! ```
 
 mod entry;
@@ -19,7 +19,7 @@ mod problem;
 
 pub use entry::{Entry, boolean, finite, integer, list, mistyped, number, string};
 pub use fields::{Fields, Table, document};
-pub use place::{Place, Source};
+pub use place::{FilePlace, Source};
 pub use problem::{Problem, Wrong};
 
 /// Characters of a text that a message carries at most.

@@ -1,4 +1,4 @@
-//! Where something stands.
+//! Places in a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -37,7 +37,7 @@ impl Source {
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePlace {
     pub source: Arc<Source>,
     /// Bytes of the text.
     pub span: Range<usize>,
@@ -47,21 +47,21 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
-    /// Where these bytes of the text are. A parser may point behind the end, or into a character: that is cut off.
+impl FilePlace {
+    /// Place of these bytes of the text. A parser may point behind the end, or into a character: that is cut off.
     #[must_use]
-    pub fn new(source: &Arc<Source>, span: Range<usize>) -> Place {
+    pub fn new(source: &Arc<Source>, span: Range<usize>) -> FilePlace {
         let text = &source.text;
         let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Place { source: Arc::clone(source), span: start..end, line, column }
+        FilePlace { source: Arc::clone(source), span: start..end, line, column }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.source.name, self.line, self.column)
     }
@@ -76,7 +76,7 @@ mod tests {
         #[test]
         fn any_span_has_a_place(text in "\\PC{0,20}\n?\\PC{0,20}", start in 0_usize..99, length in 0_usize..99) {
             let source = Arc::new(Source::new("x.toml", &text, 1000));
-            let place = Place::new(&source, start..start + length);
+            let place = FilePlace::new(&source, start..start + length);
             proptest::prop_assert!(text.get(place.span.clone()).is_some());
             let before = &text[..place.span.start];
             proptest::prop_assert_eq!(place.line, before.split('\n').count());

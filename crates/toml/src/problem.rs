@@ -1,12 +1,12 @@
-//! What is wrong with a file as a file, and what would be right.
+//! Faults of a file as a file, and their remedies.
 
 use std::ops::Range;
 
-/// What can be wrong with any file, whatever it is about.
+/// Fault of any file, whatever it is about.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// It is no TOML.
-    #[error("no TOML: {message}")]
+    #[error("not valid TOML: {message}")]
     Toml { message: String },
     /// There is no such key.
     #[error("unknown key `{key}` in {of}")]
@@ -21,14 +21,14 @@ pub enum Problem {
     #[error("{of} has no `{key}`")]
     NoKey { of: String, key: &'static str },
     /// Two keys that exclude each other.
-    #[error("{of} has `{first}` and `{second}`")]
+    #[error("{of} has both `{first}` and `{second}`")]
     Both { of: String, first: &'static str, second: &'static str },
     /// A value is of the wrong type or out of range.
     #[error("`{key}` can't be {got}")]
     Value {
         key: String,
         got: String,
-        /// What can.
+        /// The possible contents.
         expected: String,
     },
     /// More than is taken.
@@ -37,13 +37,13 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What would be right.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            Problem::Toml { .. } => "mend the syntax: https://toml.io".to_owned(),
+            Problem::Toml { .. } => "fix the syntax: https://toml.io".to_owned(),
             Problem::Key { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
-            Problem::Key { known, .. } => format!("there are {}", known.join(", ")),
+            Problem::Key { known, .. } => format!("allowed here: {}", known.join(", ")),
             Problem::NoKey { key, .. } => format!("add `{key}`"),
             Problem::Both { .. } => "remove one of them".to_owned(),
             Problem::Value { expected, .. } => expected.clone(),
@@ -52,7 +52,7 @@ impl Problem {
     }
 }
 
-/// What is wrong, and which bytes of the text it is about; the file's name comes later.
+/// The fault, and which bytes of the text it is about; the file's name comes later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong<P> {
     pub problem: Box<P>,

@@ -38,7 +38,7 @@ pub(super) struct Neighbours {
     due: VecDeque<Due>,
 }
 
-/// What is to be sent: a request to all, or a reply to the one who sent a request.
+/// Frame to be sent: a request to all, or a reply to the one who sent a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Request(Ipv4Addr),
@@ -66,7 +66,7 @@ impl Neighbours {
         Neighbours { own, mac, known, sought, due: VecDeque::with_capacity(CAPACITY) }
     }
 
-    /// Where a datagram goes. A request may have become due, which [`Neighbours::write`] writes.
+    /// Next hop of a datagram. A request may have become due, which [`Neighbours::write`] writes.
     pub(super) fn hop(&mut self, to: Ipv4Addr, now: MonoNs) -> Hop {
         let [_, b, c, d] = to.octets();
         if to.is_multicast() {

@@ -6,10 +6,10 @@
 //!                         \--> ARP ----------^
 //! ```
 //!
-//! **No engine waits for another.** Each queue of the driver is behind a lock that is only tried. Who gets the receiving one takes
-//! a burst and puts each frame into the queue of the engine whose port it is for; who does not, looks into its own queue, since
-//! whoever has it will put there what comes. Who does not get the sending one tries again a moment later. Only opening and closing
-//! wait for the locks.
+//! **No engine waits for another.** Each queue of the driver is behind a lock that is only tried. The engine that gets
+//! the receiving one takes a burst and puts each frame into the queue of the engine whose port it is for. Any other
+//! looks into its own queue, since the first puts its frames there. An engine that does not get the sending one tries
+//! again a moment later. Only opening and closing wait for the locks.
 //!
 //! **Who sleeps on the driver's socket.** One engine at a time, the poller: a frame would wake them all, and one of them would find
 //! it. The others sleep on their eventfds (`queue.rs`), and look every [`STANDBY`] whether there still is a poller: one that has
@@ -45,7 +45,7 @@ const BELOW: usize = 512;
 /// Frames of ARP that may wait: a neighbour repeats its request.
 const ARP_FRAMES: usize = 64;
 
-/// What is known of a device when it runs.
+/// Facts about a running device.
 pub(super) struct Facts {
     pub(super) kind: DpdkDevice,
     pub(super) place: Place,
@@ -82,16 +82,16 @@ struct Receiving {
     receiver: Receiver,
 }
 
-/// What whoever sends has to itself.
+/// State that belongs to the sending engine alone.
 pub(super) struct Sending {
-    /// Of a packet socket.
+    /// Ring of a packet socket.
     pub(super) ring: Option<Ring>,
     pub(super) neighbours: Option<Neighbours>,
     arp: Consumer,
     pub(super) sender: Sender,
 }
 
-/// What taking a burst from the driver came to.
+/// Result of taking a burst from the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// Frames came, for whomever.
@@ -144,7 +144,7 @@ impl Device {
         self.kick_last();
     }
 
-    /// What lies in the driver's ring is lost when the device ends, but for what the kernel takes now.
+    /// Frames in the driver's ring are lost when the device ends, but for what the kernel takes now.
     fn kick_last(&self) {
         if !self.has_unsent() {
             return;
@@ -223,7 +223,7 @@ impl Device {
             DpdkDevice::AfPacket => socket?.drops(),
             // The driver counts those that found no buffer.
             DpdkDevice::AfXdp => Some(self.plugged.missed()? + socket?.found_ring_full()?),
-            // What finds the tap's own queue full is the kernel's to count.
+            // The kernel counts frames that find the tap's own queue full.
             DpdkDevice::Tap(_) => None,
             DpdkDevice::Pci(..) => self.plugged.missed(),
         }
@@ -296,8 +296,8 @@ impl Ring {
         }
     }
 
-    /// Whether it surely has room. Where that is not known, a kernel that takes all that is in it leaves no more than [`BELOW`]
-    /// frames.
+    /// Whether it surely has room. If that is not known, a kernel that takes all that is in it leaves no more than
+    /// [`BELOW`] frames.
     pub(super) fn has_room(&mut self, frames: usize, socket: &Socket, calls: &mut u64) -> bool {
         if self.free < frames {
             if !self.empties(socket, calls) {
@@ -321,10 +321,10 @@ impl Ring {
     }
 }
 
-/// Where a device is: there is one at a place.
+/// Place of a device: there is one at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Of a network namespace, which this is the number of, an interface.
+    /// An interface of a network namespace, which this is the number of.
     Interface(u64, u32),
     /// In a namespace, a tap with this host's address at its other end.
     Tap(u64, OwnAddress),
@@ -372,7 +372,7 @@ impl Devices {
     }
 }
 
-/// Leaves the device when it is dropped. What else refers to the device goes first.
+/// Leaves the device when it is dropped. Everything else that refers to the device goes first.
 pub(super) struct Leave {
     device: Option<Arc<Device>>,
     queue: QueueId,

@@ -35,7 +35,8 @@ pub(super) fn start(pci: bool) -> Result<Started, Missing> {
     let begin = || {
         let how = Started { huge_pages: free_huge_bytes() >= HUGE_BYTES, pci };
         let run = move || {
-            // What DPDK keeps open must not keep the caller's network namespace, whose owner may want to remove it.
+            // Files that DPDK keeps open must not keep the caller's network namespace, whose owner may want to remove
+            // it.
             let _same_one = takt_host::namespace::enter_network("/proc/self/ns/net");
             init(arguments(how))
         };
@@ -59,7 +60,7 @@ pub(super) fn start(pci: bool) -> Result<Started, Missing> {
 fn arguments(how: Started) -> Vec<String> {
     let core = takt_host::affinity::own_cpus().first().copied().unwrap_or(0);
     let mut arguments: Vec<String> = ["takt", "--no-telemetry", "--log-level=error"].map(str::to_owned).into();
-    // Where DPDK makes a folder, and the shim removes it.
+    // Name of a folder that DPDK makes, and the shim removes.
     arguments.push(format!("--file-prefix=takt-{}", std::process::id()));
     arguments.push(format!("--lcores=0@{core}"));
     if how.pci {
@@ -90,7 +91,7 @@ fn init(arguments: Vec<String>) -> Result<(), String> {
     if errno == 0 { Ok(()) } else { Err(last_log(&std::io::Error::from_raw_os_error(errno).to_string())) }
 }
 
-/// What DPDK last logged, or `otherwise` if nothing.
+/// Last log line of DPDK, or `otherwise` if there is none.
 pub(super) fn last_log(otherwise: &str) -> String {
     let mut text = [0_u8; 240];
     // SAFETY: pointer and length describe an array that outlives the call.

@@ -65,11 +65,11 @@ pub(crate) struct Dpdk {
     martians: Martians,
     mtu: usize,
     max_payload: usize,
-    /// What the device had missed when this engine began.
+    /// Frames that the device had missed when this engine began.
     missed_before: Option<u64>,
     /// Another engine had the receiving side when this one looked last.
     busy: bool,
-    /// What came then was all for others.
+    /// All that came then was for others.
     for_others: bool,
     // Last: it ends the device, unless another engine has it.
     _leave: Leave,
@@ -88,7 +88,7 @@ impl Core for Dpdk {
         self.wanted.get(usize::from(port.0)).map(|port| port.local.into())
     }
 
-    /// What the device missed is the engine's own if no other had it meanwhile; else no engine knows whose it was.
+    /// A device's misses are the engine's own if no other had it meanwhile; else no engine knows whose they were.
     fn counters(&self, _: &Limits) -> Counters {
         let missed = self.device.missed().zip(self.missed_before).map(|(now, before)| now.saturating_sub(before));
         let own = missed.filter(|&missed| missed == 0 || self.queue.was_alone());
@@ -142,7 +142,7 @@ impl Core for Dpdk {
     /// Waits until the device, another engine or a port's error queue has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         let left = left(wait);
-        // Who has the device just now will soon have done, and ARP waits for an engine that gets to it.
+        // An engine that has the device just now will soon have done, and ARP waits for an engine that gets to it.
         let soon = self.busy || self.device.has_arp();
         // One that the traffic of others wakes leaves polling to them, who may let it wait so that one wake-up fetches much of it.
         let polls = left.is_some() && !soon && !self.for_others;
@@ -176,7 +176,7 @@ impl Core for Dpdk {
     }
 }
 
-/// What a poll found.
+/// Result of a poll.
 #[derive(Clone, Copy)]
 struct Polled {
     /// Another engine has put something into the queue.
@@ -300,7 +300,7 @@ impl Dpdk {
     }
 }
 
-/// Where a datagram goes next: the kernel knows it, or the device does.
+/// Next hop of a datagram: the kernel knows it, or the device does.
 fn next(hops: &mut Option<Hops>, sending: &mut Sending, to: Ipv4Addr, now: MonoNs) -> Hop {
     match (hops, &mut sending.neighbours) {
         (Some(hops), _) => hops.hop(to, now),

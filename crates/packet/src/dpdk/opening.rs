@@ -28,14 +28,14 @@ use crate::shared::Shared;
 use crate::sys::table;
 use crate::{Config, DpdkDevice, EngineError, EngineKind, FramePath, Limits, Missing, PortSpec};
 
-/// What a small datagram takes of a kernel socket's buffer, about: so many frames hold what such a buffer would.
+/// Space of a small datagram in a kernel socket's buffer, about: so many frames hold what such a buffer would.
 const SMALL_BYTES: usize = 512;
 /// Frames of a packet socket's ring each way, as far as they take no more than 32 MiB.
 const FRAMES: std::ops::RangeInclusive<usize> = 1024..=16_384;
 const RING_BYTES: usize = 32 << 20;
 /// Bytes of a frame in that ring: as short and as long as they can be.
 const FRAME_BYTES: std::ops::RangeInclusive<usize> = 2048..=32_768;
-/// What the kernel puts before a frame in that ring, at most (`TPACKET2_HDRLEN` and what aligns the packet).
+/// Space that the kernel puts before a frame in that ring, at most (`TPACKET2_HDRLEN` and what aligns the packet).
 const RING_HEADER_BYTES: usize = 96;
 /// The longest packet that is received whole where the MTU allows longer ones and the configuration does not (loopback).
 const PACKET_BYTES: usize = 9000;
@@ -44,12 +44,12 @@ const HEADROOM_BYTES: usize = 128;
 /// Frames of a card's queue, and buffers that `net_af_xdp` keeps for its rings.
 const DESCRIPTORS: u16 = 1024;
 const XDP_BUFFERS: u32 = 3 * 4096;
-/// Received frames that may wait for one engine, as far as those of [`FULL_QUEUES`] take no more than 20 MiB. Where more queues
-/// than these are full, what comes waits for a buffer below the driver.
+/// Received frames that may wait for one engine, as far as those of [`FULL_QUEUES`] take no more than 20 MiB. If more
+/// queues than these are full, the next frames wait for a buffer below the driver.
 const QUEUE_FRAMES: std::ops::RangeInclusive<usize> = 64..=4096;
 const QUEUES_BYTES: usize = 20 << 20;
 const FULL_QUEUES: usize = 2;
-/// What a buffer takes beside a frame, about (`struct rte_mbuf`, the header of the pool's element).
+/// Space of a buffer beside a frame, about (`struct rte_mbuf`, the header of the pool's element).
 const BUFFER_BYTES: usize = HEADROOM_BYTES + 192;
 /// A tap's, as `net_tap` makes it.
 const TAP_MTU: usize = 1500;
@@ -60,7 +60,7 @@ const fn payload_in(frame: usize) -> usize {
     frame - RING_HEADER_BYTES - HEADERS_BYTES
 }
 
-/// What is common to all devices before one is plugged in.
+/// Parts common to all devices before one is plugged in.
 struct Prepared {
     kind: EngineKind,
     device: DpdkDevice,
@@ -93,7 +93,7 @@ impl Prepared {
         }
     }
 
-    /// What the interface can't carry is refused, or less is granted to a configuration that allows it.
+    /// Refuses what the interface can't carry, or grants less to a configuration that allows it.
     fn fits(&mut self, mtu: usize, most: usize, name: &str) -> Result<(), EngineError> {
         let carried = mtu.saturating_sub(PACKET_HEADERS_BYTES).min(most);
         let config = &mut self.config;
@@ -272,7 +272,7 @@ fn join(
     }
 }
 
-/// What the kernel does for an engine on one of its interfaces.
+/// Services of the kernel to an engine on one of its interfaces.
 #[derive(Default)]
 struct OfKernel {
     /// It knows the neighbours.
@@ -403,7 +403,7 @@ fn lockable_bytes() -> usize {
     limit.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// What the process may not do is reported before DPDK fails at it. A card is whose its file of vfio is.
+/// Reports a missing permission before DPDK fails at it. A card is whose its file of vfio is.
 fn permitted(device: DpdkDevice) -> Result<(), Missing> {
     let sockets = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
     let has = |all| capabilities(None).is_ok_and(|sets| sets.effective.contains(all));

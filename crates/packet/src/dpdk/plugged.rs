@@ -50,7 +50,7 @@ unsafe extern "C" {
     fn takt_dpdk_clean(port: u16);
 }
 
-/// What a device is plugged in as, and with how many buffers.
+/// Names and buffers with which a device is plugged in.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) bus: &'static str,
@@ -117,7 +117,7 @@ impl Plugged {
     /// Plugs it in. Devices come and go one at a time: the caller sees to that.
     ///
     /// # Errors
-    /// What DPDK logged.
+    /// The log of DPDK.
     pub(super) fn open(plan: &Plan) -> Result<(Arc<Plugged>, Receiver, Sender), String> {
         let text = |text: &str| CString::new(text).map_err(|_| format!("{text:?} holds a zero"));
         let (bus, name, arguments) = (text(plan.bus)?, text(&plan.name)?, text(&plan.arguments)?);

@@ -66,7 +66,7 @@ impl Consumer {
     }
 }
 
-/// What both ends of an engine's queue see.
+/// State that both ends of an engine's queue see.
 struct State {
     dropped: AtomicU64,
     /// Another engine has or had the device too.

@@ -31,7 +31,7 @@ const LOAD_HALF: u16 = 0x28;
 const LOAD_BYTE: u16 = 0x30;
 const IF_EQUAL: u16 = 0x15;
 const IF_ANY_BIT: u16 = 0x45;
-/// What the kernel knows of a frame (linux/filter.h): to whom it came, and whether a VLAN tag was taken off.
+/// Facts of the kernel about a frame (linux/filter.h): to whom it came, and whether a VLAN tag was taken off.
 const KIND: u32 = 0xffff_f000 + 4;
 const TAGGED: u32 = 0xffff_f000 + 48;
 /// For this host, as the hardware address says (linux/if_packet.h).
@@ -107,7 +107,7 @@ impl Socket {
         Some(self.drops.fetch_add(dropped, Ordering::Relaxed) + dropped)
     }
 
-    /// Of an AF_XDP socket: frames that found its receive ring full, which DPDK's driver does not count.
+    /// Frames that found an AF_XDP socket's receive ring full, which DPDK's driver does not count.
     pub(super) fn found_ring_full(&self) -> Option<u64> {
         sockopt::xdp_statistics(&self.fd).ok()?.rx_ring_full
     }

@@ -31,7 +31,7 @@ use crate::{EngineError, Missing};
 pub const MAX_GENERATED_BYTES: usize = 3000;
 /// Frames that the kernel makes before it lets their receiver work: more come quicker, and fill the queue of a veth, 256.
 const BATCH: u32 = 64;
-/// Where the UDP checksum is.
+/// Place of the UDP checksum.
 const CHECKSUM: std::ops::Range<usize> = 40..42;
 
 /// Why there is no generator, or no longer one.
@@ -75,7 +75,7 @@ impl Generator {
     /// Datagrams of `payload_bytes`, zeros but for the first 16, from `local`, an address of this host, to `to`.
     ///
     /// # Errors
-    /// What this host or the interface lacks; nobody answers there.
+    /// This host or the interface lacks something; nobody answers there.
     pub fn open(local: SocketAddr, to: SocketAddr, payload_bytes: usize) -> Result<Generator, GeneratorError> {
         if !(NUMBERED_BYTES..=MAX_GENERATED_BYTES).contains(&payload_bytes) {
             return Err(GeneratorError::Bytes { bytes: payload_bytes });
@@ -134,7 +134,7 @@ impl Generator {
         }
     }
 
-    /// Writes the neighbour's address into the frame. What is being sought again stays what it was.
+    /// Writes the neighbour's address into the frame. An address that is being sought again stays as it was.
     fn aim(&mut self) -> Result<(), GeneratorError> {
         let unknown = self.frame[..6] == Mac::default();
         match self.hops.hop(*self.to.ip(), WallClock.now()) {

@@ -1,4 +1,4 @@
-//! What an interface's driver does for XDP, as it says itself (netlink family `netdev`, Linux 6.3).
+//! Abilities of an interface's driver for XDP, as it states them (netlink family `netdev`, Linux 6.3).
 
 use rustix::io::Errno;
 use rustix::net::netlink;

@@ -33,12 +33,12 @@ pub struct Ends {
     pub destination: SocketAddrV4,
 }
 
-/// What a frame carries.
+/// Contents of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried<'a> {
     /// From whom to whom.
     pub ends: Ends,
-    /// What the datagram holds.
+    /// Payload of the datagram.
     pub payload: &'a [u8],
 }
 
@@ -91,7 +91,7 @@ pub fn parse(frame: &[u8]) -> Result<Carried<'_>, FrameError> {
     Ok(Carried { ends, payload })
 }
 
-/// Where a UDP datagram in one piece goes, by headers that nobody has checked yet; `None` for any other frame.
+/// Destination of a UDP datagram in one piece, by headers that nobody has checked yet; `None` for any other frame.
 #[cfg(feature = "dpdk")]
 pub(crate) fn destination(frame: &[u8]) -> Option<SocketAddrV4> {
     let (front, _) = frame.split_first_chunk::<HEADERS_BYTES>()?;
@@ -133,7 +133,7 @@ pub fn write(frame: &mut [u8], from: [u8; 6], to: [u8; 6], ends: Ends, payload: 
     Some(len)
 }
 
-/// What stands before a payload; `None` if that fits into no packet.
+/// Headers before a payload; `None` if that fits into no packet.
 pub(crate) fn headers(from: Mac, to: Mac, ends: Ends, payload: &[u8]) -> Option<[u8; HEADERS_BYTES]> {
     let packet_bytes = u16::try_from(PACKET_HEADERS_BYTES + payload.len()).ok()?;
     let udp_bytes = packet_bytes - IP_BYTES as u16;

@@ -1,4 +1,4 @@
-//! Where a datagram goes next: the hardware address of its next hop, as the kernel knows it or finds it out.
+//! Next hops of datagrams: their hardware addresses, as the kernel knows or finds them.
 //!
 //! The kernel routes and sends the requests of ARP. An engine requests the neighbour from it once a second for each destination
 //! in use, and reports that the neighbour is being used, so that the kernel checks the address as for traffic of its own.
@@ -105,7 +105,8 @@ impl Hops {
             self.sought.retain(|sought| *sought != next);
             return Ok(Hop::Nowhere);
         }
-        // What was sought before is not any more where the kernel has forgotten it: it does when the carrier is lost.
+        // An address sought before is not sought any more where the kernel has forgotten it: it does when the carrier
+        // is lost.
         if !sought || matches!(found, Neighbour::Known(_) | Neighbour::Absent) {
             self.routing.look_for(self.interface, next)?;
             self.note_sought(next);

@@ -1,5 +1,5 @@
-//! Of ICMP (RFC 792) the one message that an engine without the kernel reports, "destination unreachable". Pure; what arrives is
-//! hostile until parsed.
+//! The one message of ICMP (RFC 792) that an engine without the kernel reports, "destination unreachable". Pure; what
+//! arrives is hostile until parsed.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -10,9 +10,9 @@ const ETHERNET_BYTES: usize = 14;
 /// An ICMP message about a datagram that was sent from one to the other and did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
-    /// Who had sent it.
+    /// Sender of the datagram.
     pub from: SocketAddrV4,
-    /// Where to.
+    /// Destination of the datagram.
     pub to: SocketAddrV4,
     /// No socket has the port. Otherwise it found no way, or was not wanted.
     pub no_port: bool,

@@ -58,7 +58,8 @@ impl Martians {
     }
 }
 
-/// What the kernel takes for the broadcast address also where none was set; a network of one or two addresses has none (RFC 3021).
+/// Broadcast address that the kernel assumes also where none was set; a network of one or two addresses has none (RFC
+/// 3021).
 fn broadcast(address: Ipv4Addr, prefix: u8) -> Option<Ipv4Addr> {
     let hosts = u32::MAX.checked_shr(prefix.into()).unwrap_or(0);
     (prefix < 31).then(|| Ipv4Addr::from_bits(address.to_bits() | hosts))

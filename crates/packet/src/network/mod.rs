@@ -1,5 +1,5 @@
-//! What engines that carry whole frames share: the frames, whose they are, where a datagram goes next, and what the kernel
-//! reports of its interfaces.
+//! Parts that engines of whole frames share: the frames, whose they are, where a datagram goes next, and what the
+//! kernel reports of its interfaces.
 
 pub(crate) mod features;
 pub mod frame;
@@ -34,7 +34,7 @@ pub(crate) struct Wanted {
     pub(crate) peer: Option<SocketAddrV4>,
 }
 
-/// What kernel sockets need that datagrams pass by: nothing is read from them but errors, of which some hundred wait
+/// Settings of kernel sockets that datagrams pass by: nothing is read from them but errors, of which some hundred wait
 /// meanwhile.
 pub(crate) fn quiet(config: &Config) -> Config {
     Config { recv_buffer_bytes: 128 << 10, send_buffer_bytes: 4096, stamps: false, ..config.clone() }
@@ -140,7 +140,7 @@ pub(crate) fn ends(ports: &[Wanted], entry: &TxEntry, mtu: usize) -> Option<Ends
     carried.then_some(Ends { source: port.local, destination })
 }
 
-/// What a poll waits for at most, so that an interface that is removed is noticed. `left` is what the caller allows.
+/// Longest wait of a poll, so that an interface that is removed is noticed. `left` is what the caller allows.
 pub(crate) fn still_there(left: Option<Option<Timespec>>) -> Timespec {
     let slice = Timespec::try_from(STILL_THERE).unwrap_or_default();
     match left {

@@ -81,7 +81,7 @@ pub(crate) struct Route {
     pub(crate) kind: u8,
 }
 
-/// What the kernel knows of a neighbour.
+/// The kernel's knowledge of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbour {
     Known(Mac),
@@ -191,7 +191,7 @@ impl Routing {
         found.ok_or(Errno::NETUNREACH)
     }
 
-    /// What the kernel knows of a neighbour on an interface.
+    /// The kernel's knowledge of a neighbour on an interface.
     pub(crate) fn neighbour(&mut self, interface: u32, address: Ipv4Addr) -> Result<Neighbour, Errno> {
         let mut found = Neighbour::Absent;
         let answered = self.request(RTM_GETNEIGH, REQUEST, &neighbour(interface, address, 0), &mut |kind, body| {
@@ -270,7 +270,7 @@ fn neighbour(interface: u32, address: Ipv4Addr, flags: u8) -> Body {
     body
 }
 
-/// What follows a request's header.
+/// Body that follows a request's header.
 pub(super) struct Body {
     bytes: [u8; Body::BYTES],
     len: usize,

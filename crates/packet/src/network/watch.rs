@@ -33,7 +33,7 @@ impl InterfaceWatch {
         if self.gone { Err(gone(&self.name, Errno::NODEV)) } else { Ok(()) }
     }
 
-    /// What ends with the interface, by what a call by it was answered.
+    /// Error that ends the engine with its interface, by the answer to a call.
     pub(crate) fn ended(&self, errno: Errno) -> EngineError {
         gone(&self.name, errno)
     }

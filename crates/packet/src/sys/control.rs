@@ -24,7 +24,7 @@ impl Control {
         (control, (HEADER + 2).next_multiple_of(WORD))
     }
 
-    /// What is in the first `len` bytes.
+    /// Reads the first `len` bytes.
     pub(crate) fn read(&self, len: usize) -> Ancillary {
         read(self.0.get(..len.min(self.0.len())).unwrap_or(&[]))
     }
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> Ancillary {
     found
 }
 
-/// What the kernel wrote beside a datagram.
+/// Data that the kernel wrote beside a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancillary {
     /// Arrival, ns of the real-time clock since 1970.

@@ -39,17 +39,18 @@ impl Memory {
         (Memory { at: whole.at, bytes: first }, Memory { at: rest, bytes: whole.bytes - first })
     }
 
-    /// A part, in bounds or empty. Nobody else may touch it meanwhile; other parts may be the kernel's.
-    pub(crate) fn part_mut(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+    /// A part, in bounds or empty; other parts may be the kernel's.
+    ///
+    /// # Safety
+    /// The kernel neither reads nor writes this part while it is borrowed.
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn part_mut(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         if at.checked_add(bytes).is_none_or(|end| end > self.bytes) {
             return &mut [];
         }
         // SAFETY: in bounds of a mapping that lives as long as `self`, which is borrowed mutably; every byte pattern is one.
-        // The kernel stays away from a part that the caller holds: the page of `xsk` argues that on its page.
-        #[allow(unsafe_code)]
-        unsafe {
-            std::slice::from_raw_parts_mut(self.at.as_ptr().add(at), bytes)
-        }
+        // The kernel stays away: the caller promises that.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr().add(at), bytes) }
     }
 
     /// Its address and length, for the kernel.

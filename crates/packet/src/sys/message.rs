@@ -43,7 +43,7 @@ struct ManyHeader {
     bytes: u32,
 }
 
-/// What the kernel is requested to write beside a datagram. Each costs some ten nanoseconds a datagram.
+/// Data that the kernel is requested to write beside a datagram. Each costs some ten nanoseconds a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wants {
     pub(crate) source: bool,
@@ -64,9 +64,9 @@ impl Wants {
     }
 }
 
-/// What the kernel says it received. Lengths are claims.
+/// The kernel's account of a received message. Lengths are claims.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Got {
+pub(crate) struct Received {
     pub(crate) len: usize,
     /// `None` if it was not requested.
     pub(crate) from: Option<SocketAddr>,
@@ -75,9 +75,9 @@ pub(crate) struct Got {
     pub(crate) cut: bool,
 }
 
-impl Got {
-    fn new(header: &Header, name: &RawAddr, control: &Control, len: usize, frame_bytes: usize) -> Got {
-        Got {
+impl Received {
+    fn new(header: &Header, name: &RawAddr, control: &Control, len: usize, frame_bytes: usize) -> Received {
+        Received {
             len: len.min(frame_bytes),
             from: name.read(header.name_bytes as usize),
             ancillary: control.read(header.control_bytes),
@@ -112,7 +112,7 @@ impl Header {
 }
 
 /// One `recvmsg` into `frame`, never waiting. `flags` adds to `MSG_DONTWAIT`.
-pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], wants: Wants, flags: i32) -> Result<Got, Errno> {
+pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], wants: Wants, flags: i32) -> Result<Received, Errno> {
     let (mut name, mut control) = (RawAddr::EMPTY, Control::EMPTY);
     let mut span = [Span { address: frame.as_mut_ptr().expose_provenance(), bytes: frame.len() }];
     let mut header = Header::new(&mut name, wants.name_bytes(), &mut span, &mut control, wants.control_bytes());
@@ -122,21 +122,21 @@ pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], wants: Wants, f
     let answer =
         unsafe { libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT | flags) };
     let len = usize::try_from(answer).map_err(|_| last())?;
-    Ok(Got::new(&header, &name, &control, len, frame.len()))
+    Ok(Received::new(&header, &name, &control, len, frame.len()))
 }
 
-/// What `recvmmsg` or `sendmmsg` needs for a number of messages.
+/// Memory that `recvmmsg` or `sendmmsg` needs for a number of messages.
 #[derive(Debug)]
-pub(crate) struct Many {
+pub(crate) struct MessageBatch {
     headers: Box<[ManyHeader]>,
     spans: Box<[Span]>,
     names: Box<[RawAddr]>,
     controls: Box<[Control]>,
 }
 
-impl Many {
-    pub(crate) fn new(messages: usize) -> Many {
-        Many {
+impl MessageBatch {
+    pub(crate) fn new(messages: usize) -> MessageBatch {
+        MessageBatch {
             headers: vec![ManyHeader::default(); messages].into(),
             spans: vec![Span::default(); messages].into(),
             names: vec![RawAddr::EMPTY; messages].into(),
@@ -152,7 +152,7 @@ impl Many {
         row: &mut [u8],
         stride: usize,
         wants: Wants,
-        each: &mut dyn FnMut(Got),
+        each: &mut dyn FnMut(Received),
     ) -> Result<(usize, usize), Errno> {
         let mut frames = 0;
         let parts = self.spans.iter_mut().zip(&mut self.names).zip(&mut self.controls).zip(&mut self.headers);
@@ -174,7 +174,7 @@ impl Many {
         };
         let got = usize::try_from(answer).map_err(|_| last())?.min(frames);
         for ((many, name), control) in self.headers.iter().zip(&self.names).zip(&self.controls).take(got) {
-            each(Got::new(&many.header, name, control, many.bytes as usize, stride));
+            each(Received::new(&many.header, name, control, many.bytes as usize, stride));
         }
         Ok((frames, got))
     }
@@ -201,7 +201,7 @@ impl Many {
                 *control = message;
                 bytes
             });
-            // Of several the first is the longest.
+            // The first of several is the longest.
             let longest = mine.first().map_or(0, |span| span.bytes);
             let header = Header::new(name, to.map_or(0, |(_, bytes)| bytes), mine, control, control_bytes);
             *many = ManyHeader { header, bytes: u32::try_from(longest).unwrap_or(u32::MAX) };
@@ -236,7 +236,7 @@ impl Prepared<'_> {
         self.headers.iter().map(|many| many.bytes as usize)
     }
 
-    /// Where each lies.
+    /// Places of all messages.
     pub(crate) fn each(&self) -> impl ExactSizeIterator<Item = Message> {
         let mut spans = self.spans;
         self.headers.iter().map(move |many| {
@@ -256,7 +256,7 @@ pub(crate) struct Message {
     pub(crate) header: *const libc::msghdr,
     /// Bytes of its datagram, or of the longest of several.
     pub(crate) bytes: u32,
-    /// Where they lie, if in one piece with nothing written beside them.
+    /// Place of its datagrams, if in one piece with nothing written beside them.
     pub(crate) single: Option<usize>,
     /// The destination's address, and its length.
     pub(crate) name: usize,

@@ -43,7 +43,7 @@ pub(crate) fn words<const N: usize>(socket: BorrowedFd<'_>, level: i32, name: i3
 }
 
 /// Returns when whatever the kernel had begun to do with a received packet before this call is done: an RCU grace
-/// period, some milliseconds (membarrier(2)). Where that is not to be had, sleeps longer than it would take.
+/// period, some milliseconds (membarrier(2)). If the call is not to be had, sleeps longer than it would take.
 pub(crate) fn wait_for_packets_under_way() {
     // SAFETY: three plain numbers go in, nothing is read or written by the kernel.
     #[allow(unsafe_code)]

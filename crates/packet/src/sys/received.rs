@@ -1,9 +1,10 @@
-//! What a multishot receive writes into a buffer (`struct io_uring_recvmsg_out`, io_uring_prep_recvmsg_multishot(3)): four
-//! lengths and flags, the source's address, control messages, the payload. Lengths are claims until compared.
+//! Layout that a multishot receive writes into a buffer (`struct io_uring_recvmsg_out`,
+//! io_uring_prep_recvmsg_multishot(3)): four lengths and flags, the source's address, control messages, the payload.
+//! Lengths are claims until compared.
 
 use super::addr;
 use super::control;
-use super::message::{Got, Wants};
+use super::message::{Received, Wants};
 
 /// Lengths of the name, the control messages and the payload, and `msg_flags`, 32 bits each.
 const HEADER_BYTES: usize = 16;
@@ -11,7 +12,7 @@ const HEADER_BYTES: usize = 16;
 const NAME_BYTES: usize = 32;
 const CONTROL_BYTES: usize = 64;
 
-/// Where the parts of a buffer begin.
+/// Offsets of the parts of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) name_bytes: usize,
@@ -33,12 +34,12 @@ impl Layout {
     }
 
     /// Reads a buffer as far as it was filled; `None` if that is not even the front.
-    pub(crate) fn read(self, filled: &[u8]) -> Option<Got> {
+    pub(crate) fn read(self, filled: &[u8]) -> Option<Received> {
         let (&header, rest) = filled.split_first_chunk::<HEADER_BYTES>()?;
         let (name, rest) = rest.split_at_checked(self.name_bytes)?;
         let (messages, payload) = rest.split_at_checked(self.control_bytes)?;
         let [name_bytes, control_bytes, payload_bytes, flags] = words(header);
-        Some(Got {
+        Some(Received {
             len: payload.len().min(payload_bytes as usize),
             from: addr::read(name.get(..name_bytes as usize).unwrap_or(name)),
             ancillary: control::read(messages.get(..control_bytes as usize).unwrap_or(messages)),

@@ -9,7 +9,7 @@ use crate::network::hops::{Hop, Hops};
 use crate::shared::nap;
 use crate::sys::xsk::Sending;
 
-/// What became of a datagram.
+/// Fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Queued,
@@ -59,7 +59,7 @@ impl Frames {
     }
 
     /// Has the kernel take what is queued, as far as it does before the wait is over; `false` when fewer than `need` chunks
-    /// are free then. What it has not taken leaves with the next send or receive.
+    /// are free then. Frames not taken leave with the next send or receive.
     ///
     /// # Errors
     /// The interface is gone.
@@ -81,7 +81,7 @@ impl Frames {
     /// Sends that the kernel would not take are offered again.
     pub(super) fn remind(&mut self, calls: &mut u64) {
         if self.queue.has_queued() {
-            // What it says, it says again to the next send.
+            // Its answer comes again at the next send.
             let _taken = self.queue.kick(calls);
         }
     }

@@ -13,12 +13,12 @@ use takt_host::namespace::own_network;
 use crate::sys::xsk::{Receiving, Sending, Sizes};
 use crate::{EngineError, Way};
 
-/// What an engine has of an interface's sockets.
+/// An engine's part of an interface's sockets.
 pub(super) struct Halves {
     pub(super) sizes: Sizes,
     /// One a queue, by its number; none for an engine that transmits.
     pub(super) receiving: Vec<(u32, Receiving)>,
-    /// Of the first queue; none for an engine that receives.
+    /// That of the first queue; none for an engine that receives.
     pub(super) sending: Option<Sending>,
     /// Whoever opened takes what is spare away in the end.
     pub(super) lease: Option<Lease>,
@@ -46,8 +46,8 @@ impl Drop for Lease {
 /// A socket of a queue, by its number.
 pub(super) type Socket = (u32, Receiving, Sending);
 
-/// What an engine of `way` needs of these queues of an interface. `open` opens their sockets, but for one whose other half is
-/// spare; it learns which, and how large that is.
+/// Halves of these queues of an interface that an engine of `way` needs. `open` opens their sockets, but for one whose
+/// other half is spare; it learns which, and how large that is.
 pub(super) fn halves(
     way: Way,
     interface: u32,

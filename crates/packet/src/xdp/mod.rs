@@ -43,7 +43,7 @@ use crate::{Counters, EngineError, Limits, RxEntry, Transmit, TxEntry, Wait};
 /// Queues of an interface that have a socket.
 pub(crate) const MAX_QUEUES: usize = 16;
 
-/// What an engine over the sockets of an interface is made of.
+/// An engine over the sockets of an interface.
 pub(crate) struct Xdp {
     // First: no frame is sent to a socket that is closed.
     _attached: Attached,
@@ -161,7 +161,7 @@ impl Transmit for Xdp {
             }
             done += 1;
         }
-        // What is in the ring now leaves with this call, or with the next.
+        // Frames in the ring now leave with this call, or with the next.
         out.flush(&mut self.shared.counters.send_calls, 1, wait).map_err(gone)?;
         self.shared.counters.unsent_datagrams += (entries.len() - done) as u64;
         Ok(done)

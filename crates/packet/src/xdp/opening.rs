@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use takt_host::bpf::{Attached, BpfError, Place, Table, attach_xdp, load_xdp};
+use takt_host::bpf::{Attached, BpfError, Table, XdpMode, attach_xdp, load_xdp};
 use takt_host::steering::{Queues, Steering, SteeringError};
 
 use super::frames::Frames;
@@ -30,7 +30,7 @@ use crate::{Config, Engine, EngineError, EngineKind, FramePath, Limits, Missing,
 
 /// Chunks of a socket each way: two batches of the largest, and what takes 32 MiB.
 const CHUNKS: std::ops::RangeInclusive<usize> = 64..=16_384;
-/// What a small datagram takes of a kernel socket's buffer, about: so many chunks hold what such a buffer would.
+/// Space of a small datagram in a kernel socket's buffer, about: so many chunks hold what such a buffer would.
 const SMALL_BYTES: usize = 512;
 /// The longest datagram: what leaves in one frame.
 const MAX_PAYLOAD_BYTES: usize = MAX_PARTS * CHUNK_BYTES - HEADERS_BYTES;
@@ -89,9 +89,9 @@ pub(crate) fn open(kind: EngineKind, queues: Queues, config: &Config) -> Result<
         send_buffer_bytes,
         stamps: config.stamps,
         path: match (place(kind), queues.iter().all(Receiving::zero_copy)) {
-            (Place::Generic, _) => FramePath::GenericXdp,
-            (Place::Native, false) => FramePath::NativeXdp,
-            (Place::Native, true) => FramePath::NativeXdpZeroCopy,
+            (XdpMode::Generic, _) => FramePath::GenericXdp,
+            (XdpMode::Native, false) => FramePath::NativeXdp,
+            (XdpMode::Native, true) => FramePath::NativeXdpZeroCopy,
         },
         ..Shared::new(Vec::new()).limits(config, (false, false))
     };
@@ -137,7 +137,7 @@ fn steer(
     })
 }
 
-/// The queues that get a socket. Of all there are, how many that is may show only when they are opened.
+/// The queues that get a socket. If all do, their number may show only when they are opened.
 fn serves(queues: Queues, steering: Option<&Steering>, interface: &Interface) -> Result<RangeInclusive<u32>, Missing> {
     let most = MAX_QUEUES as u32;
     let all = || 0..=steering.and_then(Steering::there).unwrap_or(most) - 1;
@@ -153,11 +153,11 @@ fn serves(queues: Queues, steering: Option<&Steering>, interface: &Interface) ->
     Ok(serves)
 }
 
-fn place(kind: EngineKind) -> Place {
-    if matches!(kind, EngineKind::XdpGeneric(_)) { Place::Generic } else { Place::Native }
+fn place(kind: EngineKind) -> XdpMode {
+    if matches!(kind, EngineKind::XdpGeneric(_)) { XdpMode::Generic } else { XdpMode::Native }
 }
 
-/// What kernel sockets are to carry: nothing, or the little of the other way.
+/// Load of the kernel sockets: nothing, or the little of the other way.
 fn for_sockets(config: &Config) -> Config {
     match config.way {
         Way::Both => quiet(config),
@@ -166,7 +166,7 @@ fn for_sockets(config: &Config) -> Config {
     }
 }
 
-/// What the interface lacks for this configuration.
+/// Finds what the interface lacks for this configuration.
 fn check(kind: EngineKind, interface: &Interface, config: &Config) -> Result<(), Missing> {
     let name = || interface.name.clone();
     let (payload, mtu) = (config.max_payload_bytes, interface.mtu as usize);
@@ -177,7 +177,7 @@ fn check(kind: EngineKind, interface: &Interface, config: &Config) -> Result<(),
         return Err(Missing::Mtu { interface: name(), mtu, need: payload + PACKET_HEADERS_BYTES });
     }
     // Nobody asks the driver of one that transmits to run a program. A kernel before 6.3 does not say what it would answer.
-    let native = config.way == Way::Transmit && place(kind) == Place::Native;
+    let native = config.way == Way::Transmit && place(kind) == XdpMode::Native;
     if native && xdp_features(interface.index).is_ok_and(|features| features & RUNS_PROGRAMS == 0) {
         return Err(Missing::NativeXdp { interface: name(), why: "so it says itself".to_owned() });
     }
@@ -242,7 +242,7 @@ fn sockets(
     let mut sizes = there.map_or_else(|| sizes(config, interface.mtu as usize), |(_, sizes)| sizes);
     let of_queues = |sizes| each(interface, sizes, queues, there.map(|(queue, _)| queue));
     let opened = match of_queues(sizes) {
-        // Before Linux 6.6. What fits into chunks passes there too.
+        // Before Linux 6.6. Frames that fit into chunks pass there too.
         Err(Failed { call: "bind AF_XDP", errno: Errno::INVAL }) if sizes.is_long() && fits(config) => {
             sizes.frame_bytes = FRAME_BYTES;
             of_queues(sizes)
@@ -281,7 +281,7 @@ fn socket(interface: &Interface, queue: u32, sizes: Sizes) -> Result<(Receiving,
     xsk::open(interface.index, queue, sizes)
 }
 
-/// What a refused step means.
+/// Meaning of a refused step.
 fn refused(kind: EngineKind, interface: &Interface, sizes: Sizes, failed: Failed) -> EngineError {
     let name = || interface.name.clone();
     let missing = match (failed.call, failed.errno) {

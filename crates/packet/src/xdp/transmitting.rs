@@ -14,7 +14,7 @@ use crate::network::{STILL_THERE, Wanted, ends};
 use crate::port::Port;
 use crate::shared::{CONGESTED, Sends};
 use crate::sockets::Calls;
-use crate::sys::message::Got;
+use crate::sys::message::Received;
 use crate::{EngineError, FramePath, Limits, TxEntry, Wait};
 
 /// How datagrams cross.
@@ -32,7 +32,13 @@ impl Calls for Transmitting {
         self.received.stride()
     }
 
-    fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno> {
+    fn recv(
+        &mut self,
+        port: &Port,
+        row: &mut [u8],
+        calls: &mut u64,
+        each: &mut dyn FnMut(Received),
+    ) -> Result<bool, Errno> {
         self.out.remind(&mut 0);
         self.received.recv(port, row, calls, each)
     }

@@ -1,4 +1,4 @@
-//! What these tests share: configurations, what an engine lacks, datagrams in turn.
+//! Parts that these tests share: configurations, what an engine lacks, datagrams in turn.
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -8,7 +8,7 @@ use crate::support::interface;
 
 pub const KIND: EngineKind = EngineKind::Dpdk(DpdkDevice::AfPacket);
 
-/// What the engine lacks for a configuration.
+/// Requirement of a configuration that the engine does not meet.
 pub fn missing(config: &Config) -> Missing {
     interface::missing(KIND, config)
 }

@@ -1,4 +1,4 @@
-//! What goes wrong at an interface that the kernel keeps: its ports, its state, its neighbours, its rings.
+//! Failures at an interface that the kernel keeps: its ports, its state, its neighbours, its rings.
 
 use std::net::UdpSocket;
 use std::process::Command;
@@ -186,7 +186,7 @@ fn all_leave_while_it_receives(engine: &mut dyn Engine, receiver: std::thread::J
     assert!(receiver.join().unwrap(), "all came, in order");
 }
 
-/// What a queue below the engine holds, as the kernel lists it.
+/// Whether the queue below the engine is empty, as the kernel lists it.
 fn is_empty_below() -> bool {
     let out = Command::new("tc").args(["-s", "qdisc", "show", "dev", "near", "root"]).output().expect("iproute2");
     let said = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -219,7 +219,7 @@ fn what_the_kernel_left_in_the_ring_leaves_when_the_last_engine_closes() {
         }
         came.len()
     };
-    // What the kernel had taken has left, and nobody offers it the rest.
+    // Frames that the kernel had taken have left, and nobody offers it the rest.
     wait_for("a queue that is empty", || {
         read();
         is_empty_below().then_some(())

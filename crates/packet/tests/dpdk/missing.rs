@@ -1,4 +1,4 @@
-//! What the engine refuses to open with, and the fix that it names: addresses, sizes, interfaces, cards, permissions.
+//! Configurations that the engine refuses, and the fix that it names: addresses, sizes, interfaces, cards, permissions.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::CapabilitySet;

@@ -101,7 +101,7 @@ fn a_queue_that_is_full_drops_and_counts_for_its_own_engine() {
     assert_eq!(numbers(&recv_some(&mut *slow, 4096)), (0..4096).collect::<Vec<_>>());
     send_in_turn(&from, &[addr(&*slow, 0)], 5000..5001);
     assert_eq!(numbers(&recv_some(&mut *slow, 1)), [5000], "and goes on");
-    // What the interface's own ring drops belongs to an engine, and none knows to which.
+    // The drops of the interface's own ring belong to an engine, and none knows to which.
     send_in_turn(&from, &[addr(&*slow, 0)], 0..9000);
     assert_eq!((drops(&*slow), drops(&*other)), (None, None));
 }

@@ -1,4 +1,5 @@
-//! What engines that own an interface share: claims about it, its neighbours and its checksums, each over a cable of the test's own.
+//! Tests that engines with an interface share: claims about it, its neighbours and its checksums, each over a cable of
+//! the test's own.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use takt_testing::wait_for;
 use super::far::{shell, there};
 use super::{P0, addr, numbered, numbers, recv_some, send_all, soon, stranger};
 
-/// What an engine lacks for a configuration.
+/// Requirement of a configuration that an engine does not meet.
 pub fn missing(kind: EngineKind, config: &Config) -> Missing {
     match open(kind, config) {
         Err(EngineError::Missing { engine, missing }) if engine == kind => missing,

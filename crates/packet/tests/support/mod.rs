@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Parts that the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod far;
@@ -201,7 +201,7 @@ pub fn forge(by: SocketAddrV4, source: SocketAddrV4, destination: SocketAddrV4, 
     });
 }
 
-/// What the kernel says of a port: bytes that wait in it, with its own bookkeeping, and datagrams it has dropped.
+/// The kernel's account of a port: bytes that wait in it, with its own bookkeeping, and datagrams it has dropped.
 pub fn queued(port: SocketAddr) -> (usize, u64) {
     let SocketAddr::V4(port) = port else { panic!("{port} is of another table") };
     let local = format!("{:08X}:{:04X}", u32::from_ne_bytes(port.ip().octets()), port.port());

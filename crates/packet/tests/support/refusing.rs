@@ -5,7 +5,8 @@
 /// `IORING_REGISTER_PROBE` (linux/io_uring.h).
 const PROBE: u32 = 8;
 
-/// What `job` returns on a thread for which `io_uring_setup` answers `errno`; `None`, on record, where no filter may be set.
+/// Result of `job` on a thread for which `io_uring_setup` answers `errno`; `None`, on record, where no filter may be
+/// set.
 pub fn io_uring_answers<T: Send>(errno: i32, job: impl FnOnce() -> T + Send) -> Option<T> {
     under(Refused { call: libc::SYS_io_uring_setup, second: None, errno }, job)
 }
@@ -38,8 +39,8 @@ fn under<T: Send>(refused: Refused, job: impl FnOnce() -> T + Send) -> Option<T>
 
 /// The calling thread's, for good.
 fn filter(refused: Refused) -> std::io::Result<()> {
-    // What a filter sees (seccomp(2), `struct seccomp_data`): the number of the call, then architecture, address and arguments of
-    // eight bytes each.
+    // A filter sees (seccomp(2), `struct seccomp_data`) the number of the call, then architecture, address and
+    // arguments of eight bytes each.
     const CALL: u32 = 0;
     const SECOND: u32 = if cfg!(target_endian = "little") { 24 } else { 28 };
     let step = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };

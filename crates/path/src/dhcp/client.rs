@@ -26,7 +26,7 @@ impl Client {
         Client { hardware, transaction, offer: None }
     }
 
-    /// What to send now; the same again when no answer comes.
+    /// Message to send now; the same again when no answer comes.
     #[must_use]
     pub fn next_message(&self) -> Message {
         match &self.offer {

@@ -45,7 +45,7 @@ pub struct Message {
     pub yours: Ipv4Addr,
     /// The requested address (option 50).
     pub requested: Option<Ipv4Addr>,
-    /// Who answers, or whose offer is taken (option 54).
+    /// The answering server, or the one whose offer is taken (option 54).
     pub server: Option<Ipv4Addr>,
     /// Length of the network's prefix (option 1).
     pub prefix_len: Option<u8>,

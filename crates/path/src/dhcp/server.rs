@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::{Kind, Message};
 
-/// What a server has to give: addresses of one network.
+/// Addresses that a server has to give, in one network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     pub server: Ipv4Addr,

@@ -16,7 +16,7 @@ pub use thread::Hop;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct HopOptions {
     pub spec: HopSpec,
     /// Its interfaces. Everything that crosses them belongs to the hop, so the kernel should have no address there.
     pub ports: [String; 2],

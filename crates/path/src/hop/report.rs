@@ -1,16 +1,16 @@
-//! What a hop reports.
+//! Report of a hop.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Counters;
 
-/// What has passed, what was dropped where, and whether the hop kept its own times.
+/// Frames that have passed, those dropped and where, and whether the hop kept its own times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub counters: Counters,
     pub lateness: Lateness,
     pub priority: Option<u8>,
-    /// What stopped it, if something did: an interface went away.
+    /// Event that stopped it, if one did: an interface went away.
     pub ended: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use takt_host::policy::{Policy, set_policy};
 use takt_packet::link::{Arrived, LinkPort, MAX_BATCH, NOTE_BYTES, Span};
 
 use super::frames::Frames;
-use super::{HopError, Options, Report};
+use super::{HopError, HopOptions, Report};
 use crate::ethernet::HEADER_BYTES;
 use crate::model::{Direction, Event, Model};
 
@@ -25,7 +25,7 @@ pub struct Hop {
 
 impl Hop {
     /// Opens one between two interfaces of the calling thread's network namespace.
-    pub fn start(options: &Options) -> Result<Hop, HopError> {
+    pub fn start(options: &HopOptions) -> Result<Hop, HopError> {
         let mut work = Work::open(options)?;
         let stop = Stop::new();
         let report = Arc::new(Mutex::new(Report::default()));
@@ -39,13 +39,13 @@ impl Hop {
         Ok(Hop { stop, report, thread: Some(thread) })
     }
 
-    /// What it has counted so far; some tens of milliseconds old at most.
+    /// Its counts so far; some tens of milliseconds old at most.
     #[must_use]
     pub fn report(&self) -> Report {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends it. What is inside is lost.
+    /// Ends it. Frames inside are lost.
     #[must_use]
     pub fn finish(mut self) -> Report {
         self.end();
@@ -88,7 +88,7 @@ struct Work {
 }
 
 impl Work {
-    fn open(options: &Options) -> Result<Work, HopError> {
+    fn open(options: &HopOptions) -> Result<Work, HopError> {
         let frame_bytes = options.mtu_bytes as usize + HEADER_BYTES + TAG_BYTES;
         let open = |name: &String| {
             LinkPort::open(name, MAX_BATCH, frame_bytes, options.buffer_bytes as usize).map_err(|errno| match errno {
@@ -146,7 +146,7 @@ impl Work {
             let (slot, last) = match event {
                 Event::Leaves { slot, direction, at_ns, last } => {
                     self.report.lateness.record(now_ns.saturating_sub(at_ns));
-                    // What comes in by the first port goes out by the second.
+                    // A frame that comes in by the first port goes out by the second.
                     self.spans[1 - direction as usize].push(self.frames.span(slot));
                     (slot, last)
                 }
@@ -231,7 +231,7 @@ fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direct
     }
 }
 
-/// Sends a batch. What the kernel does not take is lost, as in a device whose transmit ring is full.
+/// Sends a batch. Frames that the kernel does not take are lost, as in a device whose transmit ring is full.
 fn send_all(port: &mut LinkPort, arena: &[u8], spans: &[Span], unsent: &mut (u64, u64)) -> Result<(), Errno> {
     let mut rest = spans;
     while !rest.is_empty() {

@@ -24,7 +24,7 @@ impl Chance {
         Chance(dice)
     }
 
-    /// Of the next frame; with `chance` off only the middle of the delay is left.
+    /// Fate of the next frame; with `chance` off only the middle of the delay is left.
     pub(super) fn draw(&mut self, spec: &Impairments, chance: bool) -> Fate {
         let [loss, twice, late, order] = std::array::from_fn(|_| self.unit());
         let happens = |draw: f64, share: f64| chance && draw < share;

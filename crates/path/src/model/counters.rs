@@ -1,4 +1,4 @@
-//! What happened to frames, by direction and place.
+//! Fate of frames, by direction and place.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a hop does to frames, as a pure function of virtual time.
+//! Effects of a hop on frames, as a pure function of virtual time.
 //!
 //! ```text
 //!   frame in --> lost? --> ring --> processor --> delay --> queue --> cable --> frame out

@@ -1,4 +1,4 @@
-//! What a hop is to be.
+//! Settings of a hop.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 pub struct HopSpec {
     /// Rate of the cable on either side, bits a second, preamble and gap counted; `None`: no limit.
     pub rate_bps: Option<u64>,
-    /// What may wait for a cable, bytes on the wire.
+    /// Bytes on the wire that may wait for a cable.
     pub buffer_bytes: u64,
-    /// What reads each frame; `None`: takes no time.
+    /// Processor that reads each frame; `None`: takes no time.
     pub processor: Option<Processor>,
     pub impairments: Impairments,
-    /// Of all chance here.
+    /// Seed of all chance here.
     pub seed: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct Processor {
     pub spread: f64,
 }
 
-/// What a network does to frames that no device meant.
+/// Effects of a network on frames that no device meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impairments {

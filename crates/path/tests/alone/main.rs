@@ -35,7 +35,7 @@ fn pump(ports: &mut [LinkPort; 2], frames: &[u8], spans: &[Span], count: u64) ->
     let (mut got, begun) = (0, Instant::now());
     while got < count && begun.elapsed() < takt_testing::HANG {
         for port in ports.iter_mut() {
-            // What a full queue refuses is offered again with the next batch.
+            // Frames that a full queue refuses are offered again with the next batch.
             let _refused = port.send(frames, spans);
             got += port.recv(&mut |_| {}).expect("a port that is up") as u64;
         }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 
 use takt_packet::link::{LinkPort, NOTE_BYTES};
-use takt_path::hop::{LARGE_BUFFER_BYTES, Options};
+use takt_path::hop::{HopOptions, LARGE_BUFFER_BYTES};
 use takt_path::model::HopSpec;
 
 /// Runs `work` on a thread in a new namespace with two cables, `a0`-`a1` and `b0`-`b1`.
@@ -29,8 +29,8 @@ pub fn between_two_cables(work: impl FnOnce() + Send + 'static) {
     inside.unwrap().join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-pub fn options(spec: HopSpec) -> Options {
-    Options {
+pub fn options(spec: HopSpec) -> HopOptions {
+    HopOptions {
         spec,
         ports: ["a1".into(), "b1".into()],
         mtu_bytes: 1500,

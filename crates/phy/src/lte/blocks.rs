@@ -50,7 +50,7 @@ pub(super) fn coded_bits(transport: u32, length: u32) -> usize {
     3 * (block_bits(transport, length) + 4 * blocks)
 }
 
-/// What is made once for all code blocks that are alike, and found by a block's number.
+/// Things made once for all code blocks that are alike, and found by a block's number.
 pub(super) struct ByBlock<T> {
     made: Vec<T>,
     of: Vec<usize>,

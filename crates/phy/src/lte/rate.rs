@@ -15,7 +15,7 @@ struct Plan {
     buffer: Vec<i8>,
 }
 
-/// What the standard calls by these names.
+/// Parameters, by the standard's names.
 struct Parameters {
     transport: u32,
     length: u32,

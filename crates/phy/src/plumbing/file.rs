@@ -52,7 +52,8 @@ fn opened(params: &Params, open: impl FnOnce(&str) -> io::Result<File>, fix: &st
     open(path).map_err(|error| MakeError { what: format!("file `{path}`: {error}"), fix: fix.to_owned() })
 }
 
-/// Whether a file holds whole items. Of one that is read again and again a part of one would shift all that follow.
+/// Whether a file holds whole items. In a file that is read again and again, a part of an item would shift all that
+/// follow.
 fn is_whole(params: &Params, file: &File, item: Item) -> Result<(), MakeError> {
     let length = file.metadata().map_or(0, |about| about.len());
     let rest = length % item.bytes() as u64;
@@ -75,7 +76,7 @@ fn suits(packet_bytes: usize, buffer: usize) -> Result<(), String> {
     Err(format!("a packet of {packet_bytes} bytes does not fit into a buffer of {buffer}: buffer = {packet_bytes}"))
 }
 
-/// What the soft thread has come to.
+/// State of the soft thread.
 #[derive(Clone, Default)]
 struct State(Arc<Mutex<(u64, Option<String>)>>);
 
@@ -124,7 +125,7 @@ impl FileSink {
             }
             match file.write_all(bytes) {
                 Ok(()) => shared.add(bytes.len()),
-                // What comes is still taken, so that nobody waits: it is lost, and the results say so.
+                // Later bytes are still taken, so that nobody waits: they are lost, and the results say so.
                 Err(error) => shared.fail(&error),
             }
             Step::Worked

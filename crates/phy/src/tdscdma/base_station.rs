@@ -1,4 +1,4 @@
-//! What a base station sends: a block a subframe, as chips and as samples.
+//! Transmission of a base station: a block a subframe, as chips and as samples.
 
 use takt_base::Complex32;
 use takt_dsp::tdscdma::{CHIPS, Cell, Converter, Downlink, SAMPLES};

@@ -1,7 +1,7 @@
-//! What a terminal does in a subframe: samples to chips, chips to a block, the block's CRC to an answer.
+//! Work of a terminal in a subframe: samples to chips, chips to a block, the block's CRC to an answer.
 
 use takt_base::Complex32;
-use takt_dsp::tdscdma::{Answer, AnswerBurst, CHIPS, Cell, Converter, Receiver, SAMPLES, SLOT_CHIPS};
+use takt_dsp::tdscdma::{AnswerBurst, BlockAnswer, CHIPS, Cell, Converter, Receiver, SAMPLES, SLOT_CHIPS};
 use takt_graph::Value;
 use takt_runtime::{Bit, component};
 
@@ -39,7 +39,7 @@ struct TdScdmaReceive {
     nacks: i64,
     missing: i64,
     iterations: u64,
-    /// Of the blocks with a signal.
+    /// Sum over the blocks with a signal.
     snr_db: f64,
     with_signal: u64,
 }
@@ -76,9 +76,9 @@ impl TdScdmaReceive {
         let bits = self.receiver.payload_bits();
         payload.truncate(bits);
         let reception = self.receiver.receive(&input, bits_mut(&mut payload[..bits]));
-        answer[0] = Bit(u8::from(reception.answer == Answer::Nack));
-        self.acks += i64::from(reception.answer == Answer::Ack);
-        self.nacks += i64::from(reception.answer == Answer::Nack);
+        answer[0] = Bit(u8::from(reception.answer == BlockAnswer::Nack));
+        self.acks += i64::from(reception.answer == BlockAnswer::Ack);
+        self.nacks += i64::from(reception.answer == BlockAnswer::Nack);
         self.iterations += reception.iterations as u64;
         if reception.snr_db.is_finite() {
             self.snr_db += f64::from(reception.snr_db);
@@ -126,7 +126,7 @@ impl TdScdmaAnswer {
 
     fn tick(&mut self, input: In<Bit>, #[port(up_to = 1106)] mut output: Out<Complex32>, slot: u64) {
         let Some(bit) = input.first() else { return output.truncate(0) };
-        let answer = if bit.0 == 0 { Answer::Ack } else { Answer::Nack };
+        let answer = if bit.0 == 0 { BlockAnswer::Ack } else { BlockAnswer::Nack };
         self.burst.transmit(answer, slot, &mut self.chips);
         self.converter.answer_to_samples(&self.chips, &mut output);
         output.iter_mut().for_each(|sample| *sample *= self.amplitude);

@@ -13,7 +13,7 @@ pub(super) struct CodeBlocks {
     filled: Vec<u8>,
 }
 
-/// What is cut: an interval's bits, X, where they are given; otherwise one block of K.
+/// Segmentation of an interval's bits, X, where they are given; otherwise of one block of K.
 fn plan(coding: Coding, block: u32, interval: u32) -> Result<Segmentation, MakeError> {
     Segmentation::new(coding, interval_len(block, interval) as usize).map_err(|error| refused(&error))
 }

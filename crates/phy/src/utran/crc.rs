@@ -78,7 +78,7 @@ impl UmtsCrcCheck {
         #[port(ratio = length / (length + crc))] mut output: Out<Bit>,
     ) {
         if input.missing() {
-            // What the link repeats in its place was counted before.
+            // The packet that the link repeats in its place was counted before.
             self.missing += 1;
             return output.truncate(0);
         }

@@ -107,7 +107,7 @@ impl UmtsDeinterleave1 {
     }
 }
 
-/// What the second interleaver sees: radio frames, each cut into those of its physical channels.
+/// The second interleaver's view: radio frames, each cut into those of its physical channels.
 struct Physical {
     bits: usize,
     channels: usize,

@@ -22,7 +22,8 @@ fn whole(params: &Params, name: &str) -> u32 {
     params.int(name).and_then(|bits| u32::try_from(bits).ok()).unwrap_or(0)
 }
 
-/// Bits of each channel in a radio frame. What is no number of bits is none, and refused when the component is made.
+/// Bits of each channel in a radio frame. A value that is no number of bits is none, and refused when the component is
+/// made.
 fn channels(params: &Params) -> Vec<u32> {
     match params.floats("lengths").unwrap_or_default() {
         [] => vec![whole(params, "length")],

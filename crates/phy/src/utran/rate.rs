@@ -37,7 +37,7 @@ impl Matching {
         (self.plans[0].block_len(), self.plans[0].matched_len())
     }
 
-    /// Of the blocks in the packet of `slot`, and of all packets before one as long as it, the plans.
+    /// Plans of the blocks in the packet of `slot`, if all packets before are as long as it.
     fn plans(&self, slot: u64, blocks: usize) -> impl Iterator<Item = &RateMatching> {
         let count = self.plans.len();
         let before = slot as usize % count * blocks + self.first;

@@ -5,7 +5,7 @@ use takt_dsp::umts::Tti;
 use takt_graph::{Length, Value};
 use takt_runtime::{Bit, Llr, MakeError, component};
 
-/// What a packet of an interval holds, for shapes.
+/// Bits of an interval's packet, for shapes.
 fn interval(frame: u32, tti: u32) -> u32 {
     frame.max(1) * frames(tti)
 }
@@ -42,7 +42,8 @@ impl<T: Clone + Default> Interval<T> {
         })
     }
 
-    /// Which radio frame of its interval `slot` is, and where it lies in it. What there is of another interval is forgotten.
+    /// Which radio frame of its interval `slot` is, and where it lies in it. The data of another interval are
+    /// forgotten.
     fn place(&mut self, slot: u64) -> (usize, std::ops::Range<usize>) {
         let frames = self.tti.frames() as u64;
         let (number, f) = (slot / frames, (slot % frames) as usize);

@@ -51,7 +51,7 @@ pub fn bench(kind: &str, params: &Params) -> Bench {
     Bench::sized(&REGISTRY, kind, params, 1 << 17).unwrap_or_else(|error| panic!("{kind}: {error}"))
 }
 
-/// What a component makes of one packet.
+/// Output of a component for one packet.
 pub fn through<I: Sample, O: Sample>(kind: &str, params: &Params, input: &[I]) -> Vec<O> {
     bench(kind, params).feed("in", input).tick().output("out")
 }
@@ -61,7 +61,7 @@ pub fn soft(bits: &[Bit]) -> Vec<Llr> {
     bits.iter().map(|bit| Llr(20 - 40 * bit.0 as i8)).collect()
 }
 
-/// What soft values decide for.
+/// Bits for which soft values decide.
 pub fn hard(llrs: &[Llr]) -> Vec<Bit> {
     llrs.iter().map(|llr| Bit(u8::from(llr.0 < 0))).collect()
 }

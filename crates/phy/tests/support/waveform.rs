@@ -3,7 +3,7 @@
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Options, Registry, Report, Session};
+use takt_runtime::{Bench, Registry, Report, Session, SessionOptions};
 
 pub fn registry() -> Registry {
     takt_phy::link();
@@ -16,7 +16,7 @@ pub fn run(file: &str, worker_of: impl Fn(usize) -> usize, latency: Latency, slo
     let graph = Graph::check(&Waveform::parse("waveform.toml", file).expect("read"), &registry).expect("checked");
     let workers: Vec<usize> = (0..graph.components().len()).map(worker_of).collect();
     let plan = Plan::assign(&graph, &workers, latency).expect("placed");
-    let options = Options { slots: Some(slots), ..Options::default() };
+    let options = SessionOptions { slots: Some(slots), ..SessionOptions::default() };
     Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
 }
 
@@ -28,7 +28,7 @@ pub fn on_three_plans(file: &str, slots: u64, two: fn(usize) -> usize, each: fn(
     [one, two, each]
 }
 
-/// What a component counted under a name.
+/// Count of a component under a name.
 pub fn result(report: &Report, component: &str, name: &str) -> i64 {
     let found = report.components.iter().find(|found| found.name == component).expect("there");
     let Value::Int(count) = found.results[name] else { panic!("{component} {name} is no count") };

@@ -1,4 +1,4 @@
-//! What disturbing processes do, until a stop is requested.
+//! Loops of disturbing processes, until a stop is requested.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -168,7 +168,7 @@ fn timers() -> io::Result<Step> {
     const AT_FIRST: Duration = Duration::from_micros(300);
     const ROUNDS: u32 = 256;
     let slack_ns = std::num::NonZeroU64::new(1);
-    let options = timer::Options { method: Method::Nanosleep, slack_ns, ..timer::Options::default() };
+    let options = timer::TimerOptions { method: Method::Nanosleep, slack_ns, ..timer::TimerOptions::default() };
     let mut timer = Timer::open(options).map_err(io::Error::other)?;
     let never = Stop::new();
     let (mut every, mut rounds, mut used) = (AT_FIRST, 0, own_cpu_time());

@@ -1,4 +1,4 @@
-//! What competes with the measured side: processes of takt's own that do nothing but use what it needs.
+//! Competitors of the measured side: processes of takt's own that do nothing but use what it needs.
 //!
 //! ```text
 //!  disturbance = "busy:4x+disk:1"     four busy loops for each core of the machine, and a process that writes to a disk
@@ -14,5 +14,5 @@ mod running;
 mod spec;
 
 pub(crate) use loops::{LoopOptions, Loops};
-pub use running::{Disturbance, DisturbanceError, Wanted};
+pub use running::{Disturbance, DisturbanceError, DisturbanceOptions};
 pub use spec::{Load, Spec, SpecError};

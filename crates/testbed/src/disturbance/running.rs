@@ -12,11 +12,11 @@ use takt_host::quota::{CpuQuota, Throttled};
 use super::{LoopOptions, Spec};
 use crate::environment::Native;
 
-/// What is to disturb, and how much of it.
+/// Kind and number of disturbing processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct DisturbanceOptions {
     pub spec: Spec,
-    /// What all of them together may use of their CPUs, 0 to 1; `None`: no cap.
+    /// Share of their CPUs that all of them together may use, 0 to 1; `None`: no cap.
     pub cap_share: Option<f64>,
     pub cap_period: Duration,
     pub cpus: Vec<usize>,
@@ -27,7 +27,7 @@ pub struct Wanted {
 /// Processes that disturb. Dropping it ends them.
 #[derive(Debug)]
 pub struct Disturbance {
-    wanted: Wanted,
+    wanted: DisturbanceOptions,
     agents: Vec<Agent>,
     /// After the agents, so that the group is empty when it goes.
     cap: Option<Cap>,
@@ -39,7 +39,7 @@ struct Cap {
     registration: Option<Registration>,
 }
 
-/// Why nothing disturbs. What was started has ended again.
+/// Why nothing disturbs. The processes that were started have ended again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisturbanceError {
@@ -67,7 +67,12 @@ impl DisturbanceError {
 
 impl Disturbance {
     /// Starts it: every process is in its place and capped before the first begins to work.
-    pub fn start(wanted: &Wanted, native: &Native, run: &Run, label: &str) -> Result<Disturbance, DisturbanceError> {
+    pub fn start(
+        wanted: &DisturbanceOptions,
+        native: &Native,
+        run: &Run,
+        label: &str,
+    ) -> Result<Disturbance, DisturbanceError> {
         let loads = wanted.spec.processes(wanted.cores);
         let cap = match wanted.cap_share {
             Some(share) if !loads.is_empty() => Some(Cap::make(wanted, share, run, label)?),
@@ -102,7 +107,7 @@ impl Disturbance {
         self.pids().iter().filter(|pid| runs(pid)).count()
     }
 
-    /// What was in force, for the record; `null` for no disturbance.
+    /// Disturbance in force, for the record; `null` for none.
     #[must_use]
     pub fn in_force(&self) -> Value {
         if self.agents.is_empty() {
@@ -134,7 +139,7 @@ impl Disturbance {
 }
 
 impl Cap {
-    fn make(wanted: &Wanted, share: f64, run: &Run, label: &str) -> Result<Cap, DisturbanceError> {
+    fn make(wanted: &DisturbanceOptions, share: f64, run: &Run, label: &str) -> Result<Cap, DisturbanceError> {
         let name = run.name(label);
         let registration = run.will_create(Leftover::ControlGroup { name: name.clone() })?;
         let mut cap = Cap { quota: None, registration: Some(registration) };
@@ -146,7 +151,7 @@ impl Cap {
 impl Drop for Cap {
     fn drop(&mut self) {
         self.quota = None;
-        // What could not be removed stays recorded, for `takt clean`.
+        // A group that could not be removed stays recorded, for `takt clean`.
         let _ = self.registration.take().map(Registration::released);
     }
 }

@@ -68,7 +68,7 @@ struct Part {
 pub enum SpecError {
     #[error("unknown load \"{got}\": {remedy}")]
     Load { got: String, remedy: String },
-    #[error("\"{got}\" is no number of processes: 1 to {MOST}, or as many for each core, such as 4x")]
+    #[error("\"{got}\" is not a number of processes: give 1 to {MOST}, or a number for each core, such as 4x")]
     Count { got: String },
 }
 
@@ -76,7 +76,7 @@ pub enum SpecError {
 const MOST: u32 = 256;
 
 impl Spec {
-    /// What each process does, on so many cores.
+    /// Load of each process, on so many cores.
     #[must_use]
     pub fn processes(&self, cores: usize) -> Vec<Load> {
         let count = |part: &Part| if part.per_core { part.count as usize * cores } else { part.count as usize };
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(error("bussy:4"), "unknown load \"bussy\": did you mean busy?");
         assert!(error("").starts_with("unknown load \"\": one of busy, memory"), "{}", error(""));
         for count in ["busy:0", "busy:-1", "busy:x", "busy:257", "busy:", "busy:1+disk:many"] {
-            assert!(error(count).contains("is no number of processes"), "{count}");
+            assert!(error(count).contains("is not a number of processes"), "{count}");
         }
     }
 }

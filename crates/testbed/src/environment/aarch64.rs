@@ -23,7 +23,7 @@ pub struct Aarch64 {
     emulator: Emulator,
 }
 
-/// What translates, and what it is given before takt's own arguments.
+/// The translating program, and what it is given before takt's own arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Emulator {
     program: PathBuf,
@@ -37,7 +37,7 @@ const PROCESSOR: &str = "cortex-a72";
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Names the takt for aarch64.
 const VARIABLE: &str = "TAKT_AARCH64";
-/// Where Debian's cross packages put libraries for it.
+/// Folder in which Debian's cross packages put libraries for it.
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 
 impl Aarch64 {

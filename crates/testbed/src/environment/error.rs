@@ -31,11 +31,11 @@ pub enum EnvironmentError {
     NoPathEnd { environment: String, requested: bool },
     #[error("no path of this machine leads to {environment}")]
     Elsewhere { environment: String },
-    #[error("a second node can't be in {environment}: there is one of it at a time")]
+    #[error("{environment} can't hold a second node: there is only one of it at a time")]
     NoSecond { environment: String },
-    #[error("node {node} is one of a cluster, and none is named")]
+    #[error("node {node} belongs to a cluster, but no cluster is named")]
     NoCluster { node: String },
-    /// What speaks with nodes says why.
+    /// The connection to the nodes says why.
     #[error("{why}")]
     Node { why: String, fix: Option<String> },
     #[error("{doing} {path}")]
@@ -67,7 +67,7 @@ impl EnvironmentError {
         EnvironmentError::Program { path: path.to_owned(), why: why.into() }
     }
 
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -77,11 +77,11 @@ impl EnvironmentError {
             | EnvironmentError::NoTakt { fix, .. } => Some(fix.clone()),
             EnvironmentError::Node { fix, .. } => fix.clone(),
             EnvironmentError::Elsewhere { .. } => {
-                Some("--addr with the address of a radio that the node reaches\npath = \"loopback\"".into())
+                Some("give --addr with the address of a radio that the node reaches\nset path = \"loopback\"".into())
             }
-            EnvironmentError::NoSecond { .. } => Some("second_node = \"native\"".into()),
-            EnvironmentError::NoCluster { .. } => Some("--cluster with the folder of a member".into()),
-            EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
+            EnvironmentError::NoSecond { .. } => Some("set second_node = \"native\"".into()),
+            EnvironmentError::NoCluster { .. } => Some("give --cluster with the folder of a member".into()),
+            EnvironmentError::NoPathEnd { requested: true, .. } => Some("use any path except loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),
             EnvironmentError::Untrusted(error) => error.fix(),

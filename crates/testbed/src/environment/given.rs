@@ -5,7 +5,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use takt_base::{Clock, MonoNs, WallClock};
+use takt_base::{Clock, MonoNs, Speed, WallClock};
 use takt_emulator::drive::wall::LateSpan;
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortIndex, PortSpec, Wait};
 use takt_wire::lag::{self, LagReply, LagRequest};
@@ -65,10 +65,10 @@ impl GivenRadio {
         None
     }
 
-    /// What a reader must know of a round in which it reported nothing, though it can.
+    /// Warning for a reader of a round in which it reported nothing, though it can.
     pub(super) fn silence(&self) -> String {
         format!(
-            "the emulator at {} did not say after a round how late it was itself: nothing of it is set aside",
+            "the emulator at {} did not say after a round how late it was, so takt excludes nothing of the round",
             self.addr
         )
     }
@@ -108,7 +108,7 @@ fn exchange(engine: &mut dyn Engine, request: &LagRequest, until: MonoNs) -> Opt
     None
 }
 
-/// What it did between two replies; `None` where its counts went back, which are another emulator's then.
+/// Its lateness between two replies; `None` where its counts went back, which are another emulator's then.
 fn since(before: &LagReply, after: &LagReply, late_spans: Vec<LateSpan>) -> Option<Lateness> {
     after.datagrams.checked_sub(before.datagrams)?;
     let longest_us = late_spans.iter().map(|span| span.to_ns.saturating_sub(span.from_ns).div_ceil(1000)).max();
@@ -126,7 +126,8 @@ fn since(before: &LagReply, after: &LagReply, late_spans: Vec<LateSpan>) -> Opti
     };
     let unread = Unread { receive_buffer_drops };
     let LagReply { clock_hz, clock_offset_ticks, .. } = *after;
-    let radio = RadioLateness { lag: lag.clone(), clock_hz, clock_offset_ticks, datagrams: unread };
+    let speed = Speed::from_millionths(after.speed_millionths).unwrap_or_default().seconds();
+    let radio = RadioLateness { lag: lag.clone(), clock_hz, clock_offset_ticks, speed, datagrams: unread };
     Some(Lateness { lag, devices: vec![radio] })
 }
 
@@ -148,6 +149,7 @@ mod tests {
         now_ns: 50,
         clock_hz: NonZeroU32::new(100_000_000).unwrap(),
         clock_offset_ticks: 7,
+        speed_millionths: 100_000,
         datagrams: 100,
         over_limit: 1,
         max_us: 9000,
@@ -215,6 +217,7 @@ mod tests {
         assert_eq!(spans, [&first[..26], &[ms([270, 275]), ms([300, 302])]].concat());
         assert_eq!((said.lag.limit_us, said.lag.over_limit, said.lag.max_us), (1000, 40, 5000), "9 ms were before it");
         assert_eq!((device.clock_offset_ticks, device.datagrams.receive_buffer_drops), (7, Some(2)));
+        assert_eq!(device.speed, 0.1);
         assert_eq!(Lateness::of(&serde_json::json!(said)), Some(said), "a record holds it");
     }
 

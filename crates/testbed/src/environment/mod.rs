@@ -1,4 +1,5 @@
-//! Where the measured side runs: this machine itself, an emulated processor, a container, a virtual machine, a node of a cluster.
+//! Environments of the measured side: this machine, an emulated processor, a container, a virtual machine, a node of a
+//! cluster.
 //!
 //! An environment takes the host side's end on the path: a namespace and the interface in it. `native` works there,
 //! and so does `aarch64`, whose processes are this machine's and whose instructions are another processor's.
@@ -14,10 +15,12 @@
 //!                           +----------------------------------+     +----------------------------------+
 //! ```
 //!
-//! A node of a cluster is another machine: nothing of this one leads into it. What speaks with it comes from above, as [`Nodes`].
+//! A node of a cluster is another machine: nothing of this one leads into it. The connection to it comes from above, as
+//! [`Nodes`].
 //!
-//! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path. What an
-//! environment makes is registered before it exists and goes when its [`RunningEnvironment`] is dropped.
+//! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path.
+//! Everything that an environment makes is registered before it exists and goes when its [`RunningEnvironment`] is
+//! dropped.
 
 mod aarch64;
 mod bridge;
@@ -48,7 +51,7 @@ pub use running::{EnvironmentFacts, RunningEnvironment};
 pub use scratch::Scratch;
 pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
-pub use spec::{Kind, Limits, Spec, open};
+pub use spec::{EnvironmentKind, Limits, Spec, open};
 pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
 use std::path::Path;
@@ -63,7 +66,7 @@ pub trait Environment: Send {
     /// Its name in experiment files and records: `native`, `aarch64`, `container`, `vm`, `node:NAME`.
     fn name(&self) -> &str;
 
-    /// What starts agents on this machine itself: those of the other side.
+    /// Starts agents on this machine itself: those of the other side.
     fn outside(&self) -> &Native;
 
     /// Whether it is another machine: it has cores and counters of its own, and no path of this machine leads there.

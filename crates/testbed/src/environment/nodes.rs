@@ -8,7 +8,7 @@ use takt_host::fingerprint::Fingerprint;
 
 use super::{Environment, EnvironmentError, Native};
 
-/// What speaks with nodes of a cluster.
+/// Speaks with nodes of a cluster.
 pub trait Nodes: fmt::Debug + Send + Sync {
     /// The environment on a node; nothing is started yet. `cores`: how many cores it is to ask for; `None`: all that are free.
     ///

@@ -47,7 +47,7 @@ impl Caller {
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let (name, value) = self.mark();
         let program = program.as_ref();
-        // What is not there is not started either.
+        // A program that is not there is not started either.
         if let Some(file) = find(program) {
             self.starts(&file);
         }
@@ -56,7 +56,7 @@ impl Caller {
         command
     }
 
-    /// What it prints when called with `arguments`; `None` if it can't be called or fails.
+    /// Its output when called with `arguments`; `None` if it can't be called or fails.
     pub(super) fn says(&self, program: &Path, arguments: &[&str]) -> Option<String> {
         let Output { status, stdout, .. } = self.command(program).args(arguments).output().ok()?;
         status.success().then(|| String::from_utf8_lossy(&stdout).into_owned())

@@ -51,7 +51,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What can't be removed now stays registered, and `takt clean` says why.
+        // A folder that can't be removed now stays registered, and `takt clean` says why.
         if remove_scratch(&self.name).is_ok() {
             let _ = self.registration.take().map(Registration::released);
         }

@@ -13,8 +13,8 @@ use takt_host::namespace::enter_network;
 
 use crate::net::on_own_thread;
 
-/// The way to a shell; it leads nowhere once the environment has gone. What it starts carries the mark of the run, so that
-/// `takt clean` ends it after a run that was killed.
+/// The way to a shell; it leads nowhere once the environment has gone. Programs that it starts carry the mark of the
+/// run, so that `takt clean` ends them after a run that was killed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shell {
     Program {

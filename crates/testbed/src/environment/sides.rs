@@ -1,4 +1,4 @@
-//! What a site is made of before it is one: an agent on each side, and the path between them.
+//! Parts of a site before it is one: an agent on each side, and the path between them.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::site::{SiteError, SiteOptions};
 use super::{Environment, EnvironmentError, Placement, RunningEnvironment};
 use crate::net::{Build, Ceiling, Path, PathError, PathName, PathSpec, Towards};
 
-/// What runs on either side, and on which cores.
+/// Agents of both sides, and their cores.
 pub(super) struct Sides {
     pub(super) running: RunningEnvironment,
     /// The radio's side, if the radio is emulated.
@@ -83,21 +83,21 @@ fn other_side(
     Ok(environment.start(path.map(|path| &path.radio), cpus)?.agent)
 }
 
-/// What lies between the sides, by default nothing of ours.
+/// Path between the sides, by default nothing of ours.
 #[derive(Default)]
-pub(super) struct Between {
+pub(super) struct BuiltPath {
     pub(super) path: Option<Box<Path>>,
     pub(super) ceilings: Vec<Ceiling>,
     pub(super) notes: Vec<String>,
 }
 
-impl Between {
-    pub(super) fn build(options: &SiteOptions, with: &Build<'_>) -> Result<Between, SiteError> {
+impl BuiltPath {
+    pub(super) fn build(options: &SiteOptions, with: &Build<'_>) -> Result<BuiltPath, SiteError> {
         let mut notes = Vec::new();
         let path = build(options, with, &mut notes)?;
         let ceilings = path.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
         notes.extend(path.iter().flat_map(|path| path.notes.iter().cloned()));
-        Ok(Between { path, ceilings, notes })
+        Ok(BuiltPath { path, ceilings, notes })
     }
 }
 
@@ -105,7 +105,8 @@ impl Between {
 const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
 const CALIBRATION: Duration = Duration::from_millis(300);
 
-/// What a limited path carries each way, before anything is measured on it: a limiter that is not in force would show here.
+/// Throughput of a limited path each way, before anything is measured on it: a limiter that is not in force would show
+/// here.
 fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
     match path.spec.ceiling_datagrams_per_s(64) {
         Some(_) => {
@@ -162,8 +163,8 @@ mod tests {
         let asked = SiteOptions { second_inside: true, ..SiteOptions::default() };
         let refused = second_is_possible(&asked, &Apart).unwrap_err();
         let reason = std::error::Error::source(&refused).expect("a reason").to_string();
-        assert_eq!(reason, "a second node can't be in container: there is one of it at a time");
-        assert_eq!(refused.fix().as_deref(), Some("second_node = \"native\""));
+        assert_eq!(reason, "container can't hold a second node: there is only one of it at a time");
+        assert_eq!(refused.fix().as_deref(), Some("set second_node = \"native\""));
         assert!(second_is_possible(&SiteOptions::default(), &Apart).is_ok(), "none was asked for");
     }
 }

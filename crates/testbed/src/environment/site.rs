@@ -13,7 +13,7 @@ use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
 use super::given::GivenRadio;
-use super::sides::{Between, Sides, second_is_possible};
+use super::sides::{BuiltPath, Sides, second_is_possible};
 use super::{Environment, EnvironmentError, EnvironmentFacts, Placement, RunningEnvironment, Shell, drawing};
 use crate::net::{Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathSpec, RadioPair, topology};
 
@@ -25,7 +25,7 @@ pub struct SiteOptions {
     pub loopback: bool,
     /// No radio and no path: the host side alone, on all cores.
     pub alone: bool,
-    /// What lies between the sides; `None`: a cable, or loopback where that is not permitted.
+    /// Path between the sides; `None`: a cable, or loopback where that is not permitted.
     pub path: Option<PathSpec>,
     /// The largest packet of that cable; loopback has larger ones.
     pub mtu_bytes: u32,
@@ -49,7 +49,7 @@ impl Default for SiteOptions {
     }
 }
 
-/// What a site turned out to be; goes into every record.
+/// Facts of a site as it turned out; goes into every record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InForce {
     pub environment: String,
@@ -59,10 +59,10 @@ pub struct InForce {
     pub path_spec: Option<PathSpec>,
     #[serde(default)]
     pub topology: Option<topology::Topology>,
-    /// What its router may use of a CPU, where that is limited.
+    /// Share of a CPU that its router may use, where that is limited.
     #[serde(default)]
     pub path_limit: Option<Limit>,
-    /// What it carried flat out, each way, before the first round, beside what it is specified to carry.
+    /// Its throughput flat out, each way, before the first round, beside what it is specified to carry.
     #[serde(default)]
     pub ceilings: Vec<Ceiling>,
     pub radio_addr: Ipv4Addr,
@@ -78,7 +78,7 @@ pub struct InForce {
     pub emulator_priority: Option<u8>,
     pub notes: Vec<String>,
     pub accelerator: Option<String>,
-    /// What holds the host side: kernel, limits, accelerator and what made them.
+    /// Environment of the host side: kernel, limits, accelerator and what made them.
     #[serde(default)]
     pub holder: EnvironmentFacts,
 }
@@ -114,7 +114,7 @@ pub enum SiteError {
 }
 
 impl SiteError {
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -151,21 +151,22 @@ impl Site {
         let emulated = options.addr.is_none() && !options.alone;
         if environment.is_elsewhere() {
             let sides = Sides::start_elsewhere(options, environment, emulated)?;
-            return Ok(Site::of(options, environment, sides, Between::default()));
+            return Ok(Site::of(options, environment, sides, BuiltPath::default()));
         }
         let topology = Topology::read(&Host::this())?;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
         let program = &environment.outside().program;
         let with = Build { run, label, program, cpus: &[] };
-        let between = if !emulated || options.loopback { Between::default() } else { Between::build(options, &with)? };
+        let between =
+            if !emulated || options.loopback { BuiltPath::default() } else { BuiltPath::build(options, &with)? };
         let sides = Sides::start(options, environment, emulated, placement, between.path.as_deref())?;
         Ok(Site::of(options, environment, sides, between))
     }
 
     /// Both sides run, and what lies between them is there.
-    fn of(options: &SiteOptions, environment: &dyn Environment, sides: Sides, between: Between) -> Site {
+    fn of(options: &SiteOptions, environment: &dyn Environment, sides: Sides, between: BuiltPath) -> Site {
         let Sides { running: RunningEnvironment { agent: host, holder, shell }, radio, placement } = sides;
-        let Between { path: built, ceilings, notes } = between;
+        let BuiltPath { path: built, ceilings, notes } = between;
         let (path, radio_addr) = match (options.addr, &built) {
             _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
             (Some(addr), _) => ("network", addr),
@@ -191,7 +192,7 @@ impl Site {
             holder,
         };
         let is_elsewhere = environment.is_elsewhere();
-        // What answers at that address here need not be what the other machine reaches there.
+        // The radio at that address here need not be what the other machine reaches there.
         let given = options.addr.filter(|_| !options.alone && !is_elsewhere).map(GivenRadio::at);
         let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
         if !options.second_inside {
@@ -206,8 +207,8 @@ impl Site {
         self.is_elsewhere
     }
 
-    /// What both sides and their machine have used since the last call, where that is another machine; else `None`. The
-    /// first time there is nothing to compare with.
+    /// Resource usage of both sides and their machine since the last call, if that is another machine; else `None`.
+    /// The first time there is nothing to compare with.
     ///
     /// # Errors
     /// The agent is gone.
@@ -241,12 +242,12 @@ impl Site {
         self.path.as_deref().map(|path| path.pids_of(end)).unwrap_or_default()
     }
 
-    /// What the hops of the path have counted; empty where it has none in user space.
+    /// Counts of the path's hops; empty where it has none in user space.
     pub fn hops(&mut self) -> Result<Vec<HopCounters>, PathError> {
         self.path.as_mut().map_or_else(|| Ok(Vec::new()), |path| path.look())
     }
 
-    /// What the kernel has counted in each namespace of the path, from the host to the radio; empty without one of ours.
+    /// The kernel's counts in each namespace of the path, from the host to the radio; empty without one of ours.
     pub fn nodes(&self) -> Result<Vec<NodeCounters>, PathError> {
         self.path.as_ref().map_or_else(|| Ok(Vec::new()), |path| path.counters())
     }
@@ -274,8 +275,8 @@ impl Site {
         }
     }
 
-    /// Ends it; its summary. Of a radio that was there already what it says of its lateness, `null` if it says nothing; if it
-    /// could have, that is in the notes of this round.
+    /// Ends it; its summary. For a radio that was there already, its own words on its lateness; `null` if it has none.
+    /// If it could have had some, the notes of this round say so.
     pub fn finish_emulator(&mut self) -> Result<Value, AgentError> {
         if let Some(radio) = &mut self.radio {
             return radio.finish();
@@ -298,7 +299,7 @@ impl Site {
         json!({ "addrs": [self.in_force.radio_addr], "allow": allow, "priority": priority })
     }
 
-    /// A radio is punctual by nature; an emulator needs priority for it. Where that is not permitted the record says so.
+    /// A radio is punctual by nature; an emulator needs priority for it. If that is not permitted the record says so.
     fn find_emulator_priority(&mut self) {
         let options = self.emulator_options(Some(PRIORITY));
         let Some(radio) = &mut self.radio else { return };
@@ -322,7 +323,8 @@ impl Site {
 /// Below everything the kernel runs as FIFO, above every normal thread.
 const PRIORITY: u8 = 10;
 
-/// An address of 127.0.0.0/8 that no other takt of this machine uses at the same time, nor a person.
+/// An address of 127.0.0.0/8 that no other takt of this machine uses at the same time, nor a person. The radio of a waveform is in
+/// 127.85.0.0/16, as both may run at once.
 fn own_loopback() -> Ipv4Addr {
     let [.., high, low] = std::process::id().to_be_bytes();
     Ipv4Addr::new(127, 84, high, low.clamp(1, 254))

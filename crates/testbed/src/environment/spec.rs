@@ -9,7 +9,7 @@ use super::{Aarch64, Container, Environment, EnvironmentError, Native, Nodes, Pa
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EnvironmentKind {
     #[default]
     Native,
     /// Processes of this machine whose instructions are another processor's.
@@ -20,30 +20,31 @@ pub enum Kind {
     Node,
 }
 
-impl Kind {
+impl EnvironmentKind {
     /// Every one on this machine, the least separated first.
-    pub const ALL: [Kind; 4] = [Kind::Native, Kind::Aarch64, Kind::Container, Kind::Vm];
+    pub const ALL: [EnvironmentKind; 4] =
+        [EnvironmentKind::Native, EnvironmentKind::Aarch64, EnvironmentKind::Container, EnvironmentKind::Vm];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Native => "native",
-            Kind::Aarch64 => "aarch64",
-            Kind::Container => "container",
-            Kind::Vm => "vm",
-            Kind::Node => "node",
+            EnvironmentKind::Native => "native",
+            EnvironmentKind::Aarch64 => "aarch64",
+            EnvironmentKind::Container => "container",
+            EnvironmentKind::Vm => "vm",
+            EnvironmentKind::Node => "node",
         }
     }
 
     /// Whether it can be kept to a share of this machine, and has a network of its own: a container, a virtual machine.
     #[must_use]
     pub const fn is_apart(self) -> bool {
-        matches!(self, Kind::Container | Kind::Vm)
+        matches!(self, EnvironmentKind::Container | EnvironmentKind::Vm)
     }
 
     #[must_use]
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<EnvironmentKind> {
+        EnvironmentKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -59,17 +60,17 @@ pub struct Limits {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    pub kind: Kind,
+    pub kind: EnvironmentKind,
     /// Which node.
     #[serde(default)]
     pub node: Option<String>,
     /// How much of its machine it may use; `native` and `aarch64` have no limits, a node one of whole cores.
     #[serde(default)]
     pub limits: Limits,
-    /// What is to make a container; `None`: the first that works here.
+    /// Runtime of a container; `None`: the first that works here.
     #[serde(default)]
     pub runtime: Option<RuntimeName>,
-    /// Of a virtual machine's kernel.
+    /// Parameters of a virtual machine's kernel.
     #[serde(default)]
     pub parameters: Parameters,
     /// Whether a person will look into it: a virtual machine then also gets a shell and some programs.
@@ -78,11 +79,15 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Of an environment by its name in experiment files.
+    /// Spec of an environment by its name in experiment files.
     #[must_use]
     pub fn named(name: &str) -> Option<Spec> {
-        let node = node_of(name).map(|node| Spec { kind: Kind::Node, node: Some(node.to_owned()), ..Spec::default() });
-        node.or_else(|| Some(Spec { kind: Kind::named(name)?, ..Spec::default() }))
+        let node = node_of(name).map(|node| Spec {
+            kind: EnvironmentKind::Node,
+            node: Some(node.to_owned()),
+            ..Spec::default()
+        });
+        node.or_else(|| Some(Spec { kind: EnvironmentKind::named(name)?, ..Spec::default() }))
     }
 
     /// Its name in experiment files and records.
@@ -105,13 +110,13 @@ pub fn open(
     let native = Native::new(program, run);
     check(spec)?;
     Ok(match spec.kind {
-        Kind::Native => Box::new(native),
-        Kind::Aarch64 => Box::new(Aarch64::open(native)?),
-        Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
-        Kind::Vm => Box::new(
+        EnvironmentKind::Native => Box::new(native),
+        EnvironmentKind::Aarch64 => Box::new(Aarch64::open(native)?),
+        EnvironmentKind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
+        EnvironmentKind::Vm => Box::new(
             Vm::open(native, run.clone(), spec.limits)?.with_parameters(spec.parameters).with_shell(spec.shell),
         ),
-        Kind::Node => {
+        EnvironmentKind::Node => {
             let node = spec.node.as_deref().unwrap_or_default();
             let nodes = nodes.ok_or_else(|| EnvironmentError::NoCluster { node: node.to_owned() })?;
             // Whole cores, as processors of a virtual machine are.
@@ -124,7 +129,7 @@ fn check(spec: &Spec) -> Result<(), EnvironmentError> {
     let &Spec { kind, limits: Limits { cpus, memory_bytes }, .. } = spec;
     let impossible = |limit, value: String, allowed| Err(EnvironmentError::Limit { limit, value, allowed });
     match (kind, cpus, memory_bytes) {
-        (kind, Some(cpus), _) if !kind.is_apart() && kind != Kind::Node => {
+        (kind, Some(cpus), _) if !kind.is_apart() && kind != EnvironmentKind::Node => {
             impossible("cpus", cpus.to_string(), NO_LIMITS)
         }
         (kind, _, Some(bytes)) if !kind.is_apart() => impossible("memory", bytes.to_string(), NO_LIMITS),
@@ -143,35 +148,35 @@ const MIN_MEMORY_BYTES: u64 = 64 << 20;
 mod tests {
     use super::*;
 
-    fn spec(kind: Kind, cpus: Option<f64>, memory_bytes: Option<u64>) -> Spec {
+    fn spec(kind: EnvironmentKind, cpus: Option<f64>, memory_bytes: Option<u64>) -> Spec {
         Spec { kind, limits: Limits { cpus, memory_bytes }, ..Spec::default() }
     }
 
     #[test]
     fn impossible_limits_are_refused_with_what_is_possible() {
         for (kind, cpus, memory) in [
-            (Kind::Native, Some(1.0), None),
-            (Kind::Aarch64, Some(1.0), None),
-            (Kind::Native, None, Some(1 << 30)),
-            (Kind::Container, Some(0.0), None),
-            (Kind::Container, Some(f64::NAN), None),
-            (Kind::Vm, Some(-1.0), None),
-            (Kind::Vm, None, Some(1 << 20)),
+            (EnvironmentKind::Native, Some(1.0), None),
+            (EnvironmentKind::Aarch64, Some(1.0), None),
+            (EnvironmentKind::Native, None, Some(1 << 30)),
+            (EnvironmentKind::Container, Some(0.0), None),
+            (EnvironmentKind::Container, Some(f64::NAN), None),
+            (EnvironmentKind::Vm, Some(-1.0), None),
+            (EnvironmentKind::Vm, None, Some(1 << 20)),
         ] {
             let refused = check(&spec(kind, cpus, memory)).unwrap_err();
             assert!(matches!(refused, EnvironmentError::Limit { .. }), "{refused}");
         }
-        check(&spec(Kind::Container, Some(0.5), Some(1 << 28))).unwrap();
+        check(&spec(EnvironmentKind::Container, Some(0.5), Some(1 << 28))).unwrap();
         check(&Spec::default()).unwrap();
     }
 
     #[test]
     fn a_kind_is_found_by_the_name_it_is_written_with() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.name()), Some(kind));
+        for kind in EnvironmentKind::ALL {
+            assert_eq!(EnvironmentKind::named(kind.name()), Some(kind));
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
         }
-        assert_eq!(Kind::named("docker"), None);
+        assert_eq!(EnvironmentKind::named("docker"), None);
     }
 
     #[test]

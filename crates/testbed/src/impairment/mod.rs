@@ -1,4 +1,4 @@
-//! What makes the host side worse by a known amount, so that a verdict about it can be tried.
+//! Impairments of the host side by a known amount, so that a verdict about it can be tried.
 //!
 //! ```text
 //!  hog       = "4.5ms every 5ms"    a SCHED_FIFO thread takes each of the host side's cores
@@ -27,7 +27,7 @@ use stall::Stall;
 use crate::environment::Native;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted {
+pub struct ImpairmentOptions {
     /// Taken from each of its cores.
     pub hog: Option<Every>,
     /// Taken from each core of both sides at once.
@@ -37,17 +37,17 @@ pub struct Wanted {
     pub quota_cpus: Option<f64>,
 }
 
-/// What was started. Dropping it ends all of it.
+/// Impairments that were started. Dropping it ends all of it.
 #[derive(Debug)]
 pub struct Impairment {
     hogs: Vec<Agent>,
     /// Dropped before the quota: a process that is stopped can't be moved.
     stall: Option<Stall>,
     quota: Option<Borrowed>,
-    wanted: Wanted,
+    wanted: ImpairmentOptions,
 }
 
-/// Why nothing could be done to it. What was started has ended.
+/// Why nothing could be done to it. Everything started has ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpairmentError {
@@ -73,7 +73,7 @@ impl ImpairmentError {
 impl Impairment {
     /// `pid`: the host side's process; then the cores of the host side and of the radio.
     pub fn start(
-        wanted: &Wanted,
+        wanted: &ImpairmentOptions,
         pid: u32,
         (host, radio): (&[usize], &[usize]),
         native: &Native,
@@ -115,7 +115,7 @@ impl Impairment {
 
     /// Ends it; what was in force, for the record, and `null` if nothing was.
     pub fn end(mut self) -> Result<Value, AgentError> {
-        if self.wanted == Wanted::default() {
+        if self.wanted == ImpairmentOptions::default() {
             return Ok(Value::Null);
         }
         self.stall = None;
@@ -124,7 +124,7 @@ impl Impairment {
             group.give_back().map_err(|error| AgentError::Failed(Failure::of(&error, error.fix())))?;
         }
         self.hogs.iter_mut().try_for_each(|agent| agent.finish().map(drop))?;
-        let Wanted { hog, freeze, stall, quota_cpus } = &self.wanted;
+        let ImpairmentOptions { hog, freeze, stall, quota_cpus } = &self.wanted;
         Ok(json!({ "hog": hog, "freeze": freeze, "stall": stall, "quota_cpus": quota_cpus, "throttled": throttled }))
     }
 }

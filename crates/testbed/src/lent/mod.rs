@@ -1,8 +1,9 @@
-//! What an agent does that a node of a cluster has lent: less than one of this machine's own lab, as its lab may be anybody's.
+//! Duties of an agent that a node of a cluster has lent. They are fewer than those of this machine's own, as its lab
+//! may be anybody's.
 //!
 //! Workloads, and the other side of the node's loopback interface, on the cores and within the memory that were granted. Nothing
 //! that names a file of the node, acts on other processes or interfaces of it, or sends what a lab makes up to where nobody has
-//! agreed. [`allowed`] lists the options that a lab may give; all others are refused.
+//! agreed. Each workload lists the options that a lab may give it ([`takt_load::lent`]); all others are refused.
 
 mod allowed;
 
@@ -10,9 +11,9 @@ use std::io::{BufRead, Write};
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
-use takt_agent::{Duty, Failure, ServeError, Service};
+use takt_agent::{Failure, Handler, ServeError, Service};
 use takt_base::Stop;
-use takt_load::Kind;
+use takt_load::WorkloadKind;
 
 use crate::duty::Running;
 
@@ -27,13 +28,13 @@ pub fn serve_lent(
 ) -> Result<(), ServeError> {
     // Before anything is run that would be elsewhere.
     let _ = allowed::granted();
-    takt_agent::serve::<Lent>(input, output, abandon)
+    takt_agent::serve::<RestrictedAgent>(input, output, abandon)
 }
 
-struct Lent(Running);
+struct RestrictedAgent(Running);
 
-impl Duty for Lent {
-    fn start(service: Service, options: Value) -> Result<Lent, Failure> {
+impl Handler for RestrictedAgent {
+    fn start(service: Service, options: Value) -> Result<RestrictedAgent, Failure> {
         let options = match service {
             Service::Emulator => emulator(options)?,
             Service::UdpServer => {
@@ -44,7 +45,7 @@ impl Duty for Lent {
                 return Err(refused("run this service"));
             }
         };
-        Running::start(service, options).map(Lent)
+        Running::start(service, options).map(RestrictedAgent)
     }
 
     fn at(&self) -> Vec<String> {
@@ -60,21 +61,20 @@ impl Duty for Lent {
     }
 
     fn run(workload: &str, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        if let Some(kind) = Kind::named(workload) {
+        if let Some(kind) = WorkloadKind::named(workload) {
             may_run(kind, &options)?;
         }
         Running::run(workload, options, stop)
     }
 }
 
-fn may_run(kind: Kind, options: &Value) -> Result<(), Failure> {
+fn may_run(kind: WorkloadKind, options: &Value) -> Result<(), Failure> {
     let workload = format!("workload `{}`", kind.name());
-    let allowed = allowed::of_workload(kind).ok_or_else(|| refused(&format!("run {workload}")))?;
-    allowed::check(&workload, allowed, options)?;
-    match kind {
-        Kind::Waveform | Kind::LongestPacket => waveform(options),
-        Kind::Calibration => waveform(options.get("waveform").unwrap_or(&Value::Null)),
-        _ => Ok(()),
+    let lent = kind.workload().lent().ok_or_else(|| refused(&format!("run {workload}")))?;
+    allowed::check(&workload, lent.options, options)?;
+    match lent.waveform_at {
+        Some(at) => waveform(options.pointer(at).unwrap_or(&Value::Null)),
+        None => Ok(()),
     }
 }
 
@@ -114,7 +114,7 @@ fn emulator(mut options: Value) -> Result<Value, Failure> {
 fn refused(what: &str) -> Failure {
     Failure {
         chain: vec![format!("an agent on a node may not {what}")],
-        fix: Some("the environment native, on that machine itself".into()),
+        fix: Some("use the environment native, on that machine itself".into()),
         lasting: true,
     }
 }

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use takt_load::setting::{Settings, Takes};
-use takt_load::{Target, interface, rate};
+use takt_load::Target;
+use takt_load::lent::{LentOptions, LentRule};
+use takt_load::setting::{Setting, Settings, Takes};
 use takt_udp::ServeOptions;
 
-use super::allowed::{Allowed, Rule, granted};
+use super::allowed::granted;
 use super::*;
 
 #[test]
@@ -33,10 +34,10 @@ fn a_radio_beside_the_lent_agent_is_on_the_loopback_interface_and_knows_no_files
 #[test]
 fn it_touches_nothing_else_of_its_machine() {
     for service in [Service::Hop, Service::Disturbance, Service::Hog, Service::Exchange, Service::Node] {
-        assert!(Lent::start(service, Value::Null).err().is_some_and(|why| why.lasting), "{service:?}");
+        assert!(RestrictedAgent::start(service, Value::Null).err().is_some_and(|why| why.lasting), "{service:?}");
     }
-    for kind in [Kind::Deadline, Kind::WaveformTwoNodes, Kind::LongestPacketTwoNodes] {
-        assert!(Lent::run(kind.name(), Value::Null, &Stop::new()).unwrap_err().lasting);
+    for kind in [WorkloadKind::Deadline, WorkloadKind::WaveformTwoNodes, WorkloadKind::LongestPacketTwoNodes] {
+        assert!(RestrictedAgent::run(kind.name(), Value::Null, &Stop::new()).unwrap_err().lasting);
     }
     let server = |change: fn(&mut Value)| {
         let mut options = json!(ServeOptions::at("127.0.0.1:0".parse().unwrap()));
@@ -55,18 +56,18 @@ fn it_touches_nothing_else_of_its_machine() {
 }
 
 /// Options of a workload with a waveform of its own.
-fn with_waveform(kind: Kind, components: &str) -> Value {
+fn with_waveform(kind: WorkloadKind, components: &str) -> Value {
     let text = format!("name = 'x'\nslot = '1 ms'\nchain = ['a', 'z']\n{components}");
-    let options = json!(takt_load::waveform::Options { text: Some(text), ..Default::default() });
-    if kind == Kind::Calibration { json!({ "waveform": options }) } else { options }
+    let options = json!(takt_load::waveform::WaveformOptions { text: Some(text), ..Default::default() });
+    if kind == WorkloadKind::Calibration { json!({ "waveform": options }) } else { options }
 }
 
 #[test]
 fn no_workload_opens_a_file_of_its_machine_or_starts_a_process_there() {
     let (counter, sink) = ("[component.a]\ntype = 'counter'\n", "[component.z]\ntype = 'counter-sink'\n");
     let reads = "[component.a]\ntype = 'file-source'\npath = '/etc/shadow'\nitem = 'byte'\n";
-    for kind in [Kind::Waveform, Kind::LongestPacket, Kind::Calibration] {
-        let run = |text: &str| Lent::run(kind.name(), with_waveform(kind, text), &Stop::new());
+    for kind in [WorkloadKind::Waveform, WorkloadKind::LongestPacket, WorkloadKind::Calibration] {
+        let run = |text: &str| RestrictedAgent::run(kind.name(), with_waveform(kind, text), &Stop::new());
         for (text, component) in [(format!("{reads}{sink}"), "a"), (format!("{counter}{sink}isolated = true\n"), "z")] {
             let why = run(&text).unwrap_err();
             let says = format!("component `{component}`, which may open files");
@@ -79,7 +80,12 @@ fn no_workload_opens_a_file_of_its_machine_or_starts_a_process_there() {
 #[test]
 fn no_workload_leaves_the_cores_that_were_granted() {
     let (own, other) = (granted()[0], granted().iter().max().unwrap() + 1);
-    for (kind, key) in [(Kind::Wakeup, "cores"), (Kind::Rate, "cpus"), (Kind::RoundTrip, "cpus"), (Kind::Udp, "cpus")] {
+    for (kind, key) in [
+        (WorkloadKind::Wakeup, "cores"),
+        (WorkloadKind::Rate, "cpus"),
+        (WorkloadKind::RoundTrip, "cpus"),
+        (WorkloadKind::Udp, "cpus"),
+    ] {
         assert!(may_run(kind, &json!({ key: [own] })).is_ok() && may_run(kind, &json!({ key: [] })).is_ok());
         for cores in [json!([other]), json!([own, other]), json!(["0"]), json!([-1]), json!(0)] {
             let why = may_run(kind, &json!({ key: cores })).unwrap_err();
@@ -87,19 +93,19 @@ fn no_workload_leaves_the_cores_that_were_granted() {
         }
     }
     let server = json!({ "bind": "127.0.0.1:0", "cpus": [other] });
-    assert!(Lent::start(Service::UdpServer, server).err().is_some_and(|why| why.lasting));
+    assert!(RestrictedAgent::start(Service::UdpServer, server).err().is_some_and(|why| why.lasting));
 }
 
 /// Why options of a workload are refused.
-fn why(kind: Kind, options: &Value) -> String {
-    let why = Lent::run(kind.name(), options.clone(), &Stop::new()).unwrap_err();
+fn why(kind: WorkloadKind, options: &Value) -> String {
+    let why = RestrictedAgent::run(kind.name(), options.clone(), &Stop::new()).unwrap_err();
     assert!(why.lasting && why.fix.is_some(), "{why:?}");
     why.to_string()
 }
 
 #[test] // a tenant had 557 569 samples sent to a radio that was marked as hardware
 fn no_lab_elsewhere_has_a_radio_transmit_takes_it_from_others_or_takes_an_interface() {
-    for kind in [Kind::Rate, Kind::RoundTrip] {
+    for kind in [WorkloadKind::Rate, WorkloadKind::RoundTrip] {
         let refused = |key: &str, value: Value| why(kind, &json!({ "addr": "127.0.0.1", key: value }));
         let name = kind.name();
         assert_eq!(
@@ -118,22 +124,22 @@ fn no_lab_elsewhere_has_a_radio_transmit_takes_it_from_others_or_takes_an_interf
             assert!(may_run(kind, &json!({ key: value })).is_ok());
         }
     }
-    assert!(why(Kind::Udp, &json!({ "engine": "xdp" })).contains("give socket, mmsg or uring"));
-    assert!(why(Kind::Udp, &json!({ "generator": "xdp" })).ends_with("give \"engine\""));
-    assert!(why(Kind::Udp, &json!({ "server": "192.0.2.1:5201" })).contains("the loopback interface"));
+    assert!(why(WorkloadKind::Udp, &json!({ "engine": "xdp" })).contains("give socket, mmsg or uring"));
+    assert!(why(WorkloadKind::Udp, &json!({ "generator": "xdp" })).ends_with("give \"engine\""));
+    assert!(why(WorkloadKind::Udp, &json!({ "server": "192.0.2.1:5201" })).contains("the loopback interface"));
 }
 
 #[test]
 fn sizes_have_a_bound_that_no_lab_elsewhere_exceeds() {
     for (kind, key, value) in [
-        (Kind::Interface, "packet_bytes", u64::MAX),
-        (Kind::Interface, "packet_bytes", (128 << 20) + 1),
-        (Kind::Rate, "recv_buffer_bytes", 1 << 40),
-        (Kind::Rate, "call_datagrams", 97),
-        (Kind::RoundTrip, "block_samples", 1 << 40),
-        (Kind::Udp, "buffer_bytes", 1 << 40),
-        (Kind::Waveform, "components", 1025),
-        (Kind::Roles, "components", 1 << 40),
+        (WorkloadKind::Interface, "packet_bytes", u64::MAX),
+        (WorkloadKind::Interface, "packet_bytes", (128 << 20) + 1),
+        (WorkloadKind::Rate, "recv_buffer_bytes", 1 << 40),
+        (WorkloadKind::Rate, "call_datagrams", 97),
+        (WorkloadKind::RoundTrip, "block_samples", 1 << 40),
+        (WorkloadKind::Udp, "buffer_bytes", 1 << 40),
+        (WorkloadKind::Waveform, "components", 1025),
+        (WorkloadKind::Roles, "components", 1 << 40),
     ] {
         assert!(why(kind, &json!({ key: value })).contains(": give at most "), "{kind:?} {key}");
         assert!(why(kind, &json!({ key: -1 })).contains(": give at most "), "{kind:?} {key}");
@@ -156,30 +162,40 @@ fn keys(document: Value) -> BTreeSet<String> {
     document.as_object().unwrap().keys().cloned().collect()
 }
 
-fn names(allowed: Allowed) -> BTreeSet<String> {
+fn names(allowed: LentOptions) -> BTreeSet<String> {
     allowed.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+const TARGET: Target<'static> = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, host_cpus: &[] };
+
+/// All options of a workload, as an experiment makes them.
+fn options(kind: WorkloadKind, given: BTreeMap<String, Value>) -> Result<Value, Failure> {
+    kind.workload().options(&Settings::complete(given, kind.settings().iter()), &TARGET)
+}
+
+/// The settings of a workload that have no default, set to something.
+fn required(kind: WorkloadKind) -> BTreeMap<String, Value> {
+    let required = kind.settings().iter().filter(|setting| setting.default.is_none());
+    required.map(|setting| (setting.name.to_owned(), some_value(setting))).collect()
+}
+
+fn some_value(setting: &Setting) -> Value {
+    let value = match setting.takes {
+        Takes::Word(words) => json!(words.last()),
+        Takes::Whole(low, high) => json!(1000_i64.clamp(low, high)),
+        Takes::Span | Takes::SpanOrNone => json!("10ms"),
+        Takes::Domain(_) => json!(5e6),
+    };
+    setting.accept(&value).unwrap_or_else(|_| panic!("{value} is no value of setting {}", setting.name))
 }
 
 /// Every option of every workload, as its own struct has it, is listed; one that is added is refused until it is.
 #[test]
 fn each_option_of_each_workload_is_listed_and_any_other_one_is_refused() {
-    let at = "127.0.0.1:5201".parse().unwrap();
-    let model = Some(takt_load::Model::N200);
-    let documents = [
-        (Kind::Udp, json!(takt_udp::Options::to(at))),
-        (Kind::Rate, json!(rate::Options { model, ..Default::default() })),
-        (Kind::RoundTrip, json!(takt_load::round_trip::Options { model, ..Default::default() })),
-        (Kind::Waveform, json!(takt_load::waveform::Options::default())),
-        (Kind::LongestPacket, json!(takt_load::waveform::Options::default())),
-        (Kind::Interface, json!(interface::Options::default())),
-        (Kind::Roles, json!(takt_load::roles::Options::default())),
-        (Kind::Calibration, json!(takt_load::calibration::Options::default())),
-        (Kind::Wakeup, json!(takt_load::wakeup::Options::default())),
-    ];
-    for &kind in Kind::ALL {
-        let Some(allowed) = allowed::of_workload(kind) else { continue };
-        let (_, document) = documents.iter().find(|(of, _)| *of == kind).expect("a document of each that is allowed");
-        assert_eq!(keys(document.clone()), names(allowed), "{kind:?}");
+    for &kind in WorkloadKind::ALL {
+        let Some(lent) = kind.workload().lent() else { continue };
+        let document = &options(kind, required(kind)).unwrap();
+        assert_eq!(keys(document.clone()), names(lent.options), "{kind:?}");
         assert!(may_run(kind, document).is_ok(), "{kind:?}: its defaults are allowed");
         let mut later = document.clone();
         later["later"] = json!(false);
@@ -187,50 +203,26 @@ fn each_option_of_each_workload_is_listed_and_any_other_one_is_refused() {
         assert_eq!(why(kind, &later), says);
         assert!(why(kind, &json!([document])).contains("without options"));
     }
-    let server = json!(ServeOptions::at(at));
+    let server = json!(ServeOptions::at("127.0.0.1:5201".parse().unwrap()));
     assert_eq!(keys(server), names(allowed::SERVER));
-    let mut within = json!(takt_load::calibration::Options::default());
+    let mut within = json!(takt_load::calibration::CalibrationOptions::default());
     within["waveform"]["later"] = json!(1);
-    assert!(why(Kind::Calibration, &within).contains("take option `later`"));
+    assert!(why(WorkloadKind::Calibration, &within).contains("take option `later`"));
 }
 
-/// A value of each setting that has no default.
-fn needed(name: &str) -> Value {
-    match name {
-        "payload_bytes" => json!(1472),
-        "direction" => json!("both"),
-        "mode" => json!("duplex"),
-        "duration" => json!("10ms"),
-        "rate_sps" => json!(5e6),
-        "delay" => json!("1ms"),
-        "packet_bytes" => json!(1000),
-        other => panic!("a value for setting {other}"),
-    }
-}
-
-/// What an experiment can set is allowed, each word of each setting, but for packet engines that are none of sockets.
+/// Everything that an experiment can set is allowed, each word of each setting, but for packet engines that are none of
+/// sockets.
 #[test]
 fn what_an_experiment_can_set_is_allowed_with_these_exceptions() {
-    let target = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, host_cpus: &[] };
     let mut refusals = BTreeSet::new();
-    for &kind in Kind::ALL {
-        if allowed::of_workload(kind).is_none() {
-            continue;
-        }
-        let required = kind.settings().iter().filter(|setting| setting.default_value().is_none());
-        let given: BTreeMap<String, Value> =
-            required.map(|setting| (setting.name.to_owned(), needed(setting.name))).collect();
-        let options = |given: BTreeMap<String, Value>| {
-            kind.workload().options(&Settings::complete(given, kind.settings().iter()), &target)
-        };
-        assert!(may_run(kind, &options(given.clone()).unwrap()).is_ok(), "{kind:?}");
+    for &kind in WorkloadKind::ALL.iter().filter(|kind| kind.workload().lent().is_some()) {
         for setting in kind.settings() {
             let Takes::Word(words) = setting.takes else { continue };
             for word in words {
-                let mut given = given.clone();
+                let mut given = required(kind);
                 given.insert(setting.name.to_owned(), json!(word));
                 // Some words want another setting too; what is not made needs no permission.
-                let Ok(options) = options(given) else { continue };
+                let Ok(options) = options(kind, given) else { continue };
                 if let Err(why) = may_run(kind, &options) {
                     refusals.insert((setting.name, *word));
                     assert!(why.to_string().contains("give socket, mmsg or uring"), "{why}");
@@ -239,20 +231,20 @@ fn what_an_experiment_can_set_is_allowed_with_these_exceptions() {
         }
     }
     let engines = refusals.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>();
-    assert!(engines.is_subset(&BTreeSet::from(["engine"])), "{refusals:?}");
+    assert_eq!(engines, BTreeSet::from(["engine"]), "{refusals:?}");
     // Options that say `transmit` come from the lab's command line.
-    let with = Target { transmit: true, ..target };
+    let with = Target { transmit: true, ..TARGET };
     let given = [("mode", json!("tx")), ("rate_sps", json!(5e6))].map(|(name, value)| (name.to_owned(), value));
-    let settings = Settings::complete(given.into(), Kind::Rate.settings().iter());
-    let options = Kind::Rate.workload().options(&settings, &with).unwrap();
-    assert!(may_run(Kind::Rate, &options).is_err());
+    let settings = Settings::complete(given.into(), WorkloadKind::Rate.settings().iter());
+    let options = WorkloadKind::Rate.workload().options(&settings, &with).unwrap();
+    assert!(may_run(WorkloadKind::Rate, &options).is_err());
 }
 
 #[test]
 fn radios_are_never_told_to_transmit_by_any_list() {
-    for &kind in Kind::ALL {
-        for (name, rule) in allowed::of_workload(kind).unwrap_or_default() {
-            let never = matches!(rule, Rule::Never(_));
+    for &kind in WorkloadKind::ALL {
+        for (name, rule) in kind.workload().lent().map(|lent| lent.options).unwrap_or_default() {
+            let never = matches!(rule, LentRule::Never(_));
             assert_eq!(never, ["transmit", "force"].contains(name), "{kind:?} {name}");
         }
     }

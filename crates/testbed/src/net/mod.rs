@@ -8,8 +8,8 @@
 //!   +------------------------+  veth pair +------------------------+
 //! ```
 //!
-//! Nothing here touches an interface, address or route of the machine's own namespace. What is made is registered
-//! before it exists and removed on drop; what a `kill -9` leaves, `takt clean` finds. Needs `CAP_SYS_ADMIN` and
+//! Nothing here touches an interface, address or route of the machine's own namespace. Everything made is registered
+//! before it exists and removed on drop; `takt clean` finds what a `kill -9` leaves. Needs `CAP_SYS_ADMIN` and
 //! `CAP_NET_ADMIN`; without them [`PathError::NotPermitted`] says so, and the caller falls back to loopback.
 
 mod address;
@@ -63,11 +63,11 @@ pub enum PathError {
     Missing { what: &'static str, needs: &'static str, source: io::Error },
     #[error("a router on {share_percent:.1} % of a CPU each way")]
     Limit { share_percent: f64, source: Box<takt_host::policy::PolicyError> },
-    #[error("nothing crosses the router, so what a datagram costs it can't be found out; `cpu` states a share")]
+    #[error("no datagram crosses the router, so takt can't measure what one costs; give its share of a core as `cpu`")]
     Uncalibrated,
     #[error(
-        "a CPU of this machine forwards {datagrams_per_s:.0} datagrams of 128 bytes a second: too few to stand for the \
-         study's small router, which passed {needed_per_s:.0}, each way; `cpu` states a share"
+        "a core of this machine forwards {datagrams_per_s:.0} datagrams/s of 128 bytes, too few for the study's small router, \
+         which passed {needed_per_s:.0} each way; give its share of a core as `cpu`"
     )]
     TooSlow { datagrams_per_s: f64, needed_per_s: f64 },
     #[error(transparent)]
@@ -83,7 +83,7 @@ pub enum PathError {
 }
 
 /// The same call with the rights that it takes: as root, or in a user namespace, which gives every capability over what is
-/// made in it; its /run must be its own, too. Where a setting keeps users from that, it has to go first.
+/// made in it; its /run must be its own, too. If a setting keeps users from that, it has to go first.
 fn with_rights(host: &Host, again: &str) -> String {
     let script = quoted(&format!("ip link set lo up; mount -t tmpfs run /run; {again}"));
     let unshare = "unshare --user --map-root-user --net --mount --pid --fork --mount-proc sh -c";
@@ -100,7 +100,7 @@ impl PathError {
         move |source| PathError::File { what, name: name.to_string(), source }
     }
 
-    /// What to do about it; lines are alternatives.
+    /// The fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {

@@ -39,7 +39,7 @@ impl Namespace {
         // From here on dropping takes away what there is of it.
         let namespace = Namespace { name, registration: Some(registration) };
         File::options().write(true).create_new(true).open(&file).map_err(|source| match source.kind() {
-            io::ErrorKind::PermissionDenied => PathError::NotPermitted,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => PathError::NotPermitted,
             _ => PathError::file("making the mount point of namespace", &namespace.name)(source),
         })?;
         namespace.mount(&file)?;
@@ -58,7 +58,7 @@ impl Namespace {
         Path::new(NAMED_DIR).join(&self.name)
     }
 
-    /// Calls `work` on a thread inside it. What it opens (sockets) stays inside.
+    /// Calls `work` on a thread inside it. Sockets that it opens stay inside.
     pub fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, PathError> {
         on_own_thread(|| enter_network(self.path()).map(|()| work())).map_err(|source| self.error(source))
     }
@@ -146,7 +146,7 @@ pub(crate) fn on_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// namespace that saw it.
 fn prepare(directory: &Path) -> Result<(), PathError> {
     let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::PermissionDenied => PathError::NotPermitted,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => PathError::NotPermitted,
         _ => PathError::file("preparing", directory.display())(source),
     };
     fs::create_dir_all(directory).map_err(failed)?;

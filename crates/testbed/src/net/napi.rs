@@ -50,7 +50,7 @@ impl Namespace {
     }
 }
 
-/// Of an interface with one queue, in the calling thread's network namespace.
+/// Thread of an interface with one queue, in the calling thread's network namespace.
 fn thread_of(interface: &str) -> io::Result<u32> {
     let socket = raw::socket(Some(GENERIC))?;
     let index = rustix::net::netdevice::name_to_index(&socket, interface)?;

@@ -9,15 +9,17 @@ use super::{Namespace, PathError};
 /// Two namespaces and a virtual cable. Gone when dropped.
 #[derive(Debug)]
 pub struct RadioPair {
-    /// Where the emulator runs; its interface is `radio0`.
+    /// Namespace of the emulator; its interface is `radio0`.
     pub radio: Namespace,
-    /// Where the host side runs; its interface is `host0`.
+    /// Namespace of the host side; its interface is `host0`.
     pub host: Namespace,
 }
 
 impl RadioPair {
     /// The address every N200 leaves the factory with.
     pub const RADIO_ADDR: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 2);
+    /// A second radio beside it, where an air has two.
+    pub const SECOND_RADIO_ADDR: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 3);
     /// The address its manual gives the host.
     pub const HOST_ADDR: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 1);
 

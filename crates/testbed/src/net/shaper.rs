@@ -16,9 +16,9 @@ use takt_path::ethernet::{OVERHEAD_BYTES, wire_bytes};
 pub struct Shape {
     /// Bits a second on the wire, preamble and gap counted.
     pub rate_bps: u64,
-    /// What may pass at once, bytes on the wire; at least a frame.
+    /// Bytes on the wire that may pass at once; at least a frame.
     pub burst_bytes: u32,
-    /// What may wait, bytes on the wire; what does not fit is dropped and counted by the queue.
+    /// Bytes on the wire that may wait; a frame that does not fit is dropped and counted by the queue.
     pub buffer_bytes: u32,
 }
 

@@ -81,7 +81,7 @@ const CANCEL: u64 = 1 << 33;
 
 impl Ring {
     /// # Errors
-    /// What the kernel answers when it has no such ring, or memory for it.
+    /// The kernel's answer when it has no such ring, or memory for it.
     pub(crate) fn open(shape: Shape) -> io::Result<Ring> {
         let arena = Memory::new(shape.ports * shape.buffers * shape.buffer_bytes)?;
         let (uring, groups) = set_up(&shape)?;
@@ -106,7 +106,7 @@ impl Ring {
     }
 
     /// A new ring for the thread that calls, over the same buffers: all of them are the kernel's again but those for which
-    /// `held` is true. What was completed is kept for [`Ring::arrival`]; what was armed has to be armed again.
+    /// `held` is true. Completed requests are kept for [`Ring::arrival`]; armed ones have to be armed again.
     pub(crate) fn renew(&mut self, held: impl Fn(usize) -> bool) -> io::Result<()> {
         self.collect();
         self.sends.abandon();
@@ -219,7 +219,7 @@ impl Ring {
         self.sends.replaced(block);
     }
 
-    /// What became of messages by zero copy so far.
+    /// Fate of messages by zero copy so far.
     pub(crate) fn usage(&self) -> Usage {
         self.sends.usage()
     }
@@ -284,8 +284,8 @@ impl Ring {
     fn push(&mut self, entry: &squeue::Entry) -> bool {
         // SAFETY: the memory a request names is alive, and borrowed as long as the kernel may use it: a receive names
         // buffers of `arena` and one of `headers`, which live as long as the ring; a send names what `Prepared` borrows, and
-        // `send` returns when each is answered, or has made sure that the ring is never entered again. What is read of a
-        // block after that is read by its pages, which the kernel holds.
+        // `send` returns when each is answered, or has made sure that the ring is never entered again. The kernel reads
+        // a block after that by its pages, which it holds.
         #[allow(unsafe_code)]
         unsafe {
             self.uring.submission().push(entry).is_ok()

@@ -1,4 +1,4 @@
-//! What the kernel answers about sends, and which blocks of frames it still reads.
+//! Answers of the kernel about sends, and which blocks of frames it still reads.
 //!
 //! A send by zero copy is answered twice: once it is queued, with the flag that more follows (`IORING_CQE_F_MORE`), and once
 //! nobody reads its bytes any more (`IORING_CQE_F_NOTIF`, io_uring_enter(2)). The second answer may come much later: a frame can
@@ -120,7 +120,7 @@ impl Sends {
         self.announced.get(self.room_of(self.next)).is_some_and(Option::is_none)
     }
 
-    /// What marks the answers to the next send, at this place of its submission.
+    /// Mark of the answers to the next send, at this place of its submission.
     pub(super) fn mark(&mut self, block: usize, place: usize) -> u64 {
         let number = self.next;
         self.next = (number + 1) % NUMBERS;

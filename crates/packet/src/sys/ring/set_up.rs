@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::group::Group;
 use crate::sys::memory::Memory;
 
-/// What is to be received of each port.
+/// Buffers for the receives of each port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) ports: usize,

@@ -48,7 +48,7 @@ impl Joined {
 mod tests {
     use super::*;
 
-    /// What comes of parts, each with whether it goes on.
+    /// Frames made of parts, each with whether it goes on.
     fn frames(longest: usize, parts: &[(&[u8], bool)]) -> Vec<(Option<u64>, Vec<u8>)> {
         let (mut joined, mut frames) = (Joined::new(longest), Vec::new());
         for (number, (part, goes_on)) in (1..).zip(parts) {

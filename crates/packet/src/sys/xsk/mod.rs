@@ -14,7 +14,8 @@
 //!
 //! **Who may touch a chunk.** No number is ever in two places: a chunk is ours from its descriptor in `rx` until it is put
 //! into `fill`, and from its number in `completion` (or the start) until it is put into `tx`. Between those it is the
-//! kernel's. Bytes are lent only inside one call of [`Receiving::receive`] or [`Sending::send`], in which the chunk is ours.
+//! kernel's. Bytes are borrowed only inside one call of [`Receiving::receive`], [`Receiving::next_stamp`] or [`Sending::send`],
+//! in which the chunk is ours. The kernel is believed whose a chunk is, not which chunks there are: numbers are checked.
 //!
 //! **Long frames** lie in several chunks, each but the last marked as going on (`XDP_PKT_CONTD`, Linux 6.6).
 
@@ -26,6 +27,7 @@ mod sending;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use bytemuck::{Pod, Zeroable};
 use rustix::io::Errno;
 use rustix::net::xdp::{
     SocketAddrXdp, SocketAddrXdpFlags, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING, XDP_UMEM_PGOFF_COMPLETION_RING,
@@ -75,7 +77,7 @@ pub(crate) struct Failed {
 
 /// `struct xdp_desc`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 struct Descriptor {
     address: u64,
     bytes: u32,

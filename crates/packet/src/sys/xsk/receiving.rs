@@ -16,7 +16,7 @@ const SO_BUSY_POLL: i32 = 46;
 const SO_PREFER_BUSY_POLL: i32 = 69;
 const SO_BUSY_POLL_BUDGET: i32 = 70;
 
-/// What one thread receives by. Its chunks are the first of the socket's memory.
+/// Receiving half of a socket, for one thread. Its chunks are the first of the socket's memory.
 pub(crate) struct Receiving {
     socket: Arc<OwnedFd>,
     fill: Ring<u64>,
@@ -63,7 +63,13 @@ impl Receiving {
     /// The stamp before the next frame, 0 if it has none, or is the rest of a frame; `None` when there is none.
     pub(crate) fn next_stamp(&mut self) -> Option<u64> {
         let descriptor = self.rx.peek()?;
-        let before = self.find(descriptor).and_then(|(chunk, within, _)| self.chunk(chunk).get(..within));
+        let place = self.find(descriptor);
+        let before = place.and_then(|(number, within, _)| {
+            // SAFETY: its descriptor is in `rx`, and it has not gone into `fill` since: it is ours.
+            #[allow(unsafe_code)]
+            let chunk = unsafe { self.memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES) };
+            chunk.get(..within)
+        });
         Some(before.and_then(|before| before.last_chunk::<8>()).map_or(0, |&stamp| u64::from_ne_bytes(stamp)))
     }
 
@@ -73,19 +79,26 @@ impl Receiving {
         let Some(descriptor) = self.rx.pop() else { return false };
         let place = self.find(descriptor);
         let Receiving { memory, joined, .. } = self;
-        // A place that is none of ours has nothing in it.
-        let (before, part) = match place {
-            Some((chunk, within, bytes)) => part(memory, chunk)
-                .get(..within.saturating_add(bytes))
-                .map_or((&[][..], &[][..]), |used| used.split_at(within)),
-            None => (&[][..], &[][..]),
+        let chunk: &mut [u8] = match place {
+            Some((number, ..)) => {
+                // SAFETY: its descriptor came by `rx`, and it goes into `fill` below, after the last use of these bytes.
+                #[allow(unsafe_code)]
+                unsafe {
+                    memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES)
+                }
+            }
+            // A place that is none of ours has nothing in it.
+            None => &mut [],
         };
+        let (within, bytes) = place.map_or((0, 0), |(_, within, bytes)| (within, bytes));
+        let used = chunk.get(..within.saturating_add(bytes));
+        let (before, part) = used.map_or((&[][..], &[][..]), |used| used.split_at(within));
         let stamp = before.last_chunk::<8>().map(|&stamp| u64::from_ne_bytes(stamp)).filter(|&stamp| stamp != 0);
         joined.add(stamp, part, descriptor.options & GOES_ON != 0, each);
-        if let Some((chunk, ..)) = place {
+        if let Some((number, ..)) = place {
             // The next frame that lies here may get no stamp.
-            self.chunk(chunk)[HEADROOM_BYTES - 8..HEADROOM_BYTES].fill(0);
-            self.give_back(chunk);
+            chunk[HEADROOM_BYTES - 8..HEADROOM_BYTES].fill(0);
+            self.give_back(number);
         }
         true
     }
@@ -110,8 +123,8 @@ impl Receiving {
         drops(dropped, counts.rx_fill_ring_empty_descs, self.zero_copy())
     }
 
-    /// What the kernel says is a claim: number of a chunk, where in it a part begins, and how long it is; `None` if that is
-    /// no place for receiving.
+    /// The kernel's descriptor is a claim: number of a chunk, where in it a part begins, and how long it is. `None` if
+    /// that is no place for receiving.
     fn find(&self, Descriptor { address, bytes, .. }: Descriptor) -> Option<(u32, usize, usize)> {
         let chunk = u32::try_from(address / CHUNK_BYTES as u64).ok().filter(|&chunk| chunk < self.chunks)?;
         Some((chunk, (address % CHUNK_BYTES as u64) as usize, bytes as usize))
@@ -121,20 +134,12 @@ impl Receiving {
         // The ring has an entry for each chunk.
         self.fill.push(u64::from(chunk) * CHUNK_BYTES as u64);
     }
-
-    /// The bytes of a chunk that is ours: see the page of this folder.
-    fn chunk(&mut self, number: u32) -> &mut [u8] {
-        part(&mut self.memory, number)
-    }
 }
 
-/// Where a driver takes chunks itself, it drops what finds none, and nobody counts those: only how often it found none is known.
+/// A driver that takes chunks itself drops a frame that finds none, and nobody counts those: only how often it found
+/// none is known.
 fn drops(dropped: u64, found_none: Option<u64>, zero_copy: bool) -> Option<u64> {
     (!zero_copy || found_none == Some(0)).then_some(dropped)
-}
-
-fn part(memory: &mut Memory, number: u32) -> &mut [u8] {
-    memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES)
 }
 
 impl AsFd for Receiving {

@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use bytemuck::Pod;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::net::xdp::{XdpRingFlags, XdpRingOffset};
@@ -31,7 +32,7 @@ pub(super) struct Ring<T> {
 #[allow(unsafe_code)]
 unsafe impl<T: Send> Send for Ring<T> {}
 
-impl<T: Copy> Ring<T> {
+impl<T: Pod> Ring<T> {
     pub(super) fn map(socket: BorrowedFd<'_>, at: XdpRingOffset, size: u32, page: u64) -> Result<Ring<T>, Errno> {
         let offset = |offset: u64| usize::try_from(offset).map_err(|_| Errno::OVERFLOW);
         let entries = offset(at.desc)?;
@@ -123,7 +124,7 @@ impl<T: Copy> Ring<T> {
             return None;
         }
         // SAFETY: an aligned entry inside the mapping (`map`) that the producer has written before it stored its index, and
-        // does not overwrite before ours has passed it. Every bit pattern is a `T`: integers only.
+        // does not overwrite before ours has passed it. Every bit pattern is a `T`, which is `Pod`.
         #[allow(unsafe_code)]
         Some(unsafe { self.entry(self.next).read() })
     }

@@ -9,7 +9,7 @@ use rustix::net::{SendFlags, send};
 use super::ring::Ring;
 use super::{CHUNK_BYTES, Descriptor, GOES_ON, Memory, Sizes};
 
-/// What one thread sends by. Its chunks follow those for receiving.
+/// Sending half of a socket, for one thread. Its chunks follow those for receiving.
 pub(crate) struct Sending {
     socket: Arc<OwnedFd>,
     completion: Ring<u64>,
@@ -52,7 +52,9 @@ impl Sending {
         }
         let (mut headers, mut payload) = (headers, payload);
         while let Some(number) = self.free.pop() {
-            let chunk = self.memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES);
+            // SAFETY: it was free, so it is ours, and it goes into `tx` when its bytes have been written.
+            #[allow(unsafe_code)]
+            let chunk = unsafe { self.memory.part_mut(number as usize * CHUNK_BYTES, CHUNK_BYTES) };
             let (front, rest) = chunk.split_at_mut(headers.len().min(CHUNK_BYTES));
             front.copy_from_slice(&headers[..front.len()]);
             let (now, later) = payload.split_at(payload.len().min(rest.len()));

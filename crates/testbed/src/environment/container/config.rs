@@ -22,7 +22,7 @@ pub(super) struct Config<'a> {
     pub(super) limits: Limits,
 }
 
-/// What a radio host needs of root: buffers beyond the limit, raw frames, real-time priority, locked memory.
+/// Rights of root that a radio host needs: buffers beyond the limit, raw frames, real-time priority, locked memory.
 pub(super) const CAPABILITIES: [&str; 5] =
     ["CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_NET_BIND_SERVICE", "CAP_SYS_NICE", "CAP_IPC_LOCK"];
 /// The kernel's usual period of a quota.

@@ -20,7 +20,7 @@ pub(super) fn podman_state(scratch: &Path, oci: Option<&Path>) -> Vec<OsString> 
     let at = |name: &str| scratch.join(name).into_os_string();
     let mut arguments: Vec<OsString> = vec!["--root".into(), at("storage"), "--runroot".into(), at("runroot")];
     arguments.extend(["--tmpdir".into(), at("tmp"), "--storage-driver".into(), "vfs".into()]);
-    // What systemd manages could not be named, nor removed when a run was killed.
+    // A group that systemd manages could not be named, nor removed when a run was killed.
     arguments.extend(["--cgroup-manager", "cgroupfs", "--events-backend", "none"].map(OsString::from));
     if let Some(oci) = oci {
         arguments.extend(["--runtime".into(), oci.into()]);
@@ -37,7 +37,7 @@ pub(super) fn podman_conf((name, value): (&str, &str)) -> String {
     format!("[engine]\nconmon_env_vars = [\"{name}={value}\"]\n")
 }
 
-/// Where Podman looks for what watches over a container: `conmon_path` of containers.conf(5).
+/// Paths at which Podman looks for the program that watches over a container: `conmon_path` of containers.conf(5).
 pub(super) const CONMON: [&str; 7] = [
     "/usr/libexec/podman/conmon",
     "/usr/local/libexec/podman/conmon",
@@ -73,7 +73,7 @@ pub(super) fn docker_run(config: &Config<'_>) -> Vec<OsString> {
     arguments
 }
 
-/// What both take alike.
+/// Arguments that both take alike.
 fn common(config: &Config<'_>, network: &str) -> Vec<OsString> {
     let (mark, value) = config.mark;
     let capabilities = CAPABILITIES.map(|name| name.trim_start_matches("CAP_"));

@@ -13,9 +13,9 @@ pub(super) struct Bind {
     pub(super) target: String,
 }
 
-/// Where programs and libraries live; on most systems all but the first are links into it.
+/// Folders of programs and libraries; on most systems all but the first are links into it.
 const SHARED: [&str; 9] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
-/// What the runtime mounts on.
+/// Folders on which the runtime mounts.
 const EMPTY: [&str; 5] = ["proc", "sys", "dev", "tmp", "etc"];
 /// The one file of /etc that a program needs: where the dynamic linker has found libraries.
 const LINKER_CACHE: &str = "etc/ld.so.cache";

@@ -63,7 +63,7 @@ pub(super) struct Runtime {
     pub(super) program: PathBuf,
     pub(super) name: RuntimeName,
     version: String,
-    /// Of an engine: the OCI runtime that works here, if one was found.
+    /// For an engine: the OCI runtime that works here, if one was found.
     oci: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! What executes a guest: the processor, if KVM really works here.
+//! Executor of a guest: the processor, if KVM really works here.
 //!
 //! A device node proves nothing: there are machines where `/dev/kvm` opens, makes a machine, and a guest's kernel then
 //! stands still. So a guest is booted, once a boot of this machine, and the outcome kept beside the run records.

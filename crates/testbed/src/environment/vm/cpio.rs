@@ -8,7 +8,7 @@ pub(super) struct Archive {
     inode: u32,
 }
 
-/// What an entry is, in its mode (inode(7)).
+/// Kind of an entry, in its mode (inode(7)).
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Folder = 0o040_755,

@@ -29,7 +29,7 @@ pub(super) const SHELL: &str = "/bin/sh";
 /// The path's end: the only network device of a guest.
 pub(super) const INTERFACE: &str = "eth0";
 
-/// What the first process of a guest is to do.
+/// Orders for the first process of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Orders {
     /// Kernel modules, in the order in which they are to be loaded.
@@ -202,7 +202,7 @@ fn system(what: &'static str, name: &str, source: io::Error) -> GuestError {
     GuestError::System { what, name: name.to_owned(), source }
 }
 
-/// Where the lab looks when no agent answers.
+/// The lab looks there when no agent answers.
 const CONSOLE: &str = "/dev/console";
 /// How long a device may take to appear, and the lab to connect.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -12,10 +12,10 @@ use super::kernel::Kernel;
 use super::library::{libraries, loaded};
 use super::modules;
 
-/// What a guest needs of its kernel beside what is built in: the bus, the agent's port, the path.
+/// Modules that a guest needs beside what is built in: the bus, the agent's port, the path.
 const MODULES: [&str; 3] = ["virtio_pci", "virtio_console", "virtio_net"];
 
-/// What a person finds in a guest with a shell, as far as this machine has it.
+/// Tools for a person in a guest with a shell, as far as this machine has them.
 const TOOLS: [&str; 14] =
     ["sh", "ls", "cat", "ip", "ping", "ps", "ss", "uname", "free", "taskset", "tcpdump", "iperf3", "mount", "setpriv"];
 

@@ -27,7 +27,8 @@ pub(super) struct Kernel {
 const VARIABLE: &str = "TAKT_VM_KERNEL";
 
 impl Kernel {
-    /// What `TAKT_VM_KERNEL` names, else the best kernel that was unpacked for guests, else the best of this machine.
+    /// The kernel that `TAKT_VM_KERNEL` names, else the best that was unpacked for guests, else the best of this
+    /// machine.
     pub(super) fn find() -> Result<Kernel, EnvironmentError> {
         let unpacked = unpacked();
         let folders = match env::var_os(VARIABLE).map(PathBuf::from) {
@@ -71,7 +72,7 @@ fn unpacked() -> PathBuf {
     state_dir().join("kernel")
 }
 
-/// What opens a `closed` image, what gets another by the packages of this distribution, and the way to name one.
+/// Commands that open a `closed` image, or get another by the packages of this distribution, and the way to name one.
 fn fix(closed: Option<&Path>, family: Family, folder: &Path) -> String {
     let open = |image: &Path| {
         format!("sudo chmod 0644 {}   (and again for each new kernel)", quoted(&image.to_string_lossy()))

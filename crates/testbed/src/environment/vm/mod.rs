@@ -56,7 +56,7 @@ pub struct Vm {
 }
 
 impl Vm {
-    /// What a guest has by default: enough for the buffers of every workload.
+    /// Memory of a guest by default: enough for the buffers of every workload.
     pub const MEMORY_BYTES: u64 = 1 << 30;
 
     /// Finds QEMU and a kernel, and finds out whether KVM boots it; that is remembered until the next boot.
@@ -174,7 +174,7 @@ impl Vm {
         }
     }
 
-    /// What QEMU printed, and what the guest's console showed last.
+    /// Output of QEMU, and what the guest's console showed last.
     fn explain(&self, scratch: &Path, source: AgentError) -> EnvironmentError {
         let read = |name: &str| String::from_utf8_lossy(&fs::read(scratch.join(name)).unwrap_or_default()).into_owned();
         let output = last_lines(&format!("{}\n{}", read("console"), read("stderr")));

@@ -18,8 +18,8 @@ pub(super) struct Module {
     pub(super) content: Vec<u8>,
 }
 
-/// The modules of these names and whatever they need, each after what it needs. What is built into the kernel is left
-/// out. `folder` is `lib/modules/RELEASE`.
+/// The modules of these names and whatever they need, each after what it needs. A module that is built into the kernel
+/// is left out. `folder` is `lib/modules/RELEASE`.
 pub(super) fn resolve(caller: &Caller, folder: &Path, names: &[&str]) -> Result<Vec<Module>, EnvironmentError> {
     let mut files = BTreeMap::new();
     index(&folder.join("kernel"), &mut files).map_err(EnvironmentError::file("listing", folder))?;

@@ -13,13 +13,13 @@ use takt_base::nearest;
 #[serde(try_from = "String", into = "String")]
 pub struct Parameters([bool; WORDS.len()]);
 
-/// What they do to wake-ups: sleeps end at clock ticks; the clock ticks while nobody needs it; where the kernel may be
-/// pre-empted; interrupts are handled by threads.
+/// Effects on wake-ups: sleeps end at clock ticks, the clock ticks while nobody needs it, where the kernel may be
+/// pre-empted, and interrupts are handled by threads.
 const WORDS: [&str; 6] = ["highres=off", "nohz=off", "preempt=none", "preempt=voluntary", "preempt=full", "threadirqs"];
 const NONE: &str = "none";
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no parameter for a guest's kernel: {remedy}")]
+#[error("`{word}` is not a parameter for a guest's kernel: {remedy}")]
 pub struct ParametersError {
     word: String,
     pub remedy: String,
@@ -77,7 +77,7 @@ impl FromStr for Parameters {
                 return Err(wrong(word, remedy(word)));
             };
             if let Some(rival) = parameters.rival(word) {
-                return Err(wrong(word, format!("{rival} stands there already")));
+                return Err(wrong(word, format!("{rival} is already there")));
             }
             if let Some(has) = parameters.0.get_mut(index) {
                 *has = true;
@@ -93,7 +93,7 @@ impl FromStr for Parameters {
 fn remedy(word: &str) -> String {
     match nearest(word, WORDS) {
         Some(near) => format!("did you mean {near}?"),
-        None => format!("{NONE}, or of these: {}", Parameters::known(", ")),
+        None => format!("give {NONE}, or any of: {}", Parameters::known(", ")),
     }
 }
 
@@ -118,11 +118,11 @@ mod tests {
     fn what_is_not_on_the_list_or_contradicts_itself_is_refused_with_a_remedy() {
         for (text, remedy) in [
             ("highres=of", "did you mean highres=off?"),
-            ("init=/bin/sh", "none, or of these: highres=off, nohz=off"),
-            ("preempt=none preempt=full", "preempt=none stands there already"),
-            ("highres=off highres=off", "highres=off stands there already"),
-            ("highres=off -- --guest", "none, or of these"),
-            ("", "none, or of these"),
+            ("init=/bin/sh", "give none, or any of: highres=off, nohz=off"),
+            ("preempt=none preempt=full", "preempt=none is already there"),
+            ("highres=off highres=off", "highres=off is already there"),
+            ("highres=off -- --guest", "give none, or any of"),
+            ("", "give none, or any of"),
         ] {
             let error = text.parse::<Parameters>().unwrap_err();
             assert!(error.remedy.starts_with(remedy), "{text}: {error}");

@@ -33,7 +33,7 @@ pub(super) struct Machine<'a> {
     pub(super) tap: Option<(&'a str, [u8; 6])>,
     /// The socket of a shell in the guest.
     pub(super) shell: Option<&'a Path>,
-    /// Of the kernel, beside those that takt needs.
+    /// Parameters of the kernel, beside those that takt needs.
     pub(super) parameters: Parameters,
     pub(super) name: &'a str,
 }

@@ -24,11 +24,11 @@ const OUTSIDE_ROUTER: Ipv4Addr = RadioPair::HOST_ADDR;
 const PREFIX: u8 = 24;
 /// The largest packet of Ethernet without jumbo frames.
 const ETHERNET_MTU_BYTES: u32 = 1500;
-/// Of the kernel's threads, which stand for hardware as hops do.
+/// Policy of the kernel's threads, which stand for hardware as hops do.
 const FIFO: Policy = Policy::Fifo { priority: PRIORITY };
 /// A host's own queue is bounded by its sockets' buffers, not by this.
 const END_BUFFER_BYTES: u32 = 8 << 20;
-/// What may leave at once: a thousandth of a second, so that the kernel's timers keep up, and two frames at least.
+/// Most that may leave at once: a thousandth of a second, so that the kernel's timers keep up, and two frames at least.
 const BURST: u64 = 1000;
 
 impl Path {
@@ -95,7 +95,7 @@ struct Threads {
 struct Building<'a> {
     spec: &'a PathSpec,
     members: &'a [Member],
-    /// Of each member.
+    /// Namespace of each member.
     namespaces: &'a [&'a Namespace],
     host: &'a Namespace,
     radio: &'a Namespace,
@@ -145,7 +145,7 @@ impl Building<'_> {
             netlink.set_rate(name, &Shape { rate_bps, burst_bytes, buffer_bytes })?;
         }
         netlink.set_up(name)?;
-        // Of aggregates (TSO) most would pass by the queue and the thread of the other end: a cable carries frames.
+        // Most aggregates (TSO) would pass by the queue and the thread of the other end: a cable carries frames.
         if self.has_threads() {
             namespace.offload(name, Offload::Segment, false)?;
         }
@@ -177,8 +177,8 @@ impl Building<'_> {
         Ok(hops)
     }
 
-    /// Where the kernel works between the ends: threads of its own for each node. Where there can't be any, the sender
-    /// does the work, and a note says so; a router that is to be limited can't do without.
+    /// If the kernel works between the ends: threads of its own for each node. If there can't be any, the sender does
+    /// the work, and a note says so; a router that is to be limited can't do without.
     fn threads(&self) -> Result<Threads, PathError> {
         if !self.has_threads() {
             return Ok(Threads::default());
@@ -216,7 +216,8 @@ impl Building<'_> {
         self.members.iter().any(|member| member.part != Part::End && member.part.has_threads())
     }
 
-    /// Puts a program on each interface of a router, in the driver. What the programs leave alone, the kernel translates.
+    /// Puts a program on each interface of a router, in the driver. The kernel translates what the programs leave
+    /// alone.
     fn forward(&self, index: usize, namespace: &Namespace) -> Result<(), PathError> {
         namespace.inside(|| nftables::masquerade("wan0"))??;
         let ports = Table::of_bytes(PORTS).map_err(PathError::Program)?;
@@ -256,7 +257,7 @@ impl Building<'_> {
     }
 
     fn load(&self, program: &[u64]) -> Result<OwnedFd, PathError> {
-        // What is larger than an Ethernet frame may not fit a page.
+        // A frame larger than Ethernet's may not fit a page.
         load_xdp(program, self.spec.mtu_bytes > ETHERNET_MTU_BYTES).map_err(PathError::Program)
     }
 
@@ -266,6 +267,7 @@ impl Building<'_> {
         let mut nodes = self.members.iter().zip(self.namespaces).enumerate();
         let router = nodes.find(|(_, (member, _))| matches!(member.part, Part::Router(_)));
         give(radio, RadioPair::RADIO_ADDR)?;
+        give(radio, RadioPair::SECOND_RADIO_ADDR)?;
         let by_dhcp = self.spec.addressing == Addressing::Dhcp;
         // The study's scenario I: a server on the same switch gives addresses.
         let outside =

@@ -54,14 +54,14 @@ const SEND_BUFFER_BYTES: usize = 256 << 10;
 const TOLERANCE: f64 = 0.03;
 /// A limit is used up: the threads' time counts over the lingering as well.
 const FULL: f64 = 0.7;
-/// What had arrived in time may be read until then.
+/// Datagrams that had arrived in time may be read until then.
 const LINGER: Duration = Duration::from_millis(50);
 /// Queues are full, and the first burst is through, after a third of the time.
 const SETTLE: u32 = 3;
 
 impl Path {
-    /// Sends datagrams of that size from one end's namespace to the other's for `span`, flat out, and counts. Where nothing
-    /// crosses at all, nothing is offered either.
+    /// Sends datagrams of that size from one end's namespace to the other's for `span`, flat out, and counts. If
+    /// nothing crosses at all, nothing is offered either.
     pub fn ceiling(&self, towards: Towards, payload_bytes: usize, span: Duration) -> Result<Ceiling, PathError> {
         let specified_per_s = self.spec.ceiling_datagrams_per_s(payload_bytes);
         let ends = match towards {
@@ -121,7 +121,7 @@ const RETRY: Duration = Duration::from_millis(50);
 pub(super) struct Ends {
     from: Box<dyn Engine>,
     to: Box<dyn Engine>,
-    /// Where each datagram goes, if the sender's socket has no peer of its own.
+    /// Destination of each datagram, if the sender's socket has no peer of its own.
     caller: Option<SocketAddr>,
 }
 

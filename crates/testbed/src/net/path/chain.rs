@@ -18,7 +18,7 @@ pub(super) enum Part {
 /// Nodes whose work is done by their router, and charged to it.
 pub const CARDS: [&str; 2] = ["lan-card", "wan-card"];
 
-/// What a virtual pair keeps for the thread that works it off (`VETH_RING_SIZE` of drivers/net/veth.c).
+/// Frames that a virtual pair keeps for the thread that works it off (`VETH_RING_SIZE` of drivers/net/veth.c).
 const RING_FRAMES: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,8 @@ pub(super) fn chain(spec: &PathSpec) -> Vec<Member> {
         PathName::Switch => members.push(member("switch", Part::Switch, [true; 2])),
         PathName::Router => members.push(member("router", masquerade, [true; 2])),
         PathName::RouterSmall => {
-            // One device in three namespaces; between them no cable. What comes in is at its cables' rate, so what leaves is,
-            // and a rate there would be work that the router does not do.
+            // One device in three namespaces; between them no cable. Frames come in at its cables' rate, so they leave
+            // at it, and a rate there would be work that the router does not do.
             members.push(member(CARDS[0], Part::Card, [false; 2]));
             members.push(member("router", masquerade, [false; 2]));
             members.push(member(CARDS[1], Part::Card, [false; 2]));

@@ -1,4 +1,4 @@
-//! What the kernel has counted along a path: with the hops' own counters it shows where every frame ended.
+//! The kernel's counts along a path: with the hops' own counters they show where every frame ended.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct InterfaceCounters {
 }
 
 impl Path {
-    /// What the kernel has counted in each namespace, from the host to the radio.
+    /// The kernel's counts in each namespace, from the host to the radio.
     pub fn counters(&self) -> Result<Vec<NodeCounters>, PathError> {
         let namespaces = [&self.host.namespace].into_iter().chain(&self.between).chain([&self.radio.namespace]);
         let named = self.topology.nodes.iter().zip(namespaces);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use takt_agent::{Agent, AgentError, Service};
-use takt_path::hop::{LARGE_BUFFER_BYTES, Options, Report};
+use takt_path::hop::{HopOptions, LARGE_BUFFER_BYTES, Report};
 use takt_path::model::HopSpec;
 
 use super::super::{Namespace, PathError};
@@ -30,7 +30,7 @@ impl RunningHop {
         let unrecorded = |source| PathError::Register { name: node.into(), source: Box::new(source) };
         with.run.starts(with.program).map_err(unrecorded)?;
         let mut agent = launch(with.program, with.run.mark(), Some(&namespace.path()), with.cpus).map_err(failed)?;
-        let options = Options {
+        let options = HopOptions {
             spec,
             ports: ["lan0".into(), "wan0".into()],
             mtu_bytes,
@@ -53,8 +53,8 @@ impl RunningHop {
 }
 
 impl Path {
-    /// What the hops in user space have counted since they began. Taken before and after a round it tells where frames
-    /// ended. The kernel's counters say what it dropped on the way, by namespace.
+    /// Counts of the hops in user space since they began. Taken before and after a round it tells where frames ended.
+    /// The kernel's counters say what it dropped on the way, by namespace.
     pub fn look(&mut self) -> Result<Vec<HopCounters>, PathError> {
         let failed = |node: String, source| PathError::Hop { node, source };
         self.hops.iter_mut().map(|hop| hop.look().map_err(|source| failed(hop.node.clone(), source))).collect()

@@ -31,21 +31,21 @@ pub const SMALL_PAYLOAD_BYTES: usize = 128;
 /// Shares that can be set. A CPU for each way would be none of a small computer.
 pub(super) const SHARES: RangeInclusive<f64> = 0.01..=0.9;
 
-/// What a datagram costs differs by about this much from one second to the next; at its average cost the router would lose
-/// in every other one.
+/// The cost of a datagram differs by about this much from one second to the next. At its average cost the router would
+/// lose in every other one.
 const MARGIN: f64 = 1.25;
 /// By so much a share grows that was not enough.
 const STEP: f64 = 1.1;
 /// A trial that offers less than this share of the study's datagrams says little: something else had this machine.
 const OFFERED_MIN: f64 = 0.95;
-/// Of a trial.
+/// Length of a trial.
 const SPAN: Duration = Duration::from_millis(200);
 /// So small that any sender has it used up.
 const TRIAL_SHARE: f64 = 0.05;
 /// Short enough that the ring holds what arrives meanwhile.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// What a router may use, and how it came to that.
+/// Limit of a router, and how it came to that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     pub share: f64,
@@ -98,7 +98,7 @@ impl Path {
         Ok(())
     }
 
-    /// What `work` made of the limit: how much of it the busier way used; `None`: there is no limit.
+    /// Share of the limit that the busier way used during `work`; `None`: there is no limit.
     pub(super) fn limit_used<T>(
         &self,
         work: impl FnOnce() -> Result<T, PathError>,
@@ -183,7 +183,7 @@ impl Path {
     }
 }
 
-/// What threads used while something was done.
+/// Resource usage of threads while something was done.
 fn during<T>(threads: &[u32], work: impl FnOnce() -> Result<T, PathError>) -> Result<(T, Usage), PathError> {
     let earlier = Snapshot::take_with(threads).map_err(PathError::Account)?;
     let done = work()?;

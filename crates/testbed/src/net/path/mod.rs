@@ -1,4 +1,4 @@
-//! What lies between host and radio: from a [`PathSpec`] to namespaces, cables, routes and hops, and back to nothing.
+//! The path between host and radio: from a [`PathSpec`] to namespaces, cables, routes and hops, and back to nothing.
 //!
 //! ```text
 //! direct        host ---------------------------------------- radio
@@ -11,8 +11,8 @@
 //! with impairments, any:   ... ------ network --------------- radio     delay, jitter, loss, order, doubles, rate
 //! ```
 //!
-//! Where the kernel works between the ends, each node but a card has kernel threads of its own that work off what it receives:
-//! whose processor time is whose is known, and can be limited.
+//! If the kernel works between the ends, each node but a card has kernel threads of its own that work off what it
+//! receives. So the CPU time of each node is known, and can be limited.
 //!
 //! Behind a router the host has 10.0.1.2 of 10.0.1.0/24; the radio keeps its factory address, 192.168.10.2.
 
@@ -61,13 +61,13 @@ pub struct Path {
     pub spec: PathSpec,
     pub topology: Topology,
     pub notes: Vec<String>,
-    /// What the router of `router-small` may use of a CPU, and how it came to that.
+    /// Share of a CPU that the router of `router-small` may use, and how it came to that.
     pub limit: Option<Limit>,
     hops: Vec<RunningHop>,
     /// Kernel threads that work off what a node receives, by its name.
     threads: Vec<(&'static str, u32)>,
     pub host: PathEnd,
-    /// Where the radio, or the other end of a load, sits.
+    /// End of the radio, or of a load's other side.
     pub radio: PathEnd,
     between: Vec<Namespace>,
 }
@@ -82,7 +82,7 @@ pub struct PathEnd {
     pub prefix_len: u8,
     pub gateway: Option<Ipv4Addr>,
     pub mtu_bytes: u32,
-    /// Hardware address of the interface. Who moves the address elsewhere moves this one too: leases and the constants of
+    /// Hardware address of the interface. Moving the address elsewhere moves this one too: leases and the constants of
     /// `xdp-router` hang on it.
     pub hardware: [u8; 6],
 }

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use takt_path::ethernet::{HEADER_BYTES, IP_UDP_BYTES, wire_bytes};
 use takt_path::model::{HopSpec, Impairments};
 
-/// What lies between host and radio. In order of an experiment's table: a name, then options.
+/// The path between host and radio. In order of an experiment's table: a name, then options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
     pub name: PathName,
     /// Rate of each cable, bits a second, preamble and gap counted; `None`: as fast as this machine.
     pub rate_bps: Option<u64>,
-    /// What may wait before a cable in a switch or router, bytes on the wire.
+    /// Bytes on the wire that may wait before a cable in a switch or router.
     pub buffer_bytes: u32,
     pub mtu_bytes: u32,
     pub addressing: Addressing,
-    /// What `router-small` may use of a CPU each way; `None`: found out, so that it is as fast as the study's
+    /// Share of a CPU that `router-small` may use each way; `None`: found out, so that it is as fast as the study's
     /// ([`SMALL_DATAGRAMS_PER_S`](super::SMALL_DATAGRAMS_PER_S)).
     pub cpu_share: Option<f64>,
-    /// What befalls frames, in a hop of its own next to the radio.
+    /// Impairments of frames, in a hop of its own next to the radio.
     pub impairments: Impairments,
     pub impaired_rate_bps: Option<u64>,
     pub seed: u64,
@@ -104,8 +104,8 @@ impl PathSpec {
         name.parse().map(PathSpec::of)
     }
 
-    /// What a cable of this path, or the model of its router, can carry of datagrams of that size, each second; `None`:
-    /// nothing but this machine limits it. A datagram that needs fragments counts all of them.
+    /// Most datagrams of that size that a cable of this path, or the model of its router, can carry each second.
+    /// `None`: nothing but this machine limits it. A datagram that needs fragments counts all of them.
     #[must_use]
     pub fn ceiling_datagrams_per_s(&self, payload_bytes: usize) -> Option<f64> {
         let rates = [self.rate_bps, self.impaired_rate_bps].into_iter().flatten();
