@@ -5,9 +5,11 @@ emulator.md, cluster.md.
 Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
 """
 
+import io
 import json
 import pathlib
 import struct
+import tarfile
 
 HERE = pathlib.Path(__file__).parent / "seeds"
 
@@ -151,6 +153,32 @@ SEEDS["sigmf"] = {
     b'"captures":[{"core:sample_start":0,"core:frequency":9e8,"core:datetime":"2026-11-21T04:00:00Z"},'
     b'{"core:sample_start":700}],"annotations":[{"core:sample_start":3,"core:sample_count":4}],"more":[null,{"a":-1.5}]}',
 }
+
+
+def tar(members):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in members.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(data)
+            archive.addfile(about, io.BytesIO(data))
+    # The zeros that fill the last block of 20 records say nothing.
+    return packed.getvalue().rstrip(b"\0") + bytes(1024)
+
+
+TWO_CHANNELS = (
+    b'{"global":{"core:datatype":"ri16_be","core:version":"1.2.0","core:num_channels":2,"core:offset":10},'
+    b'"captures":[{"core:sample_start":11}]}'
+)
+NAMED = (
+    b'{"global":{"core:datatype":"cu8","core:version":"1.2.0","core:dataset":"iq.bin","core:trailing_bytes":1},'
+    b'"captures":[{"core:sample_start":0,"core:header_bytes":2}]}'
+)
+SEEDS["archive"] = {
+    "folder": tar({"a/a.sigmf-meta": TWO_CHANNELS, "a/a.sigmf-data": bytes(range(16))}),
+    "top": tar({"./a.sigmf-data": bytes(8), "./a.sigmf-meta": TWO_CHANNELS}),
+    "named": tar({"a/a.sigmf-meta": NAMED, "a/iq.bin": bytes(range(9))}),
+}
 SEEDS["experiment"] = {
     "small": b'question = "?"\n[rounds]\ncount = { full = 2, quick = 1 }\n[[part]]\nname = "udp"\n'
     b'factors = { payload_bytes = [16, 64] }\nfixed = { workload = { kind = "udp", duration = "1s" } }\n',
@@ -200,7 +228,7 @@ def le(*values):
     return struct.pack(f"<{len(values)}Q", *values)
 
 
-# From the test vectors of docs/reference/x310.md, clause 17.
+# From the test vectors of docs/internals/x310.md, clause 17.
 SEEDS["chdr"] = {
     "ask": le(0x280000, 0x0100000000020001, 0x401, 0x300, 0),
     "answer": le(0x0000000400200001, 0x0100000000010001, 1, 0x1041C00200010500),
@@ -353,6 +381,53 @@ SEEDS["metrics"] = {
     "cut": b"GET /metrics HTTP/1.1\r\nHost: a\r\nUser-Age",
     "many": b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 70 + b"\r\n",
     "other": b"PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
+}
+
+# LTE: TS 36.212 section 5.3.3, TS 36.321 section 6.1, TS 36.331 section 6.2.2, and the forms of crates/lte-link/README.md.
+def grant(bits, bandwidth=2):
+    return bytes([bandwidth]) + struct.pack("<Q", bits)
+
+
+SEEDS["lte_messages"] = {
+    # Format 1A, 25 blocks: flag 1, localised, a run of nine bits, MCS 9, process 1, new, version 0, power 1.
+    "compact": grant(0b1_0_000011010_01001_001_1_00_01_00),
+    "uplink": grant(0b0_0_000110101_01010_1_01_011_0_0),
+    "bitmap": grant(0b0_1111111111111_01001_001_1_00_01),
+    # Bandwidth 100, PHICH 1, frame 512.
+    "broadcast": grant(5 << 21 | 2 << 18 | 128 << 10, 5),
+}
+SYSTEM_INFORMATION = bytes([1]) + struct.pack(">I", 0xDEADBEEF) + bytes([3]) + struct.pack(">H", 22) \
+    + bytes([5, 2, 64, 10, 48, 20, 2, 4, 1, 4]) + b"takt"
+RESPONSE = bytes([0x45, 0x04, 0xD0, 0x68, 0x0C, 0x12, 0x34])
+SETUP = struct.pack(">BIBBBBHBBHH", 1, 7, 0, 0, 10, 1, 2, 10, 2, 3, 9)
+PDUS = {
+    "system_information": SYSTEM_INFORMATION,
+    "response": RESPONSE,
+    "back_off_and_two": bytes([0x82, 0xC5, 0x7F]) + RESPONSE[1:] + RESPONSE[1:],
+    "mac_with_timing": bytes([0x3D, 0x23, 3, 0x1F, 31, 1, 2, 3, 0, 0, 0, 0]),
+    "mac_with_message": bytes([0x3C, 0x00]) + b"\0" * 6 + SETUP,
+    "setup": SETUP,
+    "complete": struct.pack(">BII", 3, 7, 9),
+    "rlc_whole": bytes([0xC0, 0, 5]) + b"packet",
+    "rlc_segment": bytes([0xB0, 0, 5, 1, 44]) + b"packet",
+    "rlc_status": struct.pack(">BHHHH", 0, 9, 5, 0, 0xFFFF),
+}
+SEEDS["lte_pdus"] = {name: bytes([2]) + pdu for name, pdu in PDUS.items()}
+SEEDS["lte_bearer"] = {
+    "packets_and_status": bytes([0, 0, 1, 3, 195, 4, 60]) + b"".join(
+        bytes([6, len(PDUS[name])]) + PDUS[name] for name in ("rlc_whole", "rlc_segment", "rlc_status")
+    ),
+    "unacknowledged": bytes([1, 0, 3, 6, 9]) + PDUS["rlc_whole"] + bytes([4, 60]),
+}
+SEEDS["lte_link"] = {
+    name: bytes([2, 0]) + b"".join(bytes([gap, len(pdu)]) + pdu for pdu in PDUS.values())
+    for name, gap in (("at_once", 0), ("while_attached", 90))
+}
+SEEDS["lte_receivers"] = {
+    "cell": bytes([5, 0, 1, 2]),
+    "silence_and_search": bytes([0, 0, 0, 0]),
+    "noise_with_pulses": struct.pack("<HBBQHHBBBHHBQQ", 5, 1, 1, 7, 100, 50, 0, 9, 200, 700, 3, 1, 0x7FC00000, 0x7F800000),
+    "loud_cell": struct.pack("<HBBHHBB", 0, 1, 2, 0, 1919, 6, 100),
 }
 
 for target, seeds in SEEDS.items():

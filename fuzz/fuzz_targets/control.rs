@@ -75,7 +75,7 @@ fn order(bytes: &[u8]) {
     }
 }
 
-/// What a tenant says to its agent is let in once, as it is.
+/// A tenant's word to its agent is let in once, as it is.
 fn word(bytes: &[u8]) {
     let Ok(Request::WriteAgent(write)) = serde_json::from_slice::<Request>(bytes) else { return };
     let mut gate = gate();

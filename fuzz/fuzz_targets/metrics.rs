@@ -1,5 +1,6 @@
 #![no_main]
-//! What comes in at a node's port for metrics, piece by piece: what is known of a request stays so, whatever comes after it.
+//! Bytes that come in at a node's port for metrics, piece by piece: what is known of a request stays so, whatever comes
+//! after it.
 
 use takt_cluster::metrics::request::read;
 

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use takt_base::{Tick, Ticks};
-use takt_emulator::n200::{N200, Options, Signals};
+use takt_emulator::n200::{N200, N200Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_emulator::{Device, Outbox, Port, Sent};
@@ -30,7 +30,7 @@ impl Outbox for Wire {
 
 libfuzzer_sys::fuzz_target!(|script: &[u8]| {
     let signals = Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
-    let mut radio = N200::new(Options::default(), signals).expect("the defaults are a radio");
+    let mut radio = N200::new(N200Options::default(), signals).expect("the defaults are a radio");
     let ports = radio.ports().to_vec();
     let host = SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000));
     let mut wire = Wire { frame: vec![0; 9000], sent: 0, latest: Tick(0) };

@@ -1,5 +1,5 @@
 #![no_main]
-//! What a person may write behind a flag.
+//! Texts that a person may write behind a flag.
 
 use takt_base::{parse_bytes, parse_duration, parse_number};
 use takt_emulator::{fault::Fault, n200::Board, policy::Cidr, sink, source};
@@ -8,7 +8,7 @@ use takt_lab::experiment::Need;
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let _ = (parse_number(text), parse_duration(text), parse_bytes(text));
     let _ = (text.parse::<Cidr>(), text.parse::<Board>(), text.parse::<Need>());
-    // What is understood can be said again.
+    // An understood text can be said again.
     if let Ok(fault) = text.parse::<Fault>() {
         assert_eq!(fault.to_string().parse::<Fault>(), Ok(fault));
     }

@@ -1,5 +1,5 @@
 #![no_main]
-//! What a load generator and its server say to each other, and the plan a server is asked to follow.
+//! Messages between a load generator and its server, and the plan a server is asked to follow.
 
 use takt_base::MonoNs;
 use takt_udp::Plan;

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use takt_base::{Tick, Ticks};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
-use takt_emulator::x310::{Options, Signals, X310};
+use takt_emulator::x310::{Signals, X310, X310Options};
 use takt_emulator::{Device, Outbox, Port, Sent};
 
 /// Datagrams a run may cause: a radio told to stream fast would otherwise fill the time.
@@ -30,7 +30,7 @@ impl Outbox for Wire {
 
 libfuzzer_sys::fuzz_target!(|script: &[u8]| {
     let signals = || Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
-    let mut radio = X310::new(Options::default(), [signals(), signals()]).expect("the defaults are a radio");
+    let mut radio = X310::new(X310Options::default(), [signals(), signals()]).expect("the defaults are a radio");
     let ports = radio.ports().to_vec();
     let host = SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000));
     let mut wire = Wire { frame: vec![0; 9000], sent: 0, latest: Tick(0) };

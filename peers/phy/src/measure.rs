@@ -1,4 +1,4 @@
-//! Who takes how long: all of a case in turns, CPU time of this thread, ratios of neighbours.
+//! Times of all peers: all of a case in turns, CPU time of this thread, ratios of neighbours.
 
 use std::io::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a processor can do, by all means takt-mapper has.
+//! Capacities of a processor, by all means takt-mapper has.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

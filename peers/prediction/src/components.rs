@@ -1,4 +1,4 @@
-//! All components, by name. What they work on is the same on every machine.
+//! All components, by name. Their inputs are the same on every machine.
 
 use takt_mapper::cost::probes;
 
@@ -14,8 +14,8 @@ fn components() -> impl Iterator<Item = Entry> {
     coding::ALL.iter().chain(samples::ALL).chain(waveform::ALL).copied()
 }
 
-/// Of all components; behind them the calibration probes, `probe:NAME`, and the frames of the components of the
-/// registry, `frame:NAME`: the same ports with nothing done.
+/// Names of all components. Behind them stand the calibration probes, `probe:NAME`, and the frames of the registry's
+/// components, `frame:NAME`: the same ports with nothing done.
 pub fn names() -> impl Iterator<Item = String> {
     let frames = waveform::ALL.iter().map(|(name, _)| format!("frame:{name}"));
     let probes = probes::ALL.iter().map(|(name, _)| format!("probe:{name}"));

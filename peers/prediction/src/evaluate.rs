@@ -6,7 +6,7 @@ use takt_mapper::{Capacities, Mix, Operations, PerWork, Prices, Profile, Timed, 
 
 use crate::calibration::Calibration;
 
-/// What is requested.
+/// The requested evaluation.
 #[derive(Deserialize)]
 pub struct Question {
     from: Calibration,

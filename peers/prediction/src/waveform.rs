@@ -1,8 +1,7 @@
 //! Components of the registry, one call a slot.
 //!
-//! A call through [`Bench`] also hands packets over. What that costs is told apart by a component with the same ports that
-//! does nothing: instructions counted are those of one less those of the other; times are the bench's own, which leave
-//! it out.
+//! A call through [`Bench`] also hands packets over. A component with the same ports that does nothing tells that cost
+//! apart. Instructions counted are those of one less those of the other; times are the bench's own, which leave it out.
 
 use serde::Serialize;
 use takt_graph::{Graph, Item, Params, PortId, Shape, Waveform};
@@ -86,7 +85,7 @@ pub struct Named {
     #[serde(rename = "type")]
     kind: String,
     params: Params,
-    /// Of the packet of each input.
+    /// Items in the packet of each input.
     items: Vec<u64>,
 }
 

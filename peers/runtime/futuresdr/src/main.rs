@@ -238,7 +238,7 @@ fn run<S: futuresdr::runtime::scheduler::Scheduler>(
     std::process::exit(0)
 }
 
-/// What all threads of this process got of the processors.
+/// CPU time of all threads of this process.
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Value, Waveform};
-use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
+use takt_runtime::{Component, Io, Registration, Registry, Session, SessionOptions};
 
 use crate::Case;
 
@@ -47,7 +47,7 @@ fn session(case: &Case, sink: &str, slots: Option<u64>) -> Session {
     let plan = Plan::assign(&graph, &worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
     let cores = case.cores[..case.workers()].to_vec();
     // FutureSDR's blocks work through their whole buffer as well before the next one's turn.
-    let options = Options { slots, hash: false, cores, burst: 16, ..Options::default() };
+    let options = SessionOptions { slots, hash: false, cores, burst: 16, ..SessionOptions::default() };
     Session::open(&graph, &plan, &registry, options).unwrap_or_else(|error| panic!("{error}"))
 }
 

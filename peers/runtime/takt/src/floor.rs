@@ -1,4 +1,4 @@
-//! What the same kernels do without a runtime: the floors that stand beside.
+//! Times of the same kernels without a runtime: the floors that stand beside.
 
 use std::hint::black_box;
 use std::sync::Arc;

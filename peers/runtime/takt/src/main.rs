@@ -14,7 +14,7 @@ mod floor;
 
 use std::time::Duration;
 
-/// What is to run.
+/// A case to run.
 pub struct Case {
     pub kernel: String,
     pub stages: usize,
@@ -44,7 +44,7 @@ impl Case {
     }
 }
 
-/// What all threads of this process got of the processors.
+/// CPU time of all threads of this process.
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
