@@ -8,7 +8,7 @@
 //!
 //! The guest is executed in software, so no answer of a check is asserted, only that there is one; whoever is slow there is
 //! slow by a factor of fifty. The program under test is the one that `TAKT_PROGRAM` names, otherwise the one that was built
-//! with the tests. What is missing (the image, QEMU, a kernel) is skipped, on record.
+//! with the tests. A test that lacks something (the image, QEMU, a kernel) is skipped, on record.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,8 @@ fn kernel() -> Option<(PathBuf, PathBuf)> {
     kernels.pop().map(|(modules, image)| (image, modules))
 }
 
-/// What the image lacks, as it lies in the guest: the program, what is done with it, and the kernel's modules.
+/// Files that the image lacks, at their places in the guest: the program, what is done with it, and the kernel's
+/// modules.
 fn overlay(root: &Path, modules: &Path) {
     const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/desktop");
     let program = std::env::var_os("TAKT_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_takt").into());
@@ -95,7 +96,7 @@ fn boot(kernel: &Path, archive: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).replace('\r', "")
 }
 
-/// What each part of the script said, and how it ended.
+/// Output of each part of the script, and how it ended.
 fn parts(said: &str) -> BTreeMap<&str, (i32, String)> {
     assert!(said.contains("\n=== end\n"), "the script did not come to its end:\n{said}");
     let mut parts = BTreeMap::new();

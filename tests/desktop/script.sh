@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a person does on a desktop, in the order of the documentation. Runs inside the guest, as an ordinary user who may
+# A person's steps on a desktop, in the order of the documentation. Runs inside the guest, as an ordinary user who may
 # use sudo; main.rs reads what it says. Each part begins with a line `=== NAME` and ends with `=== STATUS`.
 exec 2>&1
 cd "$(dirname "$0")"

@@ -4,7 +4,7 @@
 # namespaces have of their own since Linux 6.7: the machine itself does not learn of it, and nothing outlives the run.
 
 aarch64=aarch64-unknown-linux-gnu
-# What is left out, test by test, with the reason. Whatever is not in it must pass.
+# Tests that are left out, one by one, with the reason. All others must pass.
 left_out=$PWD/tests/gate/aarch64-left-out
 
 # How cargo builds for it. The linker is the compiler's own.
@@ -41,11 +41,11 @@ emulated() {
     wait $inside
 }
 
-# What the tests find there: libraries, a processor that there is (as in a Raspberry Pi 4), a compiler for it. Real-time priority
-# is nothing that a user namespace gives, and QEMU knows neither BPF nor io_uring: what needs them is skipped, on record.
+# Environment of the tests there: libraries, a processor that there is (as in a Raspberry Pi 4). Real-time priority is nothing
+# that a user namespace gives, and QEMU knows neither BPF nor io_uring: tests that need them are skipped, on record.
 emulated_env() {
     emulated env --unset=TAKT_NO_SKIP QEMU_LD_PREFIX=/usr/aarch64-linux-gnu QEMU_CPU=cortex-a72 \
-        RUSTC="$PWD/tests/gate/rustc-aarch64" binary_limit_s="${TAKT_BINARY_LIMIT_S:-3600}" "$@"
+        binary_limit_s="${TAKT_BINARY_LIMIT_S:-3600}" "$@"
 }
 
 # Lines of `binaries` less what is left out: all binaries of a crate or a whole one by `*`, a test by its name.
@@ -55,7 +55,7 @@ not_left_out() {
         !(key in whole) && !(crate "/*" in whole) { print $0 skip[key] }' "$left_out" "$@"
 }
 
-# left_out_is_true BINARIES: each line of the list is about a binary and a test that there is. What is renamed would be left out no
+# left_out_is_true BINARIES: each line of the list is about a binary and a test that there is. A renamed test would be left out no
 # more, or for nothing.
 left_out_is_true() {
     local at test reason bad=0 file
@@ -92,12 +92,13 @@ run_emulated() {
     emulated_env xargs --no-run-if-empty -P "$1" -L 1 bash -c 'run_binary "$0" "$@"' "$2"
 }
 
-# A row a crate: tests that passed, that were skipped on record, that are left out by name, that failed. Of a binary that is left
-# out whole nobody knows how many there are.
+# A row a crate: tests that passed, that were skipped on record, that are left out by name, that failed. Nobody knows how many there
+# are in a binary that is left out whole.
 by_crate() {
     local crate of_crate
     for crate in $(sed 's| .*||; s|.*/||' "$logs/binaries.aarch64" | sort -u); do
-        mapfile -t of_crate < <(find "$part_logs" -name "$crate-*.log")
+        # crate-target-hash.log: neither of the last two has a hyphen, and the name of a crate may have one.
+        mapfile -t of_crate < <(find "$part_logs" -regex ".*/$crate-[^-/]+-[^-/]+\.log")
         # The last result of a log is the binary's own; those before it are of programs that it started.
         awk -v crate="$crate" '
             match($0, /SKIPPED: [^ ]+/) { skipped[substr($0, RSTART, RLENGTH)] }

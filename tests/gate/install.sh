@@ -1,4 +1,4 @@
-# What the tests need, from Debian and PyPI, where this user may install. Sourced by ./test.
+# Programs and packages that the tests need, from Debian and PyPI, where this user may install. Sourced by ./test.
 
 # program:package, one line a need
 needs='cc:gcc
@@ -24,7 +24,9 @@ xz:xz-utils
 zstd:zstd
 pkg-config:pkg-config
 libdpdk:libdpdk-dev
+libsoapysdr:libsoapysdr-dev
 mmdebstrap:mmdebstrap
+lintian:lintian
 qemu-system-x86_64:qemu-system-x86
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 aarch64-libc:libc6-dev-arm64-cross
@@ -32,7 +34,8 @@ qemu-aarch64:qemu-user
 uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
-soapy-uhd:soapysdr0.8-module-uhd'
+soapy-uhd:soapysdr0.8-module-uhd
+uhd-module:python3-uhd'
 # Independent readers of SigMF, Parquet, JSON Schema, Kubernetes' manifests, OTLP and Prometheus's metrics, and stock Zenoh, in a folder of their own.
 readers='sigmf pyarrow jsonschema kubernetes-validate eclipse-zenoh opentelemetry-proto prometheus-client'
 python=target/peers/python
@@ -42,8 +45,10 @@ desktop=target/desktop.cpio.zst
 present() {
     case $1 in
         soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        uhd-module) [ -d /usr/lib/python3/dist-packages/uhd ] ;; # for Debian's own Python
         aarch64-libc) [ -e /usr/aarch64-linux-gnu/include/stdint.h ] ;;
         libdpdk) pkg-config --exists libdpdk 2>/dev/null ;;
+        libsoapysdr) pkg-config --exists SoapySDR 2>/dev/null ;;
         venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ;;
     esac

@@ -115,7 +115,7 @@ logs_of_failed() {
     if [ ${#failed[@]} -gt 0 ]; then printf '%s\n' "${failed[@]}"; else echo "$1.log"; fi
 }
 
-# Where each failed test of these logs stopped, and what it says: two lines each.
+# Place and message of each failed test in these logs: two lines each.
 assertions() {
     awk '
         FNR == 1 { show = 0 }
@@ -147,8 +147,8 @@ say_turn() {
     echo "turn $turn of $turns ran, since tests/gate/turn is $landing: write $next there for the next landing, turn $(((next - 1) % turns + 1))"
 }
 
-# What ran, how long each part took and might take, what waits for its turn, what failed with its assertion, what was skipped or not
-# judged. Ends with the answer.
+# Parts that ran, how long each took and might take, those that wait for their turn, failures with their assertions, and tests that
+# were skipped or not judged. Ends with the answer.
 summary() {
     local name seconds budget state logs_at file passed failed all_passed=0 all_failed=0 ran=0 waiting=0 bad=0 skipped not_judged took
     local row='%-44s %7s %7s %7s %7s  %s\n'

@@ -1,4 +1,4 @@
-# What else a change must pass, a function each. Sourced by ./test.
+# Further checks that a change must pass, a function each. Sourced by ./test.
 
 style() {
     # A part goes on after a command that fails: each failure is noted.
@@ -13,10 +13,12 @@ style() {
 }
 
 lints() {
-    # Everything, with engine dpdk where its library is. Without dpdk: the tests of its crate, and the program as a newcomer builds it.
-    local dpdk=
-    ! has_dpdk || dpdk=,takt/dpdk,takt-load/dpdk
-    cargo clippy --workspace --all-targets --features $features$dpdk -- -D warnings &&
+    # Everything, with engine dpdk and SoapySDR where their libraries are. Without: the tests of dpdk's crate, and the program as a
+    # newcomer builds it.
+    local dpdk='' soapy=''
+    ! has libdpdk || dpdk=,takt/dpdk,takt-load/dpdk
+    ! has libsoapysdr || soapy=,takt/soapy
+    cargo clippy --workspace --all-targets --features $features$dpdk$soapy -- -D warnings &&
         { [ -z "$dpdk" ] || cargo clippy --package takt-packet --all-targets -- -D warnings; } &&
         cargo clippy --package takt -- -D warnings
 }
@@ -46,20 +48,39 @@ long_tests() {
     grep -e ' killed_lab /' -e ' coverage /' "$logs/binaries" | TAKT_LONG_TESTS=1 binary_limit_s=1800 run_binaries 2 2
 }
 
-# In CI it has to be there: what needs it fails without it.
-has_dpdk() {
-    [ "${CI:-}" = true ] || present libdpdk
+# has LIBRARY: in CI it has to be there, since a part that needs it fails without it.
+has() {
+    [ "${CI:-}" = true ] || present "$1"
 }
 
 # The engine that needs DPDK to be built: of the tests, only these have it. Namespaces and cables are each test's own. The radio's
 # test is built as one of the workspace: what it shares with the other tests is built already.
 dpdk() {
-    if ! has_dpdk; then
+    if ! has libdpdk; then
         echo "libdpdk-dev is not installed"
         return 0
     fi
     cargo test --package takt-packet --features dpdk --lib --test '*' --no-fail-fast &&
         cargo test --workspace --exclude takt-packet --features $features,takt-load/dpdk --test dpdk
+}
+
+# takt with SoapySDR in it, and its UHD module against the software radios. Only this test has it.
+soapy() {
+    if ! has libsoapysdr; then
+        echo "libsoapysdr-dev is not installed"
+        return 0
+    fi
+    cargo test --workspace --features $features,takt/soapy --test soapy
+}
+
+# A wheel, in an environment of its own, and programs that use UHD and GNU Radio before its radios.
+python_package() {
+    crates/python/test -rs
+}
+
+# For this machine's processor. packaging/try also makes those for 64-bit ARM, and compares two builds.
+packages() {
+    packaging/try static package container
 }
 
 models() {
@@ -96,7 +117,7 @@ few=(base wire dsp link graph)
 
 # Chooses from lines of `binaries` those that are executed. An emulator of one program executes what that program starts as this
 # machine's: left out by name is what starts itself again, in a file system of its own or to be killed. The runtime's are those that
-# start nothing, count no system calls (strace) and build no library. All tests, and what they start: ./test --aarch64.
+# start nothing and count no system calls (strace). All tests, and what they start: ./test --aarch64.
 few_of() {
     awk -v few=" ${few[*]} " '{ crate = $1; sub(".*/", "", crate) }
         index(few, " " crate " ") || crate == "runtime" && $2 ~ /^(takt_runtime|messages|soft)$/ {

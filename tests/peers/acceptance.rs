@@ -262,7 +262,7 @@ pub(crate) fn soapy_streams(attempt: &Attempt) -> Result<(), String> {
         let before = run.text.split(" Msps").next().unwrap_or_default();
         let digits = before.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(before, |at| &before[at + 1..]);
         match digits.parse::<f64>() {
-            // What is sent ahead of its time makes it more.
+            // Samples sent ahead of their time make it more.
             Ok(rate_msps) if (0.9..1.3).contains(&rate_msps) => {}
             _ => return Err(format!("{direction}: `{digits}` is not about 1 Msps\n{run}")),
         }

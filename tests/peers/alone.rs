@@ -181,7 +181,7 @@ fn row_29_two_radios_aligned_by_pps() {
     row(29).judged_at(&both, |attempt| streams_in_step(&pair, attempt).map(|()| 0));
 }
 
-/// What a judge complains about before radios that do `fault`.
+/// Complaint of a judge about radios that do `fault`.
 fn complaint(site: &Site, fault: &str, judge: impl Fn(&Attempt) -> Result<(), String>) -> String {
     let emulator = Emulator::start(site, "n200", &["--fault", fault]);
     let verdict = judge(&Attempt::new(&site.addrs[0]));
@@ -227,7 +227,7 @@ fn row_30_self_calibration_of_a_receiver() {
          [[link]]\nfrom = 'r'\nto = 'r'\ngain_db = -10\n"
     );
     fs::write(&file, air).expect("it is ours");
-    let start = || Emulator::in_air(&file, &[("n200", addr.clone())]);
+    let start = || Emulator::in_air(&file, &[("n200", addr.clone())], &[]);
     Row { needs: &["uhd_cal_rx_iq_balance"], ..row(30) }.judged_before(&addr, start, |attempt| {
         let kept = tempfile::tempdir().map_err(|error| error.to_string())?;
         let sweep = "--verbose --freq_start 900e6 --freq_stop 908e6 --freq_step 3.3e6";

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use takt_host::affinity::own_cpus;
+use takt_host::testing::TestRun;
 
 use crate::row::may_be_real_time;
 
@@ -17,7 +18,7 @@ pub fn takt() -> OsString {
     std::env::var_os("TAKT_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_takt").into())
 }
 
-/// Where the radios of one emulator are.
+/// Addresses of one emulator's radios.
 pub struct Site {
     pub addrs: Vec<String>,
     /// The network namespace; none is this process's.
@@ -32,13 +33,15 @@ impl Site {
     }
 }
 
-/// A running emulator; killed when dropped.
+/// A running emulator; killed when dropped. If the test is killed first, `takt clean` ends it.
 pub struct Emulator {
     child: Child,
     stdout: BufReader<ChildStdout>,
+    /// Dropped after the child has ended.
+    _run: TestRun,
 }
 
-/// What it said when it ended.
+/// Its output when it ended.
 pub struct Summary(pub serde_json::Value);
 
 impl Emulator {
@@ -62,9 +65,9 @@ impl Emulator {
     }
 
     /// Starts the radios of a file, whose models and addresses these are.
-    pub fn in_air(file: &Path, radios: &[(&str, String)]) -> Emulator {
+    pub fn in_air(file: &Path, radios: &[(&str, String)], arguments: &[&str]) -> Emulator {
         let mut command = Command::new(takt());
-        command.args(["emulate", "--json", "--config"]).arg(file);
+        command.args(["emulate", "--json", "--config"]).arg(file).args(arguments);
         let ready: Vec<_> = radios.iter().map(|(model, addr)| format!("ready {model} {addr}")).collect();
         Emulator::of(command, &ready)
     }
@@ -79,6 +82,8 @@ impl Emulator {
             command.args(["--cores", &vec![last.to_string(); ready.len()].join(",")]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let run = TestRun::new();
+        run.mark(&mut command, Path::new(&takt()));
         let mut child = command.spawn().expect("takt starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         for wanted in ready {
@@ -86,7 +91,7 @@ impl Emulator {
             stdout.read_line(&mut line).expect("the emulator speaks");
             assert_eq!(line.trim_end(), wanted, "{command:?}");
         }
-        Emulator { child, stdout }
+        Emulator { child, stdout, _run: run }
     }
 
     /// Ends it with SIGINT, as Ctrl-C does, and returns its summary.

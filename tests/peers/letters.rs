@@ -8,7 +8,7 @@ use crate::emulator::takt;
 use crate::peer::Run;
 use crate::row::Row;
 
-/// What `benchmark_rate` sums up, in its order.
+/// Counts that `benchmark_rate` sums up, in its order.
 const SUMMARY: [&str; 8] = [
     "Num dropped samples:",
     "Num overruns detected:",
@@ -38,7 +38,7 @@ const WORDS: [&str; 8] = [
     "Start",
 ];
 
-/// What is expected of `takt rate` for one key of its document.
+/// Expectation of `takt rate` for one key of its document.
 type Key = (&'static str, u64);
 
 struct Case {
@@ -46,11 +46,11 @@ struct Case {
     emulator: &'static [&'static str],
     /// `rx` or `tx`, 1 MS/s.
     way: &'static str,
-    /// What UHD sums up: values of [`SUMMARY`]; `None` where any will do.
+    /// UHD's sums: values of [`SUMMARY`]; `None` where any will do.
     uhd: [Option<u64>; 8],
     /// Which letter UHD prints, and how often.
     letters: (char, usize),
-    /// What takt counts.
+    /// Counts of takt.
     takt: &'static [Key],
 }
 

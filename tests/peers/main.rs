@@ -1,6 +1,6 @@
 //! The software radios before judges from elsewhere: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
 //!
-//! One row of `docs/reference/acceptance.md` is one test, and one command runs it:
+//! One row of `docs/internals/acceptance.md` is one test, and one command runs it:
 //!
 //! ```text
 //! cargo test --release --package takt --test peers -- row_07 --nocapture
@@ -12,13 +12,15 @@
 //! of its own, and two runs never meet.
 //!
 //! UHD's programs and the emulator run at real-time priority where the process may give it, so that ordinary programs
-//! beside them do not count. What remains is the rule about repeating in [`row`].
+//! beside them do not count. The rule about repeating in [`row`] covers the rest.
 
 mod acceptance;
 mod alone;
+mod calibration;
 mod devtest;
 mod dissect;
 mod emulator;
+mod field;
 mod letters;
 mod namespaces;
 mod peer;

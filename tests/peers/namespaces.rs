@@ -65,7 +65,7 @@ fn remove_abandoned() {
     }
 }
 
-/// What `ip` printed; `None` if it failed.
+/// Output of `ip`; `None` if it failed.
 fn ip(arguments: &str) -> Option<String> {
     let output = Command::new("ip").args(arguments.split(' ')).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -14,11 +14,11 @@ use takt_host::policy::{Policy, set_policy};
 use crate::row::may_be_real_time;
 use crate::witness;
 
-/// Where Debian's packages put their programs.
+/// Folders in which Debian's packages put their programs.
 const FOLDERS: [&str; 5] =
     ["/usr/bin", "/usr/sbin", "/usr/libexec/uhd/examples", "/usr/libexec/uhd/utils", "/usr/libexec/uhd/tests"];
 
-/// What UHD gives its own threads when asked for high priority. Below the emulator: a radio waits for nobody.
+/// Priority that UHD gives its own threads when asked for a high one. Below the emulator: a radio waits for nobody.
 const PRIORITY: u8 = 50;
 
 /// The program's full path, if it is installed.
@@ -26,7 +26,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
     FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program)).find(|path| path.is_file())
 }
 
-/// What a program did.
+/// Result of a program.
 #[derive(Debug)]
 pub struct Run {
     line: String,

@@ -1,11 +1,11 @@
 //! One row of the acceptance table: an emulator, a judge, and the rule about repeating.
 //!
 //! A complaint fails the row at once, unless the emulator counted that it was late itself during this attempt
-//! (`lag.over_limit` in its summary): such an attempt is repeated, twice at most. What else was seen (a core that was gone, a
-//! program that waited) stands in the complaint and excuses nothing. Where the judged program may not have real-time
-//! priority, which CI always gives, its waiting longer than [`LOST`] for a processor is such a disturbance too.
+//! (`lag.over_limit` in its summary): such an attempt is repeated, twice at most. Other evidence (a core that was gone,
+//! a program that waited) stands in the complaint and excuses nothing. CI always gives the judged program real-time
+//! priority. Without it, waiting longer than [`LOST`] for a core to run on is such a disturbance too.
 //!
-//! A row whose attempts were all disturbed is not judged, and in CI that is a failure.
+//! A row whose attempts were all disturbed is not judged. `./test` allows few of those (`tests/gate/parts.sh`).
 
 use std::sync::OnceLock;
 
@@ -79,10 +79,10 @@ impl Row {
             say(&format!("DISTURBED {complaint}"));
             last = Some(complaint);
         }
-        takt_testing::must_be_judged(last.unwrap_or_default());
+        takt_testing::not_judged(last.unwrap_or_default());
     }
 
-    /// What was complained about a disturbed attempt; none when the judge was content.
+    /// Complaint about a disturbed attempt; none when the judge was content.
     ///
     /// # Panics
     /// With a complaint about an attempt that nothing disturbed.

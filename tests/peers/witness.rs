@@ -32,8 +32,8 @@ impl Waits {
         Waits { process, before: Duration::ZERO }
     }
 
-    /// What its threads, and those of the programs it started, waited since the last look. A thread that ended takes its
-    /// account with it.
+    /// Time that its threads, and those of the programs it started, waited since the last look. A thread that ended
+    /// takes its account with it.
     pub fn since_last_look(&mut self) -> Duration {
         let now: Duration = family(self.process).into_iter().filter_map(takt_testing::run_delay).sum();
         now.saturating_sub(std::mem::replace(&mut self.before, now))

@@ -1,10 +1,11 @@
-//! The same judges before a software X310: rows "X" of `docs/reference/acceptance.md`.
+//! The same judges before a software X310: rows "X" of `docs/internals/acceptance.md`.
 //!
 //! Its addresses end in 200 plus the row's number. Rows about rates and latencies are in the module `alone`.
 
 use std::fs;
 
 use crate::acceptance::{all_succeed, soapy_streams};
+use crate::emulator::{Emulator, Site};
 use crate::namespaces::Pair;
 use crate::row::Row;
 
@@ -148,6 +149,25 @@ fn row_x22_multi_channel_samples() {
 }
 
 #[test]
+fn row_x26_burning_the_motherboards_eeprom() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("eeprom").display().to_string();
+    let site = Site::loopback(&[226]);
+    let start = || Emulator::start(&site, "x310", &["--eeprom", file.as_str()]);
+    let row = Row { needs: &["usrp_burn_mb_eeprom", "uhd_find_devices", "uhd_usrp_probe"], ..x310(26) };
+    row.judged_before(&site.addrs[0], start, |attempt| {
+        attempt.run("usrp_burn_mb_eeprom", "--args addr=ADDR --values name=bench7").ok().map(|_| 0)
+    });
+    // Another one, switched on with what the first was left with: the firmware reads its EEPROM then, and not before.
+    row.judged_before(&site.addrs[0], start, |attempt| {
+        let args = "--args addr=ADDR";
+        attempt.run("uhd_find_devices", args).ok()?.says("name: bench7")?.says("serial: EMU001")?;
+        attempt.run("usrp_burn_mb_eeprom", &format!("{args} --read-all")).ok()?.says("bench7")?;
+        attempt.run("uhd_usrp_probe", args).ok()?.says("name: bench7")?.says("UBX-160 v2 (0x007e)").map(|_| 0)
+    });
+}
+
+#[test]
 fn row_x27_soapy() {
     Row { needs: &["SoapySDRUtil"], ..x310(27) }.judged_by(|attempt| {
         let run = attempt.run("SoapySDRUtil", "--probe=driver=uhd,addr=ADDR").ok()?;
@@ -184,6 +204,14 @@ fn row_x28_gnu_radio_source_and_sink() {
         fs::write(&graph, SINK).map_err(|e| e.to_string())?;
         let run = attempt.run("python3", &format!("{} addr=ADDR", graph.display()));
         run.ok()?.says("all sent at 1000000.0").map(drop)
+    });
+}
+
+#[test] // a connection that the emulator does not have
+fn row_x33_a_stream_between_two_slots_is_refused_by_name() {
+    Row { needs: &["rfnoc_radio_loopback"], ..x310(33) }.judged_by(|attempt| {
+        let run = attempt.run("rfnoc_radio_loopback", "--args addr=ADDR --rate 1e6 --duration 1");
+        run.says("config_stream: Setup failure").map(drop)
     });
 }
 
@@ -303,7 +331,7 @@ mod alone {
             let folder = tempfile::tempdir().expect("a folder");
             let file = folder.path().join("air.toml");
             std::fs::write(&file, format!("latency_us = 5000\n{}{}{link}", radio(0), radio(1))).expect("it is ours");
-            let start = || Emulator::in_air(&file, &[0, 1].map(|n| (models[n], addrs[n].clone())));
+            let start = || Emulator::in_air(&file, &[0, 1].map(|n| (models[n], addrs[n].clone())), &[]);
             let needs = &["tx_waveforms", "rx_samples_to_file"];
             Row { needs, ..x310(31) }.judged_before(&addrs[0], start, |attempt| {
                 heard([&addrs[0], &addrs[1]], clocks, rate_sps, attempt).map(|()| 0)

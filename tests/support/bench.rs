@@ -1,8 +1,8 @@
-//! What the hand-written benchmarks share: whether they measure, or only show that they still run.
+//! Parts that hand-written benchmarks share: whether they measure, or only show that they still run.
 
 use std::time::Duration;
 
-/// What has not ended by then hangs. A bench that only runs takes seconds.
+/// A bench that has not ended by then hangs. A bench that only runs takes seconds.
 const HANG: Duration = Duration::from_secs(300);
 
 /// Whether this is `cargo bench`. `cargo test --benches` wants one short turn; if that hangs, it ends with an error.

@@ -2,8 +2,8 @@
 //!
 //! On x86-64 whatever excludes others, a mutex, a spin lock, a reference count, begins with an atomic read-modify-write: an
 //! instruction with the `lock` prefix, or an `xchg` with memory. Here objdump finds all of them in a test's own binary and in
-//! the libraries that it loads, the binary is started again with a breakpoint on each, and who comes by is counted. What is
-//! not seen: the kernel's code, which strace sees entered, and that of the vDSO, by which the clock is read.
+//! the libraries that it loads, the binary is started again with a breakpoint on each, and who comes by is counted. Two
+//! parts are not seen: the kernel's code, which strace sees entered, and that of the vDSO, by which the clock is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -19,10 +19,10 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// Where the traced program says where its slot lies.
+/// Name by which the traced program tells where its slot lies.
 const TRACED: &str = "TAKT_TRACED";
 
-/// What is traced.
+/// The traced program.
 pub struct Trace<'a> {
     /// The test of this binary that is run again.
     pub test: &'a str,
@@ -34,7 +34,7 @@ pub struct Trace<'a> {
     pub slots: Range<u64>,
 }
 
-/// Who came by.
+/// Threads that came by.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Instructions that are watched.
@@ -153,7 +153,7 @@ impl Watched {
         Watched { memory, places, before }
     }
 
-    /// Where a thread has met one, past which it is led; `None`: it stands elsewhere.
+    /// Place at which a thread has met one, past which it is led; `None`: it stands elsewhere.
     fn pass(&self, thread: Pid) -> Option<&str> {
         let mut registers = ptrace::getregs(thread).expect("stopped");
         let address = registers.rip - 1;
@@ -194,7 +194,8 @@ fn instructions(process: Pid) -> BTreeMap<u64, String> {
         .collect()
 }
 
-/// Of a file: position-independent, so that its addresses begin at 0. Each is read once, which takes seconds.
+/// Instructions of a file: position-independent, so that its addresses begin at 0. Each is read once, which takes
+/// seconds.
 fn of_file(path: &Path) -> Vec<(u64, String)> {
     static FOUND: Mutex<BTreeMap<PathBuf, Vec<(u64, String)>>> = Mutex::new(BTreeMap::new());
     let mut found = FOUND.lock().expect("no panic");
