@@ -10,7 +10,7 @@ use std::process::{Output, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{Place, SMALL_CHECK, json, page_of, report, status_of};
-use takt_testing::{loopback, wait_for};
+use takt_testing::{loopback, not_judged, wait_for};
 
 fn place() -> Place {
     Place::with("small.toml", SMALL_CHECK)
@@ -248,8 +248,11 @@ fn sets_the_verdict_beside_the_truth(place: &Place, output: &Output) {
         // 400 ms of 1 MS/s are 1.6 MB, and the radio holds 1 MiB.
         assert_eq!(trial["loses"], true, "{trial}");
         // A machine that gives even the radio no time leaves no answer, and says so.
-        let set_aside = trial["excluded_share"].as_f64().expect("a share");
-        assert!(trial["answer"] == "fails" || (trial["answer"] == "unknown" && set_aside > 0.1), "{trial}");
+        if trial["answer"] == "unknown" && trial["excluded_share"].as_f64().is_some_and(|share| share > 0.0) {
+            not_judged(format!("the radio itself was late: {trial}"));
+        } else {
+            assert_eq!(trial["answer"], "fails", "{trial}");
+        }
         assert_eq!(trial["done"], "buffer 64KiB, stall 400ms every 500ms");
     }
     let differ = |trial: &Value| trial["truth"]["accounts_differ"].as_u64();
