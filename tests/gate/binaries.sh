@@ -34,15 +34,16 @@ run_binary() {
         124) echo "${folder##*/}/$target ran past its limit of $binary_limit_s s" ;;
         *) echo "${folder##*/}/$target ended with status $status$( ((status < 128)) || echo ", signal $((status - 128))")" ;;
     esac >>"$log"
-    [ $status != 101 ] || ! ${once_more:-false} || ! failed_once "$@" || status=0
+    [ $status != 101 ] || ! failed_once "$@" || status=0
     [ $status = 0 ] || end=FAILED
     printf '%-6s %4d s  %s/%s\n' $end $((SECONDS - began)) "${folder##*/}" "$target"
     [ $status = 0 ] || echo "$log" >>"$part_logs/failed"
     [ $status = 0 ] || { sed -n '/^failures:$/,$p' "$log" | grep -v '^test result' | head -n 100; return 1; }
 }
 
-# failed_once: runs again, by themselves, the tests that failed in run_binary, three at most. If they pass now, the machine made
-# the difference: the summary says REPEATED with their names, and the log of the first time stays beside, as LOG.first.
+# failed_once: runs again, one at a time, the tests that failed in run_binary, three at most. If they pass now, the machine may have
+# made the difference: the summary says REPEATED with their names, and the log of the first time stays beside, as LOG.first. A run
+# with more than repeated_max of them is red (parts.sh): so many are no accident.
 failed_once() {
     local names
     mapfile -t names < <(sed -n '/^failures:$/h; //!H; ${x; p}' "$log" | sed -n 's/^    \([^ ]*\)$/\1/p')
@@ -74,25 +75,16 @@ side_by_side() {
 guests='guest:: stopped_guest::'
 clusters='cluster:: failures:: metrics:: ptp:: two_nodes::'
 
-# The machine has a say in what these count: what fails is run once more.
-once_more() {
-    export once_more=true
-    local status=0
-    run_binaries 1 1 || status=1
-    once_more=false
-    return $status
-}
-
 one_at_a_time() {
-    sed -n "/ alone \//{\|/cli |s/\$/$(printf ' --skip %s' $guests $clusters)/; p}" "$logs/binaries" | once_more
+    sed -n "/ alone \//{\|/cli |s/\$/$(printf ' --skip %s' $guests $clusters)/; p}" "$logs/binaries" | run_binaries 1 1
 }
 
 guests_alone() {
-    sed -n "\|/cli alone /|s/\$/ $guests/p" "$logs/binaries" | once_more
+    sed -n "\|/cli alone /|s/\$/ $guests/p" "$logs/binaries" | run_binaries 1 1
 }
 
 clusters_alone() {
-    sed -n "\|/cli alone /|s/\$/ $clusters/p" "$logs/binaries" | once_more
+    sed -n "\|/cli alone /|s/\$/ $clusters/p" "$logs/binaries" | run_binaries 1 1
 }
 
 # Other people's programs before the release build. Rates and latencies are measured, so they are alone; so is what drives an

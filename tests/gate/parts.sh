@@ -6,6 +6,8 @@ logs=$PWD/target/test-logs
 export TAKT_TEST_RECORD=$logs/record
 # A tenth of the tests that may leave their outcome open. Beyond it the machine decides, not the code.
 not_judged_max=${TAKT_NOT_JUDGED_MAX:-12}
+# Tests that failed and then passed alone. More than this is a fault of the tests, or of takt.
+repeated_max=6
 # Parts are listed, and nothing runs.
 listing=${listing:-false}
 
@@ -187,6 +189,11 @@ summary() {
     if [ "$not_judged" -gt "$not_judged_max" ]; then
         printf 'FAILED: %s outcomes were not judged, at most %s may be: this machine is too busy to say anything\n' \
             "$not_judged" "$not_judged_max"
+        bad=$((bad + 1))
+    fi
+    repeated=$(grep -c '^REPEATED: .*failed once, passed alone$' "$TAKT_TEST_RECORD" || true)
+    if [ "$repeated" -gt "$repeated_max" ]; then
+        printf 'FAILED: %s binaries passed only at their second attempt, at most %s may\n' "$repeated" "$repeated_max"
         bad=$((bad + 1))
     fi
     while IFS='|' read -r name seconds budget state logs_at; do
