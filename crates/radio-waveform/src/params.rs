@@ -16,7 +16,7 @@ pub(crate) fn radio(kind: Kind) -> Kind {
         ParamSpec::new("addr", Domain::Text, "The radio, where the command line names none; empty: a software radio.")
             .default(""),
     )
-    .param(ParamSpec::new("frequency_hz", number(0.0, 6e9), "Where to tune to; 0: as it is.").unit("Hz").default(0.0))
+    .param(ParamSpec::new("frequency_hz", number(0.0, 6e9), "Center frequency; 0: as it is.").unit("Hz").default(0.0))
     .param(ParamSpec::new("gain_db", number(-1.0, 100.0), "Gain; below 0: as it is.").unit("dB").default(-1.0))
 }
 

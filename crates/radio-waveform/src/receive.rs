@@ -107,7 +107,7 @@ fn kind() -> Kind {
         ParamSpec::new(
             "source",
             Domain::Text,
-            "What a software radio receives, where takt starts one: as takt emulate's \
+            "Signal at the antenna of a software radio that takt starts: as takt emulate's \
                 --source, or a waveform file whose file-sink writes it.",
         )
         .default("noise"),

@@ -84,6 +84,6 @@ fn text(document: &Document) -> String {
         let mut cells = std::iter::once(mac_per_s).chain(work).map(|rate| format!("{:.2}", rate / 1e9));
         lines.push(line(&core.core.to_string(), &mut cells));
     }
-    lines.push("What an instruction of each kind takes, by which takt map predicts: --out FILE, or --json.".to_owned());
+    lines.push("takt map predicts by the cost of each kind of instruction: --out FILE, or --json.".to_owned());
     lines.join("\n")
 }

@@ -154,7 +154,7 @@ fn how_to_go_on(outcome: &CheckOutcome) -> Option<String> {
     }
     (outcome.verdict.answer == check::CheckAnswer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(
-            "The rounds that count do not tell. Where the emulator at {addr} was late, start it with --policy fifo:60, as \
+            "The rounds that count do not tell. If the emulator at {addr} was late, start it with --policy fifo:60, as \
              root, and check again."
         ),
         _ => {

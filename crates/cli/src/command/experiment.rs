@@ -214,7 +214,7 @@ fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answe
         error => Problem::caused(what, error, ExecuteError::fix),
     })?;
     if !ran.complete {
-        output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
+        output.note(format!("Stopped. takt keeps the results so far; --resume goes on from here ({}).", ran.run));
     }
     let summary = summary(&order.runs, &ran.run)?;
     output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::of(summary.good()))

@@ -52,7 +52,7 @@ pub struct RunOptions<'a> {
     pub trace: &'a Trace,
 }
 
-/// What happens when a node is lost, or is too slow.
+/// Answer to a node that is lost, or too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnLoss {

@@ -98,7 +98,7 @@ impl Figures<'_> {
         page.gauge("takt_node_info", "1; the labels have the node's name and the class of its cores.")
             .count(&labels, 1);
         page.gauge("takt_node_cores", "Cores on which the node lets workers run.").count(&[], cores.len() as u64);
-        page.gauge("takt_node_busy_cores", "Of these, cores that have a worker or an agent.")
+        page.gauge("takt_node_busy_cores", "Cores among these that have a worker or an agent.")
             .count(&[], busy.len() as u64);
         page.gauge("takt_node_agents", "Agents of labs on the node.").count(&[], agents.len() as u64);
         let mut rate = page.gauge(
@@ -110,7 +110,7 @@ impl Figures<'_> {
         }
         page.gauge(
             "takt_node_samples_bytes_per_second",
-            "What the interface of the node's samples carries, by its settings.",
+            "Rate of the interface of the node's samples, by its settings.",
         )
         .figure(&[], *bytes_per_s);
     }
@@ -243,7 +243,7 @@ const SENT: [LinkCounter; 5] = [
 const RECEIVED: [LinkCounter; 9] = [
     ("takt_link_received_slots_total", "Slots that came whole and in time.", |link| link.slots),
     ("takt_link_lost_slots_total", "Slots that were not there when they were needed.", |link| link.lost_slots),
-    ("takt_link_late_slots_total", "Of these, slots that came whole after that.", |link| link.late_slots),
+    ("takt_link_late_slots_total", "Slots among these that came whole after that.", |link| link.late_slots),
     ("takt_link_missed_by_producer_slots_total", "Slots that the producer had missed.", |link| link.missed_slots),
     ("takt_link_received_crowded_slots_total", "Slots that found no room on their way in.", |link| link.crowded_slots),
     ("takt_link_received_datagrams_total", "Datagrams received.", |link| link.datagrams),

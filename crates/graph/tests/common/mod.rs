@@ -12,7 +12,7 @@ pub fn types() -> Types {
     let items = |default: i64| {
         ParamSpec::new("items", Domain::Int { min: 0, max: 1 << 24 }, "Items a slot.").unit("items").default(default)
     };
-    let ratio = |name| ParamSpec::new(name, Domain::Int { min: 1, max: 1000 }, "Of the ratio.").default(1_i64);
+    let ratio = |name| ParamSpec::new(name, Domain::Int { min: 1, max: 1000 }, "A term of the ratio.").default(1_i64);
     let level = ParamSpec::new("level_db", Domain::Float { min: -100.0, max: 100.0 }, "Level.").unit("dB");
     Types(vec![
         Kind::new("bits", "Gives bits.").param(items(1000)),

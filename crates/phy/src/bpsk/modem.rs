@@ -8,7 +8,7 @@ use takt_runtime::{Bit, Llr, component};
 fn bpsk_modulate(
     input: In<Bit>,
     mut output: Out<i16>,
-    /// Of a sample, full scale 32767.
+    /// Amplitude of a sample, full scale 32767.
     #[param(range = 1..=32767, default = 4096)]
     amplitude: i16,
 ) {

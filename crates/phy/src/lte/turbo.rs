@@ -62,7 +62,7 @@ struct LteTurboDecode {
 }
 
 /// Decodes the turbo code of rate 1/3: max-log-MAP, soft values of d0, d1, d2 to K bits, block by block (TS 36.212, 5.1.3.2).
-/// Where all of them are 0, nothing was received, and nothing is given.
+/// If all of them are 0, nothing was received, and it gives nothing.
 #[component]
 impl LteTurboDecode {
     fn new(

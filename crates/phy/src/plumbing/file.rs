@@ -20,7 +20,7 @@ fn common(kind: Kind, path: ParamSpec, give_way: &str) -> Kind {
     let room = ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").memory();
     kind.with_files()
         .param(path)
-        .param(ParamSpec::new("item", words(&items), "What it holds.").default("c32"))
+        .param(ParamSpec::new("item", words(&items), "Type of its items.").default("c32"))
         .param(ParamSpec::new("keep", words(&["data", "time"]), give_way).default("data"))
         .param(room.default(4 << 20))
 }
@@ -247,7 +247,7 @@ takt_runtime::inventory::submit! {
         kind: || common(
             Kind::new("file-sink", "Writes packets to a file, items in little-endian native types. One that is there begins anew."),
             path().in_trials("/dev/null"),
-            "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be lost.",
+            "It keeps this when the disk is slow: the data, and slots may be late; or the time, and packets may be lost.",
         ),
         shape: |params| Ok(Shape::new().input("in", item(params)?)),
         make: |params| Ok(Box::new(FileSink::new(params)?)),
@@ -262,7 +262,7 @@ takt_runtime::inventory::submit! {
             common(
                 Kind::new("file-source", "Reads packets from a file, items in little-endian native types."),
                 path(),
-                "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be short, or end with zeros.",
+                "It keeps this when the disk is slow: the data, and slots may be late; or the time, and packets may be short, or end with zeros.",
             )
             .param(ParamSpec::new("items", items, "Items a slot.").unit("items").default(1000))
             .param(

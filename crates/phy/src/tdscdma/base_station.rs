@@ -41,7 +41,7 @@ struct TdScdmaToSamples {
 #[component(name = "td-scdma-to-samples")]
 impl TdScdmaToSamples {
     fn new(
-        /// Of a chip of power 1; with all codes the peaks are four times as high.
+        /// Amplitude of a chip of power 1; with all codes the peaks are four times as high.
         #[param(range = 0.0..=1.0, default = 0.15)]
         amplitude: f32,
     ) -> TdScdmaToSamples {

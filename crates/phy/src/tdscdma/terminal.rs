@@ -45,7 +45,7 @@ struct TdScdmaReceive {
 }
 
 /// Receives a subframe's block: its channel from the midambles, its bits from the turbo decoder, its answer from the CRC, 0 for
-/// an ACK and 1 for a NACK. Of a subframe that did not arrive it gives nothing.
+/// an ACK and 1 for a NACK. It gives nothing for a subframe that did not arrive.
 #[component(name = "td-scdma-receive")]
 impl TdScdmaReceive {
     fn new(
@@ -116,7 +116,7 @@ struct TdScdmaAnswer {
 #[component(name = "td-scdma-answer")]
 impl TdScdmaAnswer {
     fn new(
-        /// Of a chip.
+        /// Amplitude of a chip.
         #[param(range = 0.0..=1.0, default = 0.5)]
         amplitude: f32,
     ) -> TdScdmaAnswer {

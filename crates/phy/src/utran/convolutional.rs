@@ -58,8 +58,8 @@ struct UmtsViterbi {
     blocks: CodeBlocks,
 }
 
-/// Decodes the convolutional code: the likeliest bits for the soft values (TS 25.212, 4.2.3.1). Where all of them are 0, nothing was
-/// received, and nothing is given.
+/// Decodes the convolutional code: the likeliest bits for the soft values (TS 25.212, 4.2.3.1). If all of them are 0, nothing was
+/// received, and it gives nothing.
 #[component]
 impl UmtsViterbi {
     fn new(

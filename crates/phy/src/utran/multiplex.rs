@@ -11,7 +11,7 @@ const CHANNELS: usize = 32;
 
 fn common(kind: Kind) -> Kind {
     let bits = Domain::Int { min: 1, max: 1_000_000 };
-    let lengths = "Of each transport channel, where there are several: ports 1, 2, .. in their order.";
+    let lengths = "Bits of each transport channel, where there are several: ports 1, 2, .. in their order.";
     let items = |name, domain, doc| ParamSpec::new(name, domain, doc).unit("items");
     kind.param(items("length", bits.clone(), "Bits of the transport channel in a radio frame.").default(9120))
         .param(items("lengths", Domain::Floats { max_len: CHANNELS }, lengths).default(Vec::<f64>::new()))

@@ -69,7 +69,7 @@ macro_rules! rate_matching {
                 /// Which code.
                 #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
                 coding: String,
-                /// Of the link.
+                /// Direction of the link.
                 #[param(choice = ["downlink", "uplink"], default = "downlink")]
                 direction: String,
                 /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.

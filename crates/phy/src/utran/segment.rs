@@ -109,8 +109,8 @@ impl UmtsSegment {
 
 struct UmtsUnsegment(Interval<Llr>);
 
-/// Joins the radio frames of an interval, soft values (TS 25.212, 4.2.6): in one packet, or in a slot each. Of a radio frame that is
-/// missing nothing is known.
+/// Joins the radio frames of an interval, soft values (TS 25.212, 4.2.6): in one packet, or in a slot each. A missing radio frame leaves
+/// soft values of 0.
 #[component]
 impl UmtsUnsegment {
     fn new(

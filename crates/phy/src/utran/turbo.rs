@@ -54,8 +54,8 @@ struct UmtsTurboDecode {
     made: i64,
 }
 
-/// Decodes the turbo code of rate 1/3 (TS 25.212, 4.2.3.2): max-log-MAP, 3 K + 12 soft values to K bits. Where all soft values are 0,
-/// nothing was received, and nothing is given.
+/// Decodes the turbo code of rate 1/3 (TS 25.212, 4.2.3.2): max-log-MAP, 3 K + 12 soft values to K bits. If all soft values are 0,
+/// nothing was received, and it gives nothing.
 #[component]
 impl UmtsTurboDecode {
     fn new(

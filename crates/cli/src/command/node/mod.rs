@@ -44,7 +44,7 @@ enum Command {
     Watch(watch::Args),
 }
 
-/// Where this machine's part of a cluster is kept.
+/// Folder of this machine's part of a cluster.
 #[derive(Debug, clap::Args)]
 struct Place {
     /// Folder of this machine, from `takt node certificates`.
