@@ -1,5 +1,6 @@
 //! Counts of events, and how far a link has got.
 
+use std::fmt;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
@@ -229,6 +230,21 @@ pub enum LinkState {
     Attached,
 }
 
+impl fmt::Display for LinkState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LinkState::OutOfSync => "no signal",
+            LinkState::NoSystemInformation => "no system information yet",
+            LinkState::Refused => "refused, waits",
+            LinkState::BackOff => "waits to send a preamble",
+            LinkState::NoResponse => "no answer to the preamble yet",
+            LinkState::Contending => "contention not resolved yet",
+            LinkState::Completing => "configured, not confirmed yet",
+            LinkState::Attached => "attached",
+        })
+    }
+}
+
 /// How far a terminal has got, as the base station sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -239,6 +255,16 @@ pub enum TerminalState {
     Completing,
     /// The bearer carries packets.
     Attached,
+}
+
+impl fmt::Display for TerminalState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TerminalState::Lost => "lost",
+            TerminalState::Completing => "not confirmed yet",
+            TerminalState::Attached => "attached",
+        })
+    }
 }
 
 /// A terminal, as the base station sees it.

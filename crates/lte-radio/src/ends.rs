@@ -184,7 +184,7 @@ impl PacketPort<StationCore> for Told<'_> {
         if subframe.is_multiple_of(100) {
             let terminals = station.link().terminals();
             let states: Vec<String> =
-                terminals.map(|one| format!("terminal {}: {:?}", one.identity.get(), one.state)).collect();
+                terminals.map(|one| format!("terminal {}: {}", one.identity.get(), one.state)).collect();
             self.tell(if states.is_empty() { "no terminal".to_owned() } else { states.join(", ") });
         }
         self.port.exchange(subframe, station)
@@ -195,7 +195,7 @@ impl PacketPort<TerminalCore> for Told<'_> {
     fn exchange(&mut self, subframe: u64, terminal: &mut TerminalCore) -> Result<bool, AirError> {
         if subframe.is_multiple_of(100) {
             let stage = match terminal.stage() {
-                CellStage::Follow { id, .. } => format!("cell {id}: {:?}", terminal.link().state()),
+                CellStage::Follow { id, .. } => format!("cell {id}: {}", terminal.link().state()),
                 CellStage::Broadcast { id, .. } => format!("cell {id}: no master information yet"),
                 CellStage::OtherBandwidth { id, blocks } => {
                     format!("cell {id} has {blocks} resource blocks: --prb {blocks}")

@@ -184,7 +184,7 @@ fn station_text(report: &StationReport) -> String {
 
 fn terminal_text(report: &TerminalReport) -> String {
     let lines = [
-        format!("terminal: {:?}, links lost {}", report.state, report.counters.lost.total()),
+        format!("terminal: {}, links lost {}", report.state, report.counters.lost.total()),
         packets(&report.packets),
         samples(&report.samples),
         threads(&report.threads),
