@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
-use takt_report::{Depth, Screen, TextStyle};
+use takt_page::{Depth, Screen, TextStyle};
 
 use crate::streams::{self, Ink};
 use crate::{Answer, Problem};
@@ -53,7 +53,7 @@ impl Output {
         self.print(value, text, Ink::None)
     }
 
-    /// [`result`](Self::result), whose text `takt_report` has drawn: it may have colours.
+    /// [`result`](Self::result), whose text `takt_page` has drawn: it may have colours.
     pub fn drawn<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
         self.print(value, text, Ink::Colours)
     }

@@ -4,7 +4,8 @@ mod support;
 
 use std::path::PathBuf;
 
-use takt_report::{Depth, TextStyle, check};
+use takt_page::{Depth, TextStyle};
+use takt_report::check;
 
 fn main() -> std::io::Result<()> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));

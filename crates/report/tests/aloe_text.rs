@@ -1,11 +1,12 @@
 //! The report of the study aloe on a terminal: a golden text of an outcome that never was, with every part in it. Figures
 //! are invented, the paper's are its own.
 
-#[path = "support/golden.rs"]
+#[path = "../../../tests/support/golden.rs"]
 mod golden;
 
 use serde_json::{Value, json};
-use takt_report::{Depth, Report, TextStyle, paper};
+use takt_page::{Depth, Report, TextStyle};
+use takt_report::paper;
 use takt_studies::aloe::{AloeOutcome, ClaimFacts, facts};
 use takt_studies::{Claim, ClaimPart, Figure, PartVerdict};
 

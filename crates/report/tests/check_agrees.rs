@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use takt_host::core_stop::Cause;
 use takt_lab::About;
 use takt_lab::check::{self, *};
-use takt_report::{Report, ReportAnswer, TextStyle};
+use takt_page::{Report, ReportAnswer, TextStyle};
 
 const RATES: [f64; 3] = [5e6, 12.5e6, 25e6];
 const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];

@@ -4,7 +4,8 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use takt_report::{Report, Row, check};
+use takt_page::{Report, Row};
+use takt_report::check;
 
 fn all() -> [(&'static str, Report); 4] {
     support::all().map(|(name, outcome)| (name, check::report(&outcome)))

@@ -1,10 +1,11 @@
 //! The report of a check on a terminal: golden texts, and what holds at every width.
 
-#[path = "support/golden.rs"]
+#[path = "../../../tests/support/golden.rs"]
 mod golden;
 mod support;
 
-use takt_report::{Depth, Report, TextStyle, check};
+use takt_page::{Depth, Report, TextStyle};
+use takt_report::check;
 
 fn all() -> [(&'static str, Report); 4] {
     support::all().map(|(name, outcome)| (name, check::report(&outcome)))

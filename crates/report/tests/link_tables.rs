@@ -1,11 +1,12 @@
 //! The tables of a link in the report of uhd-dpdk: a golden text of an outcome that never was. Figures are invented, the paper's are
 //! its own.
 
-#[path = "support/golden.rs"]
+#[path = "../../../tests/support/golden.rs"]
 mod golden;
 
 use serde_json::{Value, json};
-use takt_report::{Depth, Report, TextStyle, paper};
+use takt_page::{Depth, Report, TextStyle};
+use takt_report::paper;
 use takt_stats::proportion;
 use takt_studies::Figure;
 use takt_studies::sweep::SweepOutcome;

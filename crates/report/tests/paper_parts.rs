@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use takt_report::{Finding, Report, ReportAnswer, TextStyle, paper};
+use takt_page::{Finding, Report, ReportAnswer, TextStyle};
+use takt_report::paper;
 use takt_studies::sweep::SweepOutcome;
 use takt_studies::{Claim, ClaimPart, PartVerdict};
 

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use takt_base::Stop;
 use takt_base::shown::{count, percent, significant, time_ns};
 use takt_graph::{Latency, Plan};
-use takt_report::{Screen, screen};
+use takt_page::{Screen, screen};
 use takt_runtime::control::Request;
 use takt_runtime::costs::capacities;
 use takt_runtime::{Session, SessionOptions};

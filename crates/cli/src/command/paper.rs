@@ -10,7 +10,8 @@ use takt_host::with_causes;
 use takt_lab::bench::{Lacking, lacking};
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::store::Store;
-use takt_report::{Report, paper};
+use takt_page::{Report, ReportAnswer};
+use takt_report::paper;
 use takt_studies::{PaperError, PaperOptions, StudyOutcome, StudyRun, assemble, run as run_study};
 
 use super::experiment::progress::ProgressBar;
@@ -128,9 +129,9 @@ fn report(found: &StudyOutcome, runs: &Path, output: &Output) -> Result<Answer> 
 /// The status is the word that the report begins with.
 fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Path, output: &Output) -> Result<Answer> {
     let answer = match report.verdict.answer {
-        takt_report::ReportAnswer::Yes => Answer::Yes,
-        takt_report::ReportAnswer::No => Answer::No,
-        takt_report::ReportAnswer::Unknown => Answer::Unknown,
+        ReportAnswer::Yes => Answer::Yes,
+        ReportAnswer::No => Answer::No,
+        ReportAnswer::Unknown => Answer::Unknown,
     };
     show(report, &serde_json::to_value(outcome).into_diagnostic()?, runs, output)?;
     if !of.about.complete {

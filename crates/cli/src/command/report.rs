@@ -8,7 +8,7 @@ use takt_host::call::{self, quoted};
 use takt_host::with_causes;
 use takt_lab::check::{AssembleError, assemble, self_test};
 use takt_lab::store::{Store, StoreError, run_folder};
-use takt_report::Report;
+use takt_page::Report;
 
 use super::experiment::store_problem;
 use crate::{Answer, Output, Problem};

@@ -9,18 +9,7 @@ use takt_lab::check::{
 };
 
 use super::{rates, replies, waveforms, words};
-use crate::figure::Reading;
-use crate::{Finding, Fix, ReportAnswer, Unit, Verdict, count};
-
-impl From<check::CheckAnswer> for ReportAnswer {
-    fn from(answer: check::CheckAnswer) -> Self {
-        match answer {
-            check::CheckAnswer::Holds => Self::Yes,
-            check::CheckAnswer::Fails => Self::No,
-            check::CheckAnswer::Unknown => Self::Unknown,
-        }
-    }
-}
+use takt_page::{Finding, Fix, Reading, ReportAnswer, Unit, Verdict, count};
 
 pub(super) fn verdict(outcome: &CheckOutcome, findings: &[Finding]) -> Verdict {
     let verdict = &outcome.verdict;

@@ -5,8 +5,8 @@ use takt_lab::check::{CheckOutcome, EnginePoint};
 use takt_stats::Estimate;
 
 use super::words;
-use crate::figure::Reading;
-use crate::{Cell, Column, Row, Table, Unit, count};
+use takt_page::Reading;
+use takt_page::{Cell, Column, Row, Table, Unit, count};
 
 /// Empty where no other engine was tried.
 pub(super) fn table(outcome: &CheckOutcome) -> Table {

@@ -21,8 +21,8 @@ pub(crate) use waveforms::component_or_host;
 use takt_lab::About;
 use takt_lab::check::{CheckOutcome, DoctorFinding, RadioSetup};
 
-use crate::figure::Reading;
-use crate::{Cell, Column, Figure, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, count, duration};
+use takt_page::Reading;
+use takt_page::{Cell, Column, Figure, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, count, duration};
 
 /// The whole report of a check. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &CheckOutcome) -> Report {

@@ -3,8 +3,8 @@
 use takt_lab::check::{CheckOutcome, RoundState, UdpPoint};
 
 use super::{figures, rates, section_of, words};
-use crate::figure::Reading;
-use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
+use takt_page::Reading;
+use takt_page::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
 
 pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
     let lead = "UDP as fast as the sender can, without a radio, shows what the path between host and radio carries. A \

@@ -4,9 +4,9 @@ use takt_base::words::capital;
 use takt_lab::check::{CheckOutcome, Format, HighestClean, Limit, LostByPlace, Mode, RatePoint, RoundState, StopsAt};
 
 use super::{engines, figures, section_of, stops, words};
-use crate::figure::Reading;
-use crate::quantity::significant;
-use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit, count};
+use takt_page::Reading;
+use takt_page::significant;
+use takt_page::{Cell, Column, ReportAnswer, Row, Section, Table, Unit, count};
 
 pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
     let lead = "A round is clean if nothing went wrong in it: no lost sample, overflow, underflow, late packet, sequence \

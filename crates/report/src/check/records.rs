@@ -6,8 +6,8 @@ use takt_lab::store::RoundState;
 
 use super::rates::{PLACES, Place, sum, total};
 use super::{engines, path, rates, replies, waveforms, words};
-use crate::quantity::significant;
-use crate::{Cell, Column, ReportAnswer, Row, Table, Unit, count};
+use takt_page::significant;
+use takt_page::{Cell, Column, ReportAnswer, Row, Table, Unit, count};
 
 pub(super) fn tables(outcome: &CheckOutcome) -> Vec<Table> {
     let tables = [

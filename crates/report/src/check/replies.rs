@@ -5,8 +5,8 @@ use takt_lab::check::{CheckOutcome, RoundState, RoundTripPoint, RoundTripRound};
 use super::answer::Answers;
 use super::words::time;
 use super::{figures, mean, section_of, words};
-use crate::figure::Reading;
-use crate::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
+use takt_page::Reading;
+use takt_page::{Cell, Column, ReportAnswer, Row, Section, Table, Unit};
 
 pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
     let lead = "The host receives samples and answers with a burst that is timed a fixed delay after them. The radio reports \

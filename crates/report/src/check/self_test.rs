@@ -3,7 +3,7 @@
 use takt_lab::check::self_test::{Answers, ErrorRate, GOALS, SelfTest, TableRow, Trial};
 
 use super::{facts_with, words};
-use crate::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, Verdict, count};
+use takt_page::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Section, Table, Unit, Verdict, count};
 
 /// The whole report of a self-test. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn self_test(outcome: &SelfTest) -> Report {

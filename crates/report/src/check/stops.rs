@@ -3,7 +3,7 @@
 use takt_lab::check::{CheckOutcome, Stops, StopsAt, wanted_ms};
 
 use super::words;
-use crate::{Cell, Column, Row, Table, Unit, count};
+use takt_page::{Cell, Column, Row, Table, Unit, count};
 
 /// Empty without an emulator of this machine, and without a stop.
 pub(super) fn table(outcome: &CheckOutcome) -> Table {

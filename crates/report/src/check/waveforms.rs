@@ -4,8 +4,8 @@ use takt_lab::check::{CheckOutcome, HOST, RoundState, WaveformPoint, WaveformRou
 
 use super::words::time;
 use super::{figures, mean, section_of, words};
-use crate::figure::Reading;
-use crate::{Cell, Column, Finding, ReportAnswer, Row, Section, Table, Unit, count};
+use takt_page::Reading;
+use takt_page::{Cell, Column, Finding, ReportAnswer, Row, Section, Table, Unit, count};
 
 pub(super) fn section(outcome: &CheckOutcome) -> Option<Section> {
     let lead = "Components run once a slot on one core; one that ends after the slot's end has missed it. Both the host, which \

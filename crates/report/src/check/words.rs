@@ -2,7 +2,7 @@
 
 use takt_lab::check::{Format, Layer, Mode, Need, RoundState};
 
-use crate::Unit;
+use takt_page::Unit;
 
 /// `receive`, `transmit`, `duplex`.
 pub(super) fn mode(mode: Mode) -> &'static str {
@@ -76,7 +76,7 @@ pub(crate) fn state(state: RoundState) -> &'static str {
 
 /// `1 core`, `12 345 cores`: never broken over two lines, and digits in groups, other than [`takt_base::words::plural`].
 pub(crate) fn plural(n: usize, thing: &str) -> String {
-    format!("{}\u{a0}{thing}{}", crate::count(n as u64), if n == 1 { "" } else { "s" })
+    format!("{}\u{a0}{thing}{}", takt_page::count(n as u64), if n == 1 { "" } else { "s" })
 }
 
 pub(crate) fn round(id: i64) -> String {

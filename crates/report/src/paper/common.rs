@@ -6,9 +6,9 @@ use takt_studies::{Claim, Figure, Reason, RoundRecord, StudyRun, Tally};
 
 use crate::check::facts_with;
 use crate::check::words::{plural, round, state};
-use crate::figure::{Dot, Look, Point, Reading, Series, Source};
-use crate::quantity::significant;
-use crate::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Table, Unit, Verdict};
+use takt_page::significant;
+use takt_page::{Cell, Column, Finding, Provenance, Report, ReportAnswer, Row, Table, Unit, Verdict};
+use takt_page::{Dot, Look, Point, Reading, Series, Source};
 
 /// The report of a study, without what is its own: sections, and whatever it adds.
 pub(super) fn report(of: &StudyRun, paper: &str) -> Report {

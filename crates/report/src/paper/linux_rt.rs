@@ -7,8 +7,8 @@ use super::common::{self, alone, cell, point, source};
 use takt_stats::FailureBound;
 
 use crate::check::words::round;
-use crate::figure::{Axis, Figure, Look, Reading, Reference, Series};
-use crate::{Cell, Column, Report, Row, Section, Table, Unit};
+use takt_page::{Axis, Figure, Look, Reading, Reference, Series};
+use takt_page::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &LinuxRtOutcome) -> Report {
@@ -228,7 +228,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{Depth, TextStyle};
+    use takt_page::{Depth, TextStyle};
 
     #[test]
     fn the_first_line_says_whether_the_papers_figure_is_reached() {

@@ -6,8 +6,8 @@ use takt_cluster::clock::SlotClock;
 use takt_cluster::manager::{Ended, Loss, NodeEnd};
 use takt_cluster::message::{AgentFacts, EngineFacts, NodeFacts, Order, RadioFacts, RunFacts, TenantFacts};
 
-use super::{known, table};
-use crate::{ReportAnswer, Screen};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen};
 
 /// The nodes that are there.
 pub fn nodes(nodes: &[NodeFacts]) -> Screen {

@@ -12,9 +12,9 @@ use takt_lab::summary::{FigureSummary, PointSummary, RoundCounts, Summary};
 use takt_stats::{Contrast, Estimate};
 use takt_testbed::environment::Machine;
 
-use super::known;
-use crate::figure::Reading;
-use crate::{Cell, Column, ReportAnswer, Row, Screen, Table, Unit};
+use takt_page::Reading;
+use takt_page::screen::known;
+use takt_page::{Cell, Column, ReportAnswer, Row, Screen, Table, Unit};
 
 /// Measurements of a run, point by point.
 pub fn screen(summary: &Summary) -> Screen {

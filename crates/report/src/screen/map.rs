@@ -4,8 +4,8 @@ use takt_base::shown::{percent, significant, time_ns};
 use takt_base::words::{list, plural};
 use takt_mapper::{Algorithm, Bounds, Change, Costs, Infeasible, Mapping, Metric, Next, Platform, Predicted};
 
-use super::{known, table};
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 /// The answer, the cores, the period beside its bound, the next moves.
 pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> Screen {

@@ -4,8 +4,8 @@ use takt_base::shown::{count, duration, percent, significant, time, time_ns};
 use takt_base::words::list;
 use takt_load::rate::{Radio, RateInterval, RateOutcome, Rx};
 
-use super::{known, table};
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 pub fn screen(outcome: &RateOutcome) -> Screen {
     let (rx, receives) = (&outcome.rx, outcome.options.rx_sps.is_some());

@@ -5,8 +5,9 @@ use takt_base::words::plural;
 use takt_graph::{Graph, Plan};
 use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report, WorkerReport};
 
-use super::{known, run_packets as packets, table};
-use crate::{ReportAnswer, Screen, Table};
+use super::run_packets as packets;
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 /// Misses listed one by one; the rest is counted.
 const LISTED: usize = 8;

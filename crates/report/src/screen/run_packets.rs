@@ -76,7 +76,7 @@ mod tests {
     use takt_runtime::{Component, Io, Registration, Registry, Session, SessionOptions};
 
     use super::*;
-    use crate::TextStyle;
+    use takt_page::TextStyle;
 
     /// Gives too few bytes in slot 3, too many in slot 5, none in slot 6, and loses slot 7.
     struct Aerial;

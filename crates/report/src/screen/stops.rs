@@ -5,9 +5,9 @@ use takt_base::words::{list, plural};
 use takt_lab::check::watch::{ListedStop, WatchOutcome};
 use takt_lab::check::{self, StopsBy};
 
-use super::table;
 use crate::check::words::radio_at;
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::table;
+use takt_page::{ReportAnswer, Screen, Table};
 
 pub fn screen(outcome: &WatchOutcome) -> Screen {
     let stops = &outcome.stops;
@@ -71,7 +71,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::TextStyle;
+    use takt_page::TextStyle;
 
     fn outcome(longest_ms: f64, answer: &str) -> WatchOutcome {
         let need = json!({ "model": "n200", "mode": "duplex", "rate_sps": 25e6, "format": "sc16" });

@@ -5,8 +5,8 @@ use takt_base::words::plural;
 use takt_stats::Quantiles;
 use takt_udp::{CrossedAs, EndCpu, IMIX, LatencyKind, Progress, ServeSummary, UdpOptions, UdpReport, Way, WayName};
 
-use super::{known, table};
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 /// With a table of intervals, if `intervals`.
 pub fn screen(report: &UdpReport, intervals: bool) -> Screen {

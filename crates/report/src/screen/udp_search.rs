@@ -4,8 +4,8 @@ use takt_base::shown::{count, duration, percent, significant, time};
 use takt_udp::search::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial, Verdict};
 
 use super::udp::us;
-use super::{known, table};
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 pub fn screen(report: &SearchReport) -> Screen {
     let (answer, headline) = verdict(report);

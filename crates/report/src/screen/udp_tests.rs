@@ -13,7 +13,7 @@ use takt_udp::{
 };
 
 use super::{udp, udp_search};
-use crate::{Depth, TextStyle};
+use takt_page::{Depth, TextStyle};
 
 fn server() -> SocketAddr {
     SocketAddr::from(([192, 168, 10, 2], 5202))

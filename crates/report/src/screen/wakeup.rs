@@ -8,8 +8,8 @@ use takt_stats::Quantiles;
 use takt_stats::{Histogram, Ns};
 use takt_wakeup::{Thread, WakeupOutcome};
 
-use super::{known, table};
-use crate::{ReportAnswer, Screen, Table};
+use takt_page::screen::{known, table};
+use takt_page::{ReportAnswer, Screen, Table};
 
 /// With how many ticks were how late, if `histogram`.
 pub fn screen(outcome: &WakeupOutcome, histogram: bool) -> Screen {

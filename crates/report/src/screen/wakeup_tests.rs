@@ -8,7 +8,7 @@ use takt_stats::Quantiles;
 use takt_wakeup::{Thread, WakeupOptions, WakeupOutcome};
 
 use super::wakeup::screen;
-use crate::{Depth, TextStyle};
+use takt_page::{Depth, TextStyle};
 
 const MS: u64 = 1_000_000;
 

@@ -9,7 +9,7 @@ use takt_doctor::prove::{self, Claim, Guard, Progress, ProveAnswer, ProveError, 
 use takt_host::Host;
 use takt_host::call;
 use takt_host::dirs::state_dir;
-use takt_report::Unit;
+use takt_page::Unit;
 
 use super::Args;
 use super::fix::yes;

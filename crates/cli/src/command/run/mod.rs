@@ -18,8 +18,9 @@ use serde::Serialize;
 use takt_base::shown::time_ns;
 use takt_base::{parse_duration, parse_ip};
 use takt_graph::{Graph, Override, Plan};
+use takt_page::ReportAnswer;
 use takt_radio_waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
-use takt_report::{ReportAnswer, screen};
+use takt_report::screen;
 use takt_runtime::control::serve;
 use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{

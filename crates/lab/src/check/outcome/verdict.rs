@@ -1,6 +1,7 @@
 //! The verdict on the host.
 
 use serde::{Deserialize, Serialize};
+use takt_page::ReportAnswer;
 use takt_stats::Estimate;
 
 use super::{FixKind, Format, Mode, Need};
@@ -60,6 +61,16 @@ pub enum CheckAnswer {
     Fails,
     /// Too few rounds count, or samples were lost only while the emulator was late.
     Unknown,
+}
+
+impl From<CheckAnswer> for ReportAnswer {
+    fn from(answer: CheckAnswer) -> Self {
+        match answer {
+            CheckAnswer::Holds => Self::Yes,
+            CheckAnswer::Fails => Self::No,
+            CheckAnswer::Unknown => Self::Unknown,
+        }
+    }
 }
 
 impl Verdict {

@@ -13,7 +13,7 @@ pub(super) use replies::replies;
 pub(super) use waveforms::waveforms;
 
 use super::words;
-use crate::figure::{Dot, Look, Point, Reading, Series, Source};
+use takt_page::{Dot, Look, Point, Reading, Series, Source};
 
 const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
 

@@ -3,9 +3,9 @@
 use takt_lab::check::{CheckOutcome, UdpPoint, UdpRound};
 
 use super::{HOW_MEANS, lines, point, source};
-use crate::Unit;
 use crate::check::path;
-use crate::figure::{Axis, Figure, Reading, Series};
+use takt_page::Unit;
+use takt_page::{Axis, Figure, Reading, Series};
 
 pub(in crate::check) fn path(outcome: &CheckOutcome) -> Vec<Figure> {
     let points: Vec<&UdpPoint> = outcome.udp.iter().filter(|p| !p.rounds.is_empty()).collect();

@@ -4,9 +4,9 @@ use takt_base::words::list;
 use takt_lab::check::{CheckOutcome, Format, Mode, RatePoint, RateRound};
 
 use super::{HOW_MEANS, lines, point, source};
-use crate::Unit;
 use crate::check::words;
-use crate::figure::{Axis, Figure, Reading, Reference, Series};
+use takt_page::Unit;
+use takt_page::{Axis, Figure, Reading, Reference, Series};
 
 /// Lost samples, delivered samples and CPU against rate, for each format that was measured at two rates or more: a lone
 /// point is in the tables.

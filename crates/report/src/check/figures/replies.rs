@@ -3,9 +3,9 @@
 use takt_lab::check::{CheckOutcome, RoundTripPoint, RoundTripRound};
 
 use super::{HOW_MEANS, lines, point, source};
-use crate::Unit;
 use crate::check::words::time;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
+use takt_page::Unit;
+use takt_page::{Axis, Figure, Look, Point, Reading, Series};
 
 /// Distribution of the time to an answer, and late answers against the requested delay.
 pub(in crate::check) fn replies(outcome: &CheckOutcome) -> Vec<Figure> {
@@ -32,7 +32,7 @@ fn latency(outcome: &CheckOutcome, points: &[&RoundTripPoint]) -> Figure {
             .collect(),
     };
     // the same six colours would come again: the shortest delays decide
-    let shown = points.iter().take(crate::palette::SLOTS).enumerate();
+    let shown = points.iter().take(takt_page::SLOTS).enumerate();
     let finding = points.first().and_then(|p| {
         let reach = |q: f64| p.ecdf_us.iter().find(|(_, share)| *share >= q).map(|(us, _)| time(*us));
         Some(format!("Half of the answers are ready after {}, 99.9 % after {}", reach(0.5)?, reach(0.999)?))

@@ -3,9 +3,9 @@
 use takt_lab::check::{CheckOutcome, WaveformPoint};
 
 use super::{HOW_MEANS, lines, point, source};
-use crate::Unit;
 use crate::check::words::time;
-use crate::figure::{Axis, Figure, Reading, Reference};
+use takt_page::Unit;
+use takt_page::{Axis, Figure, Reading, Reference};
 
 pub(in crate::check) fn waveforms(outcome: &CheckOutcome) -> Vec<Figure> {
     let used = |p: &WaveformPoint| {

@@ -3,9 +3,9 @@
 use takt_studies::aloe::{AloeOutcome, ElsewherePoint, Errors, ExecutionPoint, ExecutionRow, Scatter};
 
 use super::super::common::{cell, source, step};
-use crate::figure::{Axis, Reference};
-use crate::quantity::significant;
-use crate::{Cell, Column, Figure, Row, Table, Unit, count};
+use takt_page::significant;
+use takt_page::{Axis, Reference};
+use takt_page::{Cell, Column, Figure, Row, Table, Unit, count};
 
 pub(super) fn figures(outcome: &AloeOutcome) -> Vec<Figure> {
     outcome.execution.histograms.iter().map(|scatter| histogram(outcome, scatter)).collect()

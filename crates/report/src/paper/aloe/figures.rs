@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use takt_studies::aloe::{AloeOutcome, InterfacePoint, LongestPoint, OverheadPoint};
 
 use super::super::common::{HOW_MEANS, alone, point, source, step};
-use crate::Unit;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
+use takt_page::Unit;
+use takt_page::{Axis, Figure, Look, Point, Reading, Reference, Series};
 
 fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

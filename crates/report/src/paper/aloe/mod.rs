@@ -10,7 +10,7 @@ mod tables;
 use takt_studies::aloe::AloeOutcome;
 
 use super::common;
-use crate::{Report, Section, Unit};
+use takt_page::{Report, Section, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &AloeOutcome) -> Report {

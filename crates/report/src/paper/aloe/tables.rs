@@ -6,8 +6,8 @@ use takt_studies::aloe::{AloeOutcome, InterfacePoint, LongestPoint, Role, SplitP
 use super::super::common::cell;
 use super::figures::platform;
 use crate::check::component_or_host;
-use crate::quantity::significant;
-use crate::{Cell, Column, Row, Table, Unit, count};
+use takt_page::significant;
+use takt_page::{Cell, Column, Row, Table, Unit, count};
 
 /// Heads the columns beside the paper's ARM.
 const EMULATED: &str = "emulated aarch64";

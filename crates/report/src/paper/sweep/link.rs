@@ -5,8 +5,8 @@ use takt_studies::sweep::{Measure, Spot, SweepOutcome};
 use takt_studies::uhd_dpdk::link::{LinkCase, LinkFigures};
 
 use super::cell;
-use crate::figure::Reading;
-use crate::{Cell, Column, Row, Section, Table, Unit};
+use takt_page::Reading;
+use takt_page::{Cell, Column, Row, Section, Table, Unit};
 
 /// The paper's case and the name that its numbers have: resource blocks, offered Mb/s.
 const OF_PAPER: [(u32, f64, &str); 3] = [(25, 10e6, "25_prb"), (50, 30e6, "50_prb"), (100, 30e6, "100_prb")];

@@ -9,8 +9,8 @@ use takt_studies::sweep::{Chart, Measure, Spot, SweepOutcome};
 
 use super::common::{self, HOW_MEANS, point, source};
 use crate::check::words::round;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
-use crate::{Cell, Column, Report, Row, Section, Table, Unit};
+use takt_page::{Axis, Figure, Look, Point, Reading, Reference, Series};
+use takt_page::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &SweepOutcome) -> Report {

@@ -5,7 +5,7 @@ use takt_studies::sweep::{Noise, SiteFacts, SweepOutcome};
 use takt_testbed::environment::EnvironmentFacts;
 use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 
-use crate::{Cell, Column, Drawing, Row, Section, Table, Unit, count};
+use takt_page::{Cell, Column, Drawing, Row, Section, Table, Unit, count};
 
 /// Platforms of rounds, each as a drawing under the name that the paper gives it.
 pub(super) fn section(outcome: &SweepOutcome) -> Option<Section> {

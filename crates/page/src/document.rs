@@ -1,7 +1,7 @@
 //! [`Report`]: a document as data. Its text is decided before a back end sees it; back ends only lay out.
 
 use serde::Serialize;
-use takt_testbed::net::Topology;
+use takt_path::topology::Topology;
 
 use crate::Figure;
 
@@ -171,7 +171,7 @@ impl ReportAnswer {
 
 impl Section {
     /// `None` where there is nothing to show: no figure, and no row in any table.
-    pub(crate) fn shown(id: &str, title: &str, lead: &str, figures: Vec<Figure>, tables: Vec<Table>) -> Option<Self> {
+    pub fn shown(id: &str, title: &str, lead: &str, figures: Vec<Figure>, tables: Vec<Table>) -> Option<Self> {
         let empty = figures.is_empty() && tables.iter().all(|table| table.rows.is_empty());
         let section =
             Self { id: id.into(), title: title.into(), lead: lead.into(), drawings: Vec::new(), figures, tables };
@@ -180,25 +180,28 @@ impl Section {
 }
 
 impl Table {
-    pub(crate) fn new(id: impl Into<String>, title: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Self {
+    /// A table without a note.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         Self { id: id.into(), title: title.into(), columns, rows, note: String::new() }
     }
 
-    pub(crate) fn with_note(self, note: impl Into<String>) -> Self {
+    /// The same with a note below it.
+    #[must_use]
+    pub fn with_note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
 }
 
 impl Row {
     /// A row that nothing leads to.
-    pub(crate) fn plain(cells: impl IntoIterator<Item = Cell>) -> Self {
+    pub fn plain(cells: impl IntoIterator<Item = Cell>) -> Self {
         Self::Cells { id: None, cells: cells.into_iter().collect() }
     }
 }
 
 impl Column {
     /// The name of the row, then numbers, then texts.
-    pub(crate) fn row(first: &str, numbers: &[&str], texts: &[&str]) -> Vec<Self> {
+    pub fn row(first: &str, numbers: &[&str], texts: &[&str]) -> Vec<Self> {
         let numbers = numbers.iter().map(|head| Self::number(*head));
         let texts = texts.iter().map(|head| Self::text(*head));
         std::iter::once(Self::text(first)).chain(numbers).chain(texts).collect()
@@ -224,7 +227,7 @@ impl Cell {
     }
 
     /// A text coloured as an answer.
-    pub(crate) fn answered(text: impl Into<String>, answer: ReportAnswer) -> Self {
+    pub fn answered(text: impl Into<String>, answer: ReportAnswer) -> Self {
         Self { answer: Some(answer), ..Self::text(text) }
     }
 }

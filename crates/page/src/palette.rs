@@ -4,7 +4,7 @@
 //! a contrast of at least 3 to the paper (WCAG 2.2, 1.4.11). The test below simulates the three colour blindnesses.
 
 /// Series that can be told apart; further ones begin again.
-pub(crate) const SLOTS: usize = 6;
+pub const SLOTS: usize = 6;
 
 /// Colours of one kind of paper, `#rrggbb`.
 struct Paper {

@@ -1,10 +1,10 @@
 //! Figures: golden structure of a small one in every back end, and what holds for all figures whatsoever.
 
-#[path = "support/golden.rs"]
+#[path = "../../../tests/support/golden.rs"]
 mod golden;
 
 use proptest::prelude::*;
-use takt_report::*;
+use takt_page::*;
 
 fn point(x: f64, y: f64, half_width: f64, record: u32) -> Point {
     let round = |i: u32, y: f64| Dot { y, counts: i != 2, record: Some(format!("round-{}", record + i)) };

@@ -127,20 +127,23 @@ impl Reading {
     }
 
     /// A share: the part of its interval outside 0 to 1, where no share can lie, is cut off.
-    pub(crate) fn share(e: Estimate) -> Self {
+    #[must_use]
+    pub fn share(e: Estimate) -> Self {
         let cut = |x: f64| x.clamp(0.0, 1.0);
         Self::with_interval(cut(e.point()), cut(e.low()), cut(e.high()), e.level(), e.n())
     }
 
     /// An amount, or a share whose rounds are none above 1: what of its interval lies where it can't be is cut off.
-    pub(crate) fn amount(unit: Unit, e: Estimate, rounds: impl IntoIterator<Item = f64>) -> Self {
+    #[must_use]
+    pub fn amount(unit: Unit, e: Estimate, rounds: impl IntoIterator<Item = f64>) -> Self {
         let whole = unit == Unit::SHARE && rounds.into_iter().all(|value| value <= 1.0);
         let within = e.within((0.0, if whole { 1.0 } else { f64::INFINITY }));
         within.unwrap_or(e).into()
     }
 
     /// The same in another quantity, for a monotone `f`; a falling one swaps the ends. `None` where it is not finite.
-    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Option<Self> {
+    #[must_use]
+    pub fn map(&self, f: impl Fn(f64) -> f64) -> Option<Self> {
         let point = f(self.point);
         let interval = self.interval.map(|i| {
             let (a, b) = (f(i.low), f(i.high));

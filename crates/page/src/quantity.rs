@@ -76,7 +76,7 @@ impl Unit {
     /// A value with its unit, to `digits` significant digits, needless zeros dropped: `14.29 MS/s`, `0.3 %`, `1472 B`.
     ///
     /// ```
-    /// use takt_report::Unit;
+    /// use takt_page::Unit;
     /// assert_eq!(Unit::SAMPLES_PER_S.show(25e6, 4), "25\u{a0}MS/s");
     /// assert_eq!(Unit::SHARE.show(0.0031, 2), "0.31\u{a0}%");
     /// assert_eq!(Unit::SECONDS.show(0.00041, 2), "410\u{a0}µs");
@@ -107,7 +107,7 @@ impl Serialize for Unit {
 /// A whole number with grouped digits: `249 986 932`. Four digits stay together: `9000`.
 ///
 /// ```
-/// assert_eq!(takt_report::count(249_986_932), "249\u{a0}986\u{a0}932");
+/// assert_eq!(takt_page::count(249_986_932), "249\u{a0}986\u{a0}932");
 /// ```
 pub fn count(n: u64) -> String {
     unbroken(&shown::count(n))
@@ -116,7 +116,7 @@ pub fn count(n: u64) -> String {
 /// A duration as people say it: `1 min 52 s`, `3.4 s`, `2 h 05 min`.
 ///
 /// ```
-/// assert_eq!(takt_report::duration(112.0), "1\u{a0}min\u{a0}52\u{a0}s");
+/// assert_eq!(takt_page::duration(112.0), "1\u{a0}min\u{a0}52\u{a0}s");
 /// ```
 pub fn duration(seconds: f64) -> String {
     unbroken(&shown::duration(seconds))
@@ -129,7 +129,8 @@ fn decimals_for(point: f64, half_width: f64) -> usize {
 }
 
 /// [`shown::significant`], never broken.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
     unbroken(&shown::significant(value, digits))
 }
 

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use takt_testbed::net::Topology;
-use takt_testbed::net::topology::{Link, LinkEnd, Node, NodeKind};
+use takt_path::topology::{Link, LinkEnd, Node, NodeKind, Topology};
 
 use crate::svg::{self, N, text, text_width};
 use crate::xml::Escaped;
