@@ -1,5 +1,7 @@
 //! Answer of a command that could be carried out.
 
+use takt_page::ReportAnswer;
+
 /// Becomes the exit status: 0, 1 or 2. A command that could not be carried out is an error instead, and becomes 2 as
 /// well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,16 @@ pub enum Answer {
     /// Done as far as it went, and the answer is not known. The printed text says why; an error would print a second
     /// document.
     Unknown,
+}
+
+impl From<ReportAnswer> for Answer {
+    fn from(answer: ReportAnswer) -> Answer {
+        match answer {
+            ReportAnswer::Yes => Answer::Yes,
+            ReportAnswer::No => Answer::No,
+            ReportAnswer::Unknown => Answer::Unknown,
+        }
+    }
 }
 
 impl Answer {

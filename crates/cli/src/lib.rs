@@ -1,7 +1,7 @@
 //! takt: will this host keep up with a radio?
 //!
 //! The program parses, calls one function of a crate and renders what comes back; it measures and decides nothing
-//! itself. A command is one file in `command/`: its arguments, its call; `takt_report::screen` has the text of most. The
+//! itself. A command is one file in `command/`: its arguments, its call; `screen.rs` of the crate that measures has its text. The
 //! result begins with the answer, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done, or it is
 //! not known.
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@ mod radio_args;
 mod radio_problem;
 #[cfg(test)]
 mod reference;
+mod screen;
 mod signals;
 mod soapy;
 mod streams;

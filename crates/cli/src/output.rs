@@ -58,15 +58,24 @@ impl Output {
         self.print(value, text, Ink::Colours)
     }
 
+    /// [`drawn`](Self::drawn), of a document that is JSON already.
+    pub fn drawn_document(&self, document: &str, text: impl FnOnce() -> String) {
+        if self.json { self.line(document) } else { self.write_text(&text(), Ink::Colours) }
+    }
+
     fn print<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String, ink: Ink) -> miette::Result<()> {
         if self.json {
             let document = serde_json::to_string_pretty(value).map_err(|e| miette::miette!("JSON: {e}"))?;
             self.line(document);
         } else {
-            let ink = if self.may_draw() { ink } else { Ink::None };
-            let _ = streams::out(&format!("{}\n", text().trim_end()), ink);
+            self.write_text(&text(), ink);
         }
         Ok(())
+    }
+
+    fn write_text(&self, text: &str, ink: Ink) {
+        let ink = if self.may_draw() { ink } else { Ink::None };
+        let _ = streams::out(&format!("{}\n", text.trim_end()), ink);
     }
 
     /// [`result`](Self::result), and the exit status that goes with it.

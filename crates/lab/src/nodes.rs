@@ -85,8 +85,9 @@ pub fn by_node<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigure
     all.into_iter().map(finish).collect()
 }
 
-/// `None` of nothing.
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+/// Mean of the values; `None` without one.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

@@ -39,6 +39,7 @@ mod receiver;
 mod reorder;
 mod report;
 mod schedule;
+pub mod screen;
 pub mod search;
 mod sender;
 mod server;

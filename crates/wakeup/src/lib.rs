@@ -20,6 +20,7 @@ mod account;
 mod load;
 mod options;
 mod outcome;
+pub mod screen;
 mod thread;
 
 use std::io;

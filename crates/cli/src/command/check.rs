@@ -1,16 +1,17 @@
 //! `takt check`: will this host keep up with a radio?
 
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use miette::{IntoDiagnostic, Result};
-use takt_host::call;
+use takt_host::affinity::own_cpus;
 use takt_lab::ExecuteError;
 use takt_lab::bench::OnAirError;
-use takt_lab::check::self_test::{self, SelfTest};
-use takt_lab::check::{self, CheckError, CheckOptions, CheckOutcome, DoctorFinding, Need, RadioSetup};
 use takt_lab::experiment::{Depth, NeedError};
-use takt_radio::n200::{ALLOW_TRANSMIT, ClockSource};
+use takt_questions::check::{Check, DoctorFinding, Need};
+use takt_questions::self_test::{self, KnownBad};
+use takt_questions::{Asked, Question, QuestionError, ask};
+use takt_radio::n200::ClockSource;
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
@@ -75,32 +76,32 @@ pub struct Args {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let usual = if args.self_test { self_test::NAME } else { "check" };
-    let options = CheckOptions {
+    let asked = Asked {
         runs: args.runs,
         experiment: read(args.file.as_deref().unwrap_or(usual))?,
         // A self-test goes with a check, so it is short unless --full says otherwise.
         depth: if args.quick || args.self_test && !args.full { Depth::Quick } else { Depth::Full },
-        addr: args.addr,
-        transmit: args.transmit,
-        reference: args.reference,
-        needs: needed(&args.needs)?,
         resume: args.resume,
-        doctor: DoctorFinding::of_this_host(),
+        cores: own_cpus().len(),
         program: std::env::current_exe().into_diagnostic()?,
         takt_version: version(),
     };
+    let (needs, doctor) = (needed(&args.needs)?, DoctorFinding::of_this_host());
+    let question: Box<dyn Question> = if args.self_test {
+        Box::new(KnownBad { doctor })
+    } else {
+        let (addr, transmit, reference) = (args.addr, args.transmit, args.reference);
+        Box::new(Check { addr, transmit, reference, needs, doctor })
+    };
     let stop = stop_on_signal()?;
-    if args.self_test {
-        let outcome = ProgressBar::during(output, |progress| check::run_self_test(&options, progress, &stop));
-        return show_self_test(&outcome.map_err(cannot_go_on)?, &options.runs, output);
+    let answered = ProgressBar::during(output, |progress| ask(question.as_ref(), &asked, progress, &stop));
+    let mut answered = answered.map_err(cannot_go_on)?;
+    let next = answered.next.take();
+    let answer = show(answered, &asked.runs, output)?;
+    if let Some(next) = next {
+        output.note(next);
     }
-    let outcome = ProgressBar::during(output, |progress| check::run(&options, progress, &stop));
-    let outcome = outcome.map_err(cannot_go_on)?;
-    show(takt_report::check::report(&outcome), &outcome, &options.runs, output)?;
-    if let Some(note) = how_to_go_on(&outcome) {
-        output.note(note);
-    }
-    Ok(status(outcome.verdict.answer))
+    Ok(answer)
 }
 
 /// The needed rates that were typed.
@@ -116,53 +117,12 @@ fn no_such_rate(error: NeedError) -> Problem {
     }
 }
 
-fn cannot_go_on(error: CheckError) -> Problem {
+fn cannot_go_on(error: QuestionError) -> Problem {
     match error {
-        CheckError::OnAir(OnAirError::Radio(error))
-        | CheckError::Execute(ExecuteError::OnAir(OnAirError::Radio(error))) => {
+        QuestionError::OnAir(OnAirError::Radio(error))
+        | QuestionError::Execute(ExecuteError::OnAir(OnAirError::Radio(error))) => {
             radio_problem::problem("reach the radio", *error, "")
         }
-        error => Problem::caused("the check can't go on", error, CheckError::fix),
+        error => Problem::caused("the check can't go on", error, QuestionError::fix),
     }
-}
-
-pub fn status(answer: check::CheckAnswer) -> Answer {
-    match answer {
-        check::CheckAnswer::Holds => Answer::Yes,
-        check::CheckAnswer::Fails => Answer::No,
-        check::CheckAnswer::Unknown => Answer::Unknown,
-    }
-}
-
-pub fn show_self_test(outcome: &SelfTest, runs: &Path, output: &Output) -> Result<Answer> {
-    show(takt_report::check::self_test(outcome), outcome, runs, output)?;
-    Ok(status(outcome.answer))
-}
-
-/// Advice after a run that was interrupted, or could not tell.
-fn how_to_go_on(outcome: &CheckOutcome) -> Option<String> {
-    let rounds = &outcome.rounds;
-    if !outcome.about.complete {
-        let settled = rounds.valid + rounds.skipped;
-        let planned = rounds.planned;
-        return Some(format!(
-            "Stopped after {settled} of {planned} rounds; they are kept. The same command with --resume runs the rest."
-        ));
-    }
-    if outcome.verdict.answer == check::CheckAnswer::Unknown && outcome.setup.receive_only.is_some() {
-        return Some(format!("Nothing was sent to the radio, since it is not takt's own. {ALLOW_TRANSMIT}."));
-    }
-    (outcome.verdict.answer == check::CheckAnswer::Unknown).then(|| match &outcome.setup.radio {
-        RadioSetup::Given { addr, emulator: true, .. } => format!(
-            "The rounds that count do not tell. If the emulator at {addr} was late, start it with --policy fifo:60, as \
-             root, and check again."
-        ),
-        _ => {
-            let as_root = call::sudo_again().map_or_else(String::new, |command| format!(", as root: {command}"));
-            format!(
-                "The rounds that count do not tell. End what else runs on this machine and check again{as_root}\nOr run \
-                 `takt emulate` on a second machine and check with --addr."
-            )
-        }
-    })
 }

@@ -21,11 +21,11 @@ use takt_lab::bench::OnAirError;
 use takt_lab::compare::Compared;
 use takt_lab::experiment::settings;
 use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names};
+use takt_lab::screen;
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::Summary;
 use takt_lab::{ExecuteError, Order, execute};
 use takt_load::WorkloadKind;
-use takt_report::screen;
 
 use self::progress::ProgressBar;
 use crate::radio_problem;
@@ -217,7 +217,7 @@ fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answe
         output.note(format!("Stopped. takt keeps the results so far; --resume goes on from here ({}).", ran.run));
     }
     let summary = summary(&order.runs, &ran.run)?;
-    output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::of(summary.good()))
+    output.screen(&summary, || screen::screen(&summary), explain, Answer::of(summary.good()))
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
@@ -235,7 +235,7 @@ fn list(runs: &Path, output: &Output) -> Result<Answer> {
 
 fn show(runs: &Path, run: &str, explain: bool, output: &Output) -> Result<Answer> {
     let summary = summary(runs, run)?;
-    output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::Yes)
+    output.screen(&summary, || screen::screen(&summary), explain, Answer::Yes)
 }
 
 /// Prints what changed from `a` to `b`; yes if nothing did, not known if they have no figure in common.
@@ -243,7 +243,7 @@ fn compare(runs: &Path, a: &str, b: &str, output: &Output) -> Result<Answer> {
     let compared = Store::read(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
     let changed = compared.points.iter().flat_map(|point| &point.figures).any(|figure| figure.changed);
     let answer = if compared.figures == 0 { Answer::Unknown } else { Answer::of(!changed) };
-    output.screen(&compared, || screen::experiment::compared(&compared), true, answer)
+    output.screen(&compared, || screen::compared(&compared), true, answer)
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {

@@ -1,21 +1,17 @@
 //! `takt paper`: a published study, run again on this host and set beside the paper's figures.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
-use serde::Serialize;
 use takt_host::affinity::own_cpus;
 use takt_host::with_causes;
 use takt_lab::bench::{Lacking, lacking};
-use takt_lab::experiment::{Depth, Experiment};
-use takt_lab::store::Store;
-use takt_page::{Report, ReportAnswer};
-use takt_report::paper;
-use takt_studies::{PaperError, PaperOptions, StudyOutcome, StudyRun, assemble, run as run_study};
+use takt_lab::experiment::Depth;
+use takt_questions::{Answered, Asked, QuestionError, ask, named};
 
 use super::experiment::progress::ProgressBar;
-use super::experiment::{read, store_problem, version};
+use super::experiment::{read, version};
 use super::report::show;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
@@ -103,46 +99,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         StudyName::LinuxRt(study) => ("linux-rt", study),
         StudyName::UhdDpdk(study) => ("uhd-dpdk", study),
     };
-    report(&measure(name, &study, output)?, &study.runs, output)
+    show(measure(name, &study, output)?, &study.runs, output)
 }
 
-pub fn is_study(store: &Store, run: &str) -> Result<bool> {
-    let run = store.run(run).map_err(store_problem)?;
-    Ok(Experiment::recorded(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
-}
-
-/// Judges the records of a study again.
-pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<Answer> {
-    report(&assemble(store, run).map_err(problem)?, runs, output)
-}
-
-fn report(found: &StudyOutcome, runs: &Path, output: &Output) -> Result<Answer> {
-    match found {
-        StudyOutcome::Aloe(outcome) => report_of(&outcome.of, outcome, paper::aloe::report(outcome), runs, output),
-        StudyOutcome::LinuxRt(outcome) => {
-            report_of(&outcome.of, outcome, paper::linux_rt::report(outcome), runs, output)
-        }
-        StudyOutcome::Sweep(outcome) => report_of(&outcome.of, outcome, paper::sweep::report(outcome), runs, output),
-    }
-}
-
-/// The status is the word that the report begins with.
-fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Path, output: &Output) -> Result<Answer> {
-    let answer = match report.verdict.answer {
-        ReportAnswer::Yes => Answer::Yes,
-        ReportAnswer::No => Answer::No,
-        ReportAnswer::Unknown => Answer::Unknown,
-    };
-    show(report, &serde_json::to_value(outcome).into_diagnostic()?, runs, output)?;
-    if !of.about.complete {
-        let (done, planned) = (of.rounds.valid + of.rounds.skipped, of.rounds.planned);
-        output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
-    }
-    Ok(answer)
-}
-
-fn measure(name: &str, study: &Study, output: &Output) -> Result<StudyOutcome> {
-    let options = PaperOptions {
+fn measure(name: &str, study: &Study, output: &Output) -> Result<Answered> {
+    let question = named(name).ok_or_else(|| miette::miette!("there is no study {name}"))?;
+    let asked = Asked {
         runs: study.runs.clone(),
         experiment: read(study.file.as_deref().unwrap_or(name))?,
         depth: if study.quick { Depth::Quick } else { Depth::Full },
@@ -153,21 +115,21 @@ fn measure(name: &str, study: &Study, output: &Output) -> Result<StudyOutcome> {
     };
     // Before a guest is booted to see whether one can be: what a signal ends by itself takes nothing away.
     let stop = stop_on_signal()?;
-    say_what_is_lacking(&options, output)?;
-    let found = ProgressBar::during(output, |progress| run_study(&options, progress, &stop));
-    Ok(found.map_err(problem)?)
+    say_what_is_lacking(&asked, output)?;
+    let answered = ProgressBar::during(output, |progress| ask(question, &asked, progress, &stop));
+    Ok(answered.map_err(problem)?)
 }
 
 /// Before the first round: what will be left out, and what would bring it.
-fn say_what_is_lacking(options: &PaperOptions, output: &Output) -> Result<()> {
-    let points = options.experiment.points(options.depth);
-    for Lacking { environment, error } in lacking(&points, &options.program).into_diagnostic()? {
+fn say_what_is_lacking(asked: &Asked, output: &Output) -> Result<()> {
+    let points = asked.experiment.points(asked.depth);
+    for Lacking { environment, error } in lacking(&points, &asked.program).into_diagnostic()? {
         let fix = error.fix().map_or(String::new(), |fix| format!("\n  fix   {}", fix.replace('\n', "\n  or    ")));
         output.note(format!("{environment} can't be had here, and will be left out: {}{fix}", with_causes(&error)));
     }
     Ok(())
 }
 
-fn problem(error: PaperError) -> Problem {
-    Problem::caused("the study can't go on", error, PaperError::fix)
+fn problem(error: QuestionError) -> Problem {
+    Problem::caused("the study can't go on", error, QuestionError::fix)
 }

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
+use takt_load::rate::screen;
 use takt_load::rate::{self, Notice, RateError, RateOptions};
-use takt_report::screen;
 use takt_soapy::DeviceSpec;
 
 use crate::policy::{cores_refused, cpus_is_cores, policy_refused, priority_is_policy};
@@ -40,12 +40,12 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         Notice::At(at) => bar.show(at.elapsed, at.planned),
         // The document has them all.
         Notice::Interval(_) if output.wants_json() => {}
-        Notice::Interval(interval) => bar.apart(|| output.note(screen::rate::interval(&interval))),
+        Notice::Interval(interval) => bar.apart(|| output.note(screen::interval(&interval))),
     };
     let outcome = Bar::during(output, |bar| rate::run(&args.options, &mut |now| notice(bar, now), &stop));
     let outcome = outcome.map_err(|error| problem(error, &args.options))?;
     let answer = outcome.held().map_or(Answer::Unknown, Answer::of);
-    output.screen(&outcome, || screen::rate::screen(&outcome), args.explain, answer)
+    output.screen(&outcome, || screen::screen(&outcome), args.explain, answer)
 }
 
 fn problem(error: RateError, options: &RateOptions) -> Problem {

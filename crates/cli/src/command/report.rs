@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use miette::{IntoDiagnostic, Result};
-use serde::Serialize;
+use miette::Result;
 use takt_host::call::{self, quoted};
 use takt_host::with_causes;
-use takt_lab::check::{AssembleError, assemble, self_test};
 use takt_lab::store::{Store, StoreError, run_folder};
+use takt_lab::{AssembleError, StoredRun};
 use takt_page::Report;
+use takt_questions::{Answered, QuestionError};
 
 use super::experiment::store_problem;
 use crate::{Answer, Output, Problem};
@@ -30,21 +30,18 @@ pub struct Args {
 
 /// Judges the records again, writes page and document, prints the text. Its status says whether it could, not what the answer is.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    again(args, output).map(|_| Answer::Yes)
+    let store = Store::read(&args.runs).map_err(store_problem)?;
+    let run = StoredRun::read(&store, &args.run).map_err(unreadable)?;
+    let answered = takt_questions::answer(run).map_err(cannot_answer)?;
+    show(answered, &args.runs, output)?;
+    Ok(Answer::Yes)
 }
 
-fn again(args: Args, output: &Output) -> Result<Answer> {
-    let store = Store::read(&args.runs).map_err(store_problem)?;
-    if super::paper::is_study(&store, &args.run)? {
-        return super::paper::again(&store, &args.run, &args.runs, output);
+fn cannot_answer(error: QuestionError) -> miette::Report {
+    match error {
+        QuestionError::Assemble(error) => unreadable(error),
+        error => Problem::caused("the report can't be drawn", error, QuestionError::fix).into(),
     }
-    if self_test::is_self_test(&store.run(&args.run).map_err(store_problem)?) {
-        let outcome = self_test::assemble(&store, &args.run).map_err(unreadable)?;
-        return super::check::show_self_test(&outcome, &args.runs, output);
-    }
-    let outcome = assemble(&store, &args.run).map_err(unreadable)?;
-    show(takt_report::check::report(&outcome), &outcome, &args.runs, output)?;
-    Ok(Answer::Yes)
 }
 
 fn unreadable(error: AssembleError) -> miette::Report {
@@ -55,9 +52,10 @@ fn unreadable(error: AssembleError) -> miette::Report {
     }
 }
 
-/// [Saves](save) a report and prints its text, or the document that it was made of.
-pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &Output) -> Result<()> {
-    let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
+/// [Saves](save) the report of an answer, and prints its text, or the document that it was made of. The status is the word that
+/// the report begins with.
+pub fn show(answered: Answered, runs: &Path, output: &Output) -> Result<Answer> {
+    let Answered { mut report, document, stopped, .. } = answered;
     match save(&mut report, &document, runs) {
         // A user who may only read the records gets the text.
         Err(error) if error.is_only_readable() => {
@@ -67,7 +65,11 @@ pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &
         Err(error) => return Err(unwritable(&report, runs, error).into()),
         Ok(()) => {}
     }
-    output.drawn(outcome, || report.to_text(&output.style()))
+    output.drawn_document(&document, || report.to_text(&output.style()));
+    if let Some(stopped) = stopped {
+        output.note(stopped);
+    }
+    Ok(report.verdict.answer.into())
 }
 
 /// Writes `report.html` and `outcome.json` beside the records, and notes in the report where the page is.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
-use takt_lab::check::watch::{self, WatchError, WatchOptions};
-use takt_report::screen;
+use takt_page::ReportAnswer;
+use takt_questions::check::watch::screen;
+use takt_questions::check::watch::{self, WatchError, WatchOptions};
 
-use super::check::{needed, status};
+use super::check::needed;
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -44,8 +45,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let look = |bar: &Bar| watch::watch(&options, &mut |elapsed| bar.show(elapsed, options.duration), &stop);
     let outcome = Bar::during(output, look).map_err(|error| Problem::caused("can't look for stops", error, fix))?;
-    let answer = status(outcome.answer);
-    output.screen(&outcome, || screen::stops::screen(&outcome), args.explain, answer)
+    let answer = ReportAnswer::from(outcome.answer).into();
+    output.screen(&outcome, || screen::screen(&outcome), args.explain, answer)
 }
 
 fn fix(error: &WatchError) -> Option<String> {

@@ -1,7 +1,7 @@
 //! `takt wakeup`: how late is a thread that should wake up once a period?
 
 use takt_host::policy::PolicyError;
-use takt_report::screen;
+use takt_wakeup::screen;
 use takt_wakeup::{WakeupError, WakeupOptions};
 
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
@@ -33,7 +33,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let measure = |bar: &Bar| takt_wakeup::run(&args.options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
     let outcome = Bar::during(output, measure).map_err(problem)?;
     let answer = Answer::of(outcome.within_limit.unwrap_or(outcome.complete));
-    output.screen(&outcome, || screen::wakeup::screen(&outcome, args.histogram), args.explain, answer)
+    output.screen(&outcome, || screen::screen(&outcome, args.histogram), args.explain, answer)
 }
 
 fn problem(error: WakeupError) -> Problem {

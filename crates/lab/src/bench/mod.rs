@@ -12,7 +12,7 @@ mod exclusive;
 mod impair;
 mod lacking;
 mod nodes;
-pub(crate) mod on_air;
+pub mod on_air;
 mod options;
 mod own_radio;
 mod sites;

@@ -42,13 +42,18 @@ impl OnAirError {
     }
 }
 
-pub(crate) fn sends(point: &Point) -> bool {
+/// Whether samples go to the radio at this point.
+#[must_use]
+pub fn sends(point: &Point) -> bool {
     point.kind.workload().transmits(&point.settings)
 }
 
 /// Emission with which the radio at `addr` would transmit. `None`: it is takt's own, or it does not answer, or it is of
 /// another kind. In the last two cases the driver sends nothing, and the first round reports what is wrong.
-pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
+///
+/// # Errors
+/// `Radio` if the network can't be searched.
+pub fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     let found = find(&net, Some(addr.into())).map_err(|error| OnAirError::Radio(Box::new(error)))?;
     let identity = found.into_iter().find_map(|found| found.identity);
@@ -63,7 +68,7 @@ pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
 ///
 /// # Errors
 /// `Radio` if it does not answer.
-pub(crate) fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
+pub fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     model_at(&net, addr.into()).map_err(|error| OnAirError::Radio(Box::new(error)))
 }
@@ -86,7 +91,7 @@ pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Res
 }
 
 /// Removes the points of an experiment that send.
-pub(crate) fn receive_only(experiment: &mut Experiment) {
+pub fn receive_only(experiment: &mut Experiment) {
     let modes = experiment.parts.iter_mut().flat_map(|part| &mut part.factors).filter(|factor| factor.name == MODE);
     modes.for_each(|factor| factor.retain(is_receive));
     experiment.parts.retain(only_receives);

@@ -15,6 +15,7 @@ mod options;
 mod outcome;
 mod own;
 mod rx;
+pub mod screen;
 mod tx;
 pub(crate) mod workload;
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::screen;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
@@ -14,7 +15,6 @@ use takt_mapper::{
     ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, PlatformSpec, Predicted,
     Quantile, map, platform::limits, predicted,
 };
-use takt_report::screen;
 use takt_runtime::costs::{class, for_elsewhere, known};
 
 use self::apply::InForce;

@@ -1,8 +1,8 @@
 //! `takt node list`: who is there.
 
+use crate::screen;
 use miette::Result;
 use takt_cluster::ClusterError;
-use takt_report::screen;
 
 use super::{Place, manager, problem, usable};
 use crate::{Answer, Output};

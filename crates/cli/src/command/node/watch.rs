@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::screen;
 use miette::Result;
 use takt_base::Stop;
 use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, RunOptions, Watch};
@@ -10,7 +11,6 @@ use takt_cluster::message::NodeFacts;
 use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
 use takt_mapper::{Objective, PlatformError};
-use takt_report::screen;
 use takt_runtime::Registry;
 
 use super::{Place, problem, usable};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::screen;
 use clap::ValueEnum;
 use miette::Result;
 use takt_base::shown::time_ns;
@@ -11,7 +12,6 @@ use takt_cluster::manager::{OnLoss, Placed, Placer};
 use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
 use takt_graph::Graph;
 use takt_mapper::Objective;
-use takt_report::screen;
 
 use super::DEFAULT_PRIORITY;
 use crate::command::node::watch::{follow, show, trace, unplaced};

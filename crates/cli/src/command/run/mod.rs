@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::screen;
 use miette::Result;
 use serde::Serialize;
 use takt_base::shown::time_ns;
@@ -20,7 +21,6 @@ use takt_base::{parse_duration, parse_ip};
 use takt_graph::{Graph, Override, Plan};
 use takt_page::ReportAnswer;
 use takt_radio_waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
-use takt_report::screen;
 use takt_runtime::control::serve;
 use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{

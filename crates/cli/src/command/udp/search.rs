@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use takt_base::shown::duration;
 use takt_base::{parse_duration, parse_number};
-use takt_report::screen;
 use takt_udp::UdpOptions;
+use takt_udp::screen;
 use takt_udp::search::{SearchOptions, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, load, share};
@@ -75,11 +75,11 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         output.note(format!("this takes up to about {}", duration(options.about().as_secs_f64().round())));
     }
     let bar = bar(output);
-    let mut draw = |progress| bar.say(&screen::udp_search::progress(&progress));
+    let mut draw = |progress| bar.say(&screen::search::progress(&progress));
     let report = search(&options, &mut draw, &stop);
     drop(bar);
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
-    output.screen(&report, || screen::udp_search::screen(&report), true, Answer::of(report.is_found()))
+    output.screen(&report, || screen::search::screen(&report), true, Answer::of(report.is_found()))
 }
 
 impl Args {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
-use takt_report::screen;
+use takt_udp::screen;
 use takt_udp::{MadeBy, Progress, UdpOptions, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
     drop(bar);
     let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
-    output.screen(&report, || screen::udp::screen(&report, intervals), explain, Answer::of(report.is_clean()))
+    output.screen(&report, || screen::screen(&report, intervals), explain, Answer::of(report.is_clean()))
 }
 
 impl Args {
@@ -109,5 +109,5 @@ impl Args {
 fn draw(bar: &Bar, progress: &Progress) {
     let share = progress.elapsed.as_secs_f64() / progress.planned.as_secs_f64().max(f64::MIN_POSITIVE);
     bar.steps((share.min(1.0) * 1000.0) as u64, 1000);
-    bar.say(&screen::udp::progress(progress));
+    bar.say(&screen::progress(progress));
 }

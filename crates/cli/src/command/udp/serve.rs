@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use takt_base::parse_ip;
 use takt_base::shown::count;
 use takt_host::placement::Placement;
-use takt_report::screen;
+use takt_udp::screen;
 use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
 use super::flags::Engine;
@@ -69,5 +69,5 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         Notice::Closed(client, false) => output.note(format!("{client} fell silent; nothing more is sent to it")),
     };
     let summary = serve(&options, &mut notice, &stop).map_err(|error| problem("no load can be served", error))?;
-    output.answer(&summary, || screen::udp::served(&summary), Answer::Yes)
+    output.answer(&summary, || screen::served(&summary), Answer::Yes)
 }

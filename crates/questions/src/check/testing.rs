@@ -1,0 +1,42 @@
+//! Points and rounds for tests of the verdict.
+
+use super::{Format, LostByPlace, Mode, Need, RatePoint, RateRound, RoundState};
+use crate::check::rates;
+use takt_load::Model;
+
+/// A clean round of a second.
+pub(crate) fn round() -> RateRound {
+    RateRound {
+        round_id: 1,
+        clean: true,
+        own_clean: true,
+        duration_s: 1.0,
+        rx_samples: 1_000_000,
+        tx_samples: 1_000_000,
+        cpu_host: 0.3,
+        emulator_lag_max_us: Some(80.0),
+        reference_locked: Some(true),
+        ..RateRound::default()
+    }
+}
+
+/// A round of which a fifth was lost on receive, in the receive buffer.
+pub(crate) fn lossy() -> RateRound {
+    let lost_by_place = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
+    RateRound { rx_lost_share: 0.2, lost_by_place, ..unclean(RoundState::Valid) }
+}
+
+/// A round in which something went wrong.
+pub(crate) fn unclean(state: RoundState) -> RateRound {
+    RateRound { state, clean: false, own_clean: false, ..round() }
+}
+
+/// The check's need.
+pub(crate) fn need() -> Need {
+    Need { model: Model::N200, mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
+}
+
+/// A point made of rounds, its figures computed as for a real one.
+pub(crate) fn point(mode: Mode, rate_sps: f64, rounds: Vec<RateRound>) -> RatePoint {
+    rates::point(mode, Format::Sc16, rate_sps, rounds, None)
+}
