@@ -15,6 +15,7 @@ mod options;
 mod pacing;
 mod ports;
 mod questions;
+pub mod screen;
 mod signal_options;
 mod station;
 mod summary;
