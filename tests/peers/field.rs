@@ -1,4 +1,4 @@
-//! Cases that people reported elsewhere, tried on both radios: rows 34 to 40 of `docs/internals/acceptance.md`.
+//! Cases that people reported elsewhere, tried on both radios: rows 34 to 43 of `docs/internals/acceptance.md`.
 //!
 //! The programs in `field/` are our own, in UHD's Python API. They check what they receive themselves.
 
@@ -39,7 +39,13 @@ fn has_api(row: &Row) -> bool {
 /// Runs one of the programs without the right to real-time priority. UHD gives that to its threads where it may, and one of
 /// those before an X310 spins.
 fn python(attempt: &Attempt, program: &str, arguments: &str) -> Run {
-    let line = format!("--rtprio=0:0 /usr/bin/python3 -B \"{PROGRAMS}/{program}\" {arguments}");
+    python_at("1", attempt, program, arguments)
+}
+
+/// The same before a radio of this speed.
+fn python_at(speed: &str, attempt: &Attempt, program: &str, arguments: &str) -> Run {
+    let program = format!("/usr/bin/env SPEED={speed} /usr/bin/python3 -B \"{PROGRAMS}/{program}\" {arguments}");
+    let line = format!("--rtprio=0:0 {program}");
     if own().contains(CapabilitySet::SYS_NICE | CapabilitySet::SETPCAP) {
         let without = "--bounding-set=-sys_nice --inh-caps=-sys_nice prlimit";
         attempt.run_ordinarily("setpriv", &format!("{without} {line}"))
@@ -158,6 +164,22 @@ fn captures_are_complete(row: Row) {
     }
 }
 
+/// Rows 34 to 37 in short, before a radio whose time passes at another speed: what is exact is exact at any.
+fn is_exact_at(speed: &'static str, row: Row) {
+    if !has_api(&row) {
+        return;
+    }
+    let emulator = ["--source", "loopback", "--speed", speed];
+    let site = Site::loopback(&[row.number]);
+    let start = || Emulator::start(&site, row.model, &emulator);
+    row.judged_before(&site.addrs[0], start, |attempt| {
+        let runs = "ADDR rx:1000000:5 tx:1000000:5 rx:1000000:50";
+        python_at(speed, attempt, "timed.py", runs).ok()?.says(IN_TIME)?;
+        let captures = python_at(speed, attempt, "captures.py", "ADDR 200");
+        captures.ok()?.says("every capture is complete").map(|_| 0)
+    });
+}
+
 /// A host is killed while it streams both ways; the next one finds the radio free, and streams without an error. An X310 is
 /// free once the claim of the first has lapsed, 2 s after it was renewed: until then UHD passes over such a radio.
 fn next_host_streams(row: &Row) {
@@ -179,8 +201,8 @@ fn next_host_streams(row: &Row) {
 /// One after the other: none of the programs may wait long for a core.
 mod alone {
     use super::{
-        captures_are_complete, integers_pass, n200, next_host_streams, receiver_is_retuned, transmitter_is_retuned,
-        x310,
+        captures_are_complete, integers_pass, is_exact_at, n200, next_host_streams, receiver_is_retuned,
+        transmitter_is_retuned, x310,
     };
     use crate::alone::{benchmark, no_errors, received, within};
     use crate::row::Row;
@@ -246,6 +268,36 @@ mod alone {
     #[test]
     fn row_x39_the_host_after_one_that_was_killed() {
         next_host_streams(&x310(39));
+    }
+
+    #[test]
+    fn row_41_timed_rows_are_exact_at_a_tenth_of_the_speed() {
+        is_exact_at("0.1", n200(41));
+    }
+
+    #[test]
+    fn row_x41_timed_rows_are_exact_at_a_tenth_of_the_speed() {
+        is_exact_at("0.1", x310(41));
+    }
+
+    #[test]
+    fn row_42_timed_rows_are_exact_at_half_the_speed() {
+        is_exact_at("0.5", n200(42));
+    }
+
+    #[test]
+    fn row_x42_timed_rows_are_exact_at_half_the_speed() {
+        is_exact_at("0.5", x310(42));
+    }
+
+    #[test]
+    fn row_43_timed_rows_are_exact_at_twice_the_speed() {
+        is_exact_at("2", n200(43));
+    }
+
+    #[test]
+    fn row_x43_timed_rows_are_exact_at_twice_the_speed() {
+        is_exact_at("2", x310(43));
     }
 
     #[test] // all streams ended: UHD renews its claim 2.0005 s after it did last, and the claim lapsed at 2 s

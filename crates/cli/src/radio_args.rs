@@ -65,15 +65,15 @@ pub struct RadioArgs {
 }
 
 impl RadioArgs {
-    /// The session, and the network it runs over. `transmit`: the radio may, even if it is not takt's own. `rx_channel`: to
-    /// record from.
-    pub fn open(self, transmit: bool, rx_channel: u8) -> (Session, Arc<dyn Net>) {
+    /// The session, and the network it runs over. `transmit`: the radio may, even if it is not takt's own. `rx_channels`:
+    /// those to record from.
+    pub fn open(self, transmit: bool, rx_channels: Vec<u8>) -> (Session, Arc<dyn Net>) {
         let front_end = self.front_end();
         let session = Session {
             addr: self.addr,
             path: self.file,
             front_end,
-            rx_channel,
+            rx_channels,
             wire: self.wire,
             force: self.force,
             reference: self.reference,
@@ -105,14 +105,14 @@ impl RadioArgs {
     pub fn record_wish(
         &self,
         rate_sps: f64,
-        channel: u8,
+        channels: &[u8],
         samples: Option<u64>,
         (format, existing): (SampleFormat, Existing),
     ) -> RecordWish {
         RecordWish {
             path: self.file.clone(),
             rate_sps,
-            channel: channel.into(),
+            channels: channels.iter().copied().map(usize::from).collect(),
             samples,
             format,
             existing,
@@ -152,6 +152,12 @@ pub fn heading(file: &Path, samples: u64, rate_sps: f64, radio: &str, tuned: Opt
     let tuned = tuned
         .map(|tuned| format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
     std::iter::once(first).chain(tuned).collect()
+}
+
+/// The channels of a recording of several.
+pub fn interleaved(channels: usize) -> Option<String> {
+    (channels > 1)
+        .then(|| format!("  channels  {channels}, a sample of each in turn; counts are those of each channel"))
 }
 
 /// The files of corrections that were applied or could not be, each as a line.

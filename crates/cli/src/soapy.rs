@@ -10,13 +10,11 @@ use std::fmt::Write as _;
 use takt_base::shown::{count, duration, significant, time};
 use takt_base::words::{list, plural};
 use takt_load::rate::RateOptions;
-use takt_radio::FrontEnd;
 use takt_radio::board::Range;
 use takt_soapy::{
-    ChannelReport, DeviceSpec, FoundDevice, Notice, RatePlan, RxCounts, SoapyError, SoapyProbe, SoapyRadio, SoapyRate,
+    ChannelReport, DeviceSpec, FoundDevice, Notice, RxCounts, SoapyError, SoapyProbe, SoapyRadio, SoapyRate,
     TimeStamps, TxCounts,
 };
-use takt_wire::sample::Format;
 
 use crate::radio_problem::{self, mega};
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
@@ -35,11 +33,11 @@ pub fn probe(spec: &DeviceSpec, output: &Output) -> miette::Result<Answer> {
 }
 
 pub fn rate(spec: &DeviceSpec, options: &RateOptions, output: &Output) -> miette::Result<Answer> {
-    if let Some(flag) = without_effect(options) {
+    if let Some(flag) = takt_load::rate::without_effect(options) {
         return Err(no_effect(flag).into());
     }
     let stop = stop_on_signal()?;
-    let (radio, plan) = (open(spec)?, rate_plan(options));
+    let (radio, plan) = (open(spec)?, takt_load::rate::device_plan(options));
     let outcome = Bar::during(output, |bar| {
         let mut notify = |notice: Notice| match notice {
             Notice::OnAir(emission) => output.note(radio_problem::on_air(&emission)),
@@ -52,6 +50,14 @@ pub fn rate(spec: &DeviceSpec, options: &RateOptions, output: &Output) -> miette
         problem("stream", error, flag)
     })?;
     output.answer(&outcome, || rate_text(&outcome), answer(outcome.clean))
+}
+
+/// Refuses a device in a build that has no SoapySDR.
+///
+/// # Errors
+/// It has none.
+pub fn is_built() -> Result<(), Problem> {
+    if takt_soapy::IS_BUILT { Ok(()) } else { Err(problem("use the device", SoapyError::NotBuilt, "")) }
 }
 
 /// Refuses a flag that is about takt's own driver.
@@ -69,7 +75,7 @@ fn answer(good: Option<bool>) -> Answer {
 }
 
 /// Says why a device could not be `used`; `rate_flag` is the flag that named a wrong rate.
-fn problem(used: &str, error: SoapyError, rate_flag: &str) -> Problem {
+pub fn problem(used: &str, error: SoapyError, rate_flag: &str) -> Problem {
     match error {
         SoapyError::NotBuilt => Problem::new("this takt was built without SoapySDR")
             .why("SoapySDR is a library of its own, and off by default")
@@ -90,44 +96,6 @@ fn nearest(flag: &str, nearest_sps: [Option<f64>; 2]) -> Option<String> {
     let mut fixes: Vec<String> = nearest_sps.into_iter().flatten().map(fix).collect();
     fixes.dedup();
     (!fixes.is_empty()).then(|| fixes.join("\n"))
-}
-
-/// A flag that was given and is about takt's own driver.
-fn without_effect(options: &RateOptions) -> Option<&'static str> {
-    let usual = RateOptions::default();
-    let given = [
-        ("--interval", options.interval.is_some()),
-        ("--engine", options.engine != usual.engine),
-        ("--frame", options.frame_bytes.is_some()),
-        ("--spp", options.samples_per_datagram.is_some()),
-        ("--aggregate", options.aggregate),
-        ("--coalesce", options.coalesce != usual.coalesce),
-        ("--busy-poll", options.busy_poll),
-        ("--recv-buffer", options.recv_buffer_bytes.is_some()),
-        ("--threads", options.threads != usual.threads),
-        ("--cores", !options.cpus.is_empty()),
-        ("--policy", options.priority.is_some()),
-        ("--reference", options.reference != usual.reference),
-        ("--force", options.force),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
-}
-
-fn rate_plan(options: &RateOptions) -> RatePlan {
-    let channels = |channels: &[u8]| -> Vec<usize> { channels.iter().copied().map(usize::from).collect() };
-    let RateOptions { frequency_hz, gain_db, ref antenna, .. } = *options;
-    RatePlan {
-        rx_sps: options.rx_sps,
-        tx_sps: options.tx_sps,
-        rx_channels: channels(&options.rx_channels),
-        tx_channels: channels(&options.tx_channels),
-        front_end: FrontEnd { frequency_hz, gain_db, antenna: antenna.clone() },
-        // Only a driver that has a choice is told.
-        wire: (options.format != Format::default()).then(|| options.format.name().to_owned()),
-        duration: options.duration,
-        warm_up: options.warm_up,
-        transmit: options.transmit,
-    }
 }
 
 fn found_text(found: &[FoundDevice], spec: &DeviceSpec) -> String {
@@ -298,15 +266,6 @@ mod tests {
         assert!(said.starts_with("No: not one sample came in 2 s.\n"), "{said}");
         let rx = RxCounts { samples: 1, dropped: Some(0), behind_s: Some(0.5), ..RxCounts::default() };
         assert!(rate_text(&outcome(rx, Some(false))).starts_with("No: the reader fell behind by 500 ms in 2 s.\n"));
-    }
-
-    #[test]
-    fn a_flag_of_takts_own_driver_is_not_passed_over() {
-        assert_eq!(without_effect(&RateOptions::default()), None);
-        let options = RateOptions { busy_poll: true, ..RateOptions::default() };
-        assert_eq!(without_effect(&options), Some("--busy-poll"));
-        let options = RateOptions { priority: Some(50), ..RateOptions::default() };
-        assert_eq!(without_effect(&options), Some("--policy"));
     }
 
     #[test]

@@ -45,7 +45,8 @@ fn a_flag_without_effect_is_refused_before_anything_is_opened() {
 fn a_build_without_soapy_says_how_to_get_it() {
     let device = ["--device", "soapy:driver=uhd,addr=192.168.10.2"];
     let record = ["record", "--rate", "1M", "run1"];
-    for command in [&["find"][..], &["probe"], &["rate", "--rx", "1M"], &record, &["play", "run1"]] {
+    let run = ["run", "../../waveforms/td-scdma.toml", "--clock", "radio"];
+    for command in [&["find"][..], &["probe"], &["rate", "--rx", "1M"], &record, &["play", "run1"], &["check"], &run] {
         let said = refusal(&takt(&[command, &device].concat()));
         assert!(said.starts_with("error: this takt was built without SoapySDR\n"), "{said}");
         assert!(said.contains("fix   cargo build --release --features soapy"), "{said}");
@@ -214,6 +215,181 @@ mod built {
         let is_bad = faults.iter().any(|count| *count > 0);
         assert_eq!(out.status.code(), Some(i32::from(is_bad)), "{}", report(&out));
         has(&text(&to.takt(&["play", &file, "--transmit"]).stdout), &["\n  set to    900 MHz", " samples at 1 MS/s "]);
+    }
+
+    /// A check of one rate, of which takt's own driver and UHD's see the same radio.
+    const FILE: &str = r#"
+question = "Will this host keep up with a radio?"
+[rounds]
+count = { full = 2, quick = 2 }
+order = { seed = 1 }
+[rounds.valid]
+foreign_cpu_share_max = 1.0
+steal_share_max = 1.0
+excluded_share_max = 1.0
+[[need]]
+model = "n200"
+mode = "duplex"
+rate_sps = 1e6
+format = "sc16"
+[[part]]
+name = "sc16"
+[part.factors]
+mode = ["rx", "duplex"]
+[part.fixed]
+rate_sps = 1e6
+workload = { kind = "rate", duration = "400ms", warm_up = "200ms" }
+[[part]]
+name = "engines"
+[part.factors]
+engine = ["mmsg", "socket"]
+[part.fixed]
+mode = "rx"
+rate_sps = 1e6
+workload = { kind = "rate", duration = "200ms", warm_up = "100ms" }
+[[part]]
+name = "answer"
+[part.factors]
+delay = ["5ms"]
+[part.fixed]
+rate_sps = 1e6
+workload = { kind = "round-trip", duration = "200ms", warm_up = "100ms" }
+"#;
+
+    /// Runs the check with these arguments; its outcome.
+    fn checked(folder: &Path, args: &[&str]) -> Value {
+        let (file, runs) = (folder.join("check.toml"), folder.join("runs"));
+        fs::write(&file, FILE).expect("a folder");
+        let (file, runs) = (file.display().to_string(), runs.display().to_string());
+        let common = ["check", "--quick", "--file", &file, "--runs", &runs, "--json"];
+        let out = takt(&[&common[..], args].concat());
+        let outcome = json(&out);
+        let status = ["holds", "fails", "unknown"].iter().position(|answer| outcome["verdict"]["answer"] == *answer);
+        assert_eq!(out.status.code(), status.map(|status| status as i32), "{}", report(&out));
+        outcome
+    }
+
+    fn rounds(outcome: &Value) -> Vec<&Value> {
+        let points = outcome["rates"].as_array().expect("rates").iter();
+        points.flat_map(|point| point["rounds"].as_array().expect("rounds")).collect()
+    }
+
+    /// Each driver's rounds are counted by the same rules, so the answers agree unless the machine took its time from one of them.
+    #[test]
+    fn a_check_through_a_device_gives_the_answer_that_takts_own_driver_gives() {
+        if !has_uhd() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let _radio = Radio::of("n200", 8, &[]);
+        let addr = loopback(8).to_string();
+        let own = checked(folder.path(), &["--addr", &addr]);
+        let device = format!("soapy:driver=uhd,type=usrp2,addr={addr}");
+        let through = checked(folder.path(), &["--device", &device]);
+        let setup = &through["setup"];
+        assert_eq!((&setup["radio"]["addr"], &setup["radio"]["device"]), (&device.clone().into(), &true.into()));
+        assert_eq!((&setup["path"], &setup["engine"]), (&"device".into(), &"soapy".into()));
+        assert_eq!((&setup["radio"]["emulator"], &setup["receive_only"]), (&true.into(), &Value::Null), "it is takt's");
+        // Rates are measured both ways, and nothing that is takt's own driver's.
+        let measured = |outcome: &Value| outcome["rates"].as_array().map(Vec::len);
+        assert_eq!((measured(&through), measured(&own)), (Some(2), Some(2)), "{through:#}");
+        assert_eq!(through["engines"].as_array().map(Vec::len), Some(0));
+        assert_eq!(through["round_trips"].as_array().map(Vec::len), Some(0));
+        has(&through["left_out"].to_string(), &["packet engines and answers"]);
+        for round in rounds(&through) {
+            assert_eq!(round["events"]["D"], Value::Null, "not known is not 0: {round:#}");
+            assert!(round["rx_lost_samples"].is_u64() && round["receive_buffer_bytes"].is_null(), "{round:#}");
+            assert!(number(round, "/rx_samples") > 0, "{round:#}");
+        }
+        let answers = [&own, &through].map(|outcome| outcome["verdict"]["answer"].clone());
+        if answers[0] != answers[1] {
+            let why = [&own, &through].map(|outcome| outcome["verdict"]["needs"][0]["why"].to_string());
+            takt_testing::not_judged(format!("the two checks were disturbed differently: {why:?}"));
+        }
+    }
+
+    /// Datagrams that are lost on the way fail the check, whoever's driver counts them.
+    #[test]
+    fn a_check_through_a_device_says_no() {
+        if !has_uhd() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let radio = Radio::of("n200", 9, &["--fault", "lose:rx,every=50"]);
+        let outcome = checked(folder.path(), &["--device", &radio.device, "--need", "n200:1M:rx"]);
+        assert_eq!(outcome["verdict"]["answer"], "fails", "{outcome:#}");
+        assert!(rounds(&outcome).iter().any(|round| number(round, "/rx_lost_samples") >= 363), "{outcome:#}");
+    }
+
+    #[test]
+    fn a_device_that_is_not_takts_is_only_received_from_unless_it_may_transmit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runs = folder.path().display().to_string();
+        // The null device has no channel, so the first round says so; before that nothing was sent.
+        let said = refusal(&takt(&["check", "--quick", "--device", NULL, "--runs", &runs]));
+        has(&said, &["the device has no receive channel 0"]);
+        let said = refusal(&takt(&["check", "--device", NULL, "--addr", "127.0.0.1"]));
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
+
+    /// Slots on UHD's time stamps: each is answered or its loss is counted.
+    #[test]
+    fn a_waveform_runs_on_the_clock_of_a_device() {
+        if !has_uhd() {
+            return;
+        }
+        let file = format!("{}/../../waveforms/td-scdma.toml", env!("CARGO_MANIFEST_DIR"));
+        let radio = Radio::of("n200", 10, &["--source", "noise"]);
+        let run = ["run", &file, "--clock", "radio", "--slots", "100", "--transmit", "--policy", "other"];
+        let set =
+            ["--set", "receive.frequency_hz=900e6", "--set", "receive.gain_db=10", "--set", "receive.antenna=RX2"];
+        let out = radio.takt(&[&run[..], &set, &["--json"]].concat());
+        let run = json(&out);
+        assert_eq!((&run["slots"], &run["radio"]["addr"]), (&100.into(), &Value::Null), "{}", report(&out));
+        let device = &run["radio"]["device"];
+        assert_eq!(
+            (&device["name"], &device["time_stamps"]),
+            (&radio.device.clone().into(), &"count".into()),
+            "{run:#}"
+        );
+        assert_eq!(device["reports_faults"], true, "UHD reports late bursts: {run:#}");
+        let results = |component: &str| {
+            let all = run["components"].as_array().expect("components");
+            all.iter().find(|c| c["name"] == component).expect("there")["results"].clone()
+        };
+        let (receive, transmit) = (results("receive"), results("transmit"));
+        assert!(receive["lost_samples"].is_u64() && transmit["radio_late"].is_u64(), "{receive} {transmit}");
+        let counted = number(&transmit, "/answers") + number(&transmit, "/missed");
+        assert!(counted >= 99, "a slot is answered or missed: {transmit}");
+        let late = ["/late", "/radio_late"].map(|key| number(&transmit, key));
+        let is_clean =
+            run["misses"] == 0 && run["broken_packets"] == 0 && run["dropped_packets"] == 0 && late == [0, 0];
+        assert_eq!(out.status.code(), Some(i32::from(!is_clean)), "{}", report(&out));
+        let said = refusal(&radio.takt(&["run", &file, "--clock", "radio", "--slots", "1"]));
+        has(&said, &["SoapySDR can't tell takt whether", "--transmit allows it"]);
+        let antenna = ["--set", "receive.antenna=roof", "--transmit"];
+        let said = refusal(&radio.takt(&[&["run", &file, "--clock", "radio", "--slots", "1"], &antenna[..]].concat()));
+        has(&said, &["antenna `roof`; there are "]);
+        let said = refusal(&radio.takt(&["run", &file, "--slots", "1"]));
+        has(&said, &["--device names a radio", "--clock radio"]);
+    }
+
+    /// Losses on the way cost the slots that they lie in, and only those.
+    #[test]
+    fn what_a_device_loses_costs_the_slots_that_it_lies_in() {
+        if !has_uhd() {
+            return;
+        }
+        let file = format!("{}/../../waveforms/td-scdma.toml", env!("CARGO_MANIFEST_DIR"));
+        let radio = Radio::of("n200", 11, &["--fault", "lose:rx,every=200"]);
+        let run = ["run", &file, "--clock", "radio", "--slots", "200", "--transmit", "--policy", "other", "--json"];
+        let out = radio.takt(&run);
+        let run = json(&out);
+        let receive = run["components"].as_array().expect("components").iter().find(|c| c["name"] == "receive");
+        let results = &receive.expect("there")["results"];
+        assert!(number(results, "/lost_samples") >= 363 && number(results, "/lost_slots") >= 1, "{results}");
+        assert!(number(results, "/lost_slots") < 200, "others are whole: {results}");
+        assert_eq!(out.status.code(), Some(1), "{}", report(&out));
     }
 
     #[test]

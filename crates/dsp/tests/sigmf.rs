@@ -280,6 +280,33 @@ fn an_existing_recording_is_kept_unless_it_shall_go() {
 }
 
 #[test]
+fn channels_that_are_written_side_by_side_are_read_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("three");
+    let global = Global { channels: 3, ..Global::new(SampleFormat::Fc32) };
+    let mut writer = Writer::create(&path, global, Existing::Keep).unwrap();
+    let channel = |n: usize| -> Vec<Complex32> {
+        // More than the writer hands to the system at once, and no whole number of that.
+        (0..30_011).map(|k| Complex32::new(k as f32 / 30_011.0, n as f32 / 4.0)).collect()
+    };
+    let all = [channel(0), channel(1), channel(2)];
+    let [first, rest]: [Vec<&[Complex32]>; 2] =
+        [all.iter().map(|all| &all[..11]).collect(), all.iter().map(|all| &all[11..]).collect()];
+    writer.write_channels(&first).unwrap();
+    writer.begin_capture(Capture { global_index: Some(500), ..Capture::default() });
+    writer.write_channels(&rest).unwrap();
+    assert_eq!(writer.samples(), 30_011, "of each channel");
+    let metadata = writer.finish().unwrap();
+    let begins: Vec<u64> = metadata.captures.iter().map(|capture| capture.sample_start).collect();
+    assert_eq!((metadata.global.channels, begins), (3, vec![0, 11]), "captures count samples of all channels");
+    for (n, wanted) in all.iter().enumerate() {
+        let mut reader = Reader::open_channel(&path, n as u64).unwrap();
+        assert_eq!(reader.samples(), 30_011);
+        assert_eq!(&read_all(&mut reader), wanted, "channel {n}");
+    }
+}
+
+#[test]
 fn a_run_without_samples_leaves_no_capture() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x");

@@ -1,6 +1,7 @@
 //! Permissions of this process beyond an ordinary user: capabilities(7).
 
 pub use rustix::thread::CapabilitySet;
+use rustix::thread::CapabilitySets;
 
 use crate::host::Host;
 use crate::proc::status;
@@ -9,6 +10,20 @@ use crate::proc::status;
 #[must_use]
 pub fn own() -> CapabilitySet {
     rustix::thread::capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective)
+}
+
+/// Takes some away from the calling thread for good, and from each thread that it starts from then on.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn without(some: CapabilitySet) -> std::io::Result<()> {
+    let sets = rustix::thread::capabilities(None)?;
+    let left = CapabilitySets {
+        effective: sets.effective.difference(some),
+        permitted: sets.permitted.difference(some),
+        inheritable: sets.inheritable.difference(some),
+    };
+    Ok(rustix::thread::set_capabilities(None, left)?)
 }
 
 /// Those in effect for the process that reads `host`; `None` if not visible. In a user namespace of its own a process may

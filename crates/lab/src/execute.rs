@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use takt_base::Stop;
 use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
+use takt_soapy::DeviceSpec;
 use takt_testbed::environment::Nodes;
 
-use crate::bench::{LabBench, NodesError, OnAirError, OwnRadioError, answers_to, can_go_there, on_air};
+use crate::bench::{LabBench, NodesError, OnAirError, OwnRadioError, answers_to, can_go_there, device, on_air};
 use crate::experiment::{Depth, Experiment, Point};
 use crate::run::{self, Event, Pace, Progress, Ran, Report, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -25,6 +26,8 @@ pub struct Order {
     pub addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own.
     pub transmit: bool,
+    /// A device of SoapySDR instead; then `addr` is what sites know it by.
+    pub device: Option<DeviceSpec>,
     /// Continue the newest unfinished run of the same order.
     pub resume: bool,
     /// Further options that change what is run or how it is judged; kept with the run.
@@ -113,15 +116,21 @@ pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, Ex
     can_go_there(&points, (order.addr, order.transmit), order.nodes.is_some())?;
     if let Some(addr) = order.addr {
         answers_to(addr, &points)?;
-        if let Some(emission) = on_air::permitted(addr, &points, order.transmit)? {
+        let emission = match &order.device {
+            Some(device) => device::permitted(device, &points, order.transmit)?,
+            None => on_air::permitted(addr, &points, order.transmit)?,
+        };
+        if let Some(emission) = emission {
             report(&Event::OnAir(emission), &Progress::default());
         }
     }
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
-    let mut bench =
-        LabBench::new(order.program.clone(), &created, (order.addr, order.transmit), order.nodes.as_deref())
-            .watching_stops(order.watch_stops);
+    // A driver of SoapySDR's does not know takt's emulator: what was permitted here it has to be told.
+    let transmit = order.transmit || order.device.is_some();
+    let mut bench = LabBench::new(order.program.clone(), &created, (order.addr, transmit), order.nodes.as_deref())
+        .through(order.device.as_ref().map(ToString::to_string))
+        .watching_stops(order.watch_stops);
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

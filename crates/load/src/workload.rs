@@ -181,6 +181,8 @@ pub struct EmulatedAir {
 pub struct Target<'a> {
     /// The radio, or the machine in its place.
     pub addr: Ipv4Addr,
+    /// Device of SoapySDR through which it is used; `None`: takt's own driver.
+    pub device: Option<&'a str>,
     /// Samples may be sent to it even if it is not takt's own.
     pub transmit: bool,
     /// Cores of the host side.

@@ -109,6 +109,7 @@ impl Asked {
             depth: self.depth,
             addr: None,
             transmit: false,
+            device: None,
             resume: self.resume,
             options: Value::Null,
             observed: Value::Null,

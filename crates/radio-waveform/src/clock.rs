@@ -1,6 +1,7 @@
 //! [`RadioClock`]: the radio that sets the beat of a waveform, and the thread that receives from it.
 
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,14 +12,16 @@ use takt_radio::board::Side;
 use takt_radio::n200::{CLOCK, Emission, N200, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
 use takt_radio::{Net, RadioError, TuneRequest};
 use takt_runtime::{Edges, MakeError, Registry};
+use takt_soapy::{DeviceSpec, SoapyError};
 use takt_wire::n200::RxHead;
 use takt_wire::sample::Format;
 
 use crate::budget::Timeline;
-use crate::pump::{CellQueues, Pump, Tally};
+use crate::device::{DeviceBursts, DeviceRadio};
+use crate::pump::{CellQueues, Incoming, Pump, Tally};
 use crate::receive::{self, Receive};
 use crate::transmit::{self, Timing, Transmit};
-use crate::{FrontEnd, RadioRequirements, RadioSlotClock, ReplyBursts, SlotEnd, SlotGrid};
+use crate::{DeviceReport, FrontEnd, RadioRequirements, RadioSlotClock, ReplyBursts, SlotEnd, SlotGrid};
 
 /// How far ahead the stream starts. A start that comes after its time begins nothing.
 const LEAD: Duration = Duration::from_millis(200);
@@ -26,9 +29,24 @@ const LEAD: Duration = Duration::from_millis(200);
 /// Questions for the radio's time; the quickest answer counts.
 const QUESTIONS: u32 = 32;
 
+/// The radio behind a beat.
+enum Source {
+    Own(Box<N200>),
+    Device(DeviceRadio),
+}
+
+/// What a stream saw by its end.
+#[derive(Debug, Default)]
+pub struct RadioEnd {
+    /// Counts of takt's own driver; `None` through a device.
+    pub receive: Option<RxStats>,
+    /// What the driver of a device showed.
+    pub device: Option<DeviceReport>,
+}
+
 /// A radio that sets the beat of a waveform.
 pub struct RadioClock {
-    radio: N200,
+    radio: Source,
     wanted: RadioRequirements,
     net: Arc<dyn Net>,
     pump: Option<Pump>,
@@ -46,6 +64,8 @@ struct Shared {
     beat: Arc<RadioSlotClock>,
     timeline: Arc<Timeline>,
     tally: Arc<Tally>,
+    /// The radio has not reported all that came too late, as [`ReplyBursts::reports_faults`] says in the end.
+    hides_faults: Arc<AtomicBool>,
 }
 
 impl RadioClock {
@@ -60,8 +80,9 @@ impl RadioClock {
         options: &OpenOptions,
     ) -> Result<RadioClock, RadioError> {
         let mut radio = N200::open(Arc::clone(&net), addr, options)?;
-        if let Some(FrontEnd { frequency_hz, gain_db }) = wanted.transmit {
-            radio.may_transmit(TxWish { frequency_hz, gain_db, antenna: None })?;
+        if let Some(FrontEnd { frequency_hz, gain_db, antenna }) = &wanted.transmit {
+            let (frequency_hz, gain_db, antenna) = (*frequency_hz, *gain_db, antenna.as_deref());
+            radio.may_transmit(TxWish { frequency_hz, gain_db, antenna })?;
         }
         let rx = RxOptions {
             channels: wanted.channels.clone(),
@@ -72,40 +93,74 @@ impl RadioClock {
             ..RxOptions::new(wanted.rate_sps)
         };
         let rx = radio.rx_streamer(&rx)?;
-        let tx = wanted.transmit.map(|_| radio.tx_streamer(&TxOptions::new(wanted.rate_sps))).transpose()?;
-        set_up(&mut radio, Side::Rx, wanted.receive, &wanted.channels)?;
-        if let Some(front_end) = wanted.transmit {
+        let tx = wanted.transmit.as_ref().map(|_| radio.tx_streamer(&TxOptions::new(wanted.rate_sps))).transpose()?;
+        set_up(&mut radio, Side::Rx, &wanted.receive, &wanted.channels)?;
+        if let Some(front_end) = &wanted.transmit {
             set_up(&mut radio, Side::Tx, front_end, &[0])?;
         }
         radio.flush()?;
+        let (radio, rx) = (Source::Own(Box::new(radio)), Incoming::Own(Box::new(rx)));
+        Ok(RadioClock::over(radio, rx, tx.map(ReplyBursts::new), wanted, net))
+    }
+
+    /// Opens a device of SoapySDR as a waveform wants it. `transmit`: the user allows it.
+    ///
+    /// # Errors
+    /// There is none, it may not transmit and is to, or it can't do that.
+    pub fn through(
+        net: Arc<dyn Net>,
+        device: &DeviceSpec,
+        wanted: &RadioRequirements,
+        transmit: bool,
+    ) -> Result<RadioClock, SoapyError> {
+        let (radio, (rx, tx)) = DeviceRadio::open(device, wanted, transmit)?;
+        let most = usize::try_from(wanted.samples).unwrap_or(usize::MAX);
+        let tx = tx.map(|tx| DeviceBursts::start(tx, most)).transpose()?;
+        let (radio, rx) = (Source::Device(radio), Incoming::Device(Box::new(rx)));
+        Ok(RadioClock::over(radio, rx, tx.map(ReplyBursts::through), wanted, net))
+    }
+
+    fn over(
+        radio: Source,
+        rx: Incoming,
+        tx: Option<ReplyBursts>,
+        wanted: &RadioRequirements,
+        net: Arc<dyn Net>,
+    ) -> RadioClock {
+        let speed = radio.speed().unwrap_or_default();
         let shared = Shared {
             grid: Arc::new(OnceLock::new()),
-            beat: Arc::new(RadioSlotClock::new(slot_on_host_ns(wanted, radio.speed().unwrap_or_default()))),
+            beat: Arc::new(RadioSlotClock::new(slot_on_host_ns(wanted, speed))),
             timeline: Arc::new(Timeline::new()),
             tally: Arc::new(Tally::default()),
+            hides_faults: Arc::default(),
         };
         let observers = (Arc::clone(&shared.beat), Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
-        let grid = wanted.grid(Tick(0));
-        let (pump, ends) = Pump::new(rx, grid, Arc::clone(&net), observers, wanted.channels.len());
-        Ok(RadioClock {
+        let (pump, ends) = Pump::new(rx, wanted.grid(Tick(0)), Arc::clone(&net), observers, wanted.channels.len());
+        RadioClock {
             radio,
             wanted: wanted.clone(),
             net,
             pump: Some(pump),
             shared,
             ends: ends.into_iter().map(|ends| Arc::new(Mutex::new(Some(ends)))).collect(),
-            answers: Arc::new(Mutex::new(tx.map(ReplyBursts::new))),
+            answers: Arc::new(Mutex::new(tx)),
             halt: Stop::new(),
             thread: None,
-        })
+        }
     }
 
-    /// Emission of the waveform; `None` if it does not transmit, or the radio is takt's own.
+    /// Emission of the waveform; `None` if it does not transmit, or the radio is takt's own. A device of SoapySDR does not say
+    /// whether it is.
     ///
     /// # Errors
     /// As [`N200::may_transmit`].
     pub fn on_air(&self) -> Result<Option<Emission>, RadioError> {
-        self.wanted.transmit.map_or(Ok(None), |_| self.radio.may_transmit(TxWish::default()))
+        match &self.radio {
+            Source::Own(radio) if self.wanted.transmit.is_some() => radio.may_transmit(TxWish::default()),
+            Source::Own(_) => Ok(None),
+            Source::Device(radio) => Ok(radio.emission()),
+        }
     }
 
     /// How fast the radio's time passes beside this host's; `None`: hardware, which does not say.
@@ -133,9 +188,10 @@ impl RadioClock {
             transmit::KIND,
             Arc::new(move |params| {
                 let answers = take(&answers).ok_or_else(gone)?;
-                let Shared { grid, beat, timeline, .. } = shared.clone();
+                let Shared { grid, beat, timeline, hides_faults, .. } = shared.clone();
                 let timing = Timing::of(params, speed);
-                Ok(Box::new(Transmit::new(timing, Arc::clone(&net), (grid, beat, timeline), answers)))
+                let made = Transmit::new(timing, Arc::clone(&net), (grid, beat, timeline), answers);
+                Ok(Box::new(made.telling(hides_faults)))
             }),
         );
     }
@@ -159,8 +215,10 @@ impl RadioClock {
             return Ok(());
         }
         let (halt, run) = (self.halt.clone(), run.clone());
+        let is_device = matches!(self.radio, Source::Device(_));
         let body = move || {
-            if let Some(priority) = fifo_priority {
+            // A driver of another maker's inherits no priority of takt's.
+            if let Some(priority) = fifo_priority.filter(|_| !is_device) {
                 // Refused, it is refused to the workers as well, and the report says so.
                 let _ = set_policy(0, Policy::Fifo { priority });
             }
@@ -185,15 +243,28 @@ impl RadioClock {
     /// Gives the stream its start, on both clocks.
     fn begin(&mut self) -> Result<Option<Pump>, RadioError> {
         let Some(mut pump) = self.pump.take() else { return Ok(None) };
-        let reading = self.radio.read_clocks(QUESTIONS)?;
-        // The quickest answer may be the first; ahead is ahead of the last.
-        let begin = self.net.now() + LEAD;
-        let start = reading.tick_at(begin);
-        let grid = self.wanted.grid(start);
+        let (start, begin) = match (&mut self.radio, pump.incoming()) {
+            (Source::Own(radio), Incoming::Own(_)) => {
+                let reading = radio.read_clocks(QUESTIONS)?;
+                // The quickest answer may be the first; ahead is ahead of the last.
+                let begin = self.net.now() + LEAD;
+                (reading.tick_at(begin), begin)
+            }
+            (Source::Device(radio), Incoming::Device(rx)) => radio.begin(rx)?,
+            // They are made together, of one kind.
+            _ => return Ok(None),
+        };
+        let grid = match &self.radio {
+            Source::Own(_) => self.wanted.grid(start),
+            // A tick of a device is a sample.
+            Source::Device(_) => SlotGrid { start, step: Ticks(1), samples: self.wanted.samples },
+        };
         self.shared.beat.begin(begin);
         let _ = self.shared.grid.set(grid);
         pump.begin(grid);
-        pump.streamer().start(Some(start))?;
+        if let Incoming::Own(rx) = pump.incoming() {
+            rx.start(Some(start))?;
+        }
         Ok(Some(pump))
     }
 
@@ -201,15 +272,26 @@ impl RadioClock {
     ///
     /// # Errors
     /// The stream had broken.
-    pub fn finish(mut self) -> Result<RxStats, RadioError> {
+    pub fn finish(mut self) -> Result<RadioEnd, RadioError> {
         self.halt.request();
         let ended = self.thread.take().map(JoinHandle::join);
-        match ended {
-            Some(Ok((pump, came))) => came.map(|()| pump.stats()),
+        let pump = match ended {
+            Some(Ok((pump, came))) => came.map(|()| Some(pump))?,
             // A panic of the thread was printed when it happened.
-            Some(Err(_)) => Ok(RxStats::default()),
-            None => self.pump.take().map_or(Ok(RxStats::default()), |mut pump| pump.finish().map(|()| pump.stats())),
-        }
+            Some(Err(_)) => None,
+            None => self.pump.take().map_or(Ok(None), |mut pump| pump.finish().map(|()| Some(pump)))?,
+        };
+        Ok(pump.map_or_else(RadioEnd::default, |mut pump| self.end_of(&mut pump)))
+    }
+
+    fn end_of(&self, pump: &mut Pump) -> RadioEnd {
+        let receive = pump.stats();
+        let (Source::Device(radio), Incoming::Device(rx)) = (&self.radio, pump.incoming()) else {
+            return RadioEnd { receive, device: None };
+        };
+        let hides = self.shared.hides_faults.load(Ordering::Relaxed);
+        let reports_faults = self.wanted.transmit.as_ref().map(|_| !hides);
+        RadioEnd { receive, device: Some(radio.report(rx, reports_faults)) }
     }
 }
 
@@ -219,6 +301,15 @@ impl Drop for RadioClock {
         self.shared.beat.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
+        }
+    }
+}
+
+impl Source {
+    fn speed(&self) -> Option<Speed> {
+        match self {
+            Source::Own(radio) => radio.speed(),
+            Source::Device(_) => None,
         }
     }
 }
@@ -252,7 +343,10 @@ fn gone() -> MakeError {
     MakeError { what, fix: "a component for each".to_owned() }
 }
 
-fn set_up(radio: &mut N200, side: Side, front_end: FrontEnd, channels: &[u8]) -> Result<(), RadioError> {
+fn set_up(radio: &mut N200, side: Side, front_end: &FrontEnd, channels: &[u8]) -> Result<(), RadioError> {
+    if let Some(antenna) = &front_end.antenna {
+        radio.set_antenna(side, antenna)?;
+    }
     if let Some(gain_db) = front_end.gain_db {
         radio.set_gain_db(side, gain_db)?;
     }

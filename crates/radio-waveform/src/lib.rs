@@ -19,6 +19,7 @@ mod answers;
 mod beat;
 mod budget;
 mod clock;
+mod device;
 mod grid;
 mod params;
 mod pump;
@@ -30,7 +31,8 @@ mod wiring;
 
 pub use answers::ReplyBursts;
 pub use beat::RadioSlotClock;
-pub use clock::RadioClock;
+pub use clock::{RadioClock, RadioEnd};
+pub use device::DeviceReport;
 pub use grid::SlotGrid;
 pub use params::{FrontEnd, RadioRequirements, RadioRequirementsError, wants_a_radio};
 pub use slicer::{Slicer, SlotEnd};

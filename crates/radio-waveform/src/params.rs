@@ -18,21 +18,28 @@ pub(crate) fn radio(kind: Kind) -> Kind {
     )
     .param(ParamSpec::new("frequency_hz", number(0.0, 6e9), "Center frequency; 0: as it is.").unit("Hz").default(0.0))
     .param(ParamSpec::new("gain_db", number(-1.0, 100.0), "Gain; below 0: as it is.").unit("dB").default(-1.0))
+    .param(ParamSpec::new("antenna", Domain::Text, "Antenna, by the radio's name for it; empty: as it is.").default(""))
 }
 
-/// Frequency and gain of one direction, where set.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Frequency, gain and antenna of one direction, where set.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrontEnd {
     /// Frequency to tune to, Hz.
     pub frequency_hz: Option<f64>,
     /// Gain, dB.
     pub gain_db: Option<f64>,
+    /// Antenna, by the radio's name for it.
+    pub antenna: Option<String>,
 }
 
 impl FrontEnd {
     fn of(params: &Params) -> FrontEnd {
         let over = |name, least: f64| params.float(name).filter(|&value| value > least);
-        FrontEnd { frequency_hz: over("frequency_hz", 0.0), gain_db: params.float("gain_db").filter(|&db| db >= 0.0) }
+        FrontEnd {
+            frequency_hz: over("frequency_hz", 0.0),
+            gain_db: params.float("gain_db").filter(|&db| db >= 0.0),
+            antenna: params.text("antenna").filter(|name| !name.is_empty()).map(str::to_owned),
+        }
     }
 }
 
@@ -120,6 +127,21 @@ impl RadioRequirements {
     /// # Errors
     /// None of them receives, they disagree, or the radio does not have the rate.
     pub fn of(graph: &Graph) -> Result<RadioRequirements, RadioRequirementsError> {
+        RadioRequirements::at(graph, rate)
+    }
+
+    /// The same for a device of SoapySDR, whose driver says itself which rates it has.
+    ///
+    /// # Errors
+    /// None of them receives, or they disagree.
+    pub fn of_device(graph: &Graph) -> Result<RadioRequirements, RadioRequirementsError> {
+        RadioRequirements::at(graph, |samples, slot_ns| Ok(samples as f64 * 1e9 / slot_ns as f64))
+    }
+
+    fn at(
+        graph: &Graph,
+        rate: impl Fn(u64, u64) -> Result<f64, RadioRequirementsError>,
+    ) -> Result<RadioRequirements, RadioRequirementsError> {
         let mut wanted: Option<RadioRequirements> = None;
         let receivers = || graph.components().iter().filter(|component| component.kind == receive::KIND);
         for component in receivers() {
@@ -148,7 +170,7 @@ impl RadioRequirements {
             for (same, what) in [
                 (wanted.samples == samples, "`items`"),
                 (wanted.addr == addr(params)?, "`addr`"),
-                (wanted.receive == front_end, "frequency or gain"),
+                (wanted.receive == front_end, "frequency, gain or antenna"),
                 (wanted.source == source, "`source`"),
             ] {
                 if !same {

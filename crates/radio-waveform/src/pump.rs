@@ -12,13 +12,14 @@
 //! each slot, which is in what `takt run --clock radio` tells as wake-up.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rtrb::{Consumer, Producer, RingBuffer};
 use takt_base::{Complex32, MonoNs, Stop};
 use takt_radio::n200::{RxStats, RxStreamer};
 use takt_radio::{Net, RadioError, RxStream};
+use takt_soapy::SoapyRx;
 
 use crate::beat::{Drift, RadioSlotClock};
 use crate::budget::Timeline;
@@ -72,6 +73,8 @@ pub(crate) struct Tally {
     pub(crate) overflow_slots: AtomicU64,
     /// Whole slots that no cell was free for: the component was behind.
     pub(crate) crowded_slots: AtomicU64,
+    /// The stream does not show each loss, so that its counts of them are open.
+    pub(crate) hides_losses: AtomicBool,
 }
 
 /// Only the thread that receives counts; the others read. So a load and a store do, and no bus is locked.
@@ -79,9 +82,39 @@ fn add(count: &AtomicU64, more: u64) {
     count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }
 
+/// A stream that comes in, by takt's own driver or a device's.
+pub(crate) enum Incoming {
+    Own(Box<RxStreamer>),
+    Device(Box<SoapyRx>),
+}
+
+impl Incoming {
+    fn stream(&mut self) -> &mut dyn RxStream {
+        match self {
+            Incoming::Own(rx) => &mut **rx,
+            Incoming::Device(rx) => &mut **rx,
+        }
+    }
+
+    /// When what came last was in this host; `None`: the driver does not say.
+    fn last_arrival(&self) -> Option<MonoNs> {
+        match self {
+            Incoming::Own(rx) => rx.last_arrival(),
+            Incoming::Device(_) => None,
+        }
+    }
+
+    fn shows_losses(&self) -> bool {
+        match self {
+            Incoming::Own(_) => true,
+            Incoming::Device(rx) => rx.shows_losses(),
+        }
+    }
+}
+
 /// Receives, on whatever thread calls it.
 pub(crate) struct Pump {
-    rx: RxStreamer,
+    rx: Incoming,
     slicer: Slicer,
     channels: Vec<Channel>,
     net: Arc<dyn Net>,
@@ -94,7 +127,7 @@ pub(crate) struct Pump {
 impl Pump {
     /// Pump of a streamer that will begin at the grid's start; and the ends of its channels.
     pub(crate) fn new(
-        rx: RxStreamer,
+        rx: Incoming,
         grid: SlotGrid,
         net: Arc<dyn Net>,
         (beat, timeline, tally): (Arc<RadioSlotClock>, Arc<Timeline>, Arc<Tally>),
@@ -105,7 +138,7 @@ impl Pump {
         (Pump { rx, slicer, channels, net, beat, timeline, tally, drift }, ends)
     }
 
-    pub(crate) fn streamer(&mut self) -> &mut RxStreamer {
+    pub(crate) fn incoming(&mut self) -> &mut Incoming {
         &mut self.rx
     }
 
@@ -117,7 +150,7 @@ impl Pump {
     /// Receives until a slot is over and handed over, or until then.
     pub(crate) fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
         let cells = self.channels.iter_mut().map(|channel| &mut channel.current.samples[..]);
-        let end = self.slicer.step(&mut self.rx, cells, until)?;
+        let end = self.slicer.step(self.rx.stream(), cells, until)?;
         if let Some(end) = end {
             self.end_slot(end);
         }
@@ -126,7 +159,9 @@ impl Pump {
 
     fn end_slot(&mut self, end: SlotEnd) {
         let SlotEnd { slot, lost_samples, overflow } = end;
-        if lost_samples == 0 {
+        self.tally.hides_losses.store(!self.rx.shows_losses(), Ordering::Relaxed);
+        // An overflow that lost nothing is one of which nobody knows what it lost.
+        if lost_samples == 0 && !overflow {
             self.hand_over(slot);
         } else {
             add(&self.tally.lost_slots, 1);
@@ -174,16 +209,24 @@ impl Pump {
 
     /// Stops the radio, and takes in what is on its way.
     pub(crate) fn finish(&mut self) -> Result<(), RadioError> {
-        self.rx.stop()?;
-        let until = self.net.now() + self.rx.speed().patience(END);
+        let rx = match &mut self.rx {
+            Incoming::Own(rx) => rx,
+            // A device does not say which sample was the last.
+            Incoming::Device(rx) => return rx.stop(),
+        };
+        rx.stop()?;
+        let until = self.net.now() + rx.speed().patience(END);
         while !self.slicer.has_ended() && self.net.now() < until {
             self.step(until)?;
         }
         Ok(())
     }
 
-    /// Counts of the streamer.
-    pub(crate) fn stats(&self) -> RxStats {
-        self.rx.stats()
+    /// Counts of the streamer of takt's own driver; `None` through a device.
+    pub(crate) fn stats(&self) -> Option<RxStats> {
+        match &self.rx {
+            Incoming::Own(rx) => Some(rx.stats()),
+            Incoming::Device(_) => None,
+        }
     }
 }

@@ -73,10 +73,11 @@ impl Component for Receive {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         let of = |count: &AtomicU64| Value::Int(i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
+        let hides = self.tally.hides_losses.load(Ordering::Relaxed);
         vec![
             ("lost_slots", self.lost_slots.into()),
             ("overflow_slots", of(&self.tally.overflow_slots)),
-            ("lost_samples", of(&self.tally.lost_samples)),
+            ("lost_samples", if hides { "unknown".into() } else { of(&self.tally.lost_samples) }),
             ("crowded_slots", of(&self.tally.crowded_slots)),
         ]
     }

@@ -20,7 +20,7 @@ pub struct SlotEnd {
     pub slot: u64,
     /// Samples missing of it, per channel; 0: it is whole.
     pub lost_samples: u64,
-    /// Whether the radio overflowed in it.
+    /// Whether the radio overflowed in it. With no sample missing, nobody knows how many are.
     pub overflow: bool,
 }
 
@@ -110,6 +110,7 @@ impl Slicer {
         match received.event {
             Some(RxEvent::Overflow { lost, .. }) => self.hole(lost, true),
             Some(RxEvent::Dropped { lost, .. }) => self.hole(lost, false),
+            Some(RxEvent::Unmeasured { .. }) => self.overflow = true,
             Some(RxEvent::EndOfBurst) => self.ended = true,
             Some(RxEvent::Late { by, .. }) => return Err(RadioError::StartedLate { by: CLOCK.duration_of(by) }),
             _ => {}

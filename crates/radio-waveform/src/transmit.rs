@@ -4,13 +4,13 @@
 //! woken, by a system call as well, and to be let run before the radio needs the samples.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use takt_base::{Complex32, MonoNs, Speed, Tick};
+use takt_base::{Complex32, MonoNs, Speed, Tick, TickRate};
 use takt_graph::{Domain, Item, Kind, ParamSpec, Params, Shape, Value};
 use takt_radio::Net;
-use takt_radio::n200::CLOCK;
 use takt_runtime::{Component, Io, Registration};
 
 use crate::beat::RadioSlotClock;
@@ -43,12 +43,16 @@ impl Timing {
 /// Sends the packet of each slot.
 pub(crate) struct Transmit {
     timing: Timing,
+    /// The clock of the radio's times.
+    tick_rate: TickRate,
     net: Arc<dyn Net>,
     grid: Arc<OnceLock<SlotGrid>>,
     beat: Arc<RadioSlotClock>,
     timeline: Arc<Timeline>,
     /// The last reports are fetched when results are requested.
     answers: RefCell<ReplyBursts>,
+    /// Told in the end whether the radio's reports are open.
+    hides_faults: Arc<AtomicBool>,
     budget: Budget,
     late: u64,
     /// One beyond the last slot.
@@ -63,13 +67,32 @@ impl Transmit {
         (grid, beat, timeline): (Arc<OnceLock<SlotGrid>>, Arc<RadioSlotClock>, Arc<Timeline>),
         answers: ReplyBursts,
     ) -> Transmit {
+        let tick_rate = answers.tick_rate();
         let (budget, answers) = (Budget::new(), RefCell::new(answers));
-        Transmit { timing, net, grid, beat, timeline, answers, budget, late: 0, slots: 0, last: MonoNs(0) }
+        Transmit {
+            timing,
+            tick_rate,
+            net,
+            grid,
+            beat,
+            timeline,
+            answers,
+            hides_faults: Arc::default(),
+            budget,
+            late: 0,
+            slots: 0,
+            last: MonoNs(0),
+        }
+    }
+
+    /// Tells there in the end whether the radio's reports are open.
+    pub(crate) fn telling(self, hides_faults: Arc<AtomicBool>) -> Transmit {
+        Transmit { hides_faults, ..self }
     }
 
     /// When the first sample of a slot's burst is to leave, on the radio's clock.
     fn at(&self, grid: &SlotGrid, slot: u64) -> Tick {
-        grid.begin(slot + 1) + CLOCK.ticks_in(self.timing.advance)
+        grid.begin(slot + 1) + self.tick_rate.ticks_in(self.timing.advance)
     }
 
     fn send(&mut self, slot: u64, samples: &[Complex32]) {
@@ -112,15 +135,18 @@ impl Component for Transmit {
             // The radio reports the last bursts; one that is gone says nothing.
             let _ = answers.receive(self.last.max(self.net.now()) + self.timing.speed.patience(REPORT));
         }
+        self.hides_faults.store(!answers.reports_faults(), Ordering::Relaxed);
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
-        let missed = self.slots.saturating_sub(answers.bursts());
+        // A burst that a device's driver did not take in time has gone nowhere either.
+        let sent = answers.bursts().saturating_sub(answers.lost());
+        let missed = self.slots.saturating_sub(sent);
         let slots: Vec<String> = answers.late_slots().iter().map(ToString::to_string).collect();
         let mut results = vec![
             ("answers", count(answers.bursts())),
             ("late", count(self.late)),
             ("missed", count(missed)),
             ("failures", count(self.late + missed)),
-            ("radio_late", count(answers.late())),
+            ("radio_late", if answers.reports_faults() { count(answers.late()) } else { "unknown".into() }),
         ];
         if !slots.is_empty() {
             results.push(("radio_late_slots", slots.join(" ").into()));

@@ -13,22 +13,26 @@ use takt_packet::EngineKind;
 use takt_radio::n200::{Emission, OpenOptions, RxStats};
 use takt_radio::{RadioError, WallNet};
 use takt_runtime::{Registry, Report, SlotClock};
+use takt_soapy::{DeviceSpec, SoapyError};
 
 use crate::software::{Software, SoftwareError};
-use crate::{RadioClock, RadioRequirements, RadioRequirementsError, transmit};
+use crate::{DeviceReport, RadioClock, RadioEnd, RadioRequirements, RadioRequirementsError, transmit};
 
 /// The radio that sets the beat of a run.
 pub struct WaveformRadio {
     clock: RadioClock,
-    addr: IpAddr,
+    /// `None`: it is a device of SoapySDR.
+    addr: Option<IpAddr>,
     software: Option<Software>,
 }
 
 /// Which radio a run takes, and what it may do with it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RadioChoice {
     /// Address to use instead of the waveform's; with neither, a software radio is started.
     pub addr: Option<IpAddr>,
+    /// Device of SoapySDR to use instead of both.
+    pub device: Option<DeviceSpec>,
     /// Transmit, even if it is not takt's own.
     pub transmit: bool,
     /// Priority of the workers, under `SCHED_FIFO`.
@@ -61,13 +65,19 @@ pub enum WaveformRadioError {
     /// The radio can't do that.
     #[error(transparent)]
     Radio(#[from] RadioError),
+    /// The device of SoapySDR can't do that.
+    #[error(transparent)]
+    Device(#[from] SoapyError),
 }
 
 /// Report of the radio.
 #[derive(Clone, Debug, Serialize)]
 pub struct RadioReport {
-    /// Its address.
-    pub addr: IpAddr,
+    /// Its address; `None`: it is a device of SoapySDR.
+    pub addr: Option<IpAddr>,
+    /// What the driver of a device showed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceReport>,
     /// Whether it was a software radio of the run's own.
     pub software: bool,
     /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
@@ -75,8 +85,9 @@ pub struct RadioReport {
     /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<LagReport>,
-    /// Counts of receiving.
-    pub receive: RxStats,
+    /// Counts of receiving by takt's own driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive: Option<RxStats>,
 }
 
 impl WaveformRadio {
@@ -91,6 +102,9 @@ impl WaveformRadio {
         choice: &RadioChoice,
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<WaveformRadio, WaveformRadioError> {
+        if let Some(device) = &choice.device {
+            return WaveformRadio::through(device, graph, registry, choice, notify);
+        }
         let wanted = RadioRequirements::of(graph)?;
         let (addr, software) = match choice.addr.or(wanted.addr) {
             Some(addr) => (addr, None),
@@ -107,7 +121,26 @@ impl WaveformRadio {
             notify(Notice::OnAir(emission));
         }
         clock.equip(registry);
-        Ok(WaveformRadio { clock, addr, software })
+        Ok(WaveformRadio { clock, addr: Some(addr), software })
+    }
+
+    /// The same with a device of SoapySDR.
+    fn through(
+        device: &DeviceSpec,
+        graph: &Graph,
+        registry: &mut Registry,
+        choice: &RadioChoice,
+        notify: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<WaveformRadio, WaveformRadioError> {
+        let wanted = RadioRequirements::of_device(graph)?;
+        // Sockets are the driver's own: of this one only the clock is used.
+        let net = Arc::new(WallNet::new(EngineKind::Socket));
+        let clock = RadioClock::through(net, device, &wanted, choice.transmit)?;
+        if let Some(emission) = clock.on_air()? {
+            notify(Notice::OnAir(emission));
+        }
+        clock.equip(registry);
+        Ok(WaveformRadio { clock, addr: None, software: None })
     }
 
     /// The beat that workers follow.
@@ -131,9 +164,9 @@ impl WaveformRadio {
     pub fn finish(self) -> Result<RadioReport, WaveformRadioError> {
         let WaveformRadio { clock, addr, software } = self;
         let radio_speed = clock.speed().map(Speed::seconds);
-        let receive = clock.finish()?;
+        let RadioEnd { receive, device } = clock.finish()?;
         let lag = software.map(Software::stop).transpose()?;
-        Ok(RadioReport { addr, software: lag.is_some(), radio_speed, lag, receive })
+        Ok(RadioReport { addr, device, software: lag.is_some(), radio_speed, lag, receive })
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use takt_base::Complex32;
 use takt_radio::board::{Range, Side};
 
@@ -24,7 +24,7 @@ pub struct About {
 }
 
 /// How samples pass between takt and a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum StreamFormat {
     /// Complex floats of 32 bits, full scale 1.0.

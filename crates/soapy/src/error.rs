@@ -96,6 +96,8 @@ pub enum SoapyError {
         /// The frequency of another capture.
         hz: f64,
     },
+    #[error("the device has no clock that takt can read, so it sends nothing at a time")]
+    Untimed,
     #[error("the duration is 0")]
     NoTime,
     /// Samples were flowing.
@@ -128,6 +130,7 @@ impl SoapyError {
             SoapyError::Antenna { known, .. } => format!("give one of {}", known.join(", ")),
             SoapyError::HalfDuplex => "receive or transmit, not both".to_owned(),
             SoapyError::Transmit { .. } => ALLOW_TRANSMIT.to_owned(),
+            SoapyError::Untimed => "leave the transmitter out: this device can only receive slots".to_owned(),
             SoapyError::NoRate => "--rx 1M, --tx 1M or both".to_owned(),
             SoapyError::NoRecordedRate => "name the rate: --rate 1M".to_owned(),
             SoapyError::NoClock { .. } => "play a recording without gaps".to_owned(),

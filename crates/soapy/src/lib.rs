@@ -46,6 +46,9 @@ mod spec;
 mod stamps;
 mod tx;
 
+/// SoapySDR's library is in this build; otherwise every device is refused with [`SoapyError::NotBuilt`].
+pub const IS_BUILT: bool = cfg!(feature = "library");
+
 pub use device::{About, Device, Fault, FaultKind, RxPort, Status, StreamFormat, TxPort};
 pub use error::SoapyError;
 pub use find::{FoundDevice, find};

@@ -26,6 +26,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 const LEAD: Duration = Duration::from_millis(100);
 /// Reports taken in between two writes.
 const REPORTS: usize = 64;
+/// Reports whose times are kept.
+const MOST_REPORTS: usize = 1000;
 
 /// A round that is to be run.
 #[derive(Clone, Debug, PartialEq)]
@@ -276,8 +278,13 @@ impl Run<'_> {
             counts.samples += taken as u64;
             counts.take_reports(&mut tx, self.clock.now())?;
         }
-        let seconds = measured.map_or(0.0, |from| self.clock.now().saturating_since(from).as_secs_f64());
-        let counts = counts.close(&tx, seconds);
+        let end = self.clock.now();
+        let seconds = measured.map_or(0.0, |from| end.saturating_since(from).as_secs_f64());
+        // The device's clock was read as the run began.
+        let device_at =
+            |ns: i64, at: MonoNs| ns.saturating_add_unsigned(at.saturating_since(self.begun).as_nanos() as u64);
+        let span = device_ns.zip(measured).map(|(ns, from)| [from, end].map(|at| device_at(ns, at)));
+        let counts = TxCounts { span_ns: span, ..counts.close(&tx, seconds) };
         // The rest is sent, or not, without an account.
         let nothing: &[Complex32] = &[];
         let _ = tx.send(&vec![nothing; channels], Burst::END, self.clock.now() + patience);
@@ -287,7 +294,7 @@ impl Run<'_> {
 }
 
 /// Counts of a transmit stream, of one channel where they count samples.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct TxTally {
     samples: u64,
     timeouts: u64,
@@ -295,12 +302,17 @@ struct TxTally {
     sequence_errors: u64,
     late: u64,
     unknown: u64,
+    /// When the first of these were, on the device's clock.
+    reports_ns: Vec<i64>,
 }
 
 impl TxTally {
     fn take_reports(&mut self, tx: &mut SoapyTx, now: MonoNs) -> Result<(), RadioError> {
         for _ in 0..REPORTS {
             let Some(event) = tx.event(now)? else { return Ok(()) };
+            if event.kind != TxEventKind::BurstAck && self.reports_ns.len() < MOST_REPORTS {
+                self.reports_ns.push(tx.ns_at(event.tick));
+            }
             match event.kind {
                 TxEventKind::BurstAck => {}
                 TxEventKind::Underflow => self.underflows += 1,
@@ -327,6 +339,8 @@ impl TxTally {
             late: known(self.late),
             unknown_reports: known(self.unknown),
             timeouts: self.timeouts,
+            reports_ns: self.reports_ns,
+            span_ns: None,
         }
     }
 }

@@ -7,8 +7,11 @@ use takt_radio::RxStream;
 
 use crate::{RxCounts, RxSeen, SoapyRx};
 
+/// Gaps whose times are kept.
+const MOST_GAPS: usize = 1000;
+
 /// Counts one channel of a receive stream against a span of the device's clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Meter {
     from: Tick,
     /// The sample after the last.
@@ -21,6 +24,8 @@ pub(crate) struct Meter {
     delivered: u64,
     lost: u64,
     gaps: u64,
+    /// The first gaps, each from the first missing sample to the next that came.
+    first_gaps: Vec<[Tick; 2]>,
     /// The least in the last quarter of the span, seconds.
     behind_s: Option<f64>,
     base: RxSeen,
@@ -40,6 +45,7 @@ impl Meter {
             delivered: 0,
             lost: 0,
             gaps: 0,
+            first_gaps: Vec::new(),
             behind_s: None,
             base,
         }
@@ -70,6 +76,9 @@ impl Meter {
         let within = self.within(self.at, samples);
         self.lost += within;
         self.gaps += u64::from(within > 0);
+        if within > 0 && self.first_gaps.len() < MOST_GAPS {
+            self.first_gaps.push([self.at, self.at + Ticks(samples)]);
+        }
         self.at += Ticks(samples);
     }
 
@@ -99,6 +108,8 @@ impl Meter {
             dropped: known((meter.lost + tail) * channels),
             tail_samples: known(tail * channels),
             gaps: known(meter.gaps),
+            gaps_ns: meter.first_gaps.iter().map(|gap| gap.map(|tick| rx.ns_at(tick))).collect(),
+            span_ns: rx.shows_losses().then(|| [meter.from, meter.to].map(|tick| rx.ns_at(tick))),
             overflows: known(overflows).or(Some(overflows).filter(|overflows| *overflows > 0)),
             stream_errors: seen.stream_errors - meter.base.stream_errors,
             restarts: seen.restarts - meter.base.restarts,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::StreamFormat;
 
@@ -12,7 +12,7 @@ const BEHIND_SHARE: f64 = 0.005;
 const BEHIND: Duration = Duration::from_millis(20);
 
 /// The outcome of a round. Counts are of the measured part only, the warm-up left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SoapyRate {
     /// As a user named it.
     pub device: String,
@@ -33,7 +33,7 @@ pub struct SoapyRate {
 }
 
 /// The worth of the time stamps of a receive stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeStamps {
     /// They count samples: each loss shows.
@@ -46,7 +46,7 @@ pub enum TimeStamps {
 }
 
 /// The counts of the received samples, all channels together unless it says otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RxCounts {
     /// Samples a second on each channel, as the driver makes them.
     pub rate_sps: f64,
@@ -68,6 +68,11 @@ pub struct RxCounts {
     pub tail_samples: Option<u64>,
     /// Gaps by the time stamps.
     pub gaps: Option<u64>,
+    /// The first of these gaps on the device's clock: when the missing samples were due, nanoseconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps_ns: Vec<[i64; 2]>,
+    /// The measured part on the device's clock, nanoseconds. `None`: it has no time stamps, or none was measured.
+    pub span_ns: Option<[i64; 2]>,
     /// `O`: overflows that the driver reported, gaps on the way from the device included. `None`: it reported none, and without
     /// time stamps that proves nothing.
     pub overflows: Option<u64>,
@@ -85,7 +90,7 @@ pub struct RxCounts {
 }
 
 /// The counts of the transmitted samples, all channels together unless it says otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TxCounts {
     /// Samples a second on each channel, as the driver takes them.
     pub rate_sps: f64,
@@ -107,6 +112,11 @@ pub struct TxCounts {
     pub late: Option<u64>,
     /// Reports that have no name of takt's. `None`: the driver reports nothing.
     pub unknown_reports: Option<u64>,
+    /// The first of all these reports on the device's clock, nanoseconds; 0: the driver gave no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports_ns: Vec<i64>,
+    /// The measured part on the device's clock, nanoseconds. `None`: it has no clock, or none was measured.
+    pub span_ns: Option<[i64; 2]>,
     /// Times the driver took nothing for 100 ms and the time of one transfer (`mtu_samples`).
     pub timeouts: u64,
 }

@@ -89,6 +89,23 @@ impl SoapyRx {
         })
     }
 
+    /// Reads so many samples at once, instead of what is best for a long stream: a reader of short slots has each as it comes. Has
+    /// no effect once a sample has come.
+    #[must_use]
+    pub fn with_block(mut self, samples: usize) -> SoapyRx {
+        if self.held == 0 {
+            let length = samples.clamp(1, self.block_samples().max(1));
+            self.block.iter_mut().for_each(|channel| channel.truncate(length));
+        }
+        self
+    }
+
+    /// Whether the time stamps so far may count samples: one has come, and none has contradicted them.
+    #[must_use]
+    pub fn time_stamps_may_count(&self) -> bool {
+        self.port.time_ns() != 0 && !self.stamps.contradict()
+    }
+
     /// The first sample lies about there, if it has no time stamp of its own. Has no effect once one has come.
     pub fn assume_start(&mut self, tick: Tick) {
         if self.held == 0 {
@@ -138,6 +155,12 @@ impl SoapyRx {
     #[must_use]
     pub fn tick_at(&self, ns: i64) -> Tick {
         self.grid.tick_of(ns)
+    }
+
+    /// When a sample is on the air, on the device's clock, in nanoseconds.
+    #[must_use]
+    pub fn ns_at(&self, tick: Tick) -> i64 {
+        self.grid.ns_of(tick)
     }
 
     /// Hands over samples that were read; `out` has this many already, and room for so many more.

@@ -26,7 +26,8 @@ pub struct RecordWish {
     /// The common name of the recording's files.
     pub path: PathBuf,
     pub rate_sps: f64,
-    pub channel: usize,
+    /// Receive channels, in the order of the file. One at least.
+    pub channels: Vec<usize>,
     /// Samples, the missing ones included; `None` = until stopped.
     pub samples: Option<u64>,
     pub format: SampleFormat,
@@ -45,11 +46,13 @@ pub struct SoapyRecorded {
     pub device: String,
     /// Samples a second.
     pub rate_sps: f64,
-    /// The settings of the channel.
+    /// The settings of the channel, of several the first.
     pub settings: Settings,
+    /// Channels in the file.
+    pub channels: usize,
     /// The worth of the time stamps of its stream.
     pub time_stamps: TimeStamps,
-    /// Samples in the file.
+    /// Samples in the file, of each channel; so are all other counts of samples but `clipped`.
     pub samples: u64,
     /// Samples missing between the first and the last. `None`: nobody knows.
     pub lost_samples: Option<u64>,
@@ -95,9 +98,12 @@ pub fn record(
     stop: &Stop,
 ) -> Result<SoapyRecorded, SoapyError> {
     let About { driver, hardware, .. } = radio.about()?;
-    let mut rx = radio.rx_stream(&[wish.channel], wish.rate_sps, wish.wire.as_deref())?;
-    let settings = radio.set(Side::Rx, wish.channel, &wish.front_end)?;
+    let mut rx = radio.rx_stream(&wish.channels, wish.rate_sps, wish.wire.as_deref())?;
+    let set = |&channel: &usize| radio.set(Side::Rx, channel, &wish.front_end);
+    let settings = wish.channels.iter().map(set).collect::<Result<Vec<_>, _>>()?;
+    let settings = settings.into_iter().next().unwrap_or_default();
     let mut global = Global::new(wish.format);
+    global.channels = wish.channels.len() as u64;
     global.sample_rate_sps = Some(rx.rate_sps());
     global.hw = Some(format!("{driver} {hardware}"));
     let writer = Writer::create(&wish.path, global, wish.existing).map_err(RadioError::from)?;
@@ -123,6 +129,7 @@ pub fn record(
         device: radio.name().to_owned(),
         rate_sps: rx.rate_sps(),
         settings,
+        channels: wish.channels.len(),
         time_stamps: rx.time_stamps(),
         samples,
         lost_samples: known(lost_samples),
@@ -301,7 +308,7 @@ mod tests {
         RecordWish {
             path: folder.join("run"),
             rate_sps: 1e6,
-            channel: 0,
+            channels: vec![0],
             samples: Some(5000),
             format: SampleFormat::Fc32,
             existing: Existing::Replace,

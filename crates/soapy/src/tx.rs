@@ -78,6 +78,12 @@ impl SoapyTx {
         self.grid.tick_of(ns)
     }
 
+    /// When a sample leaves, on the device's clock, in nanoseconds.
+    #[must_use]
+    pub fn ns_at(&self, tick: Tick) -> i64 {
+        self.grid.ns_of(tick)
+    }
+
     /// Keeps a report. Those that nobody fetches are dropped, the newest first.
     fn note(&mut self, kind: TxEventKind, channel_mask: usize, time_ns: Option<i64>) {
         if self.due.len() < EVENTS {

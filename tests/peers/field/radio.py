@@ -1,7 +1,12 @@
 """What the programs in this folder have in common: one channel each way of a radio, in integers, over UHD's Python API."""
 
+import os
+
 import uhd
 
+# Seconds of the radio in a second of this host. What a host does between two times takes as long at any speed, so programs scale
+# the times that they leave for it.
+SPEED = float(os.environ.get("SPEED") or 1.0)
 RF_HZ = 900e6
 # For a call of UHD that waits.
 TIMEOUT_S = 10.0

@@ -4,7 +4,7 @@
 timed.py ADDR WAY:RATE:COUNT ...    WAY is rx or tx, the side whose DSP is retuned; RATE is in samples/s
 
 The radio is an emulator with --source loopback. Prints each change: side, rate, the sample at which it is due, Hz. The last line
-says that every change was at its sample. With the printed seed in the variable SEED, the changes are the same again.
+says that every change was at its sample. An emulator of another --speed needs that number in the variable SPEED. With the printed seed in the variable SEED, the changes are the same again.
 """
 
 import os
@@ -30,12 +30,12 @@ RINGING = 28
 # Outside of the receiver's band.
 FAR_HZ = 20e6
 # From the commands to the first sample, from there to the first change, and after the last one.
-LEAD_S, FIRST_S, REST_S = 1.0, 0.15, 0.1
+LEAD_S, FIRST_S, REST_S = [seconds * radio.SPEED for seconds in (1.0, 0.15, 0.1)]
 
 
 def gap_s(count):
     """From one change to the next, on average."""
-    return min(0.1, 1.5 / count)
+    return min(0.1, 1.5 / count) * radio.SPEED
 
 
 def planned(rate, clock, count, chance):

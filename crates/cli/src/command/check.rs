@@ -12,20 +12,22 @@ use takt_questions::check::{Check, DoctorFinding, Need};
 use takt_questions::self_test::{self, KnownBad};
 use takt_questions::{Asked, Question, QuestionError, ask};
 use takt_radio::n200::ClockSource;
+use takt_soapy::DeviceSpec;
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
 use super::report::show;
-use crate::radio_problem;
 use crate::{Answer, Output, Problem, stop_on_signal};
+use crate::{radio_problem, soapy};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(group = clap::ArgGroup::new("radio").args(["addr", "device"]).multiple(true), after_help = "\
 Examples:
   takt check --quick                        about two minutes, a software N200 on this machine
   takt check                                every rate and round; Ctrl-C stops, --resume continues
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
   takt check --addr 192.168.10.2 --transmit   also transmit with a real radio, not only receive
+  takt check --device soapy:driver=uhd,addr=192.168.10.2   the same radio through SoapySDR and UHD
   takt check --need n200:10M --need n200:25M:rx
   takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
   takt check --self-test                    would it say no? takt degrades hosts by a known amount
@@ -36,8 +38,8 @@ Exit status:
   2  not known, or the command failed
 
 Yes: every needed rate was clean in all rounds that count, and the buffers hold every stop of this
-machine. Not known: samples were lost only while the emulator was late, too few rounds count, or
-the run was interrupted.
+machine. Not known: samples were lost only while the emulator was late, too few rounds count, the
+driver of a device does not show what was lost, or the run was interrupted.
 With --self-test: 0 the verdict errs no more often than it may, 1 it errs more often, 2 not known,
 or the command failed.")]
 pub struct Args {
@@ -50,8 +52,11 @@ pub struct Args {
     /// Address of an existing radio. Without it, takt emulates one on this machine.
     #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ipv4)]
     addr: Option<Ipv4Addr>,
+    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "addr")]
+    device: Option<DeviceSpec>,
     /// Allow transmission with a radio other than takt's emulator. Without it, takt only receives from such a radio.
-    #[arg(long, requires = "addr")]
+    #[arg(long, requires = "radio")]
     transmit: bool,
     /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
     #[arg(long, value_name = "SOURCE", requires = "addr")]
@@ -67,7 +72,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
     /// Test the verdict itself: degrade hosts by a known amount, and count how often the verdict errs.
-    #[arg(long, conflicts_with_all = ["addr", "needs"])]
+    #[arg(long, conflicts_with_all = ["addr", "device", "needs"])]
     self_test: bool,
     /// Run your own copy of experiments/check.toml, or with --self-test of experiments/known-bad.toml.
     #[arg(long, value_name = "FILE")]
@@ -75,6 +80,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    if args.device.is_some() {
+        soapy::is_built()?;
+    }
     let usual = if args.self_test { self_test::NAME } else { "check" };
     let asked = Asked {
         runs: args.runs,
@@ -90,8 +98,8 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let question: Box<dyn Question> = if args.self_test {
         Box::new(KnownBad { doctor })
     } else {
-        let (addr, transmit, reference) = (args.addr, args.transmit, args.reference);
-        Box::new(Check { addr, transmit, reference, needs, doctor })
+        let Args { addr, device, transmit, reference, .. } = args;
+        Box::new(Check { addr, device, transmit, reference, needs, doctor })
     };
     let stop = stop_on_signal()?;
     let answered = ProgressBar::during(output, |progress| ask(question.as_ref(), &asked, progress, &stop));

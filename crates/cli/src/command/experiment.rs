@@ -157,6 +157,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 depth,
                 addr,
                 transmit,
+                device: None,
                 resume,
                 options: if only.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "only": only }) },
                 observed: serde_json::Value::Null,

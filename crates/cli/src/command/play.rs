@@ -43,7 +43,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return soapy::play(device, &wish, output);
     }
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open(args.transmit, 0);
+    let (session, net) = args.radio.open(args.transmit, vec![0]);
     let wish = PlayWish { rate_sps: args.rate, times: args.times, channel: args.channel };
     let mut on_air = |emission: &Emission| output.note(radio_problem::on_air(emission));
     let report = Bar::during(output, |bar| {

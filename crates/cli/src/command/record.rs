@@ -6,13 +6,14 @@ use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_radio::sigmf::{Recorded, Report};
 
-use crate::radio_args::{RadioArgs, at_speed, calibrated, heading};
+use crate::radio_args::{RadioArgs, at_speed, calibrated, heading, interleaved};
 use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n  \
-    takt record --addr 192.168.10.2 --rate 10M --duration 10s --cores 1 --policy fifo:50 run1\n\n\
+    takt record --addr 192.168.10.2 --rate 10M --duration 10s --cores 1 --policy fifo:50 run1\n  \
+    takt record --addr 192.168.10.2 --rate 1M --channels 0,1 --duration 10s run1\n\n\
     Writes run1.sigmf-data and run1.sigmf-meta.\n\
     Lost samples leave a gap of their length between captures.\n\n\
     Exit status:\n  0  nothing is missing\n  1  something is, or the recording ended early\n  \
@@ -24,9 +25,9 @@ pub struct Args {
     /// Sample rate in samples/s: 100 MHz (X310: 200 or 184.32 MHz) divided by a whole number.
     #[arg(long, value_name = "RATE", value_parser = parse_number)]
     rate: f64,
-    /// Receive channel to record, from 0.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    channel: u8,
+    /// Receive channels to record, from 0: one, or several into one recording, such as 0,1.
+    #[arg(long, visible_alias = "channel", value_name = "N", default_value = "0", value_delimiter = ',')]
+    channels: Vec<u8>,
     /// How long to record. Without it and without --samples, until Ctrl-C.
     #[arg(short = 't', long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "samples")]
     duration: Option<Duration>,
@@ -45,11 +46,11 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
     if let Some(device) = args.radio.device()? {
-        let wish = args.radio.record_wish(args.rate, args.channel, samples, (args.format, existing));
+        let wish = args.radio.record_wish(args.rate, &args.channels, samples, (args.format, existing));
         return soapy::record(device, &wish, output);
     }
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open(false, args.channel);
+    let (session, net) = args.radio.open(false, args.channels);
     let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
     let report = Bar::during(output, |bar| {
         let mut progress = |received| bar.show(span(received), span(samples.unwrap_or(received)));
@@ -64,6 +65,7 @@ fn text(report: &Report<Recorded>, samples: Option<u64>) -> String {
     let radio = format!("from serial {}", report.serial);
     let mut lines = heading(&report.path, recorded.samples, report.rate_sps, &radio, report.tuned);
     lines.extend(calibrated(&report.calibration));
+    lines.extend(interleaved(recorded.channels));
     lines.push(format!(
         "  lost      {} samples in {} gaps ({} to the disk), overflows {}, timeouts {}, clipped {}",
         recorded.lost_samples,

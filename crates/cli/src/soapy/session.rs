@@ -8,7 +8,7 @@ use takt_radio::n200::Emission;
 use takt_soapy::{DeviceSpec, PlayWish, RecordWish, Settings, SoapyPlayed, SoapyRecorded};
 
 use super::{answer, known, open, problem};
-use crate::radio_args::{heading, in_time, left_out};
+use crate::radio_args::{heading, in_time, interleaved, left_out};
 use crate::radio_problem::{self, mega};
 use crate::{Answer, Bar, Output, stop_on_signal};
 
@@ -41,6 +41,7 @@ fn recorded_text(report: &SoapyRecorded, whole: Option<bool>) -> String {
     let device = format!("from {}", report.device);
     let mut lines = heading(&report.path, report.samples, report.rate_sps, &device, None);
     lines.push(settings_text(&report.settings));
+    lines.extend(interleaved(report.channels));
     lines.push(format!(
         "  lost      {} samples in {} gaps ({} to the disk), overflows {}, stream errors {}, timeouts {}, clipped {}",
         known(report.lost_samples),
@@ -129,6 +130,7 @@ mod tests {
             device: "soapy:driver=rtlsdr".to_owned(),
             rate_sps: 1e6,
             settings: Settings { frequency_hz: Some(433e6), gain_db: Some(20.5), antenna: None },
+            channels: 1,
             time_stamps: TimeStamps::Absent,
             samples: 5000,
             lost_samples: None,

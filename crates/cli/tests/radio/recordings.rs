@@ -198,6 +198,41 @@ names = [extension["name"] for extension in recording.get_global_field("core:ext
 print(json.dumps({"samples": recording.sample_count, "extensions": names}))
 "#;
 
+/// Channels, samples of each, and whether they are alike, as the field's package reads them.
+const CHANNELS: &str = r#"
+import json, sys, sigmf
+recording = sigmf.sigmffile.fromfile(sys.argv[1])
+recording.validate()
+samples = recording.read_samples()
+print(json.dumps([recording.num_channels, list(samples.shape), bool((samples[:, 0] == samples[:, 1]).all())]))
+"#;
+
+/// Both slots of an X310 hear a counter: a sample of both channels is twice the same number, and the next one is one more.
+#[test]
+fn two_channels_are_one_recording_for_the_fields_own_package_and_for_takt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("two").display().to_string();
+    let radio = Radio::of("x310", 139, &["--source", "counter"]);
+    let args = ["record", &file, "--rate", "1M", "--samples", "20000", "--channels", "0,1", "--json"];
+    let recorded = json(&radio.takt(&args));
+    let samples = number(&recorded, "/samples");
+    assert_eq!(number(&recorded, "/channels"), 2, "{recorded:#}");
+    assert_eq!(samples + number(&recorded, "/lost_samples"), 20_000, "of each channel: {recorded:#}");
+    let data = fs::read(format!("{file}.sigmf-data")).expect("data");
+    assert_eq!(data.len() as u64, samples * 2 * 4, "two channels of sc16");
+    let alike = data.chunks_exact(8).all(|both| both[..4] == both[4..]);
+    assert!(alike && data[..4] != data[8..12], "a sample of each channel in turn");
+    let meta = fs::read_to_string(format!("{file}.sigmf-meta")).expect("metadata");
+    has(&meta, &["\"core:num_channels\": 2"]);
+    let Some(python) = python() else {
+        return skip("no Python has the package sigmf   (the head of crates/dsp/tests/sigmf_peer.rs)");
+    };
+    let read = Command::new(&python).args(["-c", CHANNELS, &format!("{file}.sigmf-meta")]).output().expect("Python");
+    assert!(read.status.success(), "{}", text(&read.stderr));
+    let read: Value = serde_json::from_slice(&read.stdout).expect("JSON");
+    assert_eq!(read, document!([2, [samples, 2], true]));
+}
+
 #[test] // `takt:tick` stood there without a declaration, and nothing had a hash
 fn what_is_recorded_passes_the_check_of_the_fields_own_package() {
     let Some(python) = python() else {

@@ -23,6 +23,8 @@ pub struct SampleWriter {
     path: PathBuf,
     file: File,
     format: SampleFormat,
+    /// Samples that belong together: one of each channel.
+    group: usize,
     samples: u64,
     clipped: u64,
     buffer: Vec<u8>,
@@ -43,7 +45,14 @@ impl SampleWriter {
             io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
             _ => FileError::Io { action: "creating", path: path.to_owned(), source },
         })?;
-        Ok(SampleWriter { path: path.to_owned(), file, format, samples: 0, clipped: 0, buffer: vec![0; BUFFER_BYTES] })
+        let (path, buffer) = (path.to_owned(), vec![0; BUFFER_BYTES]);
+        Ok(SampleWriter { path, file, format, group: 1, samples: 0, clipped: 0, buffer })
+    }
+
+    /// So many samples belong together, one of each channel: none of them is written without the others.
+    #[must_use]
+    pub(crate) fn in_groups_of(self, group: usize) -> SampleWriter {
+        SampleWriter { group: group.max(1), ..self }
     }
 
     /// Appends samples. Each piece goes to the system before the call ends, so nothing is lost with this process.
@@ -51,7 +60,10 @@ impl SampleWriter {
     /// # Errors
     /// If the system refuses, a full disk for one. Then the file ends with the last whole sample that was written.
     pub fn write(&mut self, samples: &[Complex32]) -> Result<(), FileError> {
-        for samples in samples.chunks(BUFFER_BYTES / self.format.sample_bytes()) {
+        let most = BUFFER_BYTES / self.format.sample_bytes();
+        // What belongs together goes to the system together, as far as it fits.
+        let most = (most / self.group * self.group).max(1);
+        for samples in samples.chunks(most) {
             let bytes = &mut self.buffer[..samples.len() * self.format.sample_bytes()];
             let clipped = self.format.encode(samples, bytes);
             if let Err(source) = self.file.write_all(bytes) {
@@ -90,15 +102,17 @@ impl SampleWriter {
         &self.path
     }
 
-    /// After a write that got stuck half way: counts what did arrive and takes the torn sample off.
+    /// After a write that got stuck half way: counts what did arrive and takes the torn sample off, and those
+    /// that belong to it.
     fn cut_to_whole_samples(&mut self) {
-        let sample_bytes = self.format.sample_bytes() as u64;
+        let group = self.group as u64;
+        let group_bytes = self.format.sample_bytes() as u64 * group;
         if let Ok(about) = self.file.metadata() {
-            let whole = about.len() / sample_bytes;
+            let whole = about.len() / group_bytes;
             // If even this is refused, opening the file will name the place and the cure.
-            let end = SeekFrom::Start(whole * sample_bytes);
-            if self.file.set_len(whole * sample_bytes).and_then(|()| self.file.seek(end)).is_ok() {
-                self.samples = whole;
+            let end = SeekFrom::Start(whole * group_bytes);
+            if self.file.set_len(whole * group_bytes).and_then(|()| self.file.seek(end)).is_ok() {
+                self.samples = whole * group;
             }
         }
     }

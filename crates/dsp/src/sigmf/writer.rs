@@ -8,6 +8,7 @@ use num_complex::Complex32;
 
 use super::files::{LIMIT_BYTES, pair};
 use super::hash::{self, SEALED_BYTES};
+use super::samples::MAX_CHANNELS;
 use super::{Annotation, Capture, Fields, Global, Metadata};
 use crate::file::{Existing, FileError, SampleWriter};
 
@@ -22,11 +23,13 @@ pub struct Writer {
     /// The metadata file does not say all of it yet.
     news: bool,
     data: SampleWriter,
+    /// Samples of all channels in turn, on their way to the file.
+    interleaved: Vec<Complex32>,
 }
 
 impl Writer {
-    /// Creates both files; the name is that of either, or their common part. The samples will be of one channel and alone in their
-    /// file, whatever `global` says of that.
+    /// Creates both files; the name is that of either, or their common part. The samples will be of as many channels as `global`
+    /// says, and alone in their file, whatever it says of that.
     ///
     /// # Errors
     /// If the system refuses, either file is there and shall be kept, or takt writes no such datatype.
@@ -48,18 +51,19 @@ impl Writer {
             }
         }
         let data = SampleWriter::create(&data, format, existing)?;
-        let (channels, trailing_bytes) = (1, 0);
+        let (channels, trailing_bytes) = (global.channels.clamp(1, MAX_CHANNELS), 0);
+        let data = data.in_groups_of(channels as usize);
         let global = Global { channels, trailing_bytes, dataset: None, metadata_only: false, sha512: None, ..global };
         let captures = vec![Capture { sample_start: global.offset, ..Capture::default() }];
         let metadata = Metadata { global, captures, annotations: vec![], other: Fields::default() };
-        let mut writer = Writer { meta, metadata, news: true, data };
+        let mut writer = Writer { meta, metadata, news: true, data, interleaved: Vec::new() };
         writer.checkpoint()?;
         Ok(writer)
     }
 
     /// Begins a new run of samples. A run without samples is replaced by its successor. `sample_start` is set here.
     pub fn begin_capture(&mut self, capture: Capture) {
-        let sample_start = self.metadata.global.offset.saturating_add(self.data.samples());
+        let sample_start = self.metadata.global.offset.saturating_add(self.samples());
         let captures = &mut self.metadata.captures;
         // In order: only the last ones can have begun here.
         while captures.pop_if(|last| last.sample_start >= sample_start).is_some() {}
@@ -80,12 +84,29 @@ impl Writer {
         self.news = true;
     }
 
-    /// Appends samples to the data file.
+    /// Appends samples to the data file; of several channels, one of each in turn.
     ///
     /// # Errors
     /// If the system refuses; what was written before stays readable.
     pub fn write(&mut self, samples: &[Complex32]) -> Result<(), FileError> {
         self.data.write(samples)
+    }
+
+    /// Appends samples that lie channel by channel, as many of each.
+    ///
+    /// # Errors
+    /// As [`write`](Writer::write).
+    pub fn write_channels(&mut self, channels: &[&[Complex32]]) -> Result<(), FileError> {
+        if let [only] = channels {
+            return self.write(only);
+        }
+        let length = channels.iter().map(|samples| samples.len()).min().unwrap_or(0);
+        let mut interleaved = std::mem::take(&mut self.interleaved);
+        interleaved.clear();
+        interleaved.extend((0..length).flat_map(|n| channels.iter().map(move |samples| samples[n])));
+        let written = self.write(&interleaved);
+        self.interleaved = interleaved;
+        written
     }
 
     /// Brings the samples to disk, then the metadata that describe them, if there is news of them. Waits for the disk: call it now
@@ -127,13 +148,13 @@ impl Writer {
         self.finish()
     }
 
-    /// Samples written.
+    /// Samples written, of each channel.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.data.samples()
+        self.data.samples() / self.metadata.global.channels
     }
 
-    /// Samples among these that were beyond full scale.
+    /// Samples of all channels that were beyond full scale.
     #[must_use]
     pub fn clipped(&self) -> u64 {
         self.data.clipped()

@@ -7,6 +7,7 @@
 //! A round has a fresh emulator (or server), so what it counts belongs to that round. The record also holds what else
 //! ran on the machine meanwhile, and the runner judges by it.
 
+pub mod device;
 mod disturb;
 mod exclusive;
 mod impair;
@@ -85,6 +86,13 @@ impl<'a> LabBench<'a> {
             emulates,
             source_files: SourceFiles::default(),
         }
+    }
+
+    /// Measures through a device of SoapySDR, of which `addr` is the address as sites know it.
+    #[must_use]
+    pub fn through(mut self, device: Option<String>) -> LabBench<'a> {
+        self.sites.through(device);
+        self
     }
 
     /// Looks for stops of the host side's cores in each round that they may spoil.

@@ -106,7 +106,7 @@ fn only_receives(part: &Part) -> bool {
     }
 }
 
-fn has_radio(kind: WorkloadKind) -> bool {
+pub(super) fn has_radio(kind: WorkloadKind) -> bool {
     kind.workload().facts().peer == Peer::Radio
 }
 

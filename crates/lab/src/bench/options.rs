@@ -5,7 +5,12 @@ use takt_load::Target;
 use takt_testbed::environment::InForce;
 
 pub(super) fn target(site: &InForce) -> Target<'_> {
-    Target { addr: site.radio_addr, transmit: site.transmit, host_cpus: &site.placement.host }
+    Target {
+        addr: site.radio_addr,
+        device: site.device.as_deref(),
+        transmit: site.transmit,
+        host_cpus: &site.placement.host,
+    }
 }
 
 pub(super) fn no_server() -> Failure {

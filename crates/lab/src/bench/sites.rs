@@ -127,6 +127,8 @@ pub(super) struct Sites<'a> {
     addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own.
     transmit: bool,
+    /// Device of SoapySDR through which that radio is used.
+    device: Option<String>,
     /// Connection to the nodes of a cluster, if one is named.
     nodes: Option<&'a dyn Nodes>,
     up: Vec<(SiteKey, Site)>,
@@ -143,7 +145,11 @@ impl<'a> Sites<'a> {
         (addr, transmit): (Option<Ipv4Addr>, bool),
         nodes: Option<&'a dyn Nodes>,
     ) -> Sites<'a> {
-        Sites { program, run, addr, transmit, nodes, up: Vec::new(), missing: Vec::new(), made: 0 }
+        Sites { program, run, addr, transmit, device: None, nodes, up: Vec::new(), missing: Vec::new(), made: 0 }
+    }
+
+    pub(super) fn through(&mut self, device: Option<String>) {
+        self.device = device;
     }
 
     /// The site of a point, brought up if it is not there, and the processes of all others.
@@ -202,9 +208,16 @@ impl<'a> Sites<'a> {
         };
         let mut site = Site::bring_up(&wanted.options, &*environment as &dyn Environment, self.run, &label)?;
         site.in_force.transmit = self.transmit;
+        if let Some(device) = self.device.clone().filter(|_| !wanted.options.alone) {
+            site.in_force.path = DEVICE_PATH.to_owned();
+            site.in_force.device = Some(device);
+        }
         Ok(site)
     }
 }
+
+/// The path to a device of SoapySDR: its driver's own, whatever that is.
+const DEVICE_PATH: &str = "device";
 
 /// In a sentence, with the fixes. An environment that is missing is missing on every path.
 fn not_here(wanted: &SiteKey, error: &SiteError) -> String {

@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn options(speed: &str) -> LinkOptions {
-        let target = Target { addr: "192.168.10.2".parse().unwrap(), transmit: false, host_cpus: &[0] };
+        let target = Target { addr: "192.168.10.2".parse().unwrap(), transmit: false, device: None, host_cpus: &[0] };
         serde_json::from_value(Link.options(&settings(speed), &target).unwrap()).unwrap()
     }
 

@@ -6,6 +6,7 @@
 
 mod account;
 mod backlog;
+mod device;
 mod faults;
 mod intervals;
 #[cfg(any(test, feature = "testing"))]
@@ -26,7 +27,7 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Progress, Speed, Stop, WallClock};
-use takt_host::accounting::Snapshot;
+use takt_host::accounting::{Snapshot, Usage};
 use takt_host::affinity::AffinityError;
 use takt_host::placement::{Placement, PlacementError};
 use takt_host::policy::{Policy, PolicyError};
@@ -38,6 +39,7 @@ use takt_radio::{
 };
 
 pub use backlog::Backlog;
+pub use device::{DeviceOutcome, is_of_a_device, plan as device_plan, without_effect};
 pub use faults::{Fault, Faults, Letter};
 use intervals::{Meter, Seen, Sums};
 pub use intervals::{RateInterval, RxInterval, TxInterval};
@@ -409,7 +411,15 @@ fn watch(
     }
     let end = Snapshot::take()?;
     let usage = end.since(&begun.unwrap_or_else(|| end.clone()));
-    let seconds = |ns: u64| ns as f64 / 1e9;
+    Ok((cpu_of(&usage, workers), seconds(usage.wall_ns)))
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// The CPU account of a measured part; `workers`: the threads that were placed.
+fn cpu_of(usage: &Usage, workers: &[Worker]) -> Cpu {
     let threads = usage.process.threads.iter().map(|thread| {
         let worker = workers.iter().find(|worker| worker.name == thread.name);
         Thread {
@@ -424,12 +434,11 @@ fn watch(
             cpus: worker.map(|worker| worker.cpus.clone()).unwrap_or_default(),
         }
     });
-    let cpu = Cpu {
+    Cpu {
         host_seconds: seconds(usage.process.cpu_ns),
         host_ms_per_msample: None,
         threads: threads.collect(),
         machine: usage.machine,
         foreign_seconds: seconds(usage.foreign_task_cpu_ns),
-    };
-    Ok((cpu, seconds(usage.wall_ns)))
+    }
 }

@@ -49,6 +49,10 @@ pub struct RateOptions {
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
+    /// Device of SoapySDR instead of the radio at `addr`, as a user names it; `None`: takt's own driver.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Rate to receive, in samples/s: 100 MHz (X310: 200 or 184.32 MHz) divided by a whole number.
     // On each channel.
     #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "RATE", value_parser = parse_number))]
@@ -153,6 +157,7 @@ impl Default for RateOptions {
         RateOptions {
             addr: Ipv4Addr::LOCALHOST.into(),
             model: None,
+            device: None,
             rx_sps: None,
             tx_sps: None,
             duration: Duration::from_secs(10),

@@ -11,7 +11,7 @@ use takt_packet::EngineError;
 use takt_radio::{Model, RadioError};
 use takt_wire::sample::Format;
 
-use super::{RateError, RateOptions, RateOutcome};
+use super::{DeviceOutcome, RateError, RateOptions, RateOutcome, is_of_a_device};
 use crate::emulated::{PUNCTUAL_BEAT_US, Played};
 use crate::excluded::ExcludedSpans;
 use crate::lent::LentRule::{Any, Cores, List, Sockets, UpTo};
@@ -130,6 +130,7 @@ impl Workload for Rate {
             addr: target.addr.into(),
             model: Some(settings.parsed("model")?),
             transmit: target.transmit,
+            device: target.device.map(str::to_owned),
             rx_sps: rate_sps.filter(|_| receives),
             tx_sps: rate_sps.filter(|_| transmits),
             duration: settings.span("duration"),
@@ -191,11 +192,17 @@ impl Workload for Rate {
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: RateOptions = read("rate options", options)?;
+        if let Some(device) = &options.device {
+            return write(&super::device::run(device, &options, stop)?);
+        }
         let done = super::run(&options, &mut |_| (), stop);
         write(&done.map_err(|error| failure(&error, options.addr))?)
     }
 
     fn lost(&self, result: &Value, radio: &ExcludedSpans) -> Option<Lost> {
+        if is_of_a_device(result) {
+            return lost_through(&DeviceOutcome::deserialize(result).ok()?, radio);
+        }
         let outcome = RateOutcome::deserialize(result).ok()?;
         let lost = outcome.lost();
         let share = lost.rx_share.max(lost.tx_share);
@@ -203,8 +210,17 @@ impl Workload for Rate {
     }
 
     fn excluded_share(&self, result: &Value, radio: Option<&ExcludedSpans>) -> Option<f64> {
+        if is_of_a_device(result) {
+            return Some(DeviceOutcome::deserialize(result).ok()?.excluded_share(radio?));
+        }
         Some(radio?.share_of(RateOutcome::deserialize(result).ok()?.span_ticks()))
     }
+}
+
+/// The loss of a round through a device; `None` where its driver does not show it.
+fn lost_through(outcome: &DeviceOutcome, radio: &ExcludedSpans) -> Option<Lost> {
+    let share = outcome.rx_lost_share()?.max(outcome.tx_lost_share()?);
+    Some(Lost { share, own_share: if outcome.own(radio).clean { 0.0 } else { share } })
 }
 
 /// Why a stream could not be run. An engine that this host can't have is not there in the next round either, nor is a setting that
@@ -433,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_front_end_stays_as_it_is_unless_a_setting_says_otherwise() {
-        let target = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, host_cpus: &[] };
+        let target = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, device: None, host_cpus: &[] };
         let required = [("mode", json!("rx")), ("rate_sps", json!(1e6)), ("duration", json!("1s"))];
         let options = |more: &[(&str, Value)]| {
             let document = Rate.options(&settings(&[&required[..], more].concat()), &target).unwrap();

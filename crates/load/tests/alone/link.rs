@@ -29,7 +29,7 @@ fn round(radio: Ipv4Addr) -> Value {
     let speed = air.speed.parse().expect("a speed");
     scene.apply(&EmulatorOptions { speed, ..EmulatorOptions::default() }).expect("options of all radios");
     let radios = InAir::start(&scene).expect("radios");
-    let target = Target { addr: radio, transmit: false, host_cpus: &[0] };
+    let target = Target { addr: radio, transmit: false, device: None, host_cpus: &[0] };
     let options = workload.options(&settings, &target).expect("options");
     let result = workload.run(options, &Stop::new()).expect("the link runs");
     radios.stop().expect("the radios ran");
@@ -66,7 +66,7 @@ fn a_link_connects_twice_and_the_first_attempt_carries_the_load() {
 #[test]
 fn an_end_whose_radio_does_not_answer_says_which_and_that_another_round_may_do() {
     let (workload, settings) = (WorkloadKind::Link.workload(), settings());
-    let target = Target { addr: takt_testing::loopback(42), transmit: false, host_cpus: &[0] };
+    let target = Target { addr: takt_testing::loopback(42), transmit: false, device: None, host_cpus: &[0] };
     let options = workload.options(&settings, &target).expect("options");
     let failure = workload.run(options, &Stop::new()).expect_err("nothing answers there");
     assert!(failure.chain[0].ends_with("can't run"), "{failure:?}");

@@ -10,9 +10,10 @@ use takt_testbed::environment::InForce;
 use super::collect::{self, levels, rate_point, round_trip_point, udp_point};
 use super::conclude::{Measured, conclude};
 use super::engines::{self, is_about_engines};
+use super::order::DEVICE;
 use super::waveform::waveform_point;
 use super::{CheckOutcome, RadioSetup, Setup, loaded, stops, words};
-use takt_lab::bench::on_air;
+use takt_lab::bench::{device, on_air};
 use takt_lab::store::{Record, RoundRow, RoundState, RunRow, StoreError};
 use takt_lab::{About, StoredRun};
 
@@ -23,6 +24,9 @@ use takt_lab::{About, StoredRun};
 pub fn assemble(mut stored: StoredRun) -> Result<CheckOutcome, StoreError> {
     let needs = option(&stored.run, "need").unwrap_or_else(|| stored.file.needs.clone());
     stored.file = stored.file.with_needs(needs);
+    if option::<String>(&stored.run, DEVICE).is_some() {
+        device::measurable(&mut stored.file);
+    }
     let receive_only: Option<String> = option(&stored.run, "receive_only");
     if receive_only.is_some() {
         on_air::receive_only(&mut stored.file);
@@ -99,19 +103,25 @@ fn observed<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T>
     T::deserialize(run.host.get("observed")?.get(name)?).ok()
 }
 
+/// What carries the samples of a device instead of an engine of takt's.
+const SOAPY: &str = "soapy";
+
 /// As the first record that has it says; before any round, as the file says.
 fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
     let records = || stored.rounds.iter().filter_map(|round| round.record.as_ref());
     let sites = || records().filter_map(|record| InForce::deserialize(&record.in_force).ok());
     let serial = records().find_map(|record| record.result.pointer("/radio/serial")?.as_str().map(str::to_owned));
+    let through = sites().any(|site| site.device.is_some()).then(|| SOAPY.to_owned());
     let engine = records().find_map(|record| record.settings.pointer("/point/engine")?.as_str().map(str::to_owned));
     let model = stored.file.needs.first().map_or(Model::default(), |need| need.model);
     let is_emulator = |record: &Record| record.in_force.get("given_emulator") == Some(&Value::Bool(true));
-    let site = sites().next();
+    // A waveform by itself has no other side.
+    let site = sites().find(|site| site.path != "none").or_else(|| sites().next());
     let radio = match &site {
         Some(site) if !site.emulated => {
-            let addr = site.radio_addr.to_string();
-            RadioSetup::Given { model, addr, serial, emulator: records().any(is_emulator) }
+            let addr = site.device.clone().unwrap_or_else(|| site.radio_addr.to_string());
+            let (device, emulator) = (site.device.is_some(), records().any(is_emulator));
+            RadioSetup::Given { model, addr, device, serial, emulator }
         }
         _ => RadioSetup::Emulated { model },
     };
@@ -120,6 +130,6 @@ fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
     let (host_cores, radio_cores) = cores;
     // One run may have had several sessions, each with notes of its own.
     let notes: BTreeSet<String> = sites().flat_map(|site| site.notes).collect();
-    let (engine, notes) = (engine.unwrap_or_default(), notes.into_iter().collect());
+    let (engine, notes) = (through.or(engine).unwrap_or_default(), notes.into_iter().collect());
     Setup { radio, path, environment, engine, host_cores, radio_cores, notes, receive_only }
 }

@@ -19,7 +19,7 @@ use super::rates::{self, LEVEL};
 use super::stops::{Looked, of_round};
 use super::{
     ExcludedBy, Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint,
-    UdpRound,
+    UdpRound, device,
 };
 use takt_lab::experiment::Part;
 use takt_lab::store::{PointRow, Record, RoundRow, StoreError};
@@ -62,6 +62,9 @@ pub(crate) fn skipped(rounds: &[&RoundRow]) -> Option<String> {
 /// `None` for a round that was skipped, or could not be run at all.
 fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
+    if rate::is_of_a_device(&record.result) {
+        return device::rate_round(round, record).map(Some);
+    }
     let outcome: rate::RateOutcome = read("rate result", round, &record.result)?;
     let emulator = Lateness::of(&record.emulator);
     let own = outcome.own(&emulator.as_ref().map(Lateness::excluded).unwrap_or_default());
@@ -90,17 +93,18 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         why: round.why.clone(),
         clean: outcome.clean,
         own_clean: own.clean,
+        not_shown: None,
         excluded_share: own.excluded_share,
         excluded_by: ExcludedBy::of(own.excluded_share, &emulator.as_ref().map(Lateness::late_by).unwrap_or_default()),
         excluded_faults: own.excluded_faults,
         duration_s: outcome.wall_s,
-        rx_lost_share: lost.rx_share,
-        tx_lost_share: lost.tx_share,
+        rx_lost_share: Some(lost.rx_share),
+        tx_lost_share: Some(lost.tx_share),
         rx_samples: rx.samples,
-        rx_lost_samples: rx.dropped,
+        rx_lost_samples: Some(rx.dropped),
         tx_samples: tx.samples,
-        tx_lost_samples: lost.tx_samples,
-        events: events.map(|(letter, count)| (letter.to_owned(), count)).into(),
+        tx_lost_samples: Some(lost.tx_samples),
+        events: events.map(|(letter, count)| (letter.to_owned(), Some(count))).into(),
         lost_by_place: LostByPlace {
             sender: None,
             path: Some(rx.lost_by_place.path_datagrams),
@@ -128,7 +132,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
 }
 
 /// The watch of the host side's cores in a round, if there was one.
-fn watched(record: &Record) -> Option<Watched> {
+pub(super) fn watched(record: &Record) -> Option<Watched> {
     Watched::deserialize(record.machine.get("stops")?).ok()
 }
 

@@ -57,6 +57,7 @@ pub fn conclude(measured: Measured) -> CheckOutcome {
     verdict.also.extend(engines::words(&engines).map(|words| sentence(&words)));
     verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.summary)));
     left_out.extend(words::not_sent(&setup));
+    left_out.extend(words::not_through_a_device(&setup));
     let schema = SCHEMA;
     let mut outcome = CheckOutcome {
         schema,

@@ -5,7 +5,7 @@ use takt_base::words::{list, plural};
 use takt_load::Model;
 
 use super::fixes::fixes;
-use super::limit::{limit, mode_words};
+use super::limit::{limit, lost_share, mode_words};
 use super::rates::{highest, holds, open_speed, own_clean, set_aside_share};
 use super::{
     CheckAnswer, DoctorFinding, Fix, Format, Ground, HighestClean, Limit, Mode, Need, NeedVerdict, RatePoint,
@@ -218,6 +218,9 @@ fn unknowable(point: &RatePoint) -> Option<String> {
         let locked = "the radio's clock was not locked to its reference in";
         return Some(format!("{locked} {unlocked} of {of}, so its rate is not known"));
     }
+    if let Some(why) = not_shown(point) {
+        return Some(why);
+    }
     open_speed(point).map(|speed| {
         format!(
             "{} of {of} clean, but at {speed} of real time, which does not show what holds in real time",
@@ -226,11 +229,20 @@ fn unknowable(point: &RatePoint) -> Option<String> {
     })
 }
 
+/// Why nothing that was seen to go wrong in a round is not yet a clean round, if that is all that can be said.
+fn not_shown(point: &RatePoint) -> Option<String> {
+    let counted = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    let why = counted().find_map(|round| round.not_shown.as_deref())?;
+    let blind = counted().filter(|round| round.not_shown.is_some()).count();
+    let is_all = own_clean(point) == point.counted;
+    is_all.then(|| format!("nothing was seen to go wrong in {blind} of {}, but {why}", rounds(point.counted)))
+}
+
 /// Whether the host side alone, without an emulator beside it, would fill a core: what a round used, brought to the whole of
 /// the stream.
 fn needs_more_than_a_core(point: &RatePoint) -> bool {
     let unclean = point.rounds.iter().filter(|round| round.state == RoundState::Valid && !round.own_clean);
-    let need = |round: &RateRound| round.cpu_host / (1.0 - round.rx_lost_share.max(round.tx_lost_share)).max(0.01);
+    let need = |round: &RateRound| round.cpu_host / (1.0 - lost_share(round)).max(0.01);
     let needs: Vec<f64> = unclean.map(need).collect();
     !needs.is_empty() && needs.iter().all(|need| *need >= 1.0)
 }
@@ -400,6 +412,27 @@ mod tests {
             let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, rounds)]);
             assert_eq!((verdict.answer, &verdict.needs[0].why), (answer, &why));
         }
+    }
+
+    #[test]
+    fn what_a_driver_does_not_show_is_neither_held_nor_failed() {
+        let blind = || RateRound {
+            clean: false,
+            rx_lost_share: None,
+            rx_lost_samples: None,
+            not_shown: Some("its driver gives no time stamps".into()),
+            ..round()
+        };
+        let judged = |rounds: Vec<RateRound>| {
+            let points = [point(Mode::Duplex, 25e6, rounds)];
+            let verdict = judge(&[need()], &points);
+            (verdict.answer, verdict.needs[0].why.clone(), points[0].rx_lost_share)
+        };
+        let (answer, why, lost) = judged(vec![blind(), round(), blind(), round()]);
+        assert_eq!((answer, lost), (CheckAnswer::Unknown, None), "a share that one round hides is not known");
+        assert_eq!(why, "nothing was seen to go wrong in 2 of 4 rounds, but its driver gives no time stamps");
+        let (answer, why, _) = judged(vec![blind(), lossy(), blind(), round()]);
+        assert_eq!(answer, CheckAnswer::Fails, "one thing that was seen decides: {why}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn limit(point: &RatePoint) -> Option<Limit> {
     let blamed: Vec<(Layer, String, f64)> = unclean
         .map(|round| {
             let (layer, evidence) = blame(round, point.format, point.rate_sps);
-            (layer, evidence, round.rx_lost_share.max(round.tx_lost_share))
+            (layer, evidence, lost_share(round))
         })
         .collect();
     let votes = |layer: Layer| blamed.iter().filter(|(other, ..)| *other == layer).count();
@@ -64,11 +64,15 @@ pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String
     if let Some(drops @ 1..) = round.lost_by_place.sender {
         return (Layer::KernelPath, format!("the sending kernel dropped {drops} datagrams"));
     }
-    let count = |letter: &str| round.events.get(letter).copied().unwrap_or(0);
+    let count = |letter: &str| round.events.get(letter).copied().flatten().unwrap_or(0);
     let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let busy = round.busiest_thread.as_ref().map_or(String::new(), |(name, share)| {
         format!("; thread {name} used {} of a core, so it ran too late, not too slowly", percent(*share))
     });
+    if let (Some(None), overflows @ 1..) = (round.events.get("D"), count("O")) {
+        let evidence = format!("the driver reported an overflow {}, and does not tell where", times(overflows));
+        return (Layer::Unknown, evidence);
+    }
     match (count("O"), count("U"), count("L"), count("S") + count("D")) {
         (overflows @ 1.., ..) => (Layer::Radio, format!("the radio's own buffer overflowed {}", times(overflows))),
         (_, dry @ 1.., ..) => (Layer::Sender, format!("the radio's transmit buffer ran empty {}{busy}", times(dry))),
@@ -78,10 +82,15 @@ pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String
     }
 }
 
+/// The larger share of both directions, as far as it is known.
+pub(super) fn lost_share(round: &RateRound) -> f64 {
+    [round.rx_lost_share, round.tx_lost_share].into_iter().flatten().fold(0.0, f64::max)
+}
+
 /// The receiving thread is too slow by a share of the stream, and what becomes of that.
 fn falls_behind(round: &RateRound) -> Option<String> {
     let backlog = round.backlog.as_ref()?;
-    if backlog.stuck && !backlog.growing && round.rx_lost_samples == 0 {
+    if backlog.stuck && !backlog.growing && round.rx_lost_samples == Some(0) {
         let behind = time_ns(backlog.at_end_ns);
         return Some(format!("the receiving thread was {behind} behind the radio when the round ended"));
     }
@@ -89,21 +98,21 @@ fn falls_behind(round: &RateRound) -> Option<String> {
     let waits = round.reader_waits_share.filter(|share| *share >= WAITS);
     let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a core", percent(share)));
     let loss = match (round.rx_lost_samples, backlog.time_to_loss_s) {
-        (0, Some(after_s)) => {
+        (Some(0), Some(after_s)) => {
             format!("; the receive buffer is full after {}, and then samples are lost", time(after_s))
         }
         _ => String::new(),
     };
     // A buffer that is full lets the backlog grow no further: then the loss says it.
-    let lacks = backlog.slope?.max(round.rx_lost_share);
+    let lacks = backlog.slope?.max(round.rx_lost_share.unwrap_or(0.0));
     Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(lacks)))
 }
 
 /// The receiving thread lost samples, and waited most of the time. A buffer that is full from the beginning to the end has no
 /// backlog that grows, so this says what [`falls_behind`] can't.
 fn kept_from_its_core(round: &RateRound) -> Option<String> {
-    let waits = round.reader_waits_share.filter(|share| *share >= WAITS_MOST && round.rx_lost_samples > 0)?;
-    let lost = percent(round.rx_lost_share);
+    let waits = round.reader_waits_share.filter(|share| *share >= WAITS_MOST && round.rx_lost_samples > Some(0))?;
+    let lost = percent(round.rx_lost_share?);
     Some(format!(
         "the receiving thread waited {} of the time for a core, and lost {lost} of the stream",
         percent(waits)
@@ -161,7 +170,7 @@ mod tests {
     #[test]
     fn each_kind_of_evidence_points_at_its_layer() {
         use Layer::{Cpu, KernelPath, Radio, ReaderThread, ReceiveBuffer, Sender, Unknown};
-        let unclean = || RateRound { rx_lost_share: 0.01, ..unclean(RoundState::Valid) };
+        let unclean = || RateRound { rx_lost_share: Some(0.01), ..unclean(RoundState::Valid) };
         let lost = |place: LostByPlace| RateRound { lost_by_place: place, ..unclean() };
         let buffer = LostByPlace { receive_buffer: Some(36), ..NONE };
         let drops = |receive_buffer_bytes, reader_pause_max_ms| RateRound {
@@ -170,8 +179,10 @@ mod tests {
             ..lost(buffer)
         };
         let thread = |name: &str, share, of| RateRound { busiest_thread: Some((name.to_owned(), share)), ..of };
-        let event =
-            |letter: &str, times: u64| RateRound { events: BTreeMap::from([(letter.to_owned(), times)]), ..unclean() };
+        let event = |letter: &str, times: u64| RateRound {
+            events: BTreeMap::from([(letter.to_owned(), Some(times))]),
+            ..unclean()
+        };
         let behind = |slope: f64| {
             let backlog =
                 Backlog { slope: Some(slope), growing: true, time_to_loss_s: Some(4.0), ..Backlog::default() };
@@ -186,7 +197,7 @@ mod tests {
             ),
             (
                 RateRound {
-                    rx_lost_share: 0.0,
+                    rx_lost_share: Some(0.0),
                     reader_waits_share: Some(0.12),
                     machine_busy_share: Some(1.0),
                     ..behind(0.1)
@@ -196,14 +207,14 @@ mod tests {
                  buffer is full after 4 s, and then samples are lost",
             ),
             (
-                RateRound { rx_lost_samples: 9, reader_waits_share: Some(0.001), ..behind(0.36) },
+                RateRound { rx_lost_samples: Some(9), reader_waits_share: Some(0.001), ..behind(0.36) },
                 ReaderThread,
                 "the receiving thread falls behind by 36 % of the stream",
             ),
             (
                 RateRound {
-                    rx_lost_share: 0.26,
-                    rx_lost_samples: 9,
+                    rx_lost_share: Some(0.26),
+                    rx_lost_samples: Some(9),
                     reader_waits_share: Some(0.93),
                     machine_busy_share: Some(0.99),
                     ..lost(buffer)
@@ -252,8 +263,11 @@ mod tests {
 
     #[test]
     fn the_layer_that_most_rounds_point_at_is_named_with_its_worst_round() {
-        let lost =
-            |rx_lost_share, lost_by_place| RateRound { rx_lost_share, lost_by_place, ..unclean(RoundState::Valid) };
+        let lost = |rx_lost_share: f64, lost_by_place| RateRound {
+            rx_lost_share: Some(rx_lost_share),
+            lost_by_place,
+            ..unclean(RoundState::Valid)
+        };
         let buffer = |drops, share| lost(share, LostByPlace { receive_buffer: Some(drops), ..NONE });
         let path = lost(0.9, LostByPlace { path: Some(9), ..NONE });
         let late = RateRound { state: RoundState::EmulatorLate, ..path.clone() };

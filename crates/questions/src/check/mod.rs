@@ -6,6 +6,7 @@
 mod assemble;
 pub(crate) mod collect;
 mod conclude;
+mod device;
 mod doctor;
 mod engines;
 mod fixes;

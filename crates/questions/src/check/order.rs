@@ -4,11 +4,12 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 use takt_lab::Order;
-use takt_lab::bench::{OnAirError, on_air};
+use takt_lab::bench::{OnAirError, device, on_air};
 use takt_lab::experiment::{Depth, Experiment};
 use takt_load::rate::REFERENCE;
 use takt_load::{Model, WorkloadKind};
 use takt_radio::n200::{ClockSource, Emission};
+use takt_soapy::DeviceSpec;
 
 use super::{DoctorFinding, Need};
 use crate::{Asked, QuestionError};
@@ -18,6 +19,8 @@ use crate::{Asked, QuestionError};
 pub struct Check {
     /// A radio that is there already, real or software; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
+    /// A device of SoapySDR instead.
+    pub device: Option<DeviceSpec>,
     /// That radio may be sent samples even if it is not takt's own; otherwise such a radio is only received from.
     pub transmit: bool,
     /// Reference of that radio's clock while it streams; `None`: the file's.
@@ -30,7 +33,7 @@ pub struct Check {
 impl Check {
     /// A check of an emulated radio at the rates of the file.
     pub const PLAIN: Check =
-        Check { addr: None, transmit: false, reference: None, needs: Vec::new(), doctor: Vec::new() };
+        Check { addr: None, device: None, transmit: false, reference: None, needs: Vec::new(), doctor: Vec::new() };
 }
 
 pub(super) fn order(check: &Check, asked: &Asked) -> Result<Order, QuestionError> {
@@ -48,6 +51,14 @@ pub(super) fn order(check: &Check, asked: &Asked) -> Result<Order, QuestionError
         on_air::receive_only(&mut experiment);
         more.insert("receive_only".into(), json!(why));
     }
+    if let Some(through) = &check.device {
+        device::measurable(&mut experiment);
+        more.insert(DEVICE.into(), json!(through.to_string()));
+        if let Some(why) = silence_through(through, check, &experiment, asked.depth)? {
+            on_air::receive_only(&mut experiment);
+            more.insert("receive_only".into(), json!(why));
+        }
+    }
     if let Some(reference) = check.reference {
         for part in experiment.parts.iter_mut().filter(|part| part.kind == WorkloadKind::Rate) {
             part.fixed.insert(REFERENCE.into(), json!(reference));
@@ -56,8 +67,9 @@ pub(super) fn order(check: &Check, asked: &Asked) -> Result<Order, QuestionError
     }
     Ok(Order {
         experiment,
-        addr: check.addr,
+        addr: check.addr.or_else(|| check.device.as_ref().map(device::site_addr)),
         transmit: check.transmit,
+        device: check.device.clone(),
         options: Value::Object(more),
         observed: json!({ "doctor": check.doctor }),
         watch_stops: true,
@@ -74,11 +86,31 @@ fn needs(check: &Check, file: &Experiment) -> Result<Vec<Need>, QuestionError> {
     if let [one, other, ..] = models.as_slice() {
         return Err(QuestionError::TwoRadios { one: *one, other: *other });
     }
-    let there = check.addr.filter(|_| check.needs.is_empty()).map(on_air::model).transpose()?.flatten();
+    let addr = check.addr.or_else(|| check.device.as_ref().and_then(device::radio_of));
+    let there = addr.filter(|_| check.needs.is_empty()).map(on_air::model).transpose()?.flatten();
     Ok(match there.filter(|there| !models.contains(there)) {
         Some(model) => vec![Need::usual(model)],
         None => wanted.clone(),
     })
+}
+
+/// The option of a stored run that names the device it measured through.
+pub(super) const DEVICE: &str = "device";
+
+/// Why nothing may be sent through a device, if nothing may.
+fn silence_through(
+    device: &DeviceSpec,
+    check: &Check,
+    experiment: &Experiment,
+    depth: Depth,
+) -> Result<Option<String>, OnAirError> {
+    match device::permitted(device, &experiment.points(depth), check.transmit) {
+        Ok(_) => Ok(None),
+        Err(OnAirError::NotAllowed { .. }) => {
+            Ok(Some(format!("SoapySDR can't tell takt whether {device} has an antenna, and it would transmit")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Why nothing may be sent to the radio, if nothing may: it is not takt's own, and the options do not let it transmit.

@@ -13,8 +13,10 @@ pub(crate) const LEVEL: f64 = 0.95;
 pub fn point(mode: Mode, format: Format, rate_sps: f64, rounds: Vec<RateRound>, skipped: Option<String>) -> RatePoint {
     let counted: Vec<&RateRound> = rounds.iter().filter(|round| round.state == RoundState::Valid).collect();
     let clean = counted.iter().filter(|round| round.clean).count();
-    let of =
-        |figure: fn(&RateRound) -> f64| mean(&counted.iter().map(|round| figure(round)).collect::<Vec<_>>(), LEVEL);
+    // What one round does not show, the point does not show.
+    let of = |figure: fn(&RateRound) -> Option<f64>| {
+        mean(&counted.iter().map(|round| figure(round)).collect::<Option<Vec<_>>>()?, LEVEL)
+    };
     let busiest: Vec<f64> = counted.iter().filter_map(|round| Some(round.busiest_thread.as_ref()?.1)).collect();
     RatePoint {
         mode,
@@ -25,7 +27,7 @@ pub fn point(mode: Mode, format: Format, rate_sps: f64, rounds: Vec<RateRound>, 
         unclean_share_upper: unclean_share_upper(counted.len(), clean),
         rx_lost_share: of(|round| round.rx_lost_share).filter(|_| mode != Mode::Tx),
         tx_lost_share: of(|round| round.tx_lost_share).filter(|_| mode != Mode::Rx),
-        cpu_host: of(|round| round.cpu_host),
+        cpu_host: of(|round| Some(round.cpu_host)),
         busiest_thread: mean(&busiest, LEVEL),
         rounds,
         skipped,

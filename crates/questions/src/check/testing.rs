@@ -11,8 +11,12 @@ pub(crate) fn round() -> RateRound {
         clean: true,
         own_clean: true,
         duration_s: 1.0,
+        rx_lost_share: Some(0.0),
+        tx_lost_share: Some(0.0),
         rx_samples: 1_000_000,
+        rx_lost_samples: Some(0),
         tx_samples: 1_000_000,
+        tx_lost_samples: Some(0),
         cpu_host: 0.3,
         emulator_lag_max_us: Some(80.0),
         reference_locked: Some(true),
@@ -23,7 +27,7 @@ pub(crate) fn round() -> RateRound {
 /// A round of which a fifth was lost on receive, in the receive buffer.
 pub(crate) fn lossy() -> RateRound {
     let lost_by_place = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
-    RateRound { rx_lost_share: 0.2, lost_by_place, ..unclean(RoundState::Valid) }
+    RateRound { rx_lost_share: Some(0.2), lost_by_place, ..unclean(RoundState::Valid) }
 }
 
 /// A round in which something went wrong.

@@ -60,12 +60,15 @@ pub(super) fn caveats(outcome: &CheckOutcome) -> Vec<String> {
         (RadioSetup::Given { addr, .. }, "loopback") => {
             words.push(format!("the radio at {addr} is on this host, so the path had no network card"));
         }
+        (RadioSetup::Given { addr, device: true, .. }, _) => {
+            words.push(format!("takt measured this host together with SoapySDR and the driver of {addr}"));
+        }
         (RadioSetup::Given { .. }, _) => {
             let between = "takt measured the host together with switches and cables, not each by itself";
             words.push(between.into());
         }
     }
-    if let RadioSetup::Given { addr, emulator: false, .. } = &outcome.setup.radio {
+    if let RadioSetup::Given { addr, emulator: false, device: false, .. } = &outcome.setup.radio {
         words.push(format!(
             "the radio at {addr} is not takt's emulator: it does not report on UDP port {} how late it was, so takt assumes \
              that it was on time",
@@ -164,7 +167,14 @@ fn unlocked(rates: &[RatePoint]) -> Option<String> {
 /// Signals that were not sent to a radio that is not takt's own.
 pub(super) fn not_sent(setup: &Setup) -> Option<String> {
     let why = setup.receive_only.as_ref()?;
-    Some(sentence(&format!("takt did not measure transmitting and answers: {why}; to measure them, give --transmit")))
+    let what = if setup.is_behind_a_driver() { "transmitting" } else { "transmitting and answers" };
+    Some(sentence(&format!("takt did not measure {what}: {why}; to measure it, give --transmit")))
+}
+
+/// The parts of a check that are about takt's own driver, where another one streams.
+pub(super) fn not_through_a_device(setup: &Setup) -> Option<String> {
+    let why = "another driver streams, which takt can neither give an engine nor call slot by slot";
+    setup.is_behind_a_driver().then(|| sentence(&format!("takt did not measure packet engines and answers: {why}")))
 }
 
 /// Omissions of a quick look, and what the setup did not allow.

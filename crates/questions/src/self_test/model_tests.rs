@@ -44,8 +44,8 @@ fn as_round(outcome: &takt_load::rate::RateOutcome) -> RateRound {
     RateRound {
         clean: outcome.clean,
         own_clean: outcome.clean,
-        rx_lost_share: rx.dropped as f64 / rx.expected_samples as f64,
-        rx_lost_samples: rx.dropped,
+        rx_lost_share: Some(rx.dropped as f64 / rx.expected_samples as f64),
+        rx_lost_samples: Some(rx.dropped),
         backlog: Some(rx.backlog.clone()),
         ..clean_round()
     }

@@ -56,6 +56,7 @@ pub fn full_holds() -> CheckOutcome {
     let given = RadioSetup::Given {
         model: Model::N200,
         addr: "192.168.10.2".into(),
+        device: false,
         serial: Some("F5A1B2".into()),
         emulator: false,
     };
@@ -119,6 +120,7 @@ pub fn hostile() -> CheckOutcome {
     outcome.udp[0].direction = bad();
     outcome.rates[0].rounds[0].why = Some(bad());
     outcome.rates[0].rounds[0].busiest_thread = Some((bad(), 0.5));
-    outcome.setup.radio = RadioSetup::Given { model: Model::N200, addr: bad(), serial: Some(bad()), emulator: false };
+    outcome.setup.radio =
+        RadioSetup::Given { model: Model::N200, addr: bad(), device: false, serial: Some(bad()), emulator: false };
     outcome
 }

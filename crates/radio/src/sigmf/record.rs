@@ -16,7 +16,7 @@ use takt_host::placement::Placement;
 use super::stamp;
 use crate::{RadioError, RxEvent, RxStream};
 
-/// Samples in a block of the queue.
+/// Samples in a block of the queue, all channels together.
 const BLOCK: usize = 1 << 16;
 /// Blocks in the queue: 256 MiB, 1.3 s at 25 MS/s.
 const BLOCKS: usize = 512;
@@ -41,7 +41,9 @@ pub struct RecordPlan {
 /// Counts of what was recorded.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Recorded {
-    /// Samples in the file.
+    /// Channels in the file.
+    pub channels: usize,
+    /// Samples in the file, of each channel; so are all other counts of samples but `clipped`.
     pub samples: u64,
     /// Samples missing between the first and the last, by the time stamps.
     pub lost_samples: u64,
@@ -53,7 +55,7 @@ pub struct Recorded {
     pub overflows: u64,
     /// Times nothing came for 100 ms, counted from when the first sample was due.
     pub timeouts: u64,
-    /// Samples beyond the full scale of the file's format.
+    /// Samples of all channels beyond the full scale of the file's format.
     pub clipped: u64,
     /// Tick of the first sample.
     pub first_tick: Option<u64>,
@@ -74,11 +76,11 @@ impl Recorded {
 enum Item {
     /// A run begins.
     Capture(Capture),
-    /// Samples, so many of the block.
+    /// Samples: a part of the block for each channel, so many samples in it.
     Samples(Vec<Complex32>, usize),
 }
 
-/// Records `rx`, channel 0, until the plan is fulfilled, the stream ends, or `stop`. The stream must have been started.
+/// Records all channels of `rx` until the plan is fulfilled, the stream ends, or `stop`. The stream must have been started.
 /// `progress` gets how many samples have come or been lost. The calling thread receives, and keeps the plan's placement.
 ///
 /// # Errors
@@ -92,12 +94,13 @@ pub fn record(
     progress: &mut dyn FnMut(u64),
     stop: &Stop,
 ) -> Result<(Recorded, Metadata), RadioError> {
+    let channels = rx.channels();
     let (full, written) = mpsc::sync_channel(BLOCKS);
     let (empty, blocks) = mpsc::sync_channel(BLOCKS);
     thread::scope(|scope| {
         let disk = thread::Builder::new()
             .name("takt-disk".into())
-            .spawn_scoped(scope, move || write(writer, &written, &empty));
+            .spawn_scoped(scope, move || write(writer, channels, &written, &empty));
         let disk = disk.map_err(RadioError::Thread)?;
         let queue = Queue { full, blocks, made: 0 };
         // Only now: the thread of the disk would have been placed too.
@@ -152,7 +155,9 @@ fn receive(
     stop: &Stop,
 ) -> Result<Recorded, RadioError> {
     let (step, patience) = (rx.ticks_per_sample(), rx.speed().patience(PATIENCE));
-    let mut recorded = Recorded::default();
+    let channels = rx.channels();
+    let part = BLOCK / channels.max(1);
+    let mut recorded = Recorded { channels, ..Recorded::default() };
     let mut spare = vec![Complex32::default(); BLOCK];
     // The file goes on here if there is no gap.
     let mut expected = None;
@@ -164,11 +169,12 @@ fn receive(
             return Ok(recorded);
         }
         progress(accounted);
-        let room = BLOCK.min(usize::try_from(left).unwrap_or(BLOCK));
+        let room = part.min(usize::try_from(left).unwrap_or(part));
         // Without a block the samples are received all the same, and dropped.
         let mut block = queue.block();
         let buffer = block.as_mut().unwrap_or(&mut spare);
-        let received = rx.recv(&mut [&mut buffer[..room]], clock.now() + patience)?;
+        let mut out: Vec<&mut [Complex32]> = parts(buffer, part, channels).map(|part| &mut part[..room]).collect();
+        let received = rx.recv(&mut out, clock.now() + patience)?;
         if received.samples > 0 {
             let origin = *recorded.first_tick.get_or_insert(received.first.0);
             let pushed = match block {
@@ -221,6 +227,11 @@ fn receive(
     }
 }
 
+/// The parts of a block, one for each channel.
+fn parts(block: &mut [Complex32], part: usize, channels: usize) -> impl Iterator<Item = &mut [Complex32]> {
+    block.chunks_exact_mut(part.max(1)).take(channels)
+}
+
 fn capture(plan: &RecordPlan, rx: &dyn RxStream, first: Tick, origin: Tick, step: Ticks) -> Capture {
     let datetime = plan.utc.map(|(tick, utc_ns)| {
         let clock = rx.tick_rate();
@@ -240,6 +251,7 @@ fn capture(plan: &RecordPlan, rx: &dyn RxStream, first: Tick, origin: Tick, step
 /// The far end: what comes goes to disk, and blocks go back.
 fn write(
     mut writer: Writer,
+    channels: usize,
     items: &Receiver<Item>,
     empty: &SyncSender<Vec<Complex32>>,
 ) -> Result<(Metadata, u64), FileError> {
@@ -248,7 +260,9 @@ fn write(
         match item {
             Item::Capture(capture) => writer.begin_capture(capture),
             Item::Samples(block, samples) => {
-                writer.write(block.get(..samples).unwrap_or(&block))?;
+                let parts = block.chunks_exact((BLOCK / channels.max(1)).max(1)).take(channels);
+                let parts: Vec<&[Complex32]> = parts.map(|part| part.get(..samples).unwrap_or(part)).collect();
+                writer.write_channels(&parts)?;
                 // The reader may be gone; then nobody needs the block.
                 let _ = empty.try_send(block);
             }

@@ -42,8 +42,8 @@ pub struct Session {
     pub path: PathBuf,
     /// A setting that is not named stays as the radio opens it.
     pub front_end: FrontEnd,
-    /// The receive DSP to record from: 0 or 1.
-    pub rx_channel: u8,
+    /// The receive channels to record from, in the order of the file. One at least.
+    pub rx_channels: Vec<u8>,
     /// Samples on the wire.
     pub wire: Format,
     /// Take the radio even from another host.
@@ -165,9 +165,14 @@ impl Session {
         let mut global = Global::new(format);
         global.sample_rate_sps = Some(rate_sps);
         let mut radio = self.open(net, clock)?;
-        let channels = vec![self.rx_channel];
+        let channels = self.rx_channels.clone();
+        global.channels = channels.len() as u64;
         let mut rx = radio.rx_streamer(&RxOptions { format: self.wire, channels, ..RxOptions::new(rate_sps) })?;
-        let FrontEndSet { tuned, gain_db } = self.front_end.set(&mut radio, Side::Rx, self.rx_channel)?;
+        let mut set = FrontEndSet::default();
+        for &channel in &self.rx_channels {
+            set = self.front_end.set(&mut radio, Side::Rx, channel)?;
+        }
+        let FrontEndSet { tuned, gain_db } = set;
         let About { model, serial, .. } = radio.about();
         global.hw = Some(format!("{model} serial {serial}"));
         let serial = serial.to_owned();

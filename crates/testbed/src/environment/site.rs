@@ -70,6 +70,9 @@ pub struct InForce {
     /// Whether a radio that was there already is takt's emulator, and so says how late it was itself.
     #[serde(default)] // records older than this key
     pub given_emulator: bool,
+    /// Device of SoapySDR through which the radio is used, as a user named it; `None`: takt's own driver.
+    #[serde(default)]
+    pub device: Option<String>,
     /// Whether the radio may be sent samples even if it is not takt's own.
     #[serde(default)]
     pub transmit: bool,
@@ -184,6 +187,7 @@ impl Site {
             radio_addr,
             emulated: radio.is_some(),
             given_emulator: false,
+            device: None,
             transmit: false,
             placement,
             emulator_priority: None,
@@ -193,7 +197,9 @@ impl Site {
         };
         let is_elsewhere = environment.is_elsewhere();
         // The radio at that address here need not be what the other machine reaches there.
-        let given = options.addr.filter(|_| !options.alone && !is_elsewhere).map(GivenRadio::at);
+        let is_here = !options.alone && !is_elsewhere;
+        // A device of SoapySDR need not have an address.
+        let given = options.addr.filter(|addr| is_here && !addr.is_unspecified()).map(GivenRadio::at);
         let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
         if !options.second_inside {
             site.find_emulator_priority();

@@ -166,7 +166,7 @@ fn names(allowed: LentOptions) -> BTreeSet<String> {
     allowed.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-const TARGET: Target<'static> = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, host_cpus: &[] };
+const TARGET: Target<'static> = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, device: None, host_cpus: &[] };
 
 /// All options of a workload, as an experiment makes them.
 fn options(kind: WorkloadKind, given: BTreeMap<String, Value>) -> Result<Value, Failure> {

@@ -28,7 +28,7 @@ pub struct OnCluster {
     #[arg(
         long = "cluster",
         value_name = "DIR",
-        conflicts_with_all = ["cores", "addr", "transmit", "save_costs", "trace", "log", "explain"]
+        conflicts_with_all = ["cores", "addr", "device", "transmit", "save_costs", "trace", "log", "explain"]
     )]
     folder: Option<PathBuf>,
     /// Put a component on this node of the cluster. Repeat for several.

@@ -26,12 +26,13 @@ use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{
     Isolation, Log, LogOptions, OpenError, Registry, Report, Session, SessionOptions, SlotClock, StartError, Wish, soft,
 };
+use takt_soapy::DeviceSpec;
 
 use crate::command::map;
 use crate::costs;
 use crate::output;
 use crate::policy::{Policy, priority_is_policy};
-use crate::{Answer, Output, Problem, stop_on_signal, waveform};
+use crate::{Answer, Output, Problem, soapy, stop_on_signal, waveform};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
 const WAITING: usize = 1 << 17;
@@ -47,6 +48,7 @@ Examples:
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
+  takt run waveforms/td-scdma.toml --clock radio --device soapy:driver=lime --transmit
 {}
 Exit status:
   0  no slot was missed, no packet broken or dropped, no answer to a radio late
@@ -71,6 +73,10 @@ pub struct Args {
     /// Address of the radio whose clock begins each slot, instead of the waveform's. Without either, takt emulates an N200.
     #[arg(long, value_name = "ADDR", value_parser = parse_ip)]
     addr: Option<IpAddr>,
+    /// Device of SoapySDR whose time stamps begin each slot, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the
+    /// feature soapy.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "addr")]
+    device: Option<DeviceSpec>,
     /// Allow transmission with a radio other than takt's emulator.
     #[arg(long)]
     transmit: bool,
@@ -123,14 +129,18 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let mut registry = waveform::registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
-    radio::suits(&graph, &args.clock, args.addr)?;
+    radio::suits(&graph, &args.clock, args.radio_flag())?;
+    if args.device.is_some() {
+        soapy::is_built()?;
+    }
     let Placed { plan, cores, process_cores } = place(&graph, &registry, &args, output)?;
     let stop = stop_on_signal()?;
     let mut options = args.options(&cores, process_cores);
     let mut radio = None;
     if args.clock == "radio" {
         let fifo_priority = options.fifo_priority;
-        let choice = RadioChoice { addr: args.addr, transmit: args.transmit, fifo_priority };
+        let (addr, device, transmit) = (args.addr, args.device.clone(), args.transmit);
+        let choice = RadioChoice { addr, device, transmit, fifo_priority };
         let mut notify = |notice: Notice<'_>| radio::note(notice, output);
         let open = WaveformRadio::open(&graph, &args.waveform, &mut registry, &choice, &mut notify);
         let open = open.map_err(|error| radio::problem("use the radio", error))?;
@@ -188,6 +198,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 }
 
 impl Args {
+    /// The flag that names a radio, if one does.
+    fn radio_flag(&self) -> Option<&'static str> {
+        let device = self.device.as_ref().map(|_| "--device");
+        self.addr.map(|_| "--addr").or(device)
+    }
+
     /// A clock asks for all the host grants; without one nothing is late.
     fn options(&self, cores: &[usize], process_cores: Vec<usize>) -> SessionOptions {
         let free = self.clock == "free";

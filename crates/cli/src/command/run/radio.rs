@@ -1,26 +1,28 @@
 //! `takt run --clock radio`: what is reported of the radio that sets the beat.
 
-use std::net::IpAddr;
-
 use miette::{Report as Failure, Result};
 use takt_graph::Graph;
 use takt_radio_waveform::{
-    Notice, RadioReport, RadioRequirementsError, SoftwareError, WaveformRadioError, late_answers, wants_a_radio,
+    DeviceReport, Notice, RadioReport, RadioRequirementsError, SoftwareError, WaveformRadioError, late_answers,
+    wants_a_radio,
 };
 use takt_runtime::Report;
+use takt_soapy::TimeStamps;
 
 use super::{unopened, unstarted};
 use crate::command::emulate;
 use crate::radio_problem::{self, on_air};
 use crate::waveform::{FileDiagnostic, unreadable};
-use crate::{Answer, Output, Problem};
+use crate::{Answer, Output, Problem, soapy};
 
 /// Refuses a waveform and a clock that do not go together.
-pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
-    if clock == "radio" || (!wants_a_radio(graph) && addr.is_none()) {
+/// `flag`: the one that names a radio.
+pub fn suits(graph: &Graph, clock: &str, flag: Option<&str>) -> Result<()> {
+    if clock == "radio" || (!wants_a_radio(graph) && flag.is_none()) {
         return Ok(());
     }
-    let why = if addr.is_some() { "--addr names a radio" } else { "components of the waveform belong to a radio" };
+    let components = || "components of the waveform belong to a radio".to_owned();
+    let why = flag.map_or_else(components, |flag| format!("{flag} names a radio"));
     Err(Problem::new(format!("the {clock} clock knows no radio")).why(why).fix("--clock radio").into())
 }
 
@@ -40,6 +42,7 @@ pub fn problem(used: &str, error: WaveformRadioError) -> Failure {
             Problem::caused("the waveform can't run on a radio's clock", error, RadioRequirementsError::fix).into()
         }
         WaveformRadioError::Radio(error) => radio_problem::problem(used, error, "items for").into(),
+        WaveformRadioError::Device(error) => soapy::problem(used, error, "items for").into(),
         WaveformRadioError::Software(error) => software_problem(error),
         error => Problem::new(format!("can't {used}")).why(error).into(),
     }
@@ -60,12 +63,34 @@ fn software_problem(error: SoftwareError) -> Failure {
 }
 
 /// A waveform that kept its slots on a radio of another speed did not keep them in real time. One that missed some on a slow radio
-/// would miss them in real time, too.
+/// would miss them in real time, too. One that kept them by what a device's driver shows, which does not show all, is not known to
+/// have kept them.
 pub fn answer(good: bool, radio: Option<&RadioReport>) -> Answer {
+    let device = radio.and_then(|radio| radio.device.as_ref());
+    if good && device.is_some_and(|device| !device.shows_all()) {
+        return Answer::Unknown;
+    }
     match radio.and_then(|radio| radio.radio_speed) {
         Some(speed) if speed > 1.0 || (speed < 1.0 && good) => Answer::Unknown,
         _ => Answer::of(good),
     }
+}
+
+/// What a device's driver showed.
+fn device_sentence(device: &DeviceReport) -> String {
+    let DeviceReport { name, driver, overflows, stream_errors, restarts, timeouts, .. } = device;
+    let overflows = overflows.map_or_else(|| "unknown".to_owned(), |overflows| overflows.to_string());
+    let mut said = format!(
+        "radio     {name}, driver {driver}: overflows {overflows}, stream errors {stream_errors}, restarts {restarts}, timeouts \
+         {timeouts}\n"
+    );
+    if device.time_stamps != TimeStamps::Count {
+        said += "radio     its driver has no time stamps that count samples, so nobody knows what was lost\n";
+    }
+    if device.reports_faults == Some(false) {
+        said += "radio     its driver does not report what came too late\n";
+    }
+    said
 }
 
 /// Report of the radio and its answers in the end; nothing without them.
@@ -75,6 +100,7 @@ pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
         format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
     });
     let speed = radio.and_then(|radio| radio.radio_speed).filter(|speed| *speed != 1.0);
+    let lag = lag + &radio.and_then(|radio| radio.device.as_ref()).map_or_else(String::new, device_sentence);
     let lag = lag + &speed.map_or_else(String::new, |speed| format!("radio     ran at {speed} of real time\n"));
     match late_answers(report) {
         0 => lag,

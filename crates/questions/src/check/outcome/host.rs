@@ -9,11 +9,11 @@ use super::FixKind;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     pub radio: RadioSetup,
-    /// `veth` (two network namespaces), `loopback`, or `network` (`--addr`).
+    /// `veth` (two network namespaces), `loopback`, `network` (`--addr`), or `device` (`--device`).
     pub path: String,
     /// Environment of the host side: `native`.
     pub environment: String,
-    /// Packet engine of the host side: `mmsg`, `socket`.
+    /// Packet engine of the host side: `mmsg`, `socket`; `soapy`: a device's own driver.
     pub engine: String,
     pub host_cores: Vec<usize>,
     /// Cores of the emulator; empty with a real radio.
@@ -26,6 +26,11 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Whether samples pass through a driver that is not takt's own.
+    pub(crate) fn is_behind_a_driver(&self) -> bool {
+        matches!(self.radio, RadioSetup::Given { device: true, .. })
+    }
+
     /// Whether the emulator had to run on a core of the host side.
     pub(crate) fn shares_a_core(&self) -> bool {
         self.radio_cores.iter().any(|cpu| self.host_cores.contains(cpu))
@@ -37,10 +42,13 @@ impl Setup {
 pub enum RadioSetup {
     /// A software radio that this check started on this machine.
     Emulated { model: Model },
-    /// A radio, real or software, at an address given with `--addr`.
+    /// A radio, real or software, at an address given with `--addr`, or a device given with `--device`.
     Given {
         model: Model,
         addr: String,
+        /// `addr` is a device of SoapySDR given with `--device`, as the user named it.
+        #[serde(default)] // outcomes older than this key
+        device: bool,
         /// Its serial number, if it has one.
         serial: Option<String>,
         /// Whether it is takt's emulator, which says how late it was itself.

@@ -125,6 +125,9 @@ pub struct RateRound {
     /// Nothing went wrong but what may be the doing of a radio that was late itself.
     #[serde(default)] // records older than this key
     pub own_clean: bool,
+    /// Why the round is not known to be clean though nothing was seen to go wrong: the limits of the radio's driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_shown: Option<String>,
     /// Share of the measured part that is excluded, since the radio was late itself, 0 to 1.
     #[serde(default)]
     pub excluded_share: f64,
@@ -136,18 +139,19 @@ pub struct RateRound {
     pub excluded_faults: u64,
     /// Measured time, seconds, without the warm-up.
     pub duration_s: f64,
-    /// Share of the samples the radio sent in that time, 0 to 1.
-    pub rx_lost_share: f64,
-    /// Share of the samples the radio ought to have got in that time, 0 to 1.
-    pub tx_lost_share: f64,
+    /// Share of the samples the radio sent in that time, 0 to 1; `None`: its driver does not show it.
+    pub rx_lost_share: Option<f64>,
+    /// Share of the samples the radio ought to have got in that time, 0 to 1; `None`: its driver does not report it.
+    pub tx_lost_share: Option<f64>,
     pub rx_samples: u64,
-    /// Samples lost on receive (from time stamps).
-    pub rx_lost_samples: u64,
+    /// Samples lost on receive (from time stamps); `None`: there are no time stamps to tell.
+    pub rx_lost_samples: Option<u64>,
     pub tx_samples: u64,
-    /// Samples the radio had to do without or threw away, if it reports them.
-    pub tx_lost_samples: u64,
-    /// Events by UHD's letter: `O`, `U`, `L`, `S`, `D`, and `T` for a time-out. All six are always there.
-    pub events: BTreeMap<String, u64>,
+    /// Samples the radio had to do without or threw away, if it reports them; `None`: its driver reports nothing.
+    pub tx_lost_samples: Option<u64>,
+    /// Events by UHD's letter: `O`, `U`, `L`, `S`, `D`, and `T` for a time-out. All six are always there. `None`: the driver
+    /// of the radio does not tell.
+    pub events: BTreeMap<String, Option<u64>>,
     pub lost_by_place: LostByPlace,
     pub cpu_host: f64,
     /// Busy share of the busiest thread, with its name.

@@ -55,7 +55,11 @@ fn facts(outcome: &CheckOutcome) -> Vec<String> {
     let setup = &outcome.setup;
     let radio = match &setup.radio {
         RadioSetup::Emulated { .. } => "radio emulated on this host".to_owned(),
-        RadioSetup::Given { model, addr, serial, emulator } => {
+        RadioSetup::Given { addr, device: true, emulator, .. } => {
+            let software = if *emulator { " (takt's emulator)" } else { "" };
+            format!("radio behind {addr}{software}")
+        }
+        RadioSetup::Given { model, addr, serial, emulator, .. } => {
             let serial = serial.as_ref().map(|s| format!(", serial {s}")).unwrap_or_default();
             match emulator {
                 true => format!("radio at {addr} (takt's emulator){serial}"),

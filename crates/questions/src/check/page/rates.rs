@@ -121,7 +121,7 @@ fn all(outcome: &CheckOutcome) -> Table {
             (0, _) => Cell { answer: Some(ReportAnswer::Unknown), ..linked("none counts".into()) },
             // Rounds that were clean since the radio stood still together with the machine are no "yes".
             (n, k) if n == k => Cell { answer: fits(p).then_some(ReportAnswer::Yes), ..linked(format!("{k} of {n}")) },
-            (n, k) => Cell { answer: Some(ReportAnswer::No), ..linked(format!("{k} of {n}")) },
+            (n, k) => Cell { answer: Some(unclean(p)), ..linked(format!("{k} of {n}")) },
         };
         let mut cells = vec![Cell::text(words::rate(p.rate_sps))];
         if let Some(why) = &p.skipped {
@@ -164,18 +164,26 @@ fn streams(outcome: &CheckOutcome) -> Vec<(Mode, Format)> {
     streams.into_iter().map(|(format, mode)| (mode, format)).collect()
 }
 
+/// The answer of a rate of which not all rounds were clean: no, unless nothing was seen to go wrong.
+fn unclean(p: &RatePoint) -> ReportAnswer {
+    let mut unclean = p.rounds.iter().filter(|r| r.state == RoundState::Valid && !r.clean);
+    if unclean.all(|r| r.not_shown.is_some()) { ReportAnswer::Unknown } else { ReportAnswer::No }
+}
+
 /// `D 260 · U 3`: letters that occurred; `none` if none did.
 fn events(p: &RatePoint) -> String {
     let counted = || p.rounds.iter().filter(|r| r.state == RoundState::Valid);
     if counted().next().is_none() {
         return String::new();
     }
-    let mut totals: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    let mut totals: std::collections::BTreeMap<&str, Option<u64>> = std::collections::BTreeMap::new();
     for (letter, n) in counted().flat_map(|r| &r.events) {
-        *totals.entry(letter).or_default() += n;
+        let total = totals.entry(letter).or_insert(Some(0));
+        *total = total.zip(*n).map(|(total, n)| total + n);
     }
-    let occurred: Vec<String> =
-        totals.iter().filter(|(_, n)| **n > 0).map(|(letter, n)| format!("{letter}\u{a0}{}", count(*n))).collect();
+    let shown = |n: &Option<u64>| n.map_or_else(|| "unknown".to_owned(), count);
+    let occurred = totals.iter().filter(|(_, n)| **n != Some(0));
+    let occurred: Vec<String> = occurred.map(|(letter, n)| format!("{letter}\u{a0}{}", shown(n))).collect();
     if occurred.is_empty() { "none".to_owned() } else { occurred.join(" · ") }
 }
 

@@ -66,8 +66,9 @@ fn rate_rounds(outcome: &CheckOutcome) -> Table {
 }
 
 fn rate_round(r: &RateRound) -> Vec<Cell> {
-    let mut cells = Vec::from([r.rx_samples, r.rx_lost_samples, r.tx_samples, r.tx_lost_samples].map(number));
-    cells.extend(["O", "U", "L", "S", "D", "T"].map(|l| number(r.events.get(l).copied().unwrap_or(0))));
+    let counts = [Some(r.rx_samples), r.rx_lost_samples, Some(r.tx_samples), r.tx_lost_samples];
+    let mut cells = Vec::from(counts.map(known));
+    cells.extend(["O", "U", "L", "S", "D", "T"].map(|letter| known(r.events.get(letter).copied().unwrap_or(Some(0)))));
     cells.push(Cell::text(significant(r.cpu_host, 3)));
     let busiest = r.busiest_thread.as_ref();
     cells.push(Cell::text(
@@ -166,6 +167,11 @@ fn by_place(lost: &LostByPlace, places: &[Place]) -> Cell {
     }
     let parts = places.iter().map(|(name, place)| format!("{name}\u{a0}{}", sum(std::iter::once(place(lost)))));
     Cell::text(parts.collect::<Vec<_>>().join(", "))
+}
+
+/// A count, or that the radio's driver does not tell it.
+fn known(n: Option<u64>) -> Cell {
+    n.map_or_else(|| Cell::text("unknown"), number)
 }
 
 fn number(n: u64) -> Cell {

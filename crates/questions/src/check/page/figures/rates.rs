@@ -39,7 +39,7 @@ const STREAMS: [Stream; 4] = [
 ];
 
 impl Stream {
-    fn lost_of_round(self, r: &RateRound) -> f64 {
+    fn lost_of_round(self, r: &RateRound) -> Option<f64> {
         if self.receives { r.rx_lost_share } else { r.tx_lost_share }
     }
 
@@ -51,12 +51,12 @@ impl Stream {
 /// One series a stream, of `value` of each round and `estimate` of each point.
 fn stream_series(
     points: &[&RatePoint],
-    value: impl Fn(Stream, &RatePoint, &RateRound) -> f64,
+    value: impl Fn(Stream, &RatePoint, &RateRound) -> Option<f64>,
     estimate: impl Fn(Stream, &RatePoint) -> Option<Reading>,
 ) -> Vec<Series> {
     lines(STREAMS.map(|stream| {
         let at = |p: &&RatePoint| {
-            let rounds = p.rounds.iter().map(|r| (r.state, r.round_id, value(stream, p, r)));
+            let rounds = p.rounds.iter().filter_map(|r| Some((r.state, r.round_id, value(stream, p, r)?)));
             point(p.rate_sps, estimate(stream, p), rounds)
         };
         (stream.name, points.iter().filter(|p| p.mode == stream.mode).map(at).collect())
@@ -125,7 +125,7 @@ fn delivered(outcome: &CheckOutcome, format: Format, points: &[&RatePoint]) -> F
         y: Axis::linear("samples that arrived", Unit::SAMPLES_PER_S),
         series: stream_series(
             points,
-            |s, p, r| p.rate_sps * (1.0 - s.lost_of_round(r)),
+            |s, p, r| Some(p.rate_sps * (1.0 - s.lost_of_round(r)?)),
             |s, p| s.lost_of_point(p)?.map(|lost| p.rate_sps * (1.0 - lost)),
         ),
         references: vec![Reference::Proportional { slope: 1.0, label: "all that was sent".into() }],
