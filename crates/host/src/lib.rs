@@ -18,6 +18,7 @@
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`ending`] | a request to end, by signal |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
+//! | [`sockets`] | Unix sockets with a name, for processes that let others look |
 //! | [`leftovers`], [`dirs`], [`lock`], [`trusted`] | what a killed run left, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
 //!
@@ -60,6 +61,7 @@ pub mod quota;
 pub mod receive;
 pub mod slack;
 pub mod slice;
+pub mod sockets;
 pub mod steering;
 pub mod thread_clock;
 pub mod timer;

@@ -394,3 +394,19 @@ fn record_of(dir: &tempfile::TempDir) -> std::path::PathBuf {
     let is_record = |path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "jsonl");
     fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.path()).find(is_record).unwrap()
 }
+
+#[test]
+fn a_socket_of_a_killed_process_is_removed_and_that_of_a_live_one_stays() {
+    let (dir, registry) = registry();
+    let live = dir.path().join("live");
+    fs::create_dir(&live).unwrap();
+    fs::set_permissions(&live, fs::Permissions::from_mode(0o700)).unwrap();
+    // Nobody listens any more, as after a kill.
+    drop(std::os::unix::net::UnixListener::bind(live.join("1-rate.sock")).unwrap());
+    let _alive = std::os::unix::net::UnixListener::bind(live.join("2-rate.sock")).unwrap();
+    let cleaned = registry.clean().unwrap();
+    let removed: Vec<_> = cleaned.removed.into_iter().map(|removed| removed.leftover).collect();
+    assert_eq!(removed, [Leftover::Socket { name: "1-rate.sock".to_owned() }]);
+    assert!(cleaned.kept.is_empty() && live.join("2-rate.sock").exists());
+    assert!(registry.clean().unwrap().removed.is_empty(), "nothing is left");
+}

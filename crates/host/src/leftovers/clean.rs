@@ -14,7 +14,8 @@ use super::remove::remove;
 use super::{Leftover, LeftoversError, process};
 use crate::lock::LockedFile;
 use crate::namespace;
-use crate::trusted::TrustedDir;
+use crate::sockets::SocketFolder;
+use crate::trusted::{TrustError, TrustedDir};
 
 #[derive(Debug, Default)]
 pub struct Cleaned {
@@ -93,9 +94,23 @@ pub(super) fn clean(dir: Option<&TrustedDir>) -> Result<Cleaned, LeftoversError>
             cleaned.kept.extend(dir.remove(&run.name).map_err(LeftoversError::from).err());
         }
     }
+    if let Some(dir) = dir {
+        let dead = dead_sockets(dir).unwrap_or_else(|error| {
+            cleaned.kept.push(error.into());
+            Vec::new()
+        });
+        for name in dead {
+            note(&mut cleaned, Ok(true), Leftover::Socket { name }, None);
+        }
+    }
     let unclaimed = |name: &String| !claimed.contains(name) && owner_is_dead(name);
     cleaned.unclaimed = namespace::named().into_iter().filter(unclaimed).collect();
     Ok(cleaned)
+}
+
+/// Removes the sockets of processes that showed themselves and were killed.
+fn dead_sockets(dir: &TrustedDir) -> Result<Vec<String>, TrustError> {
+    SocketFolder::within(dir)?.map_or(Ok(Vec::new()), |folder| folder.remove_dead())
 }
 
 pub(super) fn owners(dir: &TrustedDir, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {

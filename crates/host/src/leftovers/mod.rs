@@ -65,6 +65,8 @@ pub enum Leftover {
     },
     /// The load balancer of the root cpuset (version 1), which was on.
     LoadBalancer,
+    /// A socket on which nobody listens, in the folder of running processes. It needs no record: a connection is refused.
+    Socket { name: String },
     /// A process that cannot carry a mark. To be recorded right after it was started, so prefer [`Run::mark`].
     Process {
         pid: u32,
@@ -88,7 +90,9 @@ impl Leftover {
             | Leftover::Scratch { name }
             | Leftover::ControlGroup { name }
             | Leftover::Borrowed { name, .. } => Some(name),
-            Leftover::Process { .. } | Leftover::LoadBalancer | Leftover::Steering { .. } => None,
+            Leftover::Process { .. } | Leftover::LoadBalancer | Leftover::Socket { .. } | Leftover::Steering { .. } => {
+                None
+            }
         }
     }
 }
@@ -101,6 +105,7 @@ impl std::fmt::Display for Leftover {
             Leftover::ControlGroup { name } => write!(f, "control group {name}"),
             Leftover::Borrowed { name, from, .. } => write!(f, "hold of control group {name} on processes of {from}"),
             Leftover::LoadBalancer => write!(f, "halt of the root cpuset's load balancer"),
+            Leftover::Socket { name } => write!(f, "socket {name}"),
             Leftover::Process { pid, .. } => write!(f, "process {pid}"),
             Leftover::Steering { interface, change, .. } => match change {
                 Change::Rule { port, queue } => {

@@ -38,6 +38,8 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
             Ok(cgroup::give_back(&Host::this(), controller, &group, from).map_err(Box::new)?)
         }
         Leftover::LoadBalancer => Ok(cgroup::balance_again(&Host::this()).map_err(Box::new)?),
+        // Found by itself, never by a record: `clean` has removed it by then.
+        Leftover::Socket { .. } => Ok(false),
         Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
         Leftover::Steering { interface, namespace, change } => {
             let failed = |source| LeftoversError::Steering { interface: interface.clone(), source };

@@ -1,0 +1,201 @@
+//! A few samples of a stream, for a spectrum.
+//!
+//! The thread that streams offers its samples at each turn. It copies as many as a block holds into a ring, or does nothing if
+//! the ring is full: nobody looks, or has looked lately. Who looks makes a spectrum of the blocks that wait.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{Complex, Complex32, MonoNs};
+use takt_fft::{Fft, forward};
+use takt_link::ring::{Reader, Writer, ring};
+
+use crate::Spectrum;
+use crate::document::FLOOR_DBFS;
+use crate::limits::BINS;
+
+/// Blocks that may wait.
+const BLOCKS: usize = 4;
+/// A spectrum that is older says nothing about now.
+const FRESH: Duration = Duration::from_secs(1);
+/// Counts of full scale in 16-bit samples.
+const FULL_SCALE: f32 = 32_768.0;
+
+#[derive(Clone)]
+struct Block {
+    samples: Box<[Complex32; BINS]>,
+    count: usize,
+}
+
+/// The end of the thread that streams.
+pub struct TapWriter {
+    ring: Writer<Block>,
+    next: u64,
+}
+
+/// The end of who looks.
+pub struct TapReader {
+    ring: Reader<Block>,
+    next: u64,
+    fft: Arc<dyn Fft<f32>>,
+    window: Vec<f32>,
+    /// When a spectrum was asked for last.
+    looked: Option<MonoNs>,
+    /// The newest spectrum, and when it was made.
+    newest: Option<(MonoNs, Vec<f32>)>,
+}
+
+/// Both ends of a tap. All memory is allocated here.
+#[must_use]
+pub fn tap() -> (TapWriter, TapReader) {
+    let block = Block { samples: Box::new([Complex32::default(); BINS]), count: 0 };
+    let (writer, mut readers) = ring(vec![block; BLOCKS], 1);
+    let reader =
+        TapReader { ring: readers.remove(0), next: 0, fft: forward(BINS), window: hann(), looked: None, newest: None };
+    (TapWriter { ring: writer, next: 0 }, reader)
+}
+
+impl TapWriter {
+    /// Offers samples that lie one after the other, 1 being full scale. Fewer than a spectrum has bins are not taken.
+    #[inline]
+    pub fn offer(&mut self, samples: &[Complex32]) {
+        self.offer_with(samples, |sample| sample);
+    }
+
+    /// The same of 16-bit samples.
+    #[inline]
+    pub fn offer_sc16(&mut self, samples: &[Complex<i16>]) {
+        let of = |part: i16| f32::from(part) / FULL_SCALE;
+        self.offer_with(samples, |sample| Complex32::new(of(sample.re), of(sample.im)));
+    }
+
+    #[inline]
+    fn offer_with<T: Copy>(&mut self, samples: &[T], convert: impl Fn(T) -> Complex32) {
+        let Some(first) = samples.get(..BINS) else { return };
+        let Some(block) = self.ring.cell(self.next) else { return };
+        for (place, &sample) in block.samples.iter_mut().zip(first) {
+            *place = convert(sample);
+        }
+        block.count = BINS;
+        self.ring.publish(self.next);
+        self.next += 1;
+    }
+}
+
+impl TapReader {
+    /// Spectrum of what has come since the last look, or that of a moment before; `None`: nothing has come for a second.
+    pub fn spectrum(&mut self, name: &str, freq_hz: Option<f64>, span_hz: f64, now: MonoNs) -> Option<Spectrum> {
+        // What waited while nobody looked is old.
+        let is_stale = self.looked.is_none_or(|at| now >= at + FRESH);
+        let power = self.drain();
+        self.looked = Some(now);
+        if let Some(power) = power.filter(|_| !is_stale) {
+            self.newest = Some((now, dbfs(&power)));
+        }
+        let (_, bins) = self.newest.as_ref().filter(|(at, _)| now < *at + FRESH)?;
+        Some(Spectrum { name: name.to_owned(), freq_hz, span_hz, dbfs: bins.clone() })
+    }
+
+    /// Mean power of each bin over the blocks that wait.
+    fn drain(&mut self) -> Option<Vec<f32>> {
+        let mut power = vec![0.0; BINS];
+        let mut blocks = 0;
+        while let Some(block) = self.ring.cell(self.next) {
+            if block.count == BINS {
+                let windowed = block.samples.iter().zip(&self.window).map(|(sample, weight)| sample * weight);
+                let mut bins: Vec<Complex32> = windowed.collect();
+                self.fft.process(&mut bins);
+                power.iter_mut().zip(&bins).for_each(|(sum, bin)| *sum += bin.norm_sqr());
+                blocks += 1;
+            }
+            self.next += 1;
+            self.ring.release(self.next);
+        }
+        let scale = 1.0 / blocks.max(1) as f32;
+        (blocks > 0).then(|| power.into_iter().map(|sum| sum * scale).collect())
+    }
+}
+
+/// Hann's window, scaled so that a full-scale tone has a power of 1 in its bin.
+fn hann() -> Vec<f32> {
+    let turn = std::f64::consts::TAU / BINS as f64;
+    // Its weights have a mean of 1/2.
+    (0..BINS).map(|n| ((1.0 - (turn * n as f64).cos()) / BINS as f64) as f32).collect()
+}
+
+/// Levels with the carrier in the middle.
+fn dbfs(power: &[f32]) -> Vec<f32> {
+    let (positive, negative) = power.split_at(power.len() / 2);
+    let level = |power: &f32| (10.0 * power.log10()).max(FLOOR_DBFS);
+    negative.iter().chain(positive).map(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: MonoNs = MonoNs(1_000_000_000);
+
+    fn tone(bin: usize, level: f32) -> Vec<Complex32> {
+        let turn = std::f32::consts::TAU * bin as f32 / BINS as f32;
+        (0..2 * BINS).map(|n| Complex32::from_polar(level, turn * n as f32 % std::f32::consts::TAU)).collect()
+    }
+
+    #[test]
+    fn a_full_scale_tone_stands_at_zero_in_its_bin() {
+        let (mut writer, mut reader) = tap();
+        assert_eq!(reader.spectrum("rx", None, 1e6, NOW), None);
+        writer.offer(&tone(100, 1.0));
+        let spectrum = reader.spectrum("rx", Some(9e8), 1e6, NOW).unwrap();
+        assert_eq!((spectrum.dbfs.len(), spectrum.freq_hz, spectrum.span_hz), (BINS, Some(9e8), 1e6));
+        let level = spectrum.dbfs[BINS / 2 + 100];
+        assert!(level.abs() < 0.01, "{level}");
+        let far = spectrum.dbfs[BINS / 2 - 100];
+        assert!(far < -90.0, "{far}");
+    }
+
+    #[test]
+    fn samples_of_sixteen_bits_have_the_same_scale() {
+        let (mut writer, mut reader) = tap();
+        reader.spectrum("rx", None, 1e6, NOW);
+        let half = tone(0, 0.5)
+            .iter()
+            .map(|s| Complex::new((s.re * 32_768.0) as i16, (s.im * 32_768.0) as i16))
+            .collect::<Vec<_>>();
+        writer.offer_sc16(&half);
+        let level = reader.spectrum("rx", None, 1e6, NOW).unwrap().dbfs[BINS / 2];
+        assert!((level + 6.02).abs() < 0.01, "{level}");
+    }
+
+    #[test]
+    fn a_full_ring_and_a_short_block_are_left() {
+        let (mut writer, mut reader) = tap();
+        writer.offer(&tone(0, 1.0)[..BINS - 1]);
+        assert_eq!(writer.next, 0);
+        (0..9).for_each(|_| writer.offer(&tone(0, 1.0)));
+        assert_eq!(writer.next, BLOCKS as u64);
+        assert_eq!(reader.spectrum("rx", None, 1e6, NOW), None, "it waited while nobody looked");
+        writer.offer(&tone(0, 1.0));
+        assert!(reader.spectrum("rx", None, 1e6, NOW).is_some());
+    }
+
+    #[test]
+    fn an_old_spectrum_is_not_shown() {
+        let (mut writer, mut reader) = tap();
+        reader.spectrum("rx", None, 1e6, NOW);
+        writer.offer(&tone(0, 1.0));
+        let ms = |n| NOW + Duration::from_millis(n);
+        assert!(reader.spectrum("rx", None, 1e6, NOW).is_some());
+        assert!(reader.spectrum("rx", None, 1e6, ms(500)).is_some(), "another reader looked in between");
+        assert!(reader.spectrum("rx", None, 1e6, ms(1000)).is_none());
+    }
+
+    #[test]
+    fn silence_has_a_level_that_json_carries() {
+        let (mut writer, mut reader) = tap();
+        reader.spectrum("rx", None, 1e6, NOW);
+        writer.offer(&[Complex32::default(); BINS]);
+        let spectrum = reader.spectrum("rx", None, 1e6, NOW).unwrap();
+        assert!(spectrum.dbfs.iter().all(|&level| level == FLOOR_DBFS));
+    }
+}
