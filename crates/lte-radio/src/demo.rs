@@ -16,11 +16,12 @@ use takt_lte_link::{
 };
 use takt_packet::EngineKind;
 use takt_radio::FrontEnd;
+use takt_radio::calibration::CalibrationUse;
 
 use crate::ports::{StationTraffic, TerminalTraffic, TrafficPlan};
 use crate::traffic::LoadFigures;
 use crate::{
-    AirError, AirSettings, CellSizes, CellStage, EndCounts, EndRadio, RadioWish, StationCore, TerminalCore,
+    AirError, AirSettings, CellSizes, CellStage, EndCounts, EndRadio, LinkProbe, RadioWish, StationCore, TerminalCore,
     TerminalCounts, TerminalSettings, ThreadUse, usual_cfi,
 };
 
@@ -59,6 +60,8 @@ pub struct DemoOptions {
     pub fifo_priority: Option<u8>,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// Shows the link to who watches, if somebody may.
+    pub probe: Option<LinkProbe>,
 }
 
 /// The findings of a demonstration. Times are the radios'.
@@ -254,7 +257,10 @@ impl DemoOptions {
         let mut traffic = StationTraffic::new(self.traffic);
         let mut radio = EndRadio::open(&self.wish(addr), &self.numerology)?;
         let mut streams = radio.start()?;
-        let counts = streams.run_station(&mut station, &mut traffic, stop)?;
+        let counts = match &self.probe {
+            Some(probe) => streams.run_station(&mut station, &mut probe.station(&mut traffic), stop)?,
+            None => streams.run_station(&mut station, &mut traffic, stop)?,
+        };
         let threads = streams.threads;
         Ok((station, traffic, counts, threads))
     }
@@ -271,7 +277,10 @@ impl DemoOptions {
         let mut traffic = TerminalTraffic::new(self.traffic);
         let mut radio = EndRadio::open(&self.wish(addr), &self.numerology)?;
         let mut streams = radio.start()?;
-        let counts = streams.run_terminal(&mut terminal, &mut traffic, stop)?;
+        let counts = match &self.probe {
+            Some(probe) => streams.run_terminal(&mut terminal, &mut probe.terminal(&mut traffic), stop)?,
+            None => streams.run_terminal(&mut terminal, &mut traffic, stop)?,
+        };
         let threads = streams.threads;
         Ok((terminal, traffic, counts, threads))
     }
@@ -282,6 +291,7 @@ impl DemoOptions {
             engine: self.engine,
             transmit: false,
             force: false,
+            calibration: CalibrationUse::Off,
             rx: FrontEnd::default(),
             tx: FrontEnd::default(),
             placement: Placement { priority: self.fifo_priority, ..Placement::default() },

@@ -28,6 +28,7 @@ mod terminal_sync;
 mod terminal_transmitter;
 mod terminal_uplink;
 pub mod traffic;
+mod watched;
 
 pub use drive::{EndCounts, EndStreams, PacketPort, ThreadUse};
 pub use error::AirError;
@@ -44,3 +45,4 @@ pub use terminal_receiver::{Followed, TerminalReceiver};
 pub use terminal_sync::{CellStage, FollowedCell, SyncStep, TerminalCounts, TerminalSettings, TerminalSync};
 pub use terminal_transmitter::TerminalTransmitter;
 pub use terminal_uplink::TerminalUplink;
+pub use watched::{LinkProbe, LinkView, watched_link};

@@ -9,6 +9,7 @@ use takt_lte::Numerology;
 use takt_packet::EngineKind;
 use takt_radio::RxStream;
 use takt_radio::board::Side;
+use takt_radio::calibration::CalibrationUse;
 use takt_radio::n200::{Emission, OpenOptions};
 use takt_radio::x310::MasterClock;
 use takt_radio::{AnyOptions, FrontEnd, Net, Radio, RxOptions, RxStreamer, TxOptions, TxStreamer, WallNet};
@@ -33,6 +34,8 @@ pub struct RadioWish {
     pub transmit: bool,
     /// Take it from another host.
     pub force: bool,
+    /// Files of corrections that it is tuned by.
+    pub calibration: CalibrationUse,
     /// Front end of the receiver.
     pub rx: FrontEnd,
     /// Front end of the transmitter.
@@ -59,7 +62,12 @@ impl EndRadio {
         let net: Arc<dyn Net> = Arc::new(WallNet::new(wish.engine));
         let rate_sps = numerology.rate_sps();
         let options = AnyOptions {
-            n200: OpenOptions { transmit: wish.transmit, force: wish.force, ..OpenOptions::default() },
+            n200: OpenOptions {
+                transmit: wish.transmit,
+                force: wish.force,
+                calibration: wish.calibration,
+                ..OpenOptions::default()
+            },
             frame_bytes: None,
             clock: MasterClock::making(rate_sps).map_or(MasterClock::default(), |(clock, _)| clock),
         };

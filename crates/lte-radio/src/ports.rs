@@ -175,6 +175,11 @@ impl StationTraffic {
         (self.load.as_ref().map_or(0, |(load, _)| load.sent()), self.refused)
     }
 
+    /// Bytes of the load that came from the other end.
+    pub(crate) fn received_bytes(&self) -> u64 {
+        self.meter.bytes()
+    }
+
     /// The load upwards, of which `sent` packets were handed to the other end.
     #[must_use]
     pub fn received(&self, sent: u64) -> LoadFigures {
@@ -261,6 +266,11 @@ impl TerminalTraffic {
     #[must_use]
     pub fn sent(&self) -> (u64, u64) {
         (self.load.as_ref().map_or(0, LoadSchedule::sent), self.refused)
+    }
+
+    /// Bytes of the load that came from the other end.
+    pub(crate) fn received_bytes(&self) -> u64 {
+        self.meter.bytes()
     }
 
     /// The load downwards, of which `sent` packets were handed to the other end.

@@ -195,6 +195,12 @@ impl LoadMeter {
         self.end = now + 1;
     }
 
+    /// Bytes of distinct packets that came.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The figures, where `sent` packets were handed to the link.
     #[must_use]
     pub fn figures(&self, sent: u64) -> LoadFigures {

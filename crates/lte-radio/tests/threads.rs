@@ -26,6 +26,7 @@ fn a_demonstration_lists_what_each_role_took() {
         clock_offset_ppm: 0.5,
         fifo_priority: None,
         seed: 1,
+        probe: None,
     };
     let report = demonstrate(&options, &|_| (), &Stop::new()).unwrap();
     let mut names: Vec<&str> = report.threads.iter().map(|one| one.thread.as_str()).collect();

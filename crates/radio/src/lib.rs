@@ -44,6 +44,7 @@ mod speed;
 mod stream;
 mod tune;
 mod tx;
+mod watched;
 pub mod x310;
 
 pub use any::{About, AnyIdentity, AnyOptions, Radio, model_at};
@@ -58,3 +59,4 @@ pub use rx::{RxOptions, RxStats, RxStreamer};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};
 pub use tx::{TxOptions, TxStats, TxStreamer};
+pub use watched::{StreamProbe, StreamView, watched_stream};

@@ -118,7 +118,10 @@ pub use report::{
     Before, ComponentReport, Culprit, Granted, Miss, OutputReport, Quantiles, Report, SinkHash, WorkerReport,
     output_hash,
 };
-pub use session::{Bench, BenchError, ControlError, Log, Running, Session, StartError, TickError};
+pub use session::{
+    Bench, BenchError, ControlError, Log, RunLook, RunView, Running, SeenComponent, SeenMiss, Session, StartError,
+    TickError,
+};
 pub use slot::{Edges, Sleeper, SlotClock, wait_until};
 pub use stats::{ComponentSnapshot, ComponentTally, MissKind, Snapshot, StatsReader, TraceEvent};
 pub use table::OpenError;

@@ -36,6 +36,8 @@ pub struct SessionOptions {
     pub memory_max_bytes: u64,
     /// Whether every execution goes to [`Running::log`](crate::Running::log).
     pub log: Option<LogOptions>,
+    /// Whether [`Running::view`](crate::Running::view) sees slots and misses while it runs.
+    pub watched: bool,
 }
 
 /// How executions are logged as they come.
@@ -63,6 +65,7 @@ impl Default for SessionOptions {
             isolation: Isolation::default(),
             memory_max_bytes: 4 << 30,
             log: None,
+            watched: false,
         }
     }
 }

@@ -28,6 +28,7 @@ use takt_lte_radio::pair::{PairError, PairOptions, PairReport, run_pair};
 use takt_lte_radio::{AirError, CellStage, RadioWish};
 use takt_packet::EngineKind;
 use takt_radio::FrontEnd;
+use takt_radio::calibration::CalibrationUse;
 
 pub use air::terminal_radio;
 pub use options::{LinkBearer, LinkOptions};
@@ -113,6 +114,7 @@ fn pair(options: &LinkOptions, number: u64) -> Result<PairOptions, LinkError> {
         engine,
         transmit: options.transmit,
         force: false,
+        calibration: CalibrationUse::Off,
         rx: FrontEnd::default(),
         tx: FrontEnd::default(),
         placement: placement.clone(),

@@ -88,7 +88,7 @@ impl<const N: usize> Gauge<N> {
         }
     }
 
-    fn read(&self) -> [u64; N] {
+    pub(super) fn read(&self) -> [u64; N] {
         self.0.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 }

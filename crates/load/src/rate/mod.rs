@@ -17,6 +17,7 @@ mod outcome;
 mod own;
 mod rx;
 pub mod screen;
+mod shown;
 mod tx;
 pub(crate) mod workload;
 
@@ -49,6 +50,7 @@ pub(crate) use options::{check_model, check_rate};
 pub use outcome::{Cpu, Delivery, EngineInForce, LostSamples, Radio, RateOutcome, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
+pub use shown::RateView;
 pub use takt_wire::sample::Format;
 use tx::TxSide;
 pub use workload::REFERENCE;
@@ -113,10 +115,20 @@ pub enum Notice {
 
 /// Streams as `options` say and counts. `stop` ends it early, and what was counted until then is the outcome.
 pub fn run(options: &RateOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<RateOutcome, RateError> {
+    run_shown(options, notify, None, stop)
+}
+
+/// As [`run`], and hands over a view of the round before it streams.
+pub fn run_shown(
+    options: &RateOptions,
+    notify: &mut dyn FnMut(Notice),
+    show: Option<&mut dyn FnMut(RateView)>,
+    stop: &Stop,
+) -> Result<RateOutcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
-    let RateOptions { force, reference, transmit, frame_bytes, .. } = *options;
-    let n200 = OpenOptions { force, transmit, reference, ..OpenOptions::default() };
+    let RateOptions { force, reference, calibration, transmit, frame_bytes, .. } = *options;
+    let n200 = OpenOptions { force, transmit, reference, calibration, ..OpenOptions::default() };
     let clock = MasterClock::for_rates([options.rx_sps, options.tx_sps].into_iter().flatten());
     let mut radio = takt_radio::Radio::open(net.clone(), options.addr, &AnyOptions { n200, frame_bytes, clock })?;
     check_model(options.model, radio.model(), options.addr)?;
@@ -135,7 +147,12 @@ pub fn run(options: &RateOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -
     // Both spans are the radio's time, of which the plan is what this host's clock shows.
     let [warm_up, duration] = [options.warm_up, options.duration].map(|span| clocks.speed.host_time(span));
     let measure = start + warm_up;
-    let seen = options.interval.map(|_| Arc::new(Seen::default()));
+    let seen = (options.interval.is_some() || show.is_some()).then(|| Arc::new(Seen::default()));
+    let tap = show.zip(seen.clone()).map(|(show, seen)| {
+        let (view, tap) = RateView::new(options, &about.model, seen, clocks.speed);
+        show(view);
+        tap
+    });
     let mut meter = seen.clone().and_then(|seen| Meter::new(options, seen, measure, clocks.speed));
     let plan = Plan { start, measure, end: measure + duration, stop: stop.clone(), broken: Stop::new(), seen };
     let start = clocks.tick_at(start);
@@ -143,6 +160,7 @@ pub fn run(options: &RateOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -
     let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, spans)).transpose()?;
     let rx = rx.map(|rx| rx.with_call(options.call_datagrams));
     let rx = rx.map(|rx| if options.counter { rx.with_numbers() } else { rx });
+    let rx = rx.map(|rx| rx.with_tap(tap));
     let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
     let start = |name, nth, rx, tx| worker(name, nth, options, &plan, (rx, tx));
     let workers = match (options.threads, rx, tx) {

@@ -9,6 +9,7 @@ use takt_base::{QuantityError, parse_bytes, parse_duration, parse_ip, parse_numb
 #[cfg(feature = "clap")]
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
+use takt_radio::calibration::CalibrationUse;
 use takt_radio::n200::{ClockSource, exact_rate};
 use takt_radio::{Model, x310};
 use takt_wire::sample::Format;
@@ -139,6 +140,11 @@ pub struct RateOptions {
     /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SOURCE", default_value = "internal"))]
     pub reference: ClockSource,
+    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    // An experiment applies none: its result does not depend on files of a user.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILES", default_value = "uhd"))]
+    #[serde(default, skip_serializing_if = "CalibrationUse::is_off")]
+    pub calibration: CalibrationUse,
     /// Allow transmission with a radio other than takt's emulator.
     #[cfg_attr(feature = "clap", arg(long))]
     pub transmit: bool,
@@ -184,6 +190,7 @@ impl Default for RateOptions {
             force: false,
             transmit: false,
             reference: ClockSource::Internal,
+            calibration: CalibrationUse::Off,
         }
     }
 }

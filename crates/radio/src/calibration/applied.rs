@@ -13,13 +13,22 @@ use super::table::CalibrationKind;
 use crate::board::Side;
 
 /// Which files of corrections a radio is tuned by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CalibrationUse {
     /// None: the correction registers are zero.
     #[default]
     Off,
     /// Those of UHD in the folders of this user.
     Uhd,
+}
+
+impl CalibrationUse {
+    /// Whether no file is used.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        *self == CalibrationUse::Off
+    }
 }
 
 impl std::str::FromStr for CalibrationUse {

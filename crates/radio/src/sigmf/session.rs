@@ -24,8 +24,8 @@ use crate::calibration::{AppliedTable, CalibrationKind, CalibrationUse};
 use crate::n200::{ClockSource, Emission, OpenOptions, TxWish, exact_rate};
 use crate::x310::MasterClock;
 use crate::{
-    About, AnyOptions, FrontEnd, FrontEndSet, Model, Net, Radio, RadioError, RxOptions, RxStream, Tuned, TxOptions,
-    TxStream,
+    About, AnyOptions, FrontEnd, FrontEndSet, Model, Net, Radio, RadioError, RxOptions, RxStream, StreamProbe, Tuned,
+    TxOptions, TxStream,
 };
 
 /// How far ahead a stream starts.
@@ -56,6 +56,8 @@ pub struct Session {
     pub calibration: CalibrationUse,
     /// The place of the thread that streams. Those that read and write files, and this one, stay as they are.
     pub placement: Placement,
+    /// Shows the stream to who watches, if somebody may.
+    pub probe: Option<StreamProbe>,
 }
 
 /// Counts of a recording or playback, and its settings.
@@ -174,7 +176,8 @@ impl Session {
         }
         let FrontEndSet { tuned, gain_db } = set;
         let About { model, serial, .. } = radio.about();
-        global.hw = Some(format!("{model} serial {serial}"));
+        let name = format!("{model} serial {serial}");
+        global.hw = Some(name.clone());
         let serial = serial.to_owned();
         let writer = Writer::create(&self.path, global, existing)?;
         let now = radio.time()?;
@@ -187,7 +190,14 @@ impl Session {
         rx.start(Some(now + rx.speed().ticks_in(rx.tick_rate(), LEAD)))?;
         let radio_speed = radio.speed().map(Speed::seconds);
         let (recorded, (cpus, policy)) = on_its_thread("takt-rx", progress, |progress| {
-            let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
+            let recorded = match &self.probe {
+                Some(probe) => {
+                    let mut rx = probe.rx(&name, plan.frequency_hz, &mut rx);
+                    record(&mut rx, &**net, writer, &plan, progress, stop)
+                }
+                None => record(&mut rx, &**net, writer, &plan, progress, stop),
+            };
+            let (recorded, _) = recorded?;
             Ok((recorded, own_place(&plan.placement)))
         })?;
         let (path, rate_sps) = (self.path.clone(), rx.rate_sps());
@@ -228,6 +238,7 @@ impl Session {
         retunes.require(&radio)?;
         announce(&radio, &retunes, on_air)?;
         let (serial, calibration) = (radio.about().serial.to_owned(), applied(&radio, Side::Tx));
+        let name = format!("{} serial {serial}", radio.about().model);
         let start: Tick = radio.time()? + tx.speed().ticks_in(tx.tick_rate(), LEAD);
         let radio_speed = radio.speed().map(Speed::seconds);
         let plan = PlayPlan { start, lead: LEAD, times: wish.times, placement: self.placement.clone() };
@@ -237,7 +248,14 @@ impl Session {
             progress(sent);
         };
         let played = on_its_thread("takt-tx", &mut look, |progress| {
-            let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
+            let played = match &self.probe {
+                Some(probe) => {
+                    let mut tx = probe.tx(&name, frequency_hz, &mut tx);
+                    play(reader, &mut tx, &**net, plan, progress, stop)
+                }
+                None => play(reader, &mut tx, &**net, plan, progress, stop),
+            };
+            let played = played?;
             Ok((played, own_place(&self.placement)))
         });
         (passed.retunes, passed.late_retunes) = tuning.end()?;

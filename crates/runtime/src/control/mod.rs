@@ -7,6 +7,7 @@
 //! notices.
 
 mod find;
+mod live;
 mod serve;
 
 use std::hash::BuildHasher;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use find::{Foreign, FoundSockets, ask, running};
+pub use live::LiveRun;
 pub use serve::serve;
 
 /// Longest line, bytes.

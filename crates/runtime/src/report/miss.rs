@@ -118,7 +118,7 @@ fn usual_ns(known: &Component, report: &ComponentReport) -> u64 {
 
 /// The largest excess: of the release over the edge, or of an execution over what is usual, among those that led to the
 /// miss. A slot that began late because an earlier one overran has the culprit of that.
-fn blame(
+pub(crate) fn blame(
     (raw, events, worker): (&RawMiss, &[TraceEvent], usize),
     usual: &[u64],
     known: &[Component],

@@ -13,6 +13,7 @@ mod perfetto;
 mod run;
 
 pub use hash::{SinkHash, output_hash};
+pub(crate) use miss::blame;
 pub use miss::{Before, Culprit, Miss};
 pub(crate) use outcome::Outcome;
 pub(crate) use run::report;

@@ -10,7 +10,9 @@ mod bench;
 mod running;
 mod simulate;
 mod start;
+mod view;
 
 pub use bench::{Bench, BenchError, TickError};
 pub use running::{ControlError, Log, Running};
 pub use start::{Session, StartError};
+pub use view::{RunLook, RunView, SeenComponent, SeenMiss};

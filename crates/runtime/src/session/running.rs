@@ -1,7 +1,7 @@
 //! [`Running`]: what can be read and changed of a waveform while it runs.
 
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,9 +15,11 @@ use crate::component::{Instruction, Message, Registry, Scalar};
 use crate::options::SessionOptions;
 use crate::report::{Granted, Outcome, Report, report};
 use crate::slot::{Edges, SlotClock, Timer, WallEdges};
-use crate::stats::{Live, Snapshot, StatsReader, TraceEvent};
+use crate::stats::{Live, Snapshot, StatsReader, TraceEvent, Watching};
 use crate::table::{Body, OpenError, Pending, Table, make, make_components};
 use crate::worker::{Command, Ending, Outbox, Worker, changes};
+
+use super::view::{Layout, Parts, RunView};
 
 /// A running waveform.
 pub struct Running {
@@ -37,6 +39,10 @@ pub struct Running {
     pub(crate) timer: Timer,
     pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
     pub(crate) logs: Vec<Consumer<TraceEvent>>,
+    /// The other ends of what the workers show, until a view takes them.
+    pub(crate) watching: Vec<Watching>,
+    /// What a view shows of the plan.
+    pub(crate) layout: Option<Arc<Mutex<Layout>>>,
     pub(crate) ending: Ending,
     pub(crate) broken: Stop,
     pub(crate) granted: Granted,
@@ -184,6 +190,31 @@ impl Running {
         self.stats().snapshot()
     }
 
+    /// A view of all that the workers show, for another thread; once, and where
+    /// [`SessionOptions::watched`](crate::SessionOptions::watched) asked for it.
+    #[must_use]
+    pub fn view(&mut self) -> Option<RunView> {
+        let workers = std::mem::take(&mut self.watching);
+        if workers.is_empty() {
+            return None;
+        }
+        let layout = Arc::new(Mutex::new(Layout::of(&self.parts())));
+        self.layout = Some(Arc::clone(&layout));
+        Some(RunView::new(layout, workers, self.timer.clone()))
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        let Running { graph, plan, ids, known, live, options, .. } = self;
+        Parts { graph, plan, cores: &options.cores, ids, known, live }
+    }
+
+    /// Has the view show the plan that comes.
+    fn lay_out(&self) {
+        if let Some(layout) = &self.layout {
+            *layout.lock().unwrap_or_else(PoisonError::into_inner) = Layout::of(&self.parts());
+        }
+    }
+
     /// Sends a message to a component, to arrive before its logical slot `before`. It fails as [`Running::set`].
     pub fn send(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
         let component = self.component(component)?;
@@ -208,6 +239,7 @@ impl Running {
         let tables = make(&self.graph, plan, vacant, &self.ids, &self.options, &least);
         self.send_change(tables.map_err(|source| ControlError::Open { source })?, false, at)?;
         self.plan = plan.clone();
+        self.lay_out();
         Ok(())
     }
 
@@ -257,6 +289,7 @@ impl Running {
         self.send_change(tables, true, at)?;
         self.live = live;
         (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
+        self.lay_out();
         Ok(())
     }
 

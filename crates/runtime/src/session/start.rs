@@ -15,7 +15,7 @@ use crate::options::{LogOptions, SessionOptions, Wish};
 use crate::report::{Granted, Report};
 use crate::slot::{Edges, Sleeper, SlotClock, Timer};
 use crate::soft;
-use crate::stats::WorkerStats;
+use crate::stats::{WorkerStats, watched};
 use crate::table::{OpenError, Table, make, make_components};
 use crate::worker::{Ending, Inbox, Worker, mailbox};
 
@@ -126,6 +126,8 @@ impl Session {
             timer: Timer::of_processor(),
             gates: Vec::new(),
             logs: Vec::new(),
+            watching: Vec::new(),
+            layout: None,
             ending: Ending::default(),
             broken: Stop::new(),
         };
@@ -139,6 +141,11 @@ impl Session {
                 let (outgoing, reader) = soft::outgoing(waiting, policy);
                 worker.stats.log = Some(outgoing);
                 running.logs.push(reader);
+            }
+            if running.options.watched {
+                let (watched, watching) = watched();
+                worker.stats.watched = Some(watched);
+                running.watching.push(watching);
             }
             let broken = running.broken.clone();
             let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened, broken };

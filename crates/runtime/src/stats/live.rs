@@ -96,7 +96,20 @@ impl Live {
         self.buckets.iter()
     }
 
-    fn snapshot(&self, name: &str, kind: &str) -> ComponentSnapshot {
+    /// Buckets that are not empty: the middle of each, ns, and its count.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let counts = self.buckets.iter().map(Count::get).enumerate();
+        counts.filter(|&(_, count)| count > 0).map(|(index, count)| (middle(index), count))
+    }
+
+    /// Mean of what was recorded, each in the middle of its bucket; `None`: nothing was.
+    pub(crate) fn mean_ns(&self) -> Option<f64> {
+        let (sum, all) =
+            self.buckets().fold((0.0, 0), |(sum, all), (ns, count)| (sum + ns as f64 * count as f64, all + count));
+        (all > 0).then(|| sum / all as f64)
+    }
+
+    pub(crate) fn snapshot(&self, name: &str, kind: &str) -> ComponentSnapshot {
         let counts: Vec<u64> = self.buckets.iter().map(Count::get).collect();
         let executions = counts.iter().sum();
         let max_ns = self.max_ns.load(Ordering::Relaxed);

@@ -9,9 +9,11 @@
 mod live;
 mod record;
 mod tally;
+mod watched;
 
 pub(crate) use live::{BOUND_NS, Live};
 pub use live::{ComponentSnapshot, Snapshot, StatsReader};
 pub(crate) use record::{EntryStats, Event, RawMiss, WINDOW, WorkerStats};
 pub use record::{MissKind, TraceEvent};
 pub use tally::ComponentTally;
+pub(crate) use watched::{Watched, Watching, watched};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_stats::{Histogram, Ns};
 
-use super::{BOUND_NS, Live};
+use super::{BOUND_NS, Live, Watched};
 use crate::slot::Timer;
 use crate::soft::Outgoing;
 
@@ -150,6 +150,8 @@ pub(crate) struct WorkerStats {
     pub(crate) misses_beyond: u64,
     /// Log that gets every execution as well, if there is one.
     pub(crate) log: Option<Outgoing<TraceEvent>>,
+    /// What others see while it runs, if they may.
+    pub(crate) watched: Option<Watched>,
 }
 
 impl WorkerStats {
@@ -171,6 +173,7 @@ impl WorkerStats {
             misses: Vec::with_capacity(MISSES),
             misses_beyond: 0,
             log: None,
+            watched: None,
         }
     }
 
@@ -210,8 +213,11 @@ impl WorkerStats {
 
     #[cold]
     pub(crate) fn miss(&mut self, mut miss: RawMiss) {
-        if self.misses.len() == self.misses.capacity() {
+        let is_full = self.misses.len() == self.misses.capacity();
+        if is_full {
             self.misses_beyond += 1;
+        }
+        if is_full && self.watched.is_none() {
             return;
         }
         let len = self.traced.min(WINDOW as u64) as usize;
@@ -219,7 +225,12 @@ impl WorkerStats {
             *place = self.trace[(self.traced as usize - len + n) % TRACE].event(self.traced_slot);
         }
         miss.window_len = len;
-        self.misses.push(miss);
+        if let Some(watched) = &mut self.watched {
+            watched.miss(&miss);
+        }
+        if !is_full {
+            self.misses.push(miss);
+        }
     }
 
     /// Remembered executions, oldest first.

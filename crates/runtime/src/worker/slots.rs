@@ -427,6 +427,9 @@ impl Worker {
         if let Some(ns) = lateness_ns {
             self.stats.lateness.record_saturating(ns);
         }
+        if let Some(watched) = &self.stats.watched {
+            watched.slots(slots, lateness_ns);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{Complex32, MonoNs, Tick};
+use takt_live::tap::TapWriter;
 use takt_packet::Counters;
 use takt_radio::n200::{ClockReading, RxStats, RxStreamer};
 use takt_radio::{Net, RadioError, Received, RxEvent, RxStream};
@@ -54,6 +55,8 @@ pub(super) struct RxSide {
     delivery: delivery::Recorder,
     faults: Faults,
     numbers: Option<Numbers>,
+    /// Takes a few samples for who looks.
+    tap: Option<TapWriter>,
     counts: RxCounts,
     /// Counts when the warm-up ended.
     base: Option<RxCounts>,
@@ -91,6 +94,7 @@ impl RxSide {
             delivery: delivery::Recorder::default(),
             faults: Faults::with_room(),
             numbers: None,
+            tap: None,
             counts: RxCounts::default(),
             base: None,
             done: None,
@@ -107,6 +111,11 @@ impl RxSide {
     pub(super) fn with_numbers(self) -> RxSide {
         let numbers = Numbers::new(self.span, self.streamer.full_scale());
         RxSide { numbers: Some(numbers), ..self }
+    }
+
+    /// What is received on the first channel is offered to a tap.
+    pub(super) fn with_tap(self, tap: Option<TapWriter>) -> RxSide {
+        RxSide { tap, ..self }
     }
 
     /// A call asks for so many datagrams' worth of samples, instead of [`CALL_DATAGRAMS`].
@@ -128,6 +137,9 @@ impl RxSide {
         self.take(&received)?;
         if let (Some(numbers), Some(samples)) = (&mut self.numbers, self.buffers.first()) {
             numbers.take(received.first, samples.get(..received.samples).unwrap_or_default());
+        }
+        if let (Some(tap), Some(samples)) = (&mut self.tap, self.buffers.first()) {
+            tap.offer(samples.get(..received.samples).unwrap_or_default());
         }
         if received.samples > 0 {
             let behind = now.saturating_since(self.clocks.host_at(self.account.at));
