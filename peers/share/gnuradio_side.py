@@ -57,6 +57,8 @@ def main():
                 graph.connect(head, block)
             else:
                 rotator = blocks.rotator_cc(-2 * math.pi * centre / WIDE_RATE)
+                # The resampler needs so many samples at once, and GNU Radio does not know it beforehand.
+                rotator.set_min_output_buffer(4 * len(taps))
                 block = filter.rational_resampler_ccf(1, decimation, taps)
                 graph.connect(head, rotator, block)
             outputs.append((block, 0))

@@ -282,7 +282,7 @@ fn a_host_that_another_release_of_uhd_would_serve_is_told_of_while_the_radio_run
         }
         Notice::Speed(_) => {}
     };
-    let summary = run_model::<X310>(&options, &mut notify, &stop).unwrap();
+    let summary = run_model::<X310>(&options, &mut notify, &mut |_| {}, &stop).unwrap();
     assert!(told.len() == 1 && told[0].0 == addr(16) && told[0].1.contains("--uhd 4.11"), "{told:?}");
     assert_eq!(summary.devices[0].radio.control.unserved_hosts, 1);
     let text = serde_json::to_string(&options).unwrap();

@@ -1,7 +1,7 @@
 //! Bands of radio frequencies, and how they lie to each other.
 
 /// The frequencies that samples around a centre can hold.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Band {
     /// Radio frequency at 0 Hz of the samples, Hz.
     pub centre_hz: f64,
@@ -47,6 +47,12 @@ impl Band {
         }
     }
 
+    /// Width of what the two have in common, Hz.
+    #[must_use]
+    pub fn common_hz(self, other: Band) -> f64 {
+        (self.high_hz().min(other.high_hz()) - self.low_hz().max(other.low_hz())).max(0.0)
+    }
+
     /// Whether the two have frequencies in common.
     #[must_use]
     pub fn overlaps(self, other: Band) -> bool {
@@ -65,5 +71,8 @@ mod tests {
         let fits = [0.0, 4e6, -4e6, 4.1e6, 5.9e6, 6e6, -7e6].map(at);
         use Fit::{Inside, Outside, Partly};
         assert_eq!(fits, [Inside, Inside, Inside, Partly, Partly, Outside, Outside]);
+        let common =
+            [0.0, 4.5e6, 7e6].map(|offset_hz| Band { centre_hz: 2.4e9 + offset_hz, width_hz: 2e6 }.common_hz(wide));
+        assert_eq!(common, [2e6, 1.5e6, 0.0]);
     }
 }

@@ -15,13 +15,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use takt_base::{Complex32, Tick, Ticks};
-use takt_dsp::shared_band::{BandMethod, BandPlan, BandSplitter, ChannelKey, MethodChoice, NarrowBand, WideBand};
+use takt_dsp::shared_band::{BandMethod, BandPlan, BandSplitter, ChannelKey, NarrowBand, WideBand};
 use takt_dsp::{HALF_SPAN, MAX_STEP, Rotation};
 use takt_emulator::loopback::{self, LoopbackSink, LoopbackSource};
 use takt_emulator::n200::CLOCK;
 use takt_emulator::sink::{BurstEdges, Sink};
 
-use crate::file::SharePlan;
+use crate::file::{MOST_RADIOS, SharePlan};
 
 /// Narrow samples that are kept for a DSP.
 const CAPACITY: usize = 1 << 15;
@@ -124,33 +124,52 @@ pub(crate) fn step_of(rate_sps: f64) -> u32 {
 pub(crate) struct Channels {
     plan: BandPlan,
     splitter: BandSplitter,
-    lanes: Vec<Lane>,
+    /// Two of each radio, by its number.
+    lanes: Box<[Option<Lane>]>,
     by_key: HashMap<ChannelKey, usize>,
 }
 
-struct Lane {
+/// A receive DSP, as the channels know it.
+pub(crate) struct Lane {
     handoff: Arc<Handoff>,
     ring: LoopbackSink,
     open: Option<(ChannelKey, Wish)>,
 }
 
+impl Lane {
+    /// A place for a DSP: what it tells, and where its samples come.
+    pub(crate) fn new() -> (Lane, Arc<Handoff>, LoopbackSource) {
+        let (ring, narrow) = loopback::pair(CLOCK, CAPACITY);
+        let handoff = Arc::<Handoff>::default();
+        (Lane { handoff: Arc::clone(&handoff), ring, open: None }, handoff, narrow)
+    }
+}
+
 impl Channels {
     pub(crate) fn new(plan: BandPlan) -> Channels {
         let splitter = BandSplitter::new(&plan);
-        Channels { plan, splitter, lanes: Vec::new(), by_key: HashMap::new() }
+        let lanes = (0..2 * MOST_RADIOS).map(|_| None).collect();
+        Channels { plan, splitter, lanes, by_key: HashMap::with_capacity(2 * MOST_RADIOS) }
     }
 
-    /// A place for a DSP: what it tells, and where its samples come.
-    pub(crate) fn add(&mut self) -> (Arc<Handoff>, LoopbackSource) {
-        let (ring, narrow) = loopback::pair(CLOCK, CAPACITY);
-        let handoff = Arc::<Handoff>::default();
-        self.lanes.push(Lane { handoff: Arc::clone(&handoff), ring, open: None });
-        (handoff, narrow)
+    pub(crate) fn plan(&self) -> &BandPlan {
+        &self.plan
     }
 
-    /// The way of a channel at this rate, and why.
-    pub(crate) fn choice(&self, step: u32) -> MethodChoice {
-        self.plan.choose(step)
+    /// Puts the lanes of a radio in their places, or takes them out, with their channels closed.
+    pub(crate) fn put(&mut self, radio: usize, lanes: [Option<Lane>; 2]) -> [Option<Lane>; 2] {
+        let mut number = 2 * radio;
+        lanes.map(|lane| {
+            let old = self.lanes.get_mut(number).and_then(|place| std::mem::replace(place, lane));
+            number += 1;
+            old.map(|mut old| {
+                if let Some((key, _)) = old.open.take() {
+                    self.splitter.close(key);
+                    self.by_key.remove(&key);
+                }
+                old
+            })
+        })
     }
 
     /// Takes wide samples around a frequency. Opens and closes channels as the DSPs want; that alone allocates.
@@ -158,7 +177,7 @@ impl Channels {
         self.follow(first, centre_hz, pause);
         let Channels { splitter, lanes, by_key, .. } = self;
         let fed = splitter.feed(first, wide, |key, first, samples| {
-            let Some(lane) = by_key.get(&key).and_then(|&lane| lanes.get_mut(lane)) else { return };
+            let Some(lane) = by_key.get(&key).and_then(|&lane| lanes.get_mut(lane)?.as_mut()) else { return };
             let Some((_, Wish { step, .. })) = lane.open else { return };
             lane.ring.take(first, step, samples, BurstEdges::default());
             let end = first + Ticks(samples.len() as u64 * u64::from(step));
@@ -171,7 +190,7 @@ impl Channels {
 
     /// Closes all: the oscillator has moved.
     pub(crate) fn forget(&mut self) {
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut().flatten() {
             if let Some((key, _)) = lane.open.take() {
                 self.splitter.close(key);
                 lane.handoff.opened(None, Ticks(0));
@@ -182,7 +201,7 @@ impl Channels {
 
     fn follow(&mut self, now: Tick, centre_hz: f64, pause: u64) {
         let Channels { plan, splitter, lanes, by_key } = self;
-        for (number, lane) in lanes.iter_mut().enumerate() {
+        for (number, lane) in lanes.iter_mut().enumerate().filter_map(|(n, lane)| Some((n, lane.as_mut()?))) {
             let streams = now.0 <= lane.handoff.wanted_until.load(Relaxed).saturating_add(pause);
             let wanted = lane.handoff.wanted.get().filter(|_| streams);
             let wanted = wanted.filter(|wish| plan.choose(wish.step).method == BandMethod::FastConvolution);

@@ -3,24 +3,46 @@
 use std::time::Duration;
 
 use takt_base::{Complex32, Tick, Ticks};
+use takt_dsp::shared_band::BandPlan;
 use takt_dsp::{Grid, Resampler};
 use takt_emulator::n200::CLOCK;
 use takt_host::thread_clock::ThreadClock;
 
 use crate::channels::{band_plan, step_of};
 use crate::error::ShareError;
-use crate::file::SharePlan;
+use crate::file::{FrontEndPlan, RadioPlan, SharePlan};
 use crate::{AnalogPolicy, Band};
 
 /// So much of the front end's time is computed to measure a cost.
 const MEASURED: Duration = Duration::from_millis(4);
 /// The rates of front ends that are tried where a plan does not fit, samples per second.
 const RATES_SPS: [f64; 7] = [25e6, 20e6, 12.5e6, 10e6, 5e6, 2.5e6, 1e6];
+/// The rates that are tried for a radio that does not fit, samples per second.
+const SLOWER_SPS: [f64; 9] = [12.5e6, 10e6, 5e6, 2.5e6, 2e6, 1e6, 500e3, 250e3, 200e3];
 
 /// Cores that it takes to turn wide samples into a narrow band, or back, by a filter of its own.
 pub trait CostMeter {
     /// For these two rates, samples per second.
     fn cores(&mut self, wide_sps: f64, narrow_sps: f64) -> f64;
+}
+
+/// Remembers what another one has measured: one cost for each pair of rates.
+#[derive(Debug)]
+struct Remembering<M> {
+    meter: M,
+    known: Vec<([f64; 2], f64)>,
+}
+
+impl<M: CostMeter> CostMeter for Remembering<M> {
+    fn cores(&mut self, wide_sps: f64, narrow_sps: f64) -> f64 {
+        let rates = [wide_sps, narrow_sps];
+        if let Some((_, cores)) = self.known.iter().find(|(known, _)| *known == rates) {
+            return *cores;
+        }
+        let cores = self.meter.cores(wide_sps, narrow_sps);
+        self.known.push((rates, cores));
+        cores
+    }
 }
 
 /// Measures on this host.
@@ -50,68 +72,120 @@ impl CostMeter for HostMeter {
     }
 }
 
+/// Decides which radios a front end carries: by its band, and by the CPU time that they need.
+pub(crate) struct Admission<M> {
+    block: Duration,
+    allowed: f64,
+    meter: Remembering<M>,
+}
+
+impl<M: CostMeter> Admission<M> {
+    /// In blocks of this length, with so many cores allowed.
+    pub(crate) fn new(block: Duration, allowed: f64, meter: M) -> Admission<M> {
+        Admission { block, allowed, meter: Remembering { meter, known: Vec::new() } }
+    }
+
+    /// Cores that each radio of a plan needs.
+    ///
+    /// # Errors
+    /// `OutOfBand` for a radio that can never receive anything; `Cpu` with what would fit.
+    pub(crate) fn begin(&mut self, plan: &SharePlan) -> Result<Vec<f64>, ShareError> {
+        plan.radios.iter().try_for_each(|radio| in_band(&plan.front_end, radio))?;
+        let (block, allowed) = (self.block, self.allowed);
+        let mut costs_at =
+            |rate_sps: f64| costs(plan, rate_sps, received_share(plan, rate_sps, block), &mut self.meter);
+        let costs = costs_at(plan.front_end.rate_sps);
+        let needed: f64 = costs.iter().sum();
+        if needed <= allowed {
+            return Ok(costs);
+        }
+        let mut sum = 0.0;
+        let fits = |cost: &&f64| {
+            sum += **cost;
+            sum <= allowed
+        };
+        let fitting = costs.iter().take_while(fits).count();
+        let mut narrower = RATES_SPS.into_iter().filter(|rate_sps| *rate_sps < plan.front_end.rate_sps);
+        let fitting_rate_sps = narrower.find(|rate_sps| costs_at(*rate_sps).iter().sum::<f64>() <= allowed);
+        Err(ShareError::Cpu { radios: plan.radios.len(), needed, allowed, fitting, fitting_rate_sps })
+    }
+
+    /// Cores that each radio of a plan needs whose last one is to be added while the others stream, and the shared transform
+    /// is this one and stays.
+    ///
+    /// # Errors
+    /// `OutOfBand` if the last can never receive anything; `NoRoom` with the rate at which it would fit.
+    pub(crate) fn more(&mut self, plan: &SharePlan, shared: Option<&BandPlan>) -> Result<Vec<f64>, ShareError> {
+        let Some((last, others)) = plan.radios.split_last() else { return Ok(Vec::new()) };
+        in_band(&plan.front_end, last)?;
+        let allowed = self.allowed;
+        let mut costs_at = |rate_sps: f64| {
+            let mut plan = plan.clone();
+            plan.radios.iter_mut().skip(others.len()).for_each(|radio| radio.limits.rate_sps = rate_sps);
+            costs(&plan, plan.front_end.rate_sps, kept_share(&plan, shared), &mut self.meter)
+        };
+        let costs = costs_at(last.limits.rate_sps);
+        let needed: f64 = costs.iter().sum();
+        if needed <= allowed {
+            return Ok(costs);
+        }
+        let mut slower = SLOWER_SPS.into_iter().filter(|rate_sps| *rate_sps < last.limits.rate_sps);
+        let fitting_rate_sps = slower.find(|rate_sps| costs_at(*rate_sps).iter().sum::<f64>() <= allowed);
+        Err(ShareError::NoRoom { name: last.name.clone(), needed, allowed, fitting_rate_sps })
+    }
+
+    pub(crate) fn allowed(&self) -> f64 {
+        self.allowed
+    }
+}
+
 /// Whether the band of the front end and `allowed` cores carry the radios of a plan, in blocks of this length. Returns the cores
 /// that they need.
 ///
 /// # Errors
 /// `OutOfBand` for a radio that can never receive anything; `Cpu` with what would fit.
-pub fn admit(plan: &SharePlan, block: Duration, allowed: f64, meter: &mut dyn CostMeter) -> Result<f64, ShareError> {
-    let front_end = &plan.front_end;
-    let wide = Band { centre_hz: front_end.frequency_hz, width_hz: front_end.rate_sps };
-    for radio in plan.radios.iter().filter(|_| front_end.policy == AnalogPolicy::Fixed) {
-        let Some([low, high]) = radio.limits.frequency_hz else { continue };
-        if !(Band { centre_hz: f64::midpoint(low, high), width_hz: high - low }).overlaps(wide) {
-            return Err(ShareError::OutOfBand {
-                name: radio.name.clone(),
-                wants_hz: [low, high],
-                has_hz: [wide.low_hz(), wide.high_hz()],
-                nearest_hz: f64::midpoint(low, high),
-            });
-        }
-    }
-    let costs = costs(plan, front_end.rate_sps, block, meter);
-    let needed: f64 = costs.iter().sum();
-    if needed <= allowed {
-        return Ok(needed);
-    }
-    let mut sum = 0.0;
-    let fitting = costs
-        .iter()
-        .take_while(|cost| {
-            sum += **cost;
-            sum <= allowed
-        })
-        .count();
-    let narrower = RATES_SPS.into_iter().filter(|rate_sps| *rate_sps < front_end.rate_sps);
-    let mut fits = |rate_sps: &f64| self::costs(plan, *rate_sps, block, meter).iter().sum::<f64>() <= allowed;
-    let fitting_rate_sps = narrower.into_iter().find(|rate_sps| fits(rate_sps));
-    Err(ShareError::Cpu { radios: plan.radios.len(), needed, allowed, fitting, fitting_rate_sps })
+pub fn admit(plan: &SharePlan, block: Duration, allowed: f64, meter: impl CostMeter) -> Result<f64, ShareError> {
+    Ok(Admission::new(block, allowed, meter).begin(plan)?.iter().sum())
 }
 
-/// Cores for each radio at its highest rate: what is received by the shared transform, and what is sent by a filter.
-fn costs(plan: &SharePlan, wide_sps: f64, block: Duration, meter: &mut dyn CostMeter) -> Vec<f64> {
-    let mut known: Vec<(f64, f64)> = Vec::new();
-    let mut of = |narrow_sps: f64| {
-        if let Some((_, cores)) = known.iter().find(|(rate_sps, _)| *rate_sps == narrow_sps) {
-            return *cores;
-        }
-        let cores = meter.cores(wide_sps, narrow_sps);
-        known.push((narrow_sps, cores));
-        cores
-    };
-    let received = received_share(plan, wide_sps, block);
+/// Whether a radio can ever receive anything.
+fn in_band(front_end: &FrontEndPlan, radio: &RadioPlan) -> Result<(), ShareError> {
+    let wide = Band { centre_hz: front_end.frequency_hz, width_hz: front_end.rate_sps };
+    let Some([low, high]) = radio.limits.frequency_hz else { return Ok(()) };
+    let nearest_hz = f64::midpoint(low, high);
+    let own = Band { centre_hz: nearest_hz, width_hz: high - low };
+    if front_end.policy != AnalogPolicy::Fixed || own.overlaps(wide) {
+        return Ok(());
+    }
+    Err(ShareError::OutOfBand {
+        name: radio.name.clone(),
+        wants_hz: [low, high],
+        has_hz: [wide.low_hz(), wide.high_hz()],
+        nearest_hz,
+    })
+}
+
+/// Cores for each radio at its highest rate: what is received costs this share of a filter's cost, and what is sent takes a
+/// filter.
+fn costs(plan: &SharePlan, wide_sps: f64, received: f64, meter: &mut dyn CostMeter) -> Vec<f64> {
     let ways = |transmit: bool| received + if transmit { 1.0 } else { 0.0 };
-    plan.radios.iter().map(|radio| ways(radio.transmit) * of(radio.limits.rate_sps.min(wide_sps))).collect()
+    let cores = |radio: &RadioPlan| ways(radio.transmit) * meter.cores(wide_sps, radio.limits.rate_sps.min(wide_sps));
+    plan.radios.iter().map(cores).collect()
 }
 
 /// Cost of receiving the cheapest way, over that of a filter for each radio.
 fn received_share(plan: &SharePlan, wide_sps: f64, block: Duration) -> f64 {
     let mut plan = plan.clone();
     plan.front_end.rate_sps = wide_sps;
-    let wide = step_of(wide_sps);
+    kept_share(&plan, band_plan(&plan, Tick(0), CLOCK.ticks_in(block)).as_ref())
+}
+
+/// The same with this shared transform, or with none.
+fn kept_share(plan: &SharePlan, shared: Option<&BandPlan>) -> f64 {
+    let wide = step_of(plan.front_end.rate_sps);
     let steps: Vec<u32> = plan.radios.iter().map(|radio| step_of(radio.limits.rate_sps).max(wide)).collect();
-    let cost_ns = |block: Ticks| band_plan(&plan, Tick(0), block).map(|plan| plan.cost_ns(&steps));
-    let both = cost_ns(CLOCK.ticks_in(block)).zip(cost_ns(Ticks(0)));
+    let filters = band_plan(plan, Tick(0), Ticks(0)).map(|filters| filters.cost(&steps));
+    let both = shared.map(|shared| shared.cost(&steps)).zip(filters);
     both.filter(|(_, filters)| *filters > 0.0).map_or(1.0, |(best, filters)| (best / filters).min(1.0))
 }
 
@@ -137,7 +211,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused_with_the_nearest_that_fits() {
-        let admit = |plan: &SharePlan, block| admit(plan, block, 0.95, &mut Linear);
+        let admit = |plan: &SharePlan, block| admit(plan, block, 0.95, Linear);
         // No block is short enough for a transform: a filter each.
         let none = Duration::ZERO;
         assert!((admit(&plan(8, ""), none).unwrap() - 0.8).abs() < 1e-9);
@@ -157,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_radio_that_could_never_receive_is_refused() {
-        let error = admit(&plan(1, "frequency = [2.5e9, 2.51e9]\n"), Duration::ZERO, 1.0, &mut Linear).unwrap_err();
+        let error = admit(&plan(1, "frequency = [2.5e9, 2.51e9]\n"), Duration::ZERO, 1.0, Linear).unwrap_err();
         let want =
             "radio `r1` may use 2500.000000 to 2510.000000 MHz; the front end carries 2395.000000 to 2405.000000 MHz";
         assert_eq!(error.to_string(), want);

@@ -20,6 +20,30 @@ pub(crate) struct Counts {
     pub(crate) receives: Activity,
 }
 
+/// Those counts at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CountsNow {
+    pub(crate) outside: u64,
+    pub(crate) partly: u64,
+    pub(crate) forbidden: u64,
+    pub(crate) tx_outside: u64,
+    pub(crate) tx_forbidden: u64,
+    pub(crate) tx_overlapping: u64,
+}
+
+impl Counts {
+    pub(crate) fn all(&self) -> CountsNow {
+        CountsNow {
+            outside: self.outside.load(Relaxed),
+            partly: self.partly.load(Relaxed),
+            forbidden: self.forbidden.load(Relaxed),
+            tx_outside: self.tx_outside.load(Relaxed),
+            tx_forbidden: self.tx_forbidden.load(Relaxed),
+            tx_overlapping: self.tx_overlapping.load(Relaxed),
+        }
+    }
+}
+
 /// A band and when it was last used.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {

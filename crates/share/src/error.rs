@@ -92,6 +92,24 @@ pub enum ShareError {
         /// The highest front end rate with which all fit, samples per second; `None`: not even the lowest.
         fitting_rate_sps: Option<f64>,
     },
+    /// A radio more than this host computes.
+    #[error("with radio `{name}` the radios need {:.0} % of a core of this host, and {:.0} % are allowed", .needed * 100.0, .allowed * 100.0)]
+    NoRoom {
+        /// The radio that is to be added.
+        name: String,
+        /// Cores, of all of them.
+        needed: f64,
+        /// Cores.
+        allowed: f64,
+        /// The highest rate of that radio with which all fit, samples per second; `None`: not even the lowest.
+        fitting_rate_sps: Option<f64>,
+    },
+    /// A radio that is to transmit behind a front end that does not.
+    #[error("radio `{name}` is to transmit, and takt opened the front end to receive only")]
+    ReceiveOnly {
+        /// The radio that is to be added.
+        name: String,
+    },
 }
 
 impl ShareError {
@@ -112,6 +130,13 @@ impl ShareError {
                 let rate = fitting_rate_sps
                     .map(|rate_sps| format!("\nrate = {rate_sps}   (of the front end: all radios fit)"));
                 format!("keep the first {fitting} of the radios{}", rate.unwrap_or_default())
+            }
+            ShareError::NoRoom { fitting_rate_sps, .. } => {
+                let rate = fitting_rate_sps.map(|rate_sps| format!("rate = {rate_sps}   (of this radio: it fits)\n"));
+                format!("{}remove another radio first: takt share remove NAME", rate.unwrap_or_default())
+            }
+            ShareError::ReceiveOnly { .. } => {
+                "transmit = false\nstart takt share with a radio that has transmit = true".to_owned()
             }
             ShareError::Jump { .. } => "leave the front end's clock alone while it is shared".to_owned(),
             ShareError::Radio(_) | ShareError::Identity { .. } | ShareError::Ports { .. } => return None,

@@ -11,40 +11,37 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 
 use takt_base::{Complex32, Speed, Tick, Ticks};
 use takt_dsp::HALF_SPAN;
-use takt_emulator::loopback::{self, LoopbackSink, LoopbackSource};
-use takt_emulator::n200::{CLOCK, N200, N200Options, Signals};
+use takt_dsp::shared_band::BandPlan;
+use takt_emulator::loopback::{self, LoopbackSink};
+use takt_emulator::n200::{CLOCK, N200};
 use takt_emulator::policy::Destinations;
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
 use takt_emulator::{Device, Outbox, Port};
 
 use crate::channels::{Channels, band_plan, step_of};
-use crate::counts::{Counts, WideBand};
+use crate::counts::WideBand;
 use crate::error::ShareError;
-use crate::file::{RadioPlan, SharePlan};
+use crate::file::{MOST_RADIOS, SharePlan};
 use crate::owner::{AnalogWish, Asker, wanted_centre_hz};
-use crate::receiving::SharedSource;
 use crate::report::{SharedRadioReport, SumReport};
-use crate::transmitting::{Claim, SharedSink};
+use crate::slot::{RadioMaker, SharedRadio};
+use crate::status::RadioSnapshot;
+use crate::sum::Sum;
+use crate::transmitting::Claim;
 use crate::{AnalogPolicy, Band, Fit};
 
 /// A radio that has received nothing for so long does not count as one that streams: 0.1 s.
 pub(crate) const PAUSE_TICKS: u64 = 10_000_000;
 /// The longest jump of the wide samples' time: 60 s.
 const LONGEST_JUMP: Ticks = Ticks(6_000_000_000);
-/// The slowest rate of an N200, in ticks a sample.
-const SLOWEST_STEP: u32 = 512;
-/// Samples kept of each transmitter: 5 ms at 25 MS/s.
-const TX_CAPACITY: usize = 1 << 17;
 
 /// Outboxes of the radios.
 pub trait Outboxes {
-    /// That of a radio, by its number in the plan.
+    /// That of a radio, by its number: its place in the plan, or the one at which it was added.
     fn of(&mut self, radio: usize) -> &mut dyn Outbox;
 }
 
@@ -83,11 +80,10 @@ pub struct CoreSettings {
 
 /// One front end, many radios: a pure function of what it is given.
 pub struct SharedFrontEnd {
-    plans: Vec<RadioPlan>,
     policy: AnalogPolicy,
-    devices: Vec<N200>,
-    counts: Vec<Arc<Counts>>,
-    wide: Arc<WideBand>,
+    /// Radios by their numbers; one that was removed leaves a free number.
+    radios: Box<[Option<Box<SharedRadio>>]>,
+    maker: RadioMaker,
     ring: LoopbackSink,
     /// `None`: every DSP cuts its own band out.
     channels: Option<Channels>,
@@ -96,6 +92,8 @@ pub struct SharedFrontEnd {
     /// While the oscillator moves there is silence.
     silent_until: Tick,
     sum: Sum,
+    /// Those that stream. The memory is kept, so that a look at them allocates nothing.
+    askers: Vec<Asker>,
 }
 
 impl SharedFrontEnd {
@@ -107,59 +105,84 @@ impl SharedFrontEnd {
         let front_end = &plan.front_end;
         let step = (f64::from(CLOCK.hz()) / front_end.rate_sps).round() as u32;
         let block = Ticks(settings.block as u64 * u64::from(step));
-        let mut channels = band_plan(plan, settings.born, block).map(Channels::new);
+        let channels = band_plan(plan, settings.born, block).map(Channels::new);
         let centre = Band { centre_hz: front_end.frequency_hz, width_hz: front_end.rate_sps };
-        let wide = Arc::new(WideBand::new(centre));
         let (mut ring, extract) = loopback::pair(CLOCK, loopback::CAPACITY);
         ring.tuned(settings.born, front_end.frequency_hz);
-        let claims: Arc<[Claim]> = plan.radios.iter().map(|radio| Claim::new(radio.overlap)).collect();
-        let (mut devices, mut counts, mut inserts) = (Vec::new(), Vec::new(), Vec::new());
-        for (me, radio) in plan.radios.iter().enumerate() {
-            let counted = Arc::<Counts>::default();
-            let mut source = || -> Box<dyn Source> {
-                let unused = || (Arc::default(), loopback::pair(CLOCK, 0).1);
-                let (handoff, narrow) = channels.as_mut().map_or_else(unused, Channels::add);
-                Box::new(SharedSource {
-                    extract: extract.clone(),
-                    narrow,
-                    handoff,
-                    limits: radio.limits,
-                    wide: Arc::clone(&wide),
-                    counts: Arc::clone(&counted),
-                    centre_hz: 0.0,
-                    tuned_from: settings.born,
-                })
-            };
-            let (insert, mut sent) = loopback::pair(CLOCK, if radio.transmit { TX_CAPACITY } else { 0 });
-            sent.tuned(settings.born, front_end.frequency_hz);
-            let sink = SharedSink::new(
-                Box::new(insert),
-                (me, Arc::clone(&claims)),
-                (radio.limits, radio.transmit),
-                Arc::clone(&wide),
-                Arc::clone(&counted),
-            );
-            let signals = Signals { sources: [source(), source()], sink: Box::new(sink) };
-            devices.push(
-                N200::new(device_options(radio, settings), signals)
-                    .map_err(|source| ShareError::Identity { name: radio.name.clone(), source: Box::new(source) })?,
-            );
-            counts.push(counted);
-            inserts.push((sent, 10f32.powf(radio.level_db as f32 / 20.0)));
-        }
-        Ok(SharedFrontEnd {
+        let claims: Arc<[Claim]> = (0..MOST_RADIOS).map(|_| Claim::new()).collect();
+        let maker = RadioMaker {
+            settings: settings.clone(),
+            extract,
+            wide: Arc::new(WideBand::new(centre)),
+            claims: Arc::clone(&claims),
+            has_channels: channels.is_some(),
+        };
+        let mut core = SharedFrontEnd {
             policy: front_end.policy,
-            plans: plan.radios.clone(),
-            devices,
-            counts,
-            wide,
+            radios: (0..MOST_RADIOS).map(|_| None).collect(),
+            maker,
             ring,
             channels,
             step,
             now: settings.born,
             silent_until: settings.born,
-            sum: Sum::new(inserts, claims, step, settings),
-        })
+            sum: Sum::new(claims, step, settings),
+            askers: Vec::with_capacity(MOST_RADIOS),
+        };
+        for (number, radio) in plan.radios.iter().enumerate() {
+            let radio = core.maker.make(number, radio, settings.born)?;
+            core.put(Box::new(radio));
+        }
+        Ok(core)
+    }
+
+    /// Makes radios for [`put`](SharedFrontEnd::put), on any thread.
+    #[must_use]
+    pub fn maker(&self) -> RadioMaker {
+        self.maker.clone()
+    }
+
+    /// Puts a radio in its place, which is free. Allocates nothing. A radio that has no such place comes back.
+    pub fn put(&mut self, mut radio: Box<SharedRadio>) -> Option<Box<SharedRadio>> {
+        let number = radio.number;
+        let Some(place) = self.radios.get_mut(number).filter(|place| place.is_none()) else { return Some(radio) };
+        let mut insert = radio.insert.take();
+        if let Some(insert) = &mut insert {
+            // The oscillator may have moved since it was made.
+            insert.source.tuned(self.now, self.maker.wide.get().centre_hz);
+        }
+        self.sum.put(number, insert);
+        let lanes = std::mem::take(&mut radio.lanes);
+        if let Some(channels) = &mut self.channels {
+            channels.put(number, lanes);
+        }
+        *place = Some(radio);
+        None
+    }
+
+    /// Takes a radio out of its place; `None`: there is none. All others go on as they were, bit for bit. Samples of
+    /// it that have not left yet are lost.
+    pub fn remove(&mut self, number: usize) -> Option<Box<SharedRadio>> {
+        let mut radio = self.radios.get_mut(number)?.take()?;
+        radio.insert = self.sum.put(number, None);
+        if let Some(channels) = &mut self.channels {
+            radio.lanes = channels.put(number, [None, None]);
+        }
+        self.maker.claims.get(number).into_iter().for_each(Claim::lapse);
+        Some(radio)
+    }
+
+    /// Numbers of the radios.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.radios.iter().enumerate().filter_map(|(number, radio)| radio.as_ref().map(|_| number))
+    }
+
+    fn radio(&self, number: usize) -> Option<&SharedRadio> {
+        self.radios.get(number)?.as_deref()
+    }
+
+    fn radio_mut(&mut self, number: usize) -> Option<&mut SharedRadio> {
+        self.radios.get_mut(number)?.as_deref_mut()
     }
 
     /// The tick of the last wide sample: the present of all radios.
@@ -192,22 +215,24 @@ impl SharedFrontEnd {
         self.ring.take(begins, self.step, heard, BurstEdges::default());
         self.ring.passed(self.now);
         if let Some(channels) = self.channels.as_mut().filter(|_| !heard.is_empty()) {
-            channels.feed(begins, heard, self.wide.get().centre_hz, PAUSE_TICKS);
+            channels.feed(begins, heard, self.maker.wide.get().centre_hz, PAUSE_TICKS);
         }
         Ok(())
     }
 
     /// A datagram for a radio arrived. A datagram for no radio is ignored.
     pub fn datagram(&mut self, radio: usize, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
-        if let Some(device) = self.devices.get_mut(radio) {
-            device.datagram(self.now, port, from, bytes, out);
+        let now = self.now;
+        if let Some(radio) = self.radio_mut(radio) {
+            radio.device.datagram(now, port, from, bytes, out);
         }
     }
 
     /// A host answered "port unreachable" to what a radio sent.
     pub fn refused(&mut self, radio: usize, port: Port, by: SocketAddr) {
-        if let Some(device) = self.devices.get_mut(radio) {
-            device.refused(self.now, port, by);
+        let now = self.now;
+        if let Some(radio) = self.radio_mut(radio) {
+            radio.device.refused(now, port, by);
         }
     }
 
@@ -216,15 +241,15 @@ impl SharedFrontEnd {
     pub fn advance(&mut self, out: &mut dyn Outboxes) {
         let now = self.now;
         loop {
-            let transmitters = self.devices.iter().zip(&self.plans).enumerate().filter(|(_, (_, plan))| plan.transmit);
-            let due = transmitters.filter_map(|(n, (device, _))| Some((device.deadline()?, n)));
+            let transmitters = self.radios.iter().flatten().filter(|radio| radio.plan.transmit);
+            let due = transmitters.filter_map(|radio| Some((radio.device.deadline()?, radio.number)));
             let Some((at, n)) = due.min().filter(|(at, _)| *at <= now) else { break };
-            if let Some(device) = self.devices.get_mut(n) {
-                device.advance(at, out.of(n));
+            if let Some(radio) = self.radio_mut(n) {
+                radio.device.advance(at, out.of(n));
             }
         }
-        for (n, device) in self.devices.iter_mut().enumerate() {
-            device.advance(now, out.of(n));
+        for radio in self.radios.iter_mut().flatten() {
+            radio.device.advance(now, out.of(radio.number));
         }
     }
 
@@ -233,24 +258,25 @@ impl SharedFrontEnd {
         self.sum.run(self.now, emit);
     }
 
-    /// The policy's wish for oscillator and gain; `None`: they may stay.
+    /// The policy's wish for oscillator and gain; `None`: they may stay. Allocates nothing.
     #[must_use]
-    pub fn wish(&self) -> Option<AnalogWish> {
-        let askers = self.counts.iter().zip(&self.plans).enumerate().filter_map(|(radio, (counts, plan))| {
-            let (band, since, until) = counts.receives.get();
-            let streams = until.0 > 0 && self.now.0 <= until.0.saturating_add(PAUSE_TICKS);
-            (streams && plan.limits.permit(band)).then_some(Asker { radio, band, since, priority: plan.priority })
-        });
-        let askers: Vec<Asker> = askers.collect();
-        let (centre_hz, owner) = wanted_centre_hz(self.policy, self.wide.get(), &askers)?;
-        let gain_db = owner.and_then(|owner| self.devices.get(owner)?.report().tuning.rx_gain_db);
+    pub fn wish(&mut self) -> Option<AnalogWish> {
+        let SharedFrontEnd { radios, askers, now, .. } = self;
+        askers.clear();
+        askers.extend(radios.iter().flatten().filter_map(|radio| {
+            let (band, since, until) = radio.counts.receives.get();
+            let asks = streams(*now, until) && radio.plan.limits.permit(band);
+            asks.then_some(Asker { radio: radio.number, band, since, priority: radio.plan.priority })
+        }));
+        let (centre_hz, owner) = wanted_centre_hz(self.policy, self.maker.wide.get(), &self.askers)?;
+        let gain_db = owner.and_then(|owner| self.radio(owner)?.device.tuning().rx_gain_db);
         Some(AnalogWish { centre_hz, gain_db, radio: owner })
     }
 
     /// The oscillator has moved: from this tick on the band lies elsewhere. Samples since the last one received are
     /// left out.
     pub fn moved(&mut self, from: Tick, centre_hz: f64) {
-        self.wide.move_to(centre_hz);
+        self.maker.wide.move_to(centre_hz);
         self.channels.iter_mut().for_each(Channels::forget);
         self.silent_until = self.silent_until.max(from);
         let from = from.max(self.now);
@@ -261,43 +287,21 @@ impl SharedFrontEnd {
     /// The band that a radio receives at present, if not all of it lies in the front end's.
     #[must_use]
     pub fn out_of_band(&self, radio: usize) -> Option<Band> {
-        let (band, _, until) = self.counts.get(radio)?.receives.get();
-        let streams = until.0 > 0 && self.now.0 <= until.0.saturating_add(PAUSE_TICKS);
-        (streams && band.fit(self.wide.get()) != Fit::Inside).then_some(band)
+        let (band, _, until) = self.radio(radio)?.counts.receives.get();
+        (streams(self.now, until) && band.fit(self.band()) != Fit::Inside).then_some(band)
     }
 
     /// The band of the front end at present.
     #[must_use]
     pub fn band(&self) -> Band {
-        self.wide.get()
+        self.maker.wide.get()
     }
 
-    /// Counts of each radio.
+    /// Counts of each radio, in the order of their numbers.
     #[must_use]
     pub fn report(&self) -> Vec<SharedRadioReport> {
-        let radios = self.devices.iter().zip(&self.plans).zip(&self.counts);
-        let of = |((device, plan), counts): ((&N200, &RadioPlan), &Arc<Counts>)| {
-            let count = |count: &AtomicU64| count.load(Relaxed);
-            let (band, _, until) = counts.receives.get();
-            SharedRadioReport {
-                name: plan.name.clone(),
-                addr: plan.addr,
-                serial: plan.serial.clone(),
-                radio: device.report(),
-                band: (until.0 > 0).then_some(band),
-                receive_way: self.channels.as_ref().map_or_else(String::new, |channels| {
-                    channels.choice(step_of(if until.0 > 0 { band.width_hz } else { plan.limits.rate_sps })).to_string()
-                }),
-                in_band: until.0 > 0 && band.fit(self.wide.get()) == Fit::Inside,
-                outside_samples: count(&counts.outside),
-                partly_samples: count(&counts.partly),
-                forbidden_samples: count(&counts.forbidden),
-                tx_outside_samples: count(&counts.tx_outside),
-                tx_forbidden_samples: count(&counts.tx_forbidden),
-                tx_overlapping_samples: count(&counts.tx_overlapping),
-            }
-        };
-        radios.map(of).collect()
+        let (band, plan) = (self.band(), self.band_plan());
+        self.radios.iter().flatten().map(|radio| radio.report(band, plan)).collect()
     }
 
     /// Counts of the sum.
@@ -306,108 +310,42 @@ impl SharedFrontEnd {
         self.sum.report
     }
 
+    /// Notes the present state of every radio. Allocates nothing if there is room for [`MOST_RADIOS`].
+    pub(crate) fn note(&self, radios: &mut Vec<RadioSnapshot>) {
+        radios.clear();
+        radios.extend(self.radios.iter().flatten().map(|radio| {
+            let (band, _, until) = radio.counts.receives.get();
+            let received = (until.0 > 0).then_some(band);
+            RadioSnapshot {
+                number: radio.number,
+                radio: radio.device.status(),
+                band: received,
+                streams: streams(self.now, until),
+                delay: self.receive_delay(step_of(received.map_or(radio.plan.limits.rate_sps, |band| band.width_hz))),
+                counts: radio.counts.all(),
+            }
+        }));
+    }
+
+    /// How far the wide samples must be ahead of what a radio of this step receives.
+    fn receive_delay(&self, step: u32) -> Ticks {
+        let filter = Ticks(u64::from(HALF_SPAN * step.max(self.step)));
+        self.channels.as_ref().map_or(filter, |channels| channels.plan().receive_latency(step))
+    }
+
+    /// The plan of the shared transform, which stays while radios come and go.
+    pub(crate) fn band_plan(&self) -> Option<&BandPlan> {
+        self.channels.as_ref().map(Channels::plan)
+    }
+
     /// A radio, to look into.
     #[must_use]
     pub fn device(&self, radio: usize) -> Option<&N200> {
-        self.devices.get(radio)
+        Some(&self.radio(radio)?.device)
     }
 }
 
-fn device_options(radio: &RadioPlan, settings: &CoreSettings) -> N200Options {
-    N200Options {
-        serial: radio.serial.clone(),
-        name: radio.name.clone(),
-        address: radio.addr,
-        board: radio.board,
-        marked: settings.software,
-        destinations: settings.destinations.clone(),
-        born: settings.born,
-        utc_at_tick_0_s: settings.utc_at_tick_0_s,
-        speed: settings.speed,
-        ..N200Options::default()
-    }
-}
-
-/// Sum of all radios' transmissions.
-struct Sum {
-    /// Source and level of each.
-    inserts: Vec<(LoopbackSource, f32)>,
-    claims: Arc<[Claim]>,
-    step: u32,
-    /// The next block's first tick.
-    next: Tick,
-    /// How far the filters reach.
-    span: Ticks,
-    latency: Ticks,
-    in_burst: bool,
-    one: Box<[Complex32]>,
-    all: Box<[Complex32]>,
-    report: SumReport,
-}
-
-impl Sum {
-    fn new(inserts: Vec<(LoopbackSource, f32)>, claims: Arc<[Claim]>, step: u32, settings: &CoreSettings) -> Sum {
-        let block = || vec![Complex32::default(); settings.block.max(1)].into();
-        Sum {
-            inserts,
-            claims,
-            step,
-            next: settings.born,
-            span: Ticks(u64::from(HALF_SPAN * SLOWEST_STEP)),
-            latency: settings.latency,
-            in_burst: false,
-            one: block(),
-            all: block(),
-            report: SumReport::default(),
-        }
-    }
-
-    fn run(&mut self, now: Tick, emit: &mut dyn FnMut(WideBurst<'_>)) {
-        let length = Ticks(self.all.len() as u64 * u64::from(self.step));
-        while self.next + length + self.span <= now {
-            let (first, end) = (self.next, self.next + length);
-            self.next = end;
-            if self.add(first, end) {
-                self.in_burst = true;
-                self.report.samples += self.all.len() as u64;
-                self.report.clipped_samples += clip(&mut self.all);
-                emit(WideBurst::Samples { at: first + self.latency, samples: &self.all });
-            } else if self.in_burst {
-                self.in_burst = false;
-                emit(WideBurst::End);
-            }
-        }
-    }
-
-    /// Sums what is sent between two ticks; whether there is anything.
-    fn add(&mut self, first: Tick, end: Tick) -> bool {
-        let mut any = false;
-        for ((source, level), claim) in self.inserts.iter_mut().zip(&*self.claims) {
-            let reached = Tick(first.0.saturating_sub(self.span.0));
-            if claim.meets(reached, end + self.span) {
-                if !any {
-                    self.all.fill(Complex32::default());
-                    any = true;
-                }
-                source.fill(first, self.step, &mut self.one);
-                self.all.iter_mut().zip(&self.one).for_each(|(all, one)| *all += *one * *level);
-            }
-            claim.taken(Tick(end.0.saturating_sub(self.span.0)));
-        }
-        any
-    }
-
-    fn moved(&mut self, from: Tick, centre_hz: f64) {
-        self.inserts.iter_mut().for_each(|(source, _)| source.tuned(from, centre_hz));
-    }
-}
-
-/// Brings what is beyond full scale back to it; how many samples were.
-fn clip(samples: &mut [Complex32]) -> u64 {
-    let mut clipped = 0;
-    for x in samples.iter_mut().filter(|x| x.re.abs() > 1.0 || x.im.abs() > 1.0) {
-        *x = Complex32::new(x.re.clamp(-1.0, 1.0), x.im.clamp(-1.0, 1.0));
-        clipped += 1;
-    }
-    clipped
+/// Whether a radio that has received until then counts as one that streams.
+fn streams(now: Tick, until: Tick) -> bool {
+    until.0 > 0 && now.0 <= until.0.saturating_add(PAUSE_TICKS)
 }

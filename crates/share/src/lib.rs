@@ -5,19 +5,26 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod attend;
 mod band;
 mod channels;
+pub mod control;
 mod cost;
 mod counts;
 mod error;
 mod file;
 mod front_end;
+mod handover;
 mod owner;
 mod physical;
 mod ports;
 mod receiving;
 mod report;
 mod run;
+mod slot;
+mod status;
+mod streaming;
+mod sum;
 mod transmitting;
 
 pub use band::{Band, Fit};
@@ -30,3 +37,5 @@ pub use front_end::{CoreSettings, Outboxes, SharedFrontEnd, WideBurst};
 pub use owner::AnalogWish;
 pub use report::{FrontEndReport, ShareReport, SharedRadioReport, SharedRadioSummary, SumReport};
 pub use run::{ShareNotice, ShareOptions, run};
+pub use slot::{RadioMaker, SharedRadio};
+pub use status::{FrontEndStatus, RadioStatus, ShareStatus};

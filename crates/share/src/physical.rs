@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use takt_base::{Complex32, MonoNs, Speed, Tick};
 use takt_radio::board::Side;
+use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::{Emission, OpenOptions};
 use takt_radio::x310::MasterClock;
 use takt_radio::{
@@ -53,6 +54,7 @@ pub(crate) struct PhysicalWish {
     pub(crate) addr: IpAddr,
     pub(crate) transmit: bool,
     pub(crate) force: bool,
+    pub(crate) calibration: CalibrationUse,
     /// Wide samples that are received at a time.
     pub(crate) block: usize,
 }
@@ -61,7 +63,12 @@ impl Physical {
     pub(crate) fn open(net: Arc<dyn Net>, plan: &SharePlan, wish: &PhysicalWish) -> Result<Physical, ShareError> {
         let FrontEndPlan { rate_sps, frequency_hz, gain_db, ref antenna, policy } = plan.front_end;
         let options = AnyOptions {
-            n200: OpenOptions { transmit: wish.transmit, force: wish.force, ..OpenOptions::default() },
+            n200: OpenOptions {
+                transmit: wish.transmit,
+                force: wish.force,
+                calibration: wish.calibration,
+                ..OpenOptions::default()
+            },
             frame_bytes: None,
             clock: MasterClock::Mhz200,
         };
@@ -110,6 +117,14 @@ impl Physical {
         match &self.radio {
             Radio::N200(radio) => radio.identity().software,
             Radio::X310(radio) => radio.identity().software,
+        }
+    }
+
+    /// Files of corrections of its boards.
+    pub(crate) fn calibration(&self) -> Vec<AppliedTable> {
+        match &self.radio {
+            Radio::N200(radio) => radio.calibration().to_vec(),
+            Radio::X310(_) => Vec::new(),
         }
     }
 

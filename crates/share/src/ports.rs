@@ -8,6 +8,7 @@ use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_packet::{Counters, Engine, EngineError, EngineKind, PortIndex, Refusal, Wait};
 use takt_wire::n200::ports;
 
+use crate::error::ShareError;
 use crate::front_end::{Outboxes, SharedFrontEnd};
 
 /// Datagrams taken from a radio's hosts a block: more than the fastest stream brings, and no more, so that one who floods
@@ -21,6 +22,7 @@ const FRAME_BYTES: usize = 9000;
 const QUEUE_BYTES: usize = 1 << 20;
 
 pub(crate) struct HostPorts {
+    addr: Ipv4Addr,
     engine: Box<dyn Engine>,
     ports: Vec<Port>,
     queue: Queue,
@@ -58,20 +60,26 @@ impl Outbox for Queue {
 }
 
 impl HostPorts {
-    pub(crate) fn open(kind: EngineKind, addr: Ipv4Addr, device: &dyn Device) -> Result<HostPorts, EngineError> {
+    pub(crate) fn open(kind: EngineKind, addr: Ipv4Addr, device: &dyn Device) -> Result<HostPorts, ShareError> {
         let wish = PortWish {
             ports: device.ports(),
             discovery_port: ports::CONTROL,
             buffer_bytes: BUFFER_BYTES,
             batch: BATCH,
         };
-        let (engine, ports, _) = open_ports(kind, false, addr, wish)?;
+        let opened = open_ports(kind, false, addr, wish);
+        let (engine, ports, _) = opened.map_err(|source| ShareError::Ports { addr, source })?;
         let queue = Queue { bytes: vec![0; QUEUE_BYTES].into(), used: 0, entries: Vec::with_capacity(1024), unsent: 0 };
-        Ok(HostPorts { engine, ports, queue, ended: None })
+        Ok(HostPorts { addr, engine, ports, queue, ended: None })
     }
 
     /// Gives the radio what its hosts have sent, at most a batch.
-    pub(crate) fn serve(&mut self, radio: usize, core: &mut SharedFrontEnd) -> Result<(), EngineError> {
+    pub(crate) fn serve(&mut self, radio: usize, core: &mut SharedFrontEnd) -> Result<(), ShareError> {
+        let addr = self.addr;
+        self.take(radio, core).map_err(|source| ShareError::Ports { addr, source })
+    }
+
+    fn take(&mut self, radio: usize, core: &mut SharedFrontEnd) -> Result<(), EngineError> {
         let HostPorts { engine, ports, queue, .. } = self;
         for datagram in engine.recv(Wait::Poll)?.iter() {
             if let Some(&port) = ports.get(usize::from(datagram.port.0)) {
@@ -87,7 +95,12 @@ impl HostPorts {
     }
 
     /// Has everything leave. Datagrams for which the kernel has no room are lost, as on a wire.
-    pub(crate) fn flush(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn flush(&mut self) -> Result<(), ShareError> {
+        let addr = self.addr;
+        self.leave().map_err(|source| ShareError::Ports { addr, source })
+    }
+
+    fn leave(&mut self) -> Result<(), EngineError> {
         if let Some(ended) = self.ended.take() {
             return Err(ended);
         }
@@ -131,7 +144,7 @@ impl HostPorts {
 impl Outbox for HostPorts {
     fn send(&mut self, due: Tick, from: Port, to: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
         if self.queue.is_full()
-            && let Err(error) = self.flush()
+            && let Err(error) = self.leave()
         {
             self.ended = Some(error);
         }
@@ -139,12 +152,45 @@ impl Outbox for HostPorts {
     }
 }
 
-/// The ports of all of them.
-pub(crate) struct AllPorts(pub(crate) Vec<HostPorts>);
+/// The ports of all of them, by the numbers of the radios.
+pub(crate) struct AllPorts {
+    ports: Box<[Option<Box<HostPorts>>]>,
+    nowhere: Nowhere,
+}
+
+/// Takes what a radio without ports sends.
+struct Nowhere;
+
+impl Outbox for Nowhere {
+    fn send(&mut self, _: Tick, _: Port, _: SocketAddr, _: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
+        Sent::Taken
+    }
+}
+
+impl AllPorts {
+    pub(crate) fn new(most: usize) -> AllPorts {
+        AllPorts { ports: (0..most).map(|_| None).collect(), nowhere: Nowhere }
+    }
+
+    /// Puts ports in their place, or takes them out; what was there before.
+    pub(crate) fn put(&mut self, radio: usize, ports: Option<Box<HostPorts>>) -> Option<Box<HostPorts>> {
+        self.ports.get_mut(radio).and_then(|place| std::mem::replace(place, ports))
+    }
+
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostPorts)> {
+        self.ports.iter_mut().enumerate().filter_map(|(radio, ports)| Some((radio, ports.as_deref_mut()?)))
+    }
+
+    pub(crate) fn get(&self, radio: usize) -> Option<&HostPorts> {
+        self.ports.get(radio)?.as_deref()
+    }
+}
 
 impl Outboxes for AllPorts {
     fn of(&mut self, radio: usize) -> &mut dyn Outbox {
-        // There is one for each radio of the plan.
-        &mut self.0[radio]
+        match self.ports.get_mut(radio).and_then(Option::as_deref_mut) {
+            Some(ports) => ports,
+            None => &mut self.nowhere,
+        }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::net::Ipv4Addr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use takt_emulator::emulate::Datagrams;
 use takt_emulator::n200::N200Report;
 
 use crate::{AnalogPolicy, Band};
 
 /// Counts of the sum of all transmitters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SumReport {
     /// Wide samples that were to leave.
     pub samples: u64,
@@ -89,7 +89,7 @@ pub struct ShareReport {
     pub busy: f64,
     /// The physical radio.
     pub front_end: FrontEndReport,
-    /// The radios that programs saw.
+    /// The radios that programs saw; those that were removed come last.
     pub radios: Vec<SharedRadioSummary>,
 }
 

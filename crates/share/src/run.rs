@@ -1,43 +1,35 @@
-//! Sharing on this host: one thread between a radio and the ports of those that share it.
-//!
-//! ```text
-//!  loop:  receive a block ── advance the radios ── what their hosts have sent ── send ── the sum to the radio
-//! ```
-//!
-//! The block that comes is the clock. A thread that falls behind looks at its hosts' datagrams less often, so that the wide
-//! samples go first.
+//! Sharing on this host: one thread streams, and the calling one attends to people and to the control socket.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use takt_base::{Clock, Complex32, Stop, Ticks, WallClock};
-use takt_emulator::emulate::Datagrams;
+use takt_base::{Stop, Ticks};
 use takt_emulator::n200::CLOCK;
 use takt_emulator::policy::{Cidr, Destinations};
+use takt_host::placement::{Placement, PlacementError};
 use takt_packet::EngineKind;
+use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::Emission;
-use takt_radio::{Net, RxEvent, WallNet};
+use takt_radio::{Net, RadioError, WallNet};
 
-use crate::cost::{HostMeter, admit};
+use crate::Band;
+use crate::attend::{Attendant, Live};
+use crate::cost::{Admission, HostMeter};
 use crate::error::ShareError;
 use crate::file::SharePlan;
 use crate::front_end::{CoreSettings, SharedFrontEnd};
+use crate::handover::{Note, StreamingEnd, handover};
 use crate::physical::{Physical, PhysicalWish};
-use crate::ports::{AllPorts, HostPorts};
-use crate::report::{FrontEndReport, ShareReport, SharedRadioSummary};
-use crate::{AnalogWish, Band};
+use crate::ports::HostPorts;
+use crate::report::ShareReport;
+use crate::streaming::Streaming;
 
-/// Longest wait for samples: how soon a stop is seen.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// How often the policy is asked, and a person told.
-const LOOK: Duration = Duration::from_millis(20);
-/// A call that returned so soon found its samples waiting.
-const AT_ONCE: Duration = Duration::from_micros(10);
-/// How many blocks a thread that is behind receives for one look at its hosts' datagrams.
-const BEHIND: u32 = 4;
 /// Longest block, samples: 1 ms at 25 MS/s.
 const MOST_BLOCK: usize = 25_000;
+/// How often the attending thread looks: at notes, at the control socket, whether the other has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// How a front end is shared.
 #[derive(Clone, Debug)]
@@ -50,6 +42,8 @@ pub struct ShareOptions {
     pub transmit: bool,
     /// Take it from another host.
     pub force: bool,
+    /// Files of corrections that its front end is tuned by.
+    pub calibration: CalibrationUse,
     /// Length of the blocks in which received samples are handled.
     pub block: Duration,
     /// Delay of every sample sent.
@@ -58,6 +52,10 @@ pub struct ShareOptions {
     pub allow: Vec<Cidr>,
     /// Cores that the radios may need.
     pub cores: f64,
+    /// Place and policy of the streaming thread.
+    pub placement: Placement,
+    /// Open a control socket for `takt share status`, `add` and `remove`.
+    pub control: bool,
 }
 
 /// A report while it runs.
@@ -70,6 +68,8 @@ pub enum ShareNotice {
     },
     /// The front end is hardware, and transmits.
     Transmits(Box<Emission>),
+    /// Files of corrections that the front end is tuned by, or that were found and can't be.
+    Calibrated(Vec<AppliedTable>),
     /// A radio listens.
     Ready {
         /// Its name.
@@ -93,12 +93,22 @@ pub enum ShareNotice {
         /// The middle of the front end's band now, Hz.
         centre_hz: f64,
     },
+    /// A radio was removed.
+    Removed {
+        /// Its name.
+        name: String,
+    },
+    /// Nobody can ask this share: it has no control socket.
+    NoControl {
+        /// Why.
+        why: String,
+    },
 }
 
 /// Shares a radio until `stop` is requested.
 ///
 /// # Errors
-/// The plan does not fit, the radio can't be had or is gone, an address is taken.
+/// The plan does not fit, the radio can't be had or is gone, an address is taken, the thread can't be placed.
 pub fn run(
     plan: &SharePlan,
     options: &ShareOptions,
@@ -108,17 +118,78 @@ pub fn run(
     if let Some(own) = plan.radios.iter().find(|radio| IpAddr::V4(radio.addr) == options.addr) {
         return Err(ShareError::OwnAddress { name: own.name.clone(), addr: own.addr });
     }
-    notify(ShareNotice::Cost { cores: admit(plan, options.block, options.cores, &mut HostMeter)? });
+    options.placement.attempt().map_err(RadioError::Placement)?;
+    let mut admission = Admission::new(options.block, options.cores, HostMeter);
+    let cores = admission.begin(plan)?;
+    notify(ShareNotice::Cost { cores: cores.iter().sum() });
+    let (streaming, attending) = handover();
+    let attendant = Attendant::new(plan, options, admission, cores, attending);
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("takt-share".to_owned());
+        let streams = || stream(plan, options, streaming, stop);
+        let failed = |source| RadioError::Placement(PlacementError::Thread(source));
+        let thread = thread.spawn_scoped(scope, streams).map_err(failed)?;
+        let mut attendant = attendant;
+        while !thread.is_finished() {
+            attendant.attend(notify);
+            thread::sleep(LOOK);
+        }
+        let report = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        attendant.tell(notify);
+        report.map(|report| attendant.ended(report))
+    })
+}
+
+/// The streaming thread, from the opening of the radio to the report.
+fn stream(plan: &SharePlan, options: &ShareOptions, end: StreamingEnd, stop: &Stop) -> Result<ShareReport, ShareError> {
+    options.placement.place_self().map_err(RadioError::Placement)?;
     let rate_sps = plan.front_end.rate_sps;
     let block = ((options.block.as_secs_f64() * rate_sps).round() as usize).clamp(16, MOST_BLOCK);
     let net: Arc<dyn Net> = Arc::new(WallNet::new(options.engine));
-    let wish = PhysicalWish { addr: options.addr, transmit: options.transmit, force: options.force, block };
+    let ShareOptions { addr, transmit, force, calibration, .. } = *options;
+    let wish = PhysicalWish { addr, transmit, force, calibration, block };
     let mut physical = Physical::open(net, plan, &wish)?;
-    physical.emission.take().into_iter().for_each(|emission| notify(ShareNotice::Transmits(Box::new(emission))));
+    physical.emission.take().into_iter().for_each(|emission| {
+        end.note(Note::Transmits(Box::new(emission)));
+    });
+    let tables = physical.calibration();
+    if !tables.is_empty() {
+        end.note(Note::Calibrated(tables));
+    }
+    let settings = settings(options, rate_sps, block, &mut physical)?;
+    let core = SharedFrontEnd::new(plan, &settings)?;
+    let live = Live {
+        maker: core.maker(),
+        shared: core.band_plan().cloned(),
+        radio: physical.words(options.addr),
+        latency_us: CLOCK.ns_of(settings.latency) as f64 / 1e3,
+    };
+    let (radio, latency_us) = (live.radio.clone(), live.latency_us);
+    let mut streaming = Streaming::new(physical, core, block, end);
+    streaming.open_ports(plan, options.engine)?;
+    streaming.live(live);
+    streaming.run(stop)?;
+    let ran = streaming.ran();
+    let waited_s = streaming.tally.waited.as_secs_f64();
+    Ok(ShareReport {
+        duration_s: ran.as_secs_f64(),
+        latency_us,
+        busy: 1.0 - (waited_s / ran.as_secs_f64().max(1e-9)).min(1.0),
+        front_end: streaming.front_end_report(radio, plan.front_end.policy),
+        radios: streaming.radio_reports(),
+    })
+}
+
+fn settings(
+    options: &ShareOptions,
+    rate_sps: f64,
+    block: usize,
+    physical: &mut Physical,
+) -> Result<CoreSettings, ShareError> {
     let born = physical.start()?;
     let step = (f64::from(CLOCK.hz()) / rate_sps).round() as u64;
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let settings = CoreSettings {
+    Ok(CoreSettings {
         born,
         // A whole number of wide samples: what loops back then has the samples that were sent.
         latency: Ticks(CLOCK.ticks_in(options.latency).0.next_multiple_of(step)),
@@ -127,177 +198,16 @@ pub fn run(
         software: physical.is_software(),
         utc_at_tick_0_s: now_s.saturating_sub(born.0 / u64::from(CLOCK.hz())),
         speed: physical.speed(),
-    };
-    let core = SharedFrontEnd::new(plan, &settings)?;
-    let mut ports = Vec::new();
-    for (radio, at) in plan.radios.iter().enumerate() {
-        let Some(device) = core.device(radio) else { continue };
-        let opened = HostPorts::open(options.engine, at.addr, device);
-        ports.push(opened.map_err(|source| ShareError::Ports { addr: at.addr, source })?);
-    }
-    for radio in &plan.radios {
-        notify(ShareNotice::Ready { name: radio.name.clone(), addr: radio.addr });
-    }
-    let mut sharing = Sharing {
-        plan,
-        physical,
-        core,
-        ports: AllPorts(ports),
-        wide: vec![Complex32::default(); block].into(),
-        told: vec![None; plan.radios.len()],
-        tally: Tally::default(),
-    };
-    let begun = WallClock.now();
-    sharing.run(notify, stop)?;
-    Ok(sharing.report(WallClock.now() - begun, &settings, options.addr))
+    })
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    samples: u64,
-    lost_samples: u64,
-    overflows: u64,
-    moves: u64,
-    waited: Duration,
-}
-
-struct Sharing<'a> {
-    plan: &'a SharePlan,
-    physical: Physical,
-    core: SharedFrontEnd,
-    ports: AllPorts,
-    wide: Box<[Complex32]>,
-    /// The band out of the front end's of which a person was told, of each radio.
-    told: Vec<Option<Band>>,
-    tally: Tally,
-}
-
-impl Sharing<'_> {
-    fn run(&mut self, notify: &mut dyn FnMut(ShareNotice), stop: &Stop) -> Result<(), ShareError> {
-        let (mut behind, mut looked) = (0, WallClock.now());
-        while !stop.requested() {
-            let asked = WallClock.now();
-            let received = self.physical.recv(&mut self.wide, asked + LONGEST_WAIT)?;
-            let got = WallClock.now();
-            let waited = got - asked;
-            self.tally.waited += waited;
-            self.tally.samples += received.samples as u64;
-            self.note(received.event);
-            let samples = self.wide.get(..received.samples).unwrap_or_default();
-            self.core.receive(received.first, samples)?;
-            self.core.advance(&mut self.ports);
-            behind = if waited < AT_ONCE { (behind + 1) % BEHIND } else { 0 };
-            if behind == 0 {
-                self.serve()?;
-            }
-            self.flush()?;
-            self.transmit()?;
-            if got - looked >= LOOK {
-                looked = got;
-                self.physical.look()?;
-                self.follow(notify)?;
-                self.tell(notify);
-            }
+impl Streaming {
+    fn open_ports(&mut self, plan: &SharePlan, engine: EngineKind) -> Result<(), ShareError> {
+        for (number, radio) in plan.radios.iter().enumerate() {
+            let Some(device) = self.core.device(number) else { continue };
+            let ports = HostPorts::open(engine, radio.addr, device)?;
+            let _none_before = self.ports.put(number, Some(Box::new(ports)));
         }
         Ok(())
     }
-
-    fn note(&mut self, event: Option<RxEvent>) {
-        match event {
-            Some(RxEvent::Overflow { lost, .. }) => {
-                self.tally.overflows += 1;
-                self.tally.lost_samples += lost;
-            }
-            Some(RxEvent::Dropped { lost, .. }) => self.tally.lost_samples += lost,
-            _ => {}
-        }
-    }
-
-    fn serve(&mut self) -> Result<(), ShareError> {
-        for (radio, ports) in self.ports.0.iter_mut().enumerate() {
-            ports.serve(radio, &mut self.core).map_err(|source| lost(self.plan, radio, source))?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), ShareError> {
-        for (radio, ports) in self.ports.0.iter_mut().enumerate() {
-            ports.flush().map_err(|source| lost(self.plan, radio, source))?;
-        }
-        Ok(())
-    }
-
-    fn transmit(&mut self) -> Result<(), ShareError> {
-        let (physical, mut sent) = (&mut self.physical, Ok(()));
-        self.core.transmit(&mut |burst| {
-            if sent.is_ok() {
-                sent = physical.send(burst);
-            }
-        });
-        sent
-    }
-
-    /// Moves oscillator and gain as the policy says.
-    fn follow(&mut self, notify: &mut dyn FnMut(ShareNotice)) -> Result<(), ShareError> {
-        let Some(AnalogWish { centre_hz, gain_db, radio }) = self.core.wish() else { return Ok(()) };
-        let gain_db = gain_db.filter(|gain_db| Some(*gain_db) != self.physical.gain_db());
-        if centre_hz.is_none() && gain_db.is_none() {
-            return Ok(());
-        }
-        let from = self.physical.set(centre_hz, gain_db)?;
-        if let Some(centre_hz) = centre_hz {
-            self.core.moved(from, centre_hz);
-            self.tally.moves += 1;
-            let by = radio.and_then(|radio| Some(self.plan.radios.get(radio)?.name.clone()));
-            notify(ShareNotice::Moved { by, centre_hz });
-        }
-        Ok(())
-    }
-
-    fn tell(&mut self, notify: &mut dyn FnMut(ShareNotice)) {
-        for (radio, (told, plan)) in self.told.iter_mut().zip(&self.plan.radios).enumerate() {
-            let out = self.core.out_of_band(radio);
-            if out != *told {
-                *told = out;
-                let wide = self.core.band();
-                out.into_iter().for_each(|band| {
-                    notify(ShareNotice::OutOfBand { name: plan.name.clone(), band, wide });
-                });
-            }
-        }
-    }
-
-    fn report(&self, ran: Duration, settings: &CoreSettings, addr: IpAddr) -> ShareReport {
-        let (tally, physical) = (self.tally, &self.physical.tally);
-        let radios = self.core.report().into_iter().zip(&self.ports.0).map(|(shared, ports)| SharedRadioSummary {
-            shared,
-            datagrams: Datagrams::from(ports.counters()),
-            unsent_datagrams: ports.unsent(),
-        });
-        ShareReport {
-            duration_s: ran.as_secs_f64(),
-            latency_us: CLOCK.ns_of(settings.latency) as f64 / 1e3,
-            busy: 1.0 - (tally.waited.as_secs_f64() / ran.as_secs_f64().max(1e-9)).min(1.0),
-            front_end: FrontEndReport {
-                radio: self.physical.words(addr),
-                band: self.core.band(),
-                policy: self.plan.front_end.policy,
-                moves: tally.moves,
-                samples: tally.samples,
-                lost_samples: tally.lost_samples,
-                overflows: tally.overflows,
-                sum: self.core.sum_report(),
-                unsent_samples: physical.unsent_samples,
-                underflows: physical.underflows,
-                late: physical.late,
-                sequence_errors: physical.sequence_errors,
-            },
-            radios: radios.collect(),
-        }
-    }
-}
-
-fn lost(plan: &SharePlan, radio: usize, source: takt_packet::EngineError) -> ShareError {
-    let addr = plan.radios.get(radio).map_or(Ipv4Addr::UNSPECIFIED, |radio| radio.addr);
-    ShareError::Ports { addr, source }
 }

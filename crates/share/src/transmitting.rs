@@ -4,8 +4,8 @@
 //! muted until that burst ends, unless both permit overlap. Bursts are looked at in the order in which they begin.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use takt_base::{Complex32, Tick, Ticks};
 use takt_emulator::n200::CLOCK;
@@ -24,13 +24,21 @@ pub(crate) struct Claim {
     from: AtomicU64,
     /// Behind its last sample; all ones within a burst.
     until: AtomicU64,
-    overlap: bool,
+    overlap: AtomicBool,
 }
 
 impl Claim {
-    pub(crate) fn new(overlap: bool) -> Claim {
+    /// A radio that sends nothing has one, too.
+    pub(crate) fn new() -> Claim {
         let zero = || AtomicU64::new(0);
-        Claim { centre_hz: zero(), width_hz: zero(), from: AtomicU64::new(u64::MAX), until: zero(), overlap }
+        let (from, overlap) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        Claim { centre_hz: zero(), width_hz: zero(), from, until: zero(), overlap }
+    }
+
+    /// The radio is gone: nobody holds the band.
+    pub(crate) fn lapse(&self) {
+        self.from.store(u64::MAX, Relaxed);
+        self.until.store(0, Relaxed);
     }
 
     /// Whether it has samples from `from` to `until`.
@@ -50,7 +58,8 @@ impl Claim {
         Band { centre_hz: hz(&self.centre_hz), width_hz: hz(&self.width_hz) }
     }
 
-    fn hold(&self, band: Band, first: Tick, end: Option<Tick>) {
+    fn hold(&self, band: Band, first: Tick, end: Option<Tick>, overlap: bool) {
+        self.overlap.store(overlap, Relaxed);
         self.centre_hz.store(band.centre_hz.to_bits(), Relaxed);
         self.width_hz.store(band.width_hz.to_bits(), Relaxed);
         self.from.fetch_min(first.0, Relaxed);
@@ -73,6 +82,8 @@ pub(crate) struct SharedSink {
     pub(crate) claims: Arc<[Claim]>,
     pub(crate) limits: RadioLimits,
     pub(crate) transmit: bool,
+    /// Whether it may transmit where another one does that may, too.
+    pub(crate) overlap: bool,
     pub(crate) wide: Arc<WideBand>,
     pub(crate) counts: Arc<Counts>,
     state: Burst,
@@ -91,22 +102,23 @@ impl SharedSink {
     pub(crate) fn new(
         insert: Box<dyn Sink>,
         (me, claims): (usize, Arc<[Claim]>),
-        (limits, transmit): (RadioLimits, bool),
+        (limits, transmit, overlap): (RadioLimits, bool, bool),
         wide: Arc<WideBand>,
         counts: Arc<Counts>,
     ) -> SharedSink {
         let state = Burst { centre_hz: 0.0, decided: None, counted: Tick(0) };
-        SharedSink { insert, me, claims, limits, transmit, wide, counts, state }
+        SharedSink { insert, me, claims, limits, transmit, overlap, wide, counts, state }
     }
 
     fn decide(&self, band: Band, first: Tick) -> Result<(), Muted> {
         if !self.transmit || !self.limits.permit(band) {
             return Err(Muted::Forbidden);
         }
-        let mine = self.claims.get(self.me).is_some_and(|claim| claim.overlap);
         let others = self.claims.iter().enumerate().filter(|(n, _)| *n != self.me).map(|(_, claim)| claim);
         let in_the_way = |claim: &Claim| {
-            claim.until.load(Relaxed) > first.0 && claim.band().overlaps(band) && !(mine && claim.overlap)
+            claim.until.load(Relaxed) > first.0
+                && claim.band().overlaps(band)
+                && !(self.overlap && claim.overlap.load(Relaxed))
         };
         if others.into_iter().any(in_the_way) { Err(Muted::Overlapping) } else { Ok(()) }
     }
@@ -143,7 +155,7 @@ impl Sink for SharedSink {
         let end = first + Ticks(samples.len() as u64 * u64::from(step));
         match decided {
             Ok(()) => {
-                claim.hold(band, first, edges.end.then_some(end));
+                claim.hold(band, first, edges.end.then_some(end), self.overlap);
                 if band.fit(self.wide.get()) == Fit::Outside {
                     add(&self.counts.tx_outside, fresh);
                 }

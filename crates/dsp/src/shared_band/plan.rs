@@ -4,7 +4,7 @@
 //! block. Then a channel has the same delay in every block, and its table of weights stays. The parts of a block that its
 //! neighbours would wrap into are thrown away: as long as the filter of the slowest channel.
 //!
-//! Costs are in nanoseconds a wide sample, estimated from counts of operations. Only their ratios decide.
+//! Costs are in instructions a wide sample, with AVX2, from counts by cachegrind (`peers/share/README.md`). Only their ratios decide.
 
 use std::fmt;
 
@@ -26,12 +26,12 @@ pub enum BandMethod {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MethodReason {
-    /// It costs less, in nanoseconds a wide sample: this way, and the other.
+    /// It costs less, in instructions a wide sample: this way, and the other.
     Cheaper {
         /// Cost that this way adds.
-        this_ns: f64,
+        this: f64,
         /// Cost that the other way adds.
-        other_ns: f64,
+        other: f64,
     },
     /// The plan has no shared transform: no length is short enough, or none is worth its cost.
     NoTransform,
@@ -57,8 +57,8 @@ impl fmt::Display for MethodChoice {
             BandMethod::Direct => "direct",
         };
         match self.reason {
-            MethodReason::Cheaper { this_ns, other_ns } => {
-                write!(f, "{name}: {this_ns:.2} ns a wide sample, the other way {other_ns:.2}")
+            MethodReason::Cheaper { this, other } => {
+                write!(f, "{name}: {this:.1} instructions a wide sample, the other way {other:.1}")
             }
             MethodReason::NoTransform => write!(f, "{name}: no shared transform is short and cheap enough"),
             MethodReason::StepDoesNotDivide => {
@@ -101,13 +101,13 @@ impl BandPlan {
         let mut sorted = steps.to_vec();
         sorted.sort_unstable();
         let direct = BandPlan { wide, len: 0, hop: room.clamp(1, DIRECT_BLOCK), longest: 0 };
-        let mut best = (direct.cost_ns(&sorted), direct);
+        let mut best = (direct.cost(&sorted), direct);
         let mut kinds: Vec<u32> = sorted.iter().copied().filter(|step| is_smooth(*step as usize)).collect();
         kinds.dedup();
         // The slow channels need the long blocks: try without the slowest, without the two slowest, ...
         for count in 1..=kinds.len() {
             for plan in candidates(wide, &kinds[..count], room) {
-                let cost = plan.cost_ns(&sorted);
+                let cost = plan.cost(&sorted);
                 if cost < best.0 {
                     best = (cost, plan);
                 }
@@ -147,24 +147,24 @@ impl BandPlan {
         if !self.divides(step) {
             return direct(MethodReason::StepDoesNotDivide);
         }
-        let (fast_ns, direct_ns) = (self.channel_ns(step), self.direct_ns(step));
-        if fast_ns <= direct_ns {
-            let reason = MethodReason::Cheaper { this_ns: fast_ns, other_ns: direct_ns };
+        let (fast, direct_cost) = (self.channel_cost(step), DIRECT);
+        if fast <= direct_cost {
+            let reason = MethodReason::Cheaper { this: fast, other: direct_cost };
             return MethodChoice { method: BandMethod::FastConvolution, reason };
         }
-        direct(MethodReason::Cheaper { this_ns: direct_ns, other_ns: fast_ns })
+        direct(MethodReason::Cheaper { this: direct_cost, other: fast })
     }
 
-    /// The estimated cost of receiving channels of these steps, in nanoseconds a wide sample.
+    /// The estimated cost of receiving channels of these steps, in instructions a wide sample.
     #[must_use]
-    pub fn cost_ns(&self, steps: &[u32]) -> f64 {
-        let shared = if self.len == 0 { 0.0 } else { transform_ns(self.len) / self.hop as f64 };
+    pub fn cost(&self, steps: &[u32]) -> f64 {
+        let shared = if self.len == 0 { 0.0 } else { transform_cost(self.len) / self.hop as f64 };
         shared
             + steps
                 .iter()
                 .map(|step| match self.choose(*step).method {
-                    BandMethod::FastConvolution => self.channel_ns(*step),
-                    BandMethod::Direct => self.direct_ns(*step),
+                    BandMethod::FastConvolution => self.channel_cost(*step),
+                    BandMethod::Direct => DIRECT,
                 })
                 .sum::<f64>()
     }
@@ -206,13 +206,9 @@ impl BandPlan {
         (self.len * wide).is_multiple_of(step) && (self.hop * wide).is_multiple_of(step)
     }
 
-    fn channel_ns(&self, step: u32) -> f64 {
+    fn channel_cost(&self, step: u32) -> f64 {
         let narrow = self.narrow_len(step);
-        (transform_ns(narrow) + CHANNEL_NS + BIN_NS * narrow as f64) / self.hop as f64
-    }
-
-    fn direct_ns(&self, _step: u32) -> f64 {
-        DIRECT_NS
+        (transform_cost(narrow) + CHANNEL + BIN * narrow as f64) / self.hop as f64
     }
 }
 
@@ -261,9 +257,9 @@ fn lcm(a: usize, b: usize) -> usize {
     (a / x).saturating_mul(b).min(usize::MAX / 2)
 }
 
-fn transform_ns(len: usize) -> f64 {
+fn transform_cost(len: usize) -> f64 {
     let len = len.max(2) as f64;
-    TRANSFORM_NS * len * len.log2()
+    TRANSFORM * len * len.log2()
 }
 
 /// The longest shared transform: 2 MiB of samples.
@@ -272,14 +268,14 @@ const LONGEST_TRANSFORM: usize = 1 << 18;
 /// Wide samples of a block where nothing is shared.
 const DIRECT_BLOCK: usize = 1024;
 
-/// A value of a transform, for each doubling of its length.
-const TRANSFORM_NS: f64 = 0.2;
+/// A value of a transform, for each doubling of its length: 1.4 (of 2^11 * 5^3) to 3.1 (of 5^6).
+const TRANSFORM: f64 = 2.2;
 
 /// A channel's block, before its values.
-const CHANNEL_NS: f64 = 100.0;
+const CHANNEL: f64 = 1535.0;
 
 /// A bin of a channel's block: weighed, put out, turned back.
-const BIN_NS: f64 = 2.0;
+const BIN: f64 = 16.4;
 
-/// A wide sample through a mixer and a polyphase filter.
-const DIRECT_NS: f64 = 8.0;
+/// A wide sample through a mixer and a polyphase filter: 69 (100 ticks from 4) to 94 (25 ticks from 4).
+const DIRECT: f64 = 72.0;

@@ -10,7 +10,7 @@ use super::model::Model;
 use super::pacing::{Pacing, Strain};
 use super::station::Plan;
 use super::summary::DeviceSummary;
-use super::{EmulateError, EmulatorOptions, Notice, Radios, until};
+use super::{EmulateError, EmulatorOptions, Look, Notice, Radios, until};
 use crate::air::{Air, ModelName, Radio, Scene};
 use crate::drive::wall::LagReport;
 use crate::n200::{N200, N200Report};
@@ -245,9 +245,18 @@ impl Scene {
 ///
 /// # Errors
 /// As [`InAir::start`], [`InAir::run_until`] and [`InAir::stop`].
-pub fn run_air(scene: &Scene, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<AirSummary, EmulateError> {
+pub fn run_air(
+    scene: &Scene,
+    notify: &mut dyn FnMut(Notice),
+    look: Look<'_, AirSummary>,
+    stop: &Stop,
+) -> Result<AirSummary, EmulateError> {
     let mut radios = InAir::start(scene)?;
     radios.addrs().for_each(|(model, addr)| notify(Notice::Ready { model: model.name(), addr }));
-    radios.run_until(notify, stop)?;
+    until(stop, |keep| {
+        radios.tend(keep, notify)?;
+        look(&|| radios.snapshot());
+        Ok(())
+    })?;
     radios.stop()
 }

@@ -48,6 +48,9 @@ const KEEP: Duration = Duration::from_millis(500);
 /// Running N200s.
 pub type Emulator = Radios<N200>;
 
+/// Looks at the counts while radios run. It is called every 50 ms with a way to take them, which asks the radios' threads.
+pub type Look<'a, S> = &'a mut dyn FnMut(&dyn Fn() -> Result<S, EmulateError>);
+
 /// Running radios of one model. Dropping it stops them.
 pub struct Radios<M: Model> {
     stations: Vec<Station<M>>,
@@ -114,6 +117,23 @@ impl<M: Model> Radios<M> {
     /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
     pub fn run_until(&mut self, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<(), EmulateError> {
         until(stop, |keep| self.tend(keep, notify))
+    }
+
+    /// The same, for who looks at the counts meanwhile.
+    ///
+    /// # Errors
+    /// As [`Radios::run_until`].
+    pub fn run_until_seen(
+        &mut self,
+        notify: &mut dyn FnMut(Notice),
+        look: Look<'_, Summary<M::Report>>,
+        stop: &Stop,
+    ) -> Result<(), EmulateError> {
+        until(stop, |keep| {
+            self.tend(keep, notify)?;
+            look(&|| self.snapshot());
+            Ok(())
+        })
     }
 
     /// Looks whether all still run, and for the speed. [`Radios::run_until`] calls it every 50 ms; others call it themselves.
@@ -201,7 +221,7 @@ fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) ->
 /// # Errors
 /// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
 pub fn run(options: &EmulatorOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Summary, EmulateError> {
-    run_model::<N200>(options, notify, stop)
+    run_model::<N200>(options, notify, &mut |_| {}, stop)
 }
 
 /// Runs radios of a model until `stop` is requested; `notify` gets each address when all listen.
@@ -211,10 +231,11 @@ pub fn run(options: &EmulatorOptions, notify: &mut dyn FnMut(Notice), stop: &Sto
 pub fn run_model<M: Model>(
     options: &EmulatorOptions,
     notify: &mut dyn FnMut(Notice),
+    look: Look<'_, Summary<M::Report>>,
     stop: &Stop,
 ) -> Result<Summary<M::Report>, EmulateError> {
     let mut radios = Radios::<M>::start(options)?;
     radios.addrs().for_each(|addr| notify(Notice::Ready { model: M::NAME, addr }));
-    radios.run_until(notify, stop)?;
+    radios.run_until_seen(notify, look, stop)?;
     radios.stop()
 }

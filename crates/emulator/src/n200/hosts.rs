@@ -97,6 +97,12 @@ impl Hosts {
         self.permits.report.lost += 1;
     }
 
+    /// The port of the host that was heard last, unless it counts as gone.
+    pub(super) fn present(&self, now: Tick) -> Option<SocketAddr> {
+        let living = self.peers.iter().flatten().filter(|peer| now < peer.last_sign + self.patience);
+        living.max_by_key(|peer| peer.last_sign).map(|peer| peer.to)
+    }
+
     pub(super) fn clear(&mut self) {
         self.peers = [None; 5];
     }

@@ -54,7 +54,7 @@ pub use crate::signals::Signals;
 pub use board::{Board, BoardError};
 pub use eeprom::EepromImages;
 pub use options::{N200Options, OverflowPolicy, OverflowPolicyError};
-pub use report::{ControlReport, N200Report, Tuning};
+pub use report::{ControlReport, N200Report, N200Status, Tuning};
 pub use spi::SpiWrite;
 
 /// The master clock: 100 MHz.
@@ -137,18 +137,35 @@ impl N200 {
 
     #[must_use]
     pub fn report(&self) -> N200Report {
-        let gains = self.front_end.gains_db();
         N200Report {
             rx: self.rx.each_ref().map(RxDsp::report),
             tx: self.tx.report,
             control: ControlReport { spi_writes: self.spi.count, eeprom_writes: self.eeproms.written, ..self.report },
             hosts: self.hosts.report(),
-            tuning: Tuning {
-                rx_hz: self.rx.each_ref().map(RxDsp::centre_hz),
-                tx_hz: self.tx.centre_hz(),
-                rx_gain_db: gains.map(|gains| gains[0]),
-                tx_gain_db: gains.map(|gains| gains[1]),
-            },
+            tuning: self.tuning(),
+        }
+    }
+
+    /// Its state for a reader beside a stream. Allocates nothing.
+    #[must_use]
+    pub fn status(&self) -> N200Status {
+        N200Status {
+            host: self.hosts.present(self.now),
+            rx: self.rx.each_ref().map(RxDsp::report),
+            tx: self.tx.report,
+            tuning: self.tuning(),
+        }
+    }
+
+    /// Its frequencies and gains; allocates nothing.
+    #[must_use]
+    pub fn tuning(&self) -> Tuning {
+        let gains = self.front_end.gains_db();
+        Tuning {
+            rx_hz: self.rx.each_ref().map(RxDsp::centre_hz),
+            tx_hz: self.tx.centre_hz(),
+            rx_gain_db: gains.map(|gains| gains[0]),
+            tx_gain_db: gains.map(|gains| gains[1]),
         }
     }
 

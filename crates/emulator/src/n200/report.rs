@@ -1,5 +1,7 @@
 //! Counts of an emulated radio: the facts of its summary.
 
+use std::net::SocketAddr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{HostReport, RxReport, TxReport};
@@ -46,4 +48,14 @@ pub struct Tuning {
     pub rx_gain_db: Option<f64>,
     /// Gain of the transmit board, dB; known, not applied.
     pub tx_gain_db: Option<f64>,
+}
+
+/// Its present state and counts, without a byte of the heap: for a reader beside a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct N200Status {
+    /// The host that was heard last, if the radio does not take it for gone; `None`: nobody uses it.
+    pub host: Option<SocketAddr>,
+    pub rx: [RxReport; 2],
+    pub tx: TxReport,
+    pub tuning: Tuning,
 }

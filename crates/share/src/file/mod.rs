@@ -39,7 +39,7 @@ pub struct FrontEndPlan {
 }
 
 /// How the front end's oscillator and gain are decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnalogPolicy {
     /// The file. Nothing moves them.

@@ -53,6 +53,33 @@ impl SharePlan {
     }
 }
 
+impl SharePlan {
+    /// Reads radios that are to be added to this plan: `[[radio]]` tables alone. `file` is its name, for messages.
+    ///
+    /// # Errors
+    /// The first thing in it that is wrong, with its place.
+    pub(crate) fn parse_more(&self, file: &str, text: &str) -> Result<Vec<RadioPlan>, ShareFileError> {
+        let source = Arc::new(Source::new(file, text, MOST_BYTES));
+        more(self, text)
+            .map_err(|wrong| ShareFileError { problem: wrong.problem, place: FilePlace::new(&source, wrong.span) })
+    }
+}
+
+fn more(plan: &SharePlan, text: &str) -> Result<Vec<RadioPlan>, Wrong> {
+    Source::short_enough(text, MOST_BYTES)?;
+    let table = document(text)?;
+    let file = Fields::file(&table, text);
+    file.know(&["radio"])?;
+    let (mut all, known) = (plan.clone(), plan.radios.len());
+    for entry in file.list("radio", "radios", MOST_RADIOS.saturating_sub(known), "tables: [[radio]]")? {
+        let radio = radio(&all, entry)?;
+        alone(&all, &radio, entry)?;
+        all.radios.push(radio);
+    }
+    let added = all.radios.split_off(known);
+    if added.is_empty() { Err(Wrong::new(file.span, Problem::NoRadio)) } else { Ok(added) }
+}
+
 fn plan(text: &str) -> Result<SharePlan, Wrong> {
     Source::short_enough(text, MOST_BYTES)?;
     let table = document(text)?;
@@ -114,7 +141,7 @@ fn radio(plan: &SharePlan, entry: &Entry<'_>) -> Result<RadioPlan, Wrong> {
     Ok(RadioPlan {
         name,
         addr: addr.unwrap_or(Ipv4Addr::LOCALHOST),
-        serial: serial.unwrap_or_else(|| format!("SHR{:03}", plan.radios.len() + 1)),
+        serial: serial.unwrap_or_else(|| free_serial(plan)),
         board: board.unwrap_or(usual_board),
         priority: fields.whole("priority", 0..=255)?.unwrap_or(0) as u8,
         limits: RadioLimits {
@@ -125,6 +152,13 @@ fn radio(plan: &SharePlan, entry: &Entry<'_>) -> Result<RadioPlan, Wrong> {
         overlap: fields.flag("overlap")?.unwrap_or(false),
         level_db: fields.number("level_db", LEVEL_DB)?.unwrap_or(0.0),
     })
+}
+
+/// The first from its place on that no radio has.
+fn free_serial(plan: &SharePlan) -> String {
+    let mut serials = (plan.radios.len() + 1..).map(|number| format!("SHR{number:03}"));
+    let is_free = |serial: &String| plan.radios.iter().all(|radio| radio.serial != *serial);
+    serials.find(is_free).unwrap_or_default()
 }
 
 fn named(text: &str, most: usize) -> Option<String> {

@@ -2,6 +2,8 @@
 
 mod burst;
 mod channels;
+mod come_and_go;
+mod hostile;
 mod isolation;
 mod receive;
 mod rig;

@@ -9,7 +9,7 @@ use takt_radio::{RxOptions, RxStream, TuneRequest};
 use crate::rig::{Antenna, SharedWorld, addr, plan};
 
 /// A quarter at 2 MHz above the middle, a tenth at 1.5 MHz below.
-fn two_tones() -> Antenna {
+pub fn two_tones() -> Antenna {
     Box::new(|tick: Tick| {
         let turn = |hz: f64, amplitude: f32| {
             let phase = (hz / 1e8 * tick.0 as f64).fract() * TAU;
@@ -20,7 +20,7 @@ fn two_tones() -> Antenna {
 }
 
 /// The mean amplitude of what a radio receives there, at that rate.
-fn received(net: &std::sync::Arc<SharedWorld>, radio: u8, rate_sps: f64, target_hz: f64) -> f32 {
+pub fn received(net: &std::sync::Arc<SharedWorld>, radio: u8, rate_sps: f64, target_hz: f64) -> f32 {
     let mut radio = net.radio(addr(radio));
     let mut rx = radio.rx_streamer(&RxOptions::new(rate_sps)).expect("a stream");
     radio.tune_rx(0, TuneRequest::new(target_hz)).expect("tuned");

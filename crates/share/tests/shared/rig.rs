@@ -13,7 +13,7 @@ use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_packet::{Config, Engine, EngineError};
 use takt_radio::n200::{N200, OpenOptions};
 use takt_radio::{Net, Role};
-use takt_share::{CoreSettings, Outboxes, SharePlan, SharedFrontEnd, WideBurst};
+use takt_share::{CoreSettings, Outboxes, RadioPlan, SharePlan, SharedFrontEnd, WideBurst};
 
 const START: MonoNs = MonoNs(2_345_678_000);
 const BORN: Tick = Tick(START.0 / 10);
@@ -198,6 +198,20 @@ impl SharedWorld {
             shared.world.add(IpAddr::V4(at.addr), CLOCK, end);
         }
         Arc::new(shared)
+    }
+
+    /// Adds a radio while the others go on.
+    pub fn add(&self, plan: &RadioPlan) {
+        let ports = self.look(|rig| {
+            let (number, born) = (rig.pending.len(), rig.core.now());
+            let radio = rig.core.maker().make(number, plan, born).expect("a radio");
+            assert!(rig.core.put(Box::new(radio)).is_none(), "the place is free");
+            rig.pending.push(Vec::new());
+            rig.received.push(Vec::new());
+            rig.ports.clone()
+        });
+        let radio = self.look(|rig| rig.pending.len()) - 1;
+        self.world.add(IpAddr::V4(plan.addr), CLOCK, End { rig: Arc::clone(&self.rig), radio, ports });
     }
 
     pub fn radio(self: &Arc<Self>, addr: Ipv4Addr) -> N200 {
