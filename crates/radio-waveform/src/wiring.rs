@@ -10,6 +10,7 @@ use takt_base::{Speed, Stop};
 use takt_emulator::drive::wall::LagReport;
 use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
+use takt_radio::calibration::CalibrationUse;
 use takt_radio::n200::{Emission, OpenOptions, RxStats};
 use takt_radio::{RadioError, WallNet};
 use takt_runtime::{Registry, Report, SlotClock};
@@ -35,6 +36,8 @@ pub struct RadioChoice {
     pub device: Option<DeviceSpec>,
     /// Transmit, even if it is not takt's own.
     pub transmit: bool,
+    /// Files of corrections that it is tuned by.
+    pub calibration: CalibrationUse,
     /// Priority of the workers, under `SCHED_FIFO`.
     pub fifo_priority: Option<u8>,
 }
@@ -115,7 +118,8 @@ impl WaveformRadio {
             }
         };
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let options = OpenOptions { transmit: choice.transmit, ..OpenOptions::default() };
+        let options =
+            OpenOptions { transmit: choice.transmit, calibration: choice.calibration, ..OpenOptions::default() };
         let clock = RadioClock::open(net, addr, &wanted, &options)?;
         if let Some(emission) = clock.on_air()? {
             notify(Notice::OnAir(emission));

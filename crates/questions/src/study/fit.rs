@@ -2,11 +2,6 @@
 
 /// Intercept and slope of the line with the least squares of vertical distances (A.-M. Legendre, 1805). `None` with fewer
 /// than two different `x`, or a value that is not finite.
-///
-/// ```
-/// let (base, each) = crate::study::line(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)]).unwrap();
-/// assert!((base - 3.0).abs() < 1e-12 && (each - 2.0).abs() < 1e-12);
-/// ```
 #[must_use]
 pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let n = points.len() as f64;
