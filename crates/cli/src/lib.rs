@@ -11,6 +11,7 @@ mod bar;
 mod columnar;
 mod command;
 mod costs;
+mod live;
 mod old_flags;
 mod output;
 mod place;
@@ -36,6 +37,7 @@ use takt_base::plain::acts;
 // Nearly every command needs these, by the name of the crate.
 use crate::answer::Answer;
 use crate::bar::Bar;
+use crate::live::LiveArgs;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::signals::stop_on_signal;

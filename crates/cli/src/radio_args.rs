@@ -8,16 +8,17 @@ use takt_base::words::capital;
 use takt_base::{parse_ip, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_dsp::sigmf::Checksum;
+use takt_live::{Kind, Publisher};
 use takt_packet::EngineKind;
 use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::ClockSource;
 use takt_radio::sigmf::Session;
-use takt_radio::{FrontEnd, Net, Tuned, WallNet};
+use takt_radio::{FrontEnd, Net, StreamProbe, Tuned, WallNet, watched_stream};
 use takt_soapy::{DeviceSpec, PlayWish, RecordWish};
 use takt_wire::sample::Format;
 
 use crate::policy::StreamingThread;
-use crate::{Problem, soapy};
+use crate::{LiveArgs, Output, Problem, soapy};
 
 /// Flags of a session between a radio and a recording.
 #[derive(Debug, clap::Args)]
@@ -62,12 +63,23 @@ pub struct RadioArgs {
     force: bool,
     #[command(flatten)]
     thread: StreamingThread,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 impl RadioArgs {
+    /// Opens the process to who watches, for the stream that the session opens with the probe.
+    pub fn publish(&self, kind: Kind, output: &Output) -> (Option<Publisher>, Option<StreamProbe>) {
+        let (probe, view) = watched_stream();
+        let title = format!("{} and {}", self.addr, self.file.display());
+        let publisher = self.live.publish(kind, &title, view, output);
+        let probe = publisher.is_some().then_some(probe);
+        (publisher, probe)
+    }
+
     /// The session, and the network it runs over. `transmit`: the radio may, even if it is not takt's own. `rx_channels`:
     /// those to record from.
-    pub fn open(self, transmit: bool, rx_channels: Vec<u8>) -> (Session, Arc<dyn Net>) {
+    pub fn open(self, transmit: bool, rx_channels: Vec<u8>, probe: Option<StreamProbe>) -> (Session, Arc<dyn Net>) {
         let front_end = self.front_end();
         let session = Session {
             addr: self.addr,
@@ -80,6 +92,7 @@ impl RadioArgs {
             transmit,
             calibration: self.calibration,
             placement: self.thread.placement(),
+            probe,
         };
         (session, Arc::new(WallNet::new(self.engine)))
     }

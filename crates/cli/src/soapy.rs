@@ -36,6 +36,9 @@ pub fn rate(spec: &DeviceSpec, options: &RateOptions, output: &Output) -> miette
     if let Some(flag) = takt_load::rate::without_effect(options) {
         return Err(no_effect(flag).into());
     }
+    if options.calibration.is_off() {
+        return Err(no_effect("--calibration").into());
+    }
     let stop = stop_on_signal()?;
     let (radio, plan) = (open(spec)?, takt_load::rate::device_plan(options));
     let outcome = Bar::during(output, |bar| {

@@ -23,7 +23,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const ELSEWHERE: [&str; 5] = ["doctor --fix", "doctor --prove", "doctor --undo", "doctor --all", "--env-only vm"];
 
 /// They name what a person has and this place has not, and say so.
-const NAMED: [(&str, &str); 9] = [
+const NAMED: [(&str, &str); 20] = [
     ("takt node watch utran-a-k3f9a --folder cluster/a", "no node answers"),
     ("takt node watch utran-a-k3f9a --folder cluster/a --standby", "no node answers"),
     ("takt udp send --addr 192.168.10.2 --size 64 --generator xdp", "sends no frames of XDP"),
@@ -33,6 +33,17 @@ const NAMED: [(&str, &str); 9] = [
     ("takt variable channel.ebn0_db=3", "no waveform"),
     ("takt execinfo", "no waveform"),
     ("takt map waveforms/bpsk.toml --apply", "no waveform"),
+    ("takt check --device soapy:driver=uhd,addr=192.168.10.2", "without SoapySDR"),
+    ("takt run waveforms/td-scdma.toml --clock radio --device soapy:driver=lime --transmit", "without SoapySDR"),
+    ("takt share status", "no share"),
+    ("takt share add --radio name=third,addr=127.0.0.13,rate=1e6", "no share"),
+    ("takt share add --radio name=third,addr=127.0.0.13,rate=1e6,transmit=true", "no share"),
+    ("takt share add more.toml", "more.toml"),
+    ("takt share remove third", "no share"),
+    ("takt top", "nothing can be shown"),
+    ("takt top 4711", "nothing can be shown"),
+    ("takt top 4711 --json", "nothing can be shown"),
+    ("takt top 4711 --once", "nothing can be shown"),
 ];
 
 const EXPERIMENT: &str = "question = \"How many arrive?\"\n[factors]\npayload_bytes = [18, 512]\n[fixed]\n\

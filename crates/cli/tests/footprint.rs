@@ -55,7 +55,9 @@ impl Row {
             Socket::Unix(name) => {
                 let uid = rustix::process::getuid().as_raw();
                 let own = self.port.replace("UID", &uid.to_string()).replace("PID", &pid.to_string());
-                self.socket == "UNIX" && *name == own
+                // A socket with a path is bound in a folder that is known by its descriptor.
+                let name = if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name };
+                self.socket == "UNIX" && name == own
             }
         }
     }
@@ -173,7 +175,8 @@ fn is_as_the_page_says(command: &str, place: &Place, arguments: &[&str], ready: 
         let numbers = (1..=u16::MAX).filter(|port| row.ports(*port));
         let address = row.address.parse::<IpAddr>().expect("an address");
         let open = sockets(pid);
-        let missing: Vec<u16> = numbers.filter(|port| !open.contains(&Socket::Udp(address, *port))).collect();
+        let kind = if row.socket == "TCP" { Socket::Tcp } else { Socket::Udp };
+        let missing: Vec<u16> = numbers.filter(|port| !open.contains(&kind(address, *port))).collect();
         assert!(missing.is_empty(), "{command} at {address}: {missing:?}");
     }
 }
@@ -211,6 +214,13 @@ fn a_node_of_a_usual_folder_is_where_the_page_says() {
         support::report(&made)
     );
     is_as_the_page_says("node", &place, &["node", "--folder", "cluster/a"], "ready node");
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn the_live_page_is_where_the_page_says() {
+    let place = Place::with("here", "");
+    is_as_the_page_says("serve", &place, &["serve"], "ready http");
 }
 
 #[test]

@@ -127,6 +127,44 @@ fn radios_found_and_described_a_stream_and_the_summary_of_each() {
 }
 
 #[test]
+fn a_radio_shared_and_its_state() {
+    let (place, radio) = (place(), Server::start(&["emulate", "n200"], 7));
+    let file = place.path("shared.toml");
+    let [first, second] = [8, 9].map(loopback);
+    let text = format!(
+        "[front_end]\nrate = 1e6\nfrequency = 900e6\n[[radio]]\nname = \"first\"\naddr = \"{first}\"\nrate = 250e3\n"
+    );
+    fs::write(&file, text).expect("ours");
+    let run = place.path("run");
+    let mut command = Command::new(TAKT);
+    command
+        .env("TAKT_RUN_DIR", &run)
+        .args(["share", "--addr", &radio.addr, "--block", "1ms", "--json", "--radios"])
+        .arg(&file);
+    let (program, stdout, line) = Ended::ready(command.stderr(Stdio::null()));
+    assert!(line.starts_with("ready "), "{line}");
+    let process = program.0.id().to_string();
+    let ask = |args: &[&str]| {
+        let mut command = Command::new(TAKT);
+        command.env("TAKT_RUN_DIR", &run).arg("share").args(args).args(["--process", &process, "--json"]);
+        json(&command.output().expect("takt"))
+    };
+    let add = format!("name=second,addr={second},rate=250e3");
+    agrees(&["takt-share-add"], &[ask(&["add", "--radio", &add])]);
+    let record = place.path("recording").display().to_string();
+    let record = ["record", &record, "--rate", "250k", "--samples", "500", "--freq", "900M", "--addr"];
+    printed(&[&record[..], &[&first.to_string()]].concat());
+    agrees(&["takt-share-status"], &[ask(&["status"])]);
+    ask(&["remove", "second"]);
+    interrupt(&program);
+    let mut documents = String::new();
+    let mut stdout = stdout;
+    stdout.read_to_string(&mut documents).expect("text");
+    let document = documents.lines().filter(|line| !line.starts_with("ready ")).collect::<Vec<_>>().join("\n");
+    agrees(&["takt-share"], &[serde_json::from_str(&document).expect("one document")]);
+}
+
+#[test]
 fn a_recording_made_and_played() {
     let (place, radio) = (place(), Server::start(&["emulate", "n200"], 3));
     let file = place.path("recording").display().to_string();

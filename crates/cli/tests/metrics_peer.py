@@ -42,9 +42,11 @@ def read(text):
             histogram(family.samples)
         for sample in family.samples:
             assert (family.type == "counter") == sample.name.endswith("_total"), sample
-            assert family.type == "gauge" or sample.value >= 0, sample
+            # A sum that nobody adds up is no number.
+            is_unknown = sample.name.endswith("_sum") and math.isnan(sample.value)
+            assert family.type == "gauge" or sample.value >= 0 or is_unknown, sample
             assert key(sample.name, sample.labels) not in samples, sample
-            samples[key(sample.name, sample.labels)] = sample.value
+            samples[key(sample.name, sample.labels)] = None if is_unknown else sample.value
     return samples
 
 

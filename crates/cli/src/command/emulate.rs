@@ -1,22 +1,31 @@
 //! `takt emulate`: run software radios until stopped.
 
+mod seen;
+
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
+use takt_base::words::list;
 use takt_emulator::air::{ModelName, Scene};
 use takt_emulator::emulate::screen::{Described, air_text, text};
-use takt_emulator::emulate::{self, DeviceSummary, EmulateError, EmulatorOptions, Model, ModelDevice, Notice};
+use takt_emulator::emulate::{
+    self, AirSummary, DeviceSummary, EmulateError, EmulatorOptions, Model, ModelDevice, Notice, Summary,
+};
 use takt_emulator::fault::SpecError;
 use takt_emulator::n200::N200;
 use takt_emulator::signals::SignalError;
 use takt_emulator::x310::X310;
+use takt_live::Kind;
 use takt_packet::EngineError;
 
 use crate::policy::priority_is_policy;
 use crate::radio_problem::of_file;
 use crate::waveform::{FileDiagnostic, text_of, unreadable_file};
-use crate::{Answer, Output, Problem, stop_on_signal};
+use crate::{Answer, LiveArgs, Output, Problem, stop_on_signal};
+
+/// Takes the counts of radios that run.
+type Snapshots<'a, S> = &'a dyn Fn() -> Result<S, EmulateError>;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -43,6 +52,8 @@ pub struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     options: EmulatorOptions,
+    #[command(flatten)]
+    live: LiveArgs,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
 }
@@ -56,14 +67,14 @@ enum Radio {
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     match (args.config, args.model) {
-        (Some(config), _) => run_air(&config, &args.options, output),
-        (None, Some(Radio::X310)) => run_model::<X310>(&args.options, output),
-        (None, _) => run_model::<N200>(&args.options, output),
+        (Some(config), _) => run_air(&config, &args.options, &args.live, output),
+        (None, Some(Radio::X310)) => run_model::<X310>(&args.options, &args.live, output),
+        (None, _) => run_model::<N200>(&args.options, &args.live, output),
     }
 }
 
 /// The radios of a file.
-fn run_air(config: &Path, options: &EmulatorOptions, output: &Output) -> miette::Result<Answer> {
+fn run_air(config: &Path, options: &EmulatorOptions, live: &LiveArgs, output: &Output) -> miette::Result<Answer> {
     let name = config.display().to_string();
     let example = "copy an example from takt's source, folder scenes; docs/reference/air.md there describes the format";
     let text = text_of(config, Scene::MOST_BYTES).map_err(|error| unreadable_file("air", &name, error, example))?;
@@ -74,7 +85,11 @@ fn run_air(config: &Path, options: &EmulatorOptions, output: &Output) -> miette:
         let radio = scene.radios.iter().find(|radio| radio.addr == at)?;
         (radio.model == ModelName::X310).then(|| X310::announces(&radio.options)).flatten()
     };
-    let summary = emulate::run_air(&scene, &mut |notice| show(notice, &announced, output), &stop).map_err(problem)?;
+    let board = live.board(Kind::Emulate, &config.display().to_string(), output);
+    let mut look = |now: Snapshots<'_, AirSummary>| seen::keep(board.as_ref(), now, seen::in_air);
+    let mut notify = |notice| show(notice, &announced, output);
+    let summary = emulate::run_air(&scene, &mut notify, &mut look, &stop).map_err(problem)?;
+    drop(board);
     for device in &summary.devices {
         match &device.device {
             ModelDevice::N200(device) => note_refused(device, output),
@@ -84,11 +99,19 @@ fn run_air(config: &Path, options: &EmulatorOptions, output: &Output) -> miette:
     output.answer(&summary, || air_text(&summary, options.speed), Answer::Yes)
 }
 
-fn run_model<M: Model<Report: Described>>(options: &EmulatorOptions, output: &Output) -> miette::Result<Answer> {
+fn run_model<M: Model<Report: Described>>(
+    options: &EmulatorOptions,
+    live: &LiveArgs,
+    output: &Output,
+) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let announced = |_: Ipv4Addr| M::announces(options);
     let mut notify = |notice| show(notice, &announced, output);
-    let summary = emulate::run_model::<M>(options, &mut notify, &stop).map_err(problem)?;
+    let addrs: Vec<String> = options.addrs.iter().map(ToString::to_string).collect();
+    let board = live.board(Kind::Emulate, &format!("{} at {}", M::NAME, list(&addrs)), output);
+    let mut look = |now: Snapshots<'_, Summary<M::Report>>| seen::keep(board.as_ref(), now, seen::of_model);
+    let summary = emulate::run_model::<M>(options, &mut notify, &mut look, &stop).map_err(problem)?;
+    drop(board);
     summary.devices.iter().for_each(|device| note_refused(device, output));
     output.answer(&summary, || text(&summary, options.speed), Answer::Yes)
 }

@@ -25,8 +25,14 @@ mod rate;
 mod record;
 mod report;
 pub mod run;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(not(feature = "serve"))]
+#[path = "serve_missing.rs"]
+mod serve;
 mod share;
 mod stops;
+mod top;
 mod udp;
 mod variable;
 mod wakeup;
@@ -70,6 +76,14 @@ pub enum Command {
     Execinfo(execinfo::Args),
     /// List and set the variables of a running waveform.
     Variable(variable::Args),
+    /// Show what takt's processes do in a browser, and give Prometheus their counts.
+    #[cfg_attr(
+        not(feature = "serve"),
+        command(about = "Show what takt's processes do in a browser (not in this build)")
+    )]
+    Serve(serve::Args),
+    /// Watch what runs in a terminal: rates, letters, slots, components, links.
+    Top(top::Args),
     /// Join a cluster: offer this machine's cores, and run parts of waveforms on them.
     #[cfg_attr(not(feature = "cluster"), command(about = "Join a cluster (not in this build)"))]
     Node(node::Args),
@@ -113,6 +127,8 @@ impl Command {
             Command::Calibrate(args) => calibrate::run(args, output),
             Command::Execinfo(args) => execinfo::run(args, output),
             Command::Variable(args) => variable::run(args, output),
+            Command::Serve(args) => serve::run(args, output),
+            Command::Top(args) => top::run(args, output),
             Command::Node(args) => node::run(args, output),
             Command::Component(args) => component::run(args, output),
             Command::Experiment(args) => experiment::run(args, output),

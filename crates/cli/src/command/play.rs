@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use takt_base::parse_number;
+use takt_live::Kind;
 use takt_radio::n200::Emission;
 use takt_radio::sigmf::{PlayWish, PlayedRecording, Report};
 
@@ -43,7 +44,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return soapy::play(device, &wish, output);
     }
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open(args.transmit, vec![0]);
+    let (_publisher, probe) = args.radio.publish(Kind::Play, output);
+    let (session, net) = args.radio.open(args.transmit, vec![0], probe);
     let wish = PlayWish { rate_sps: args.rate, times: args.times, channel: args.channel };
     let mut on_air = |emission: &Emission| output.note(radio_problem::on_air(emission));
     let report = Bar::during(output, |bar| {

@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 
+use takt_live::Kind;
 use takt_load::rate::screen;
-use takt_load::rate::{self, Notice, RateError, RateOptions};
+use takt_load::rate::{self, Notice, RateError, RateOptions, RateView};
 use takt_soapy::DeviceSpec;
 
 use crate::policy::{cores_refused, cpus_is_cores, policy_refused, priority_is_policy};
-use crate::{Answer, Bar, Output, Problem, radio_problem, soapy, stop_on_signal};
+use crate::{Answer, Bar, LiveArgs, Output, Problem, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt rate --addr 192.168.10.2 --rx 25M --duration 10s\n  \
@@ -28,6 +29,8 @@ pub struct Args {
     /// Show where samples were lost, what the buffer holds, and what each thread used.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
@@ -42,7 +45,14 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         Notice::Interval(_) if output.wants_json() => {}
         Notice::Interval(interval) => bar.apart(|| output.note(screen::interval(&interval))),
     };
-    let outcome = Bar::during(output, |bar| rate::run(&args.options, &mut |now| notice(bar, now), &stop));
+    let mut publisher = None;
+    let mut show = |view: RateView| {
+        let title = view.title().to_owned();
+        publisher = args.live.publish(Kind::Rate, &title, view, output);
+    };
+    let show: Option<&mut dyn FnMut(RateView)> = if args.live.wanted() { Some(&mut show) } else { None };
+    let outcome = Bar::during(output, |bar| rate::run_shown(&args.options, &mut |now| notice(bar, now), show, &stop));
+    drop(publisher);
     let outcome = outcome.map_err(|error| problem(error, &args.options))?;
     let answer = outcome.held().map_or(Answer::Unknown, Answer::of);
     output.screen(&outcome, || screen::screen(&outcome), args.explain, answer)

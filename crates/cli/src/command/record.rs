@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
+use takt_live::Kind;
 use takt_radio::sigmf::{Recorded, Report};
 
 use crate::radio_args::{RadioArgs, at_speed, calibrated, heading, interleaved};
@@ -50,7 +51,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return soapy::record(device, &wish, output);
     }
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open(false, args.channels);
+    let (_publisher, probe) = args.radio.publish(Kind::Record, output);
+    let (session, net) = args.radio.open(false, args.channels, probe);
     let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
     let report = Bar::during(output, |bar| {
         let mut progress = |received| bar.show(span(received), span(samples.unwrap_or(received)));

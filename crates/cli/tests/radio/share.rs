@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 use takt_testing::{loopback, wait_for};
@@ -21,9 +21,20 @@ fn file(folder: &Path, hosts: [u8; 2]) -> String {
     path.display().to_string()
 }
 
+/// takt with folders of its own: nobody else finds what it leaves behind.
+fn apart(folder: &Path) -> Command {
+    let mut command = Command::new(TAKT);
+    command.env("TAKT_RUN_DIR", folder.join("run"));
+    command
+}
+
+fn takt_apart(folder: &Path, args: &[&str]) -> Output {
+    apart(folder).args(args).stdin(Stdio::null()).output().expect("takt")
+}
+
 /// `takt share` of this radio, with two radios that are ready.
 fn shared(radio: &Radio, folder: &Path, hosts: [u8; 2]) -> (Ended, BufReader<ChildStdout>) {
-    let mut command = Command::new(TAKT);
+    let mut command = apart(folder);
     command.args(["share", "--addr", &radio.addr, "--radios", &file(folder, hosts), "--block", "1ms", "--json"]);
     let (program, mut stdout, first) = Ended::ready(command.stderr(Stdio::null()));
     let mut second = String::new();
@@ -93,8 +104,72 @@ fn a_program_that_was_killed_leaves_the_radio_to_the_next() {
     assert!(radio.is_in_use());
     program.0.kill().expect("it runs");
     program.0.wait().expect("a child");
+    let left = folder.path().join("run/scratch").join(format!("takt-{}-share", program.0.id()));
+    assert!(left.join("control").exists(), "its socket");
     wait_for("the radio to be free", || (!radio.is_in_use()).then_some(()));
     drop(shared(&radio, folder.path(), [164, 165]));
+    assert!(takt_apart(folder.path(), &["clean"]).status.success());
+    assert!(!left.exists(), "takt clean removes it");
+}
+
+/// The answer of a share.
+fn asked(program: &Ended, folder: &Path, args: &[&str]) -> Value {
+    let process = program.0.id().to_string();
+    let out = takt_apart(folder, &[&["share"], args, &["--process", &process, "--json"]].concat());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("a document")
+}
+
+#[test]
+fn radios_are_added_and_removed_while_it_runs_and_its_state_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(166, &["--source", "tone:offset=100k,amplitude=0.5"]);
+    let (program, mut stdout) = shared(&radio, folder.path(), [167, 168]);
+    let addr = loopback(169).to_string();
+    let added = asked(&program, folder.path(), &["add", "--radio", &format!("name=third,addr={addr},rate=250e3")]);
+    assert_eq!((&added["added"][0]["name"], &added["added"][0]["addr"]), (&"third".into(), &addr.as_str().into()));
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line");
+    assert_eq!(line, format!("ready third {addr}\n"));
+    let tone = mean(169, folder.path(), "third", "900.1M");
+    assert!((tone - 0.5).abs() < 0.01, "{tone}");
+    let status = asked(&program, folder.path(), &["status"]);
+    assert_eq!(status["radios"].as_array().map(Vec::len), Some(3), "{status:#}");
+    let third = &status["radios"][2];
+    assert_eq!(
+        (&third["name"], &third["received_share"], &third["band_share"]),
+        (&"third".into(), &1.0.into(), &0.25.into())
+    );
+    assert!(number(third, "/samples") > 0 && third["cores"].as_f64() > Some(0.0), "{third:#}");
+    let removed = asked(&program, folder.path(), &["remove", "third"]);
+    assert_eq!(removed["name"], "third", "{removed:#}");
+    let found = || text(&takt(&["find", "--addr", &addr, "--json"]).stdout);
+    wait_for("the ports to close", || (found().trim() == "[]").then_some(()));
+    assert_eq!(asked(&program, folder.path(), &["status"])["radios"].as_array().map(Vec::len), Some(2));
+    interrupt(&program.0);
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).expect("text");
+    let summary: Value = serde_json::from_str(&said).expect("one document");
+    assert_eq!(summary["radios"][2]["name"], "third", "removed ones come last: {summary:#}");
+}
+
+#[test]
+fn what_can_not_be_added_or_removed_is_refused_with_a_fix() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(170, &[]);
+    let (program, _stdout) = shared(&radio, folder.path(), [171, 172]);
+    let process = program.0.id().to_string();
+    let refused =
+        |args: &[&str]| refusal(&takt_apart(folder.path(), &[&["share"], args, &["--process", &process]].concat()));
+    let same = format!("name=low,addr={}", loopback(173));
+    has(&refused(&["add", "--radio", &same]), &["two radios have the name `low`", "each has its own name"]);
+    let sends = format!("name=x,addr={},transmit=true", loopback(173));
+    has(&refused(&["add", "--radio", &sends]), &["takt opened the front end to receive only", "transmit = false"]);
+    let own = format!("name=x,addr={}", radio.addr);
+    has(&refused(&["add", "--radio", &own]), &["has the address of the front end", "an address of its own"]);
+    has(&refused(&["remove", "nobody"]), &["no radio is called `nobody`", "low and high", "name one of these"]);
+    let nobody = refusal(&takt(&["share", "status", "--process", "1"]));
+    has(&nobody, &["process 1 can't be reached", "name a process that runs `takt share`"]);
 }
 
 #[test]

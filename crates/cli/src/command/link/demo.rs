@@ -5,16 +5,17 @@ use std::time::Duration;
 use miette::Result;
 use takt_base::{parse_duration, parse_number};
 use takt_emulator::emulate::SpeedChoice;
+use takt_live::Kind;
 use takt_lte_link::BearerMode;
 use takt_lte_radio::demo::{DemoError, DemoOptions, DemoReport, demonstrate};
 use takt_lte_radio::traffic::{LEAST_PACKET, LoadFigures};
-use takt_lte_radio::{AirError, CellStage, ThreadUse, TrafficPlan};
+use takt_lte_radio::{AirError, CellStage, ThreadUse, TrafficPlan, watched_link};
 use takt_packet::EngineKind;
 
 use super::carrier::{Carrier, mode};
 use crate::command::emulate;
 use crate::policy::Policy;
-use crate::{Answer, Output, Problem, radio_problem, stop_on_signal};
+use crate::{Answer, LiveArgs, Output, Problem, radio_problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt link demo\n  takt link demo --prb 25 --down 8M --up 3M --speed auto\n  \
@@ -71,14 +72,18 @@ pub struct Args {
     /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 /// A full carrier's power at a receiver, against a full-scale tone: its amplitude of 0.2, and 20 dB of the path.
 const RECEIVED_DBFS: f64 = -34.0;
 
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
-    let options = options(args)?;
+    let (probe, view) = watched_link();
+    let options = DemoOptions { probe: args.live.wanted().then_some(probe), ..options(args)? };
     let stop = stop_on_signal()?;
+    let _publisher = args.live.publish(Kind::Link, "base station and terminal", view, output);
     let output_for_notes = *output;
     let report = demonstrate(&options, &move |line| output_for_notes.note(line), &stop).map_err(problem)?;
     let answer = match (report.holds() && report.is_clean(), report.speed == 1.0) {
@@ -113,6 +118,7 @@ fn options(args: &Args) -> Result<DemoOptions, Problem> {
             Policy::Fifo(priority) => Some(priority),
         },
         seed: args.seed,
+        probe: None,
     })
 }
 

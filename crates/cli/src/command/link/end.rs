@@ -10,6 +10,7 @@ use takt_lte_radio::ends::{StationEnd, StationReport, TerminalEnd, TerminalRepor
 use takt_lte_radio::{RadioWish, TunPort};
 use takt_packet::EngineKind;
 use takt_radio::FrontEnd;
+use takt_radio::calibration::CalibrationUse;
 
 use super::carrier::{Carrier, mode};
 use super::demo::{of_end, threads};
@@ -35,6 +36,9 @@ struct EndArgs {
     /// Transmit gain in dB (N200).
     #[arg(long, value_name = "DB")]
     tx_gain: Option<f64>,
+    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    #[arg(long, value_name = "FILES", default_value = "uhd")]
+    calibration: CalibrationUse,
     /// Transmit, even if the radio is not takt's own. Only with a cable or a licence.
     #[arg(long)]
     transmit: bool,
@@ -156,6 +160,7 @@ impl EndArgs {
             engine: self.engine,
             transmit: self.transmit,
             force: self.force,
+            calibration: self.calibration,
             rx: front_end(rx_hz, self.rx_gain),
             tx: front_end(tx_hz, self.tx_gain),
             placement: self.thread.clone().placement(),

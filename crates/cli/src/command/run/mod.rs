@@ -19,9 +19,11 @@ use serde::Serialize;
 use takt_base::shown::time_ns;
 use takt_base::{parse_duration, parse_ip};
 use takt_graph::{Graph, Override, Plan};
+use takt_live::Kind;
 use takt_page::ReportAnswer;
+use takt_radio::calibration::CalibrationUse;
 use takt_radio_waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
-use takt_runtime::control::serve;
+use takt_runtime::control::{LiveRun, serve};
 use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{
     Isolation, Log, LogOptions, OpenError, Registry, Report, Session, SessionOptions, SlotClock, StartError, Wish, soft,
@@ -32,7 +34,7 @@ use crate::command::map;
 use crate::costs;
 use crate::output;
 use crate::policy::{Policy, priority_is_policy};
-use crate::{Answer, Output, Problem, soapy, stop_on_signal, waveform};
+use crate::{Answer, LiveArgs, Output, Problem, soapy, stop_on_signal, waveform};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
 const WAITING: usize = 1 << 17;
@@ -80,6 +82,9 @@ pub struct Args {
     /// Allow transmission with a radio other than takt's emulator.
     #[arg(long)]
     transmit: bool,
+    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    #[arg(long, value_name = "FILES", default_value = "uhd")]
+    calibration: CalibrationUse,
     /// Costs of the components, from --save-costs. Without it, takt measures them if there are cores to choose from.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
@@ -107,6 +112,8 @@ pub struct Args {
     /// Show how late the workers were released.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    live: LiveArgs,
     #[command(flatten)]
     cluster: cluster::OnCluster,
 }
@@ -140,7 +147,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if args.clock == "radio" {
         let fifo_priority = options.fifo_priority;
         let (addr, device, transmit) = (args.addr, args.device.clone(), args.transmit);
-        let choice = RadioChoice { addr, device, transmit, fifo_priority };
+        let choice = RadioChoice { addr, device, transmit, calibration: args.calibration, fifo_priority };
         let mut notify = |notice: Notice<'_>| radio::note(notice, output);
         let open = WaveformRadio::open(&graph, &args.waveform, &mut registry, &choice, &mut notify);
         let open = open.map_err(|error| radio::problem("use the radio", error))?;
@@ -156,11 +163,14 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         radio.start(priority, &stop).map_err(|error| streaming(error.into()))?;
     }
     running.go();
+    let view = running.view().map(|view| LiveRun::new(view, args.clock != "free"));
+    let publisher = view.and_then(|view| args.live.publish(Kind::Run, graph.name(), view, output));
     if !output.wants_json() {
         output.line(screen::run::opening(&graph, &plan, &cores, &args.clock));
     }
     let write = log_file.as_mut().map(|file| |log: &mut Log| file.write(log));
     let report = serve(running, &graph, &registry, write, &stop)?;
+    drop(publisher);
     log_file.map_or(Ok(()), log::LogFile::finish)?;
     // A radio that broke the run off is reported last: what ran until then is worth as much to a person.
     let (radio, broken) = match radio.map(|radio| radio.finish().map_err(streaming)) {
@@ -226,6 +236,7 @@ impl Args {
                 // Without a clock there is time to wait for the file.
                 policy: if free { soft::Policy::Hold } else { soft::Policy::Drop },
             }),
+            watched: self.live.wanted(),
             ..SessionOptions::default()
         }
     }

@@ -1,19 +1,23 @@
 //! `takt share`: offer the front end of a radio to several programs, until stopped.
 
-use std::fmt::Write;
+mod ask;
+mod radio_keys;
+mod state;
+mod summary;
+
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use takt_base::shown::{count, duration};
 use takt_base::{parse_duration, parse_ip};
 use takt_emulator::policy::Cidr;
 use takt_packet::{EngineError, EngineKind};
-use takt_share::{
-    Band, FrontEndReport, ShareError, ShareNotice, ShareOptions, SharePlan, ShareReport, SharedRadioSummary,
-};
+use takt_radio::calibration::CalibrationUse;
+use takt_share::{ShareError, ShareNotice, ShareOptions, SharePlan};
 
-use crate::policy::{StreamingThread, placement_refused};
+use self::summary::edges;
+use crate::policy::StreamingThread;
+use crate::radio_args::calibrated;
 use crate::waveform::{FileDiagnostic, text_of, unreadable_file};
 use crate::{Answer, Output, Problem, radio_problem, stop_on_signal};
 
@@ -23,20 +27,36 @@ const BLOCKS: std::ops::RangeInclusive<Duration> = Duration::from_micros(20)..=D
 const LATENCIES: std::ops::RangeInclusive<Duration> = Duration::from_micros(300)..=Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   takt share --addr 192.168.10.2 --radios scenes/shared.toml
   takt share --addr 192.168.10.2 --radios scenes/shared.toml --block 500us --latency 5ms --json
+  takt share status                              while it runs, in another terminal
+  takt share add --radio name=third,addr=127.0.0.13,rate=1e6
+  takt share remove third
 
 takt prints `ready NAME ADDR` when a radio listens, runs until Ctrl-C, and ends with a summary.
-The file: docs/reference/share.md.")]
+The file: docs/reference/share.md."
+)]
 pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// File with the front end's settings and the radios that share it.
+    #[arg(long, value_name = "FILE", required = true)]
+    radios: Option<PathBuf>,
+    #[command(flatten)]
+    sharing: Sharing,
+}
+
+/// How the radio is shared.
+#[derive(Debug, clap::Args)]
+struct Sharing {
     /// Address of the radio whose front end is shared: an N200 or an X310.
     #[arg(long, default_value = "127.0.0.1", value_parser = parse_ip)]
     addr: IpAddr,
-    /// File with the front end's settings and the radios that share it.
-    #[arg(long, value_name = "FILE")]
-    radios: PathBuf,
     /// Length of the blocks in which samples are handled: 20us to 1ms. Short ones cost CPU time.
     #[arg(long, value_name = "TIME", default_value = "200us", value_parser = block)]
     block: Duration,
@@ -55,11 +75,24 @@ pub struct Args {
     /// Take over the radio even if another host uses it.
     #[arg(long)]
     force: bool,
+    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    #[arg(long, value_name = "FILES", default_value = "uhd")]
+    calibration: CalibrationUse,
     /// Packet engine.
     #[arg(long, help = format!("Packet engine: {}", EngineKind::FORMS), value_name = "ENGINE", default_value = "mmsg")]
     engine: EngineKind,
     #[command(flatten)]
     thread: StreamingThread,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show the radios of a share that runs, who uses them, and what each gets.
+    Status(ask::Share),
+    /// Add radios to a share that runs.
+    Add(ask::Added),
+    /// Remove a radio from a share that runs.
+    Remove(ask::Removed),
 }
 
 fn block(text: &str) -> Result<Duration, String> {
@@ -81,10 +114,20 @@ fn cores(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    let name = args.radios.display().to_string();
+    match (args.command, args.radios) {
+        (Some(Command::Status(args)), _) => ask::status(&args, output),
+        (Some(Command::Add(args)), _) => ask::add(args, output),
+        (Some(Command::Remove(args)), _) => ask::remove(args, output),
+        (None, Some(radios)) => share(&radios, args.sharing, output),
+        (None, None) => Err(Problem::new("no file of radios").fix("--radios FILE").into()),
+    }
+}
+
+fn share(radios: &Path, args: Sharing, output: &Output) -> miette::Result<Answer> {
+    let name = radios.display().to_string();
     let example = "copy scenes/shared.toml from takt's source; docs/reference/share.md there describes the format";
-    let text = text_of(&args.radios, SharePlan::MOST_BYTES)
-        .map_err(|error| unreadable_file("front end", &name, error, example))?;
+    let text =
+        text_of(radios, SharePlan::MOST_BYTES).map_err(|error| unreadable_file("front end", &name, error, example))?;
     let plan = SharePlan::parse(&name, &text).map_err(FileDiagnostic::from)?;
     let allow = args.allow.iter().map(|text| text.parse::<Cidr>()).collect::<Result<Vec<_>, _>>();
     let allow =
@@ -94,21 +137,24 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         engine: args.engine,
         transmit: args.transmit,
         force: args.force,
+        calibration: args.calibration,
         block: args.block,
         latency: args.latency,
         allow,
         cores: args.budget,
+        placement: args.thread.placement(),
+        control: true,
     };
-    args.thread.placement().place_self().map_err(placement_refused)?;
     let stop = stop_on_signal()?;
     let report = takt_share::run(&plan, &options, &mut |notice| show(notice, output), &stop).map_err(problem)?;
-    output.answer(&report, || self::text(&report), Answer::Yes)
+    output.answer(&report, || summary::text(&report), Answer::Yes)
 }
 
 fn show(notice: ShareNotice, output: &Output) {
     match notice {
         ShareNotice::Ready { name, addr } => output.line(format!("ready {name} {addr}")),
         ShareNotice::Transmits(emission) => output.note(radio_problem::on_air(&emission)),
+        ShareNotice::Calibrated(tables) => calibrated(&tables).for_each(|line| output.note(line.trim())),
         ShareNotice::Cost { cores } => {
             output.note(format!("the radios need {:.0} % of a core at their highest rates", cores * 100.0));
         }
@@ -122,12 +168,11 @@ fn show(notice: ShareNotice, output: &Output) {
             centre_hz / 1e6,
             by.as_deref().unwrap_or("most radios")
         )),
+        ShareNotice::Removed { name } => output.note(format!("removed radio {name}")),
+        ShareNotice::NoControl { why } => {
+            output.note(format!("takt share status, add and remove can't reach this share: {why}"));
+        }
     }
-}
-
-/// A band in MHz.
-fn edges(band: Band) -> String {
-    format!("{:.6} to {:.6} MHz", band.low_hz() / 1e6, band.high_hz() / 1e6)
 }
 
 fn problem(error: ShareError) -> Problem {
@@ -139,89 +184,4 @@ fn problem(error: ShareError) -> Problem {
         }
         error => Problem::caused("can't share the radio", error, ShareError::fix),
     }
-}
-
-fn text(report: &ShareReport) -> String {
-    let mut out = String::new();
-    let FrontEndReport { radio, band, policy, moves, sum, .. } = &report.front_end;
-    let front_end = &report.front_end;
-    let _ = writeln!(out, "front end {radio}, {}, {}", edges(*band), duration(report.duration_s));
-    let _ = writeln!(
-        out,
-        "  receive     {:>16}   O {}  lost {}",
-        count(front_end.samples),
-        front_end.overflows,
-        front_end.lost_samples
-    );
-    let _ = writeln!(
-        out,
-        "  transmit    {:>16}   U {}  L {}  S {}  clipped {}  no room {}",
-        count(sum.samples),
-        front_end.underflows,
-        front_end.late,
-        front_end.sequence_errors,
-        sum.clipped_samples,
-        front_end.unsent_samples
-    );
-    let _ = writeln!(
-        out,
-        "  policy      {}, moved {moves} times; latency {} us; {:.0} % busy",
-        policy.name(),
-        report.latency_us,
-        report.busy * 100.0
-    );
-    report.radios.iter().for_each(|radio| describe(&mut out, radio));
-    out
-}
-
-fn describe(out: &mut String, summary: &SharedRadioSummary) {
-    let SharedRadioSummary { shared, datagrams, unsent_datagrams } = summary;
-    let _ = writeln!(out, "{} {}, serial {}", shared.name, shared.addr, shared.serial);
-    for (n, rx) in shared.radio.rx.iter().enumerate().filter(|(n, rx)| *n == 0 || rx.commands > 0) {
-        let _ = writeln!(
-            out,
-            "  receive {n}   {:>16}   O {}  L {}  broken chains {}",
-            count(rx.samples),
-            rx.overflows,
-            rx.late,
-            rx.broken_chains
-        );
-    }
-    let tx = &shared.radio.tx;
-    let _ = writeln!(
-        out,
-        "  transmit    {:>16}   U {}  L {}  S {}  overruns {}  bursts {}",
-        count(tx.samples),
-        tx.underflows,
-        tx.late,
-        tx.sequence_errors,
-        tx.overrun_packets,
-        tx.bursts
-    );
-    if let Some(band) = shared.band {
-        let _ = writeln!(
-            out,
-            "  band        {}; samples outside the front end's {}, partly outside {}, not allowed {}",
-            edges(band),
-            count(shared.outside_samples),
-            count(shared.partly_samples),
-            count(shared.forbidden_samples)
-        );
-    }
-    if shared.tx_outside_samples + shared.tx_forbidden_samples + shared.tx_overlapping_samples > 0 {
-        let _ = writeln!(
-            out,
-            "  not sent    outside the front end's band {}, not allowed {}, beside another radio {}",
-            count(shared.tx_outside_samples),
-            count(shared.tx_forbidden_samples),
-            count(shared.tx_overlapping_samples)
-        );
-    }
-    let _ = writeln!(out, "  way         {}", shared.receive_way);
-    let _ = writeln!(
-        out,
-        "  hosts       {} lost; datagrams lost in this host's receive buffers {}, send buffers {unsent_datagrams}",
-        shared.radio.hosts.lost,
-        datagrams.receive_buffer_drops.map_or_else(|| "not known".to_owned(), |n| n.to_string())
-    );
 }
