@@ -68,7 +68,7 @@ run_binaries() {
 }
 
 side_by_side() {
-    grep -v -e ' alone /' -e ' peers /' -e ' desktop /' -e ' aarch64 /' "$logs/binaries" | run_binaries "$beside" 4
+    grep -v -e ' alone /' -e ' peers /' -e ' desktop /' -e ' aarch64 /' -e ' browser /' "$logs/binaries" | run_binaries "$beside" 4
 }
 
 # Guests and clusters take minutes of the program's tests alone: each kind has a part of its own.
@@ -99,12 +99,17 @@ desktop() {
 }
 
 peers_alone() {
-    sed -n '/ peers \//s/$/ alone:: x310 --skip field:: --skip calibration::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
+    sed -n '/ peers \//s/$/ alone:: x310 --skip field:: --skip calibration:: --skip share::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
 }
 
 # Before slow radios: UHD's calibration programs fix rates that two cores don't carry.
 peers_calibrate() {
     sed -n '/ peers \//s/$/ calibration::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
+}
+
+# Eight programs before one front end, whose time passes slower.
+peers_share() {
+    sed -n '/ peers \//s/$/ share::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
 }
 
 # Cases that people reported elsewhere.

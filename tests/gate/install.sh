@@ -10,9 +10,11 @@ ethtool:ethtool
 iperf3:iperf3
 tshark:tshark
 tcpdump:tcpdump
+chromium:chromium
 ptp4l:linuxptp
 ping:iputils-ping
 strace:strace
+tmux:tmux
 valgrind:valgrind
 systemd-analyze:systemd
 setpriv:util-linux

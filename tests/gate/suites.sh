@@ -73,6 +73,11 @@ soapy() {
     cargo test --workspace --features $features,takt/soapy --test soapy
 }
 
+# The live page in a headless Chromium, one a test.
+live_page() {
+    grep '/serve browser /' "$logs/binaries" | run_binaries 1 2
+}
+
 # A wheel, in an environment of its own, and programs that use UHD and GNU Radio before its radios.
 python_package() {
     crates/python/test -rs

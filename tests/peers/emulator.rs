@@ -72,8 +72,8 @@ impl Emulator {
         Emulator::of(command, &ready)
     }
 
-    /// Waits until it has said all of this.
-    fn of(mut command: Command, ready: &[String]) -> Emulator {
+    /// Starts a command of takt's with one streaming thread, and waits until it has said all of this.
+    pub fn of(mut command: Command, ready: &[String]) -> Emulator {
         if may_be_real_time() {
             command.args(["--policy", POLICY]);
         }
@@ -102,6 +102,11 @@ impl Emulator {
         let status = self.child.wait().expect("the emulator ends");
         assert!(status.success(), "emulator ended with {status}: {document}");
         Summary(serde_json::from_str(&document).unwrap_or_else(|e| panic!("summary: {e}\n{document}")))
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends it a signal by name.

@@ -25,5 +25,6 @@ mod letters;
 mod namespaces;
 mod peer;
 mod row;
+mod share;
 mod witness;
 mod x310;
