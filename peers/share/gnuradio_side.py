@@ -26,7 +26,7 @@ def main():
     file, channels, step, samples, way = sys.argv[1:]
     channels, step, samples = int(channels), int(step), int(samples)
     decimation, rate = step // 4, 100e6 / step
-    # What the manual's example of the channelizer recommends; the filter has 36 samples of the channel.
+    # The manual's example of the channelizer recommends this; the filter has 36 samples of the channel.
     taps = firdes.low_pass_2(1, WIDE_RATE, 0.45 * rate, 0.1 * rate, 80, window.WIN_BLACKMAN_hARRIS)
     centres = [(k - channels // 2) * rate for k in range(channels)]
 

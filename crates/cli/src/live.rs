@@ -20,7 +20,7 @@ impl LiveArgs {
         !self.no_live
     }
 
-    /// Opens the process to who watches. What it shows is kept by the caller.
+    /// Opens the process to who watches. The caller keeps the snapshots.
     pub fn board(&self, kind: Kind, title: &str, output: &Output) -> Option<OpenBoard> {
         let (board, source) = board();
         self.publish(kind, title, source, output).map(|publisher| OpenBoard { board, _publisher: publisher })

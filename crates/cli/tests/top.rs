@@ -128,7 +128,7 @@ impl Terminal<'_> {
         command.output().expect("tmux")
     }
 
-    /// What stands on it.
+    /// Text on it.
     fn screen(&self) -> String {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-t", "top"]).stdout).into_owned()
     }

@@ -18,7 +18,7 @@ pub enum LiveError {
     /// A connection broke.
     #[error("{doing} process {pid}")]
     Connection {
-        /// What was done: `reading from`.
+        /// Action that failed: `reading from`.
         doing: &'static str,
         /// The process at the other end.
         pid: u32,
@@ -31,9 +31,9 @@ pub enum LiveError {
     Line {
         /// The process at the other end.
         pid: u32,
-        /// What it sent, in words.
+        /// Its message, in words.
         found: String,
-        /// What was expected.
+        /// Expected message.
         expected: String,
     },
     /// No such process shows itself.

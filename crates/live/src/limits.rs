@@ -1,4 +1,4 @@
-//! What bounds the lines of either side, so that neither can fill the other's memory.
+//! Bounds of the lines of either side, so that neither can fill the other's memory.
 
 /// Readers of a process at once; one more is refused.
 pub const READERS: usize = 16;

@@ -1,7 +1,7 @@
 //! A few samples of a stream, for a spectrum.
 //!
 //! The thread that streams offers its samples at each turn. It copies as many as a block holds into a ring, or does nothing if
-//! the ring is full: nobody looks, or has looked lately. Who looks makes a spectrum of the blocks that wait.
+//! the ring is full: nobody looks, or has looked lately. A look makes a spectrum of the blocks that wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl TapWriter {
 impl TapReader {
     /// Spectrum of what has come since the last look, or that of a moment before; `None`: nothing has come for a second.
     pub fn spectrum(&mut self, name: &str, freq_hz: Option<f64>, span_hz: f64, now: MonoNs) -> Option<Spectrum> {
-        // What waited while nobody looked is old.
+        // Blocks that waited while nobody looked are old.
         let is_stale = self.looked.is_none_or(|at| now >= at + FRESH);
         let power = self.drain();
         self.looked = Some(now);

@@ -48,7 +48,7 @@ fn snapshot(watch: &mut Watch) -> Snapshot {
     }
 }
 
-/// What a connection says until it is closed.
+/// Lines of a connection until it is closed.
 fn rest(stream: UnixStream) -> Vec<String> {
     BufReader::new(stream).lines().map_while(Result::ok).collect()
 }

@@ -1,6 +1,6 @@
-//! What a link shows while it runs: the state of both directions, blocks with errors, payload.
+//! View of a link while it runs: the state of both directions, blocks with errors, payload.
 //!
-//! Each end puts its counts into words of their own once a subframe: one writer, no lock. Who looks compares two looks.
+//! Each end puts its counts into words of their own once a subframe: one writer, no lock. A reader compares two looks.
 
 use std::array;
 use std::collections::VecDeque;

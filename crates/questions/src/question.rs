@@ -23,7 +23,7 @@ pub trait Question: Sync {
     /// Whether the records of this run are to answer it.
     fn is_of(&self, run: &StoredRun) -> bool;
 
-    /// What is to be run.
+    /// The order: parts of the file that are to be run.
     ///
     /// # Errors
     /// It can't be asked like this, or it is not known what the radio is. Nothing was run.
@@ -56,7 +56,7 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answered {
     pub report: Report,
-    /// What the report was made of, as JSON: `--json` prints it, and the run's folder keeps it.
+    /// Data of the report, as JSON: `--json` prints it, and the run's folder keeps it.
     pub document: String,
     /// That rounds are missing, if they are; for whoever reads the report.
     pub stopped: Option<String>,

@@ -27,7 +27,7 @@ struct Sent {
     late: bool,
 }
 
-/// Where bursts go.
+/// Destination of bursts.
 enum Outgoing {
     Own(Box<TxStreamer>),
     Device(DeviceBursts),
@@ -117,7 +117,7 @@ impl ReplyBursts {
         let of = |sent: &&mut Sent| event.sequence.is_some_and(|n| n.wrapping_sub(sent.first) < sent.datagrams);
         let sent = match &self.tx {
             Outgoing::Own(_) => self.sent.iter_mut().find(of),
-            // A device has no numbers. Of the bursts that were due when it said so, it is the last.
+            // A device has no numbers. It is the last burst that was due when the device said so.
             Outgoing::Device(_) => {
                 let kept = self.bursts.min(REMEMBERED as u64) as usize;
                 let due = self.sent[..kept].iter_mut().filter(|sent| sent.at <= event.tick);

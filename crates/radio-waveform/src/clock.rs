@@ -35,12 +35,12 @@ enum Source {
     Device(DeviceRadio),
 }
 
-/// What a stream saw by its end.
+/// Counts of a stream by its end.
 #[derive(Debug, Default)]
 pub struct RadioEnd {
     /// Counts of takt's own driver; `None` through a device.
     pub receive: Option<RxStats>,
-    /// What the driver of a device showed.
+    /// Counts that the driver of a device showed.
     pub device: Option<DeviceReport>,
 }
 

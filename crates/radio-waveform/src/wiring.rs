@@ -78,7 +78,7 @@ pub enum WaveformRadioError {
 pub struct RadioReport {
     /// Its address; `None`: it is a device of SoapySDR.
     pub addr: Option<IpAddr>,
-    /// What the driver of a device showed.
+    /// Counts that the driver of a device showed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceReport>,
     /// Whether it was a software radio of the run's own.

@@ -31,13 +31,13 @@ pub enum ServeError {
     TokenFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault in it.
         why: String,
     },
     /// Anything else that the system refuses.
     #[error("{doing}")]
     System {
-        /// What takt tried.
+        /// Action that takt tried.
         doing: &'static str,
         /// The system's answer.
         #[source]
@@ -46,7 +46,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// What to do about it; lines are alternatives.
+    /// Fix; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {

@@ -78,7 +78,7 @@ fn words(error: &LiveError) -> String {
     reasons.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// What a reader of the page can do.
+/// Actions of a reader of the page.
 fn fix(error: &LiveError) -> String {
     match error {
         LiveError::Absent { .. } | LiveError::Connection { .. } => "choose a process from the list".to_owned(),
@@ -135,7 +135,7 @@ async fn show(
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            // What is rare comes first: 60 snapshots a second would hold up an answer.
+            // Rare messages come first: 60 snapshots a second would hold up an answer.
             biased;
             line = others.recv() => match line {
                 Some(line) => say(socket, Message::Text(line)).await?,

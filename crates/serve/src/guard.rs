@@ -1,4 +1,4 @@
-//! Who may see the page. A web page elsewhere can make a browser send requests here; a name that it controls may even lead here
+//! The guard of the page. A web page elsewhere can make a browser send requests here; a name that it controls may even lead here
 //! (DNS rebinding). So each request has to name this server and come from its own page.
 
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::peer::Peer;
 /// Name of the cookie that holds the token.
 pub(crate) const COOKIE_NAME: &str = "takt_token";
 
-/// What a request needs.
+/// Needs of a request.
 #[derive(Debug)]
 pub(crate) struct Guard {
     /// Needed from everybody, if there is one.

@@ -49,18 +49,18 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Threads that wait for processes.
 const WAITING_THREADS: usize = 96;
 
-/// Where the page is, and who may see it.
+/// Address of the page, and who may see it.
 #[derive(Debug)]
 pub struct ServeOptions {
     /// Address and port; port 0: any that is free.
     pub listen: SocketAddr,
     /// The token that each request needs. `None`: on loopback this user needs none, and elsewhere takt makes one.
     pub token: Option<Token>,
-    /// Where the processes show themselves.
+    /// Folder in which the processes show themselves.
     pub place: Place,
 }
 
-/// What a server has done.
+/// Work of a server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServeReport {
     /// How long it served, s.
@@ -119,7 +119,7 @@ impl Server {
         format!("http://{}/{token}", SocketAddr::new(ip, self.at.port()))
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.at

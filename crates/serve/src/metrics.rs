@@ -1,4 +1,4 @@
-//! What takt's processes count, for Prometheus, in its text format. What is not known is absent.
+//! Counts of takt's processes for Prometheus, in its text format. An unknown count is absent.
 
 use std::fmt;
 

@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// `TCP_ESTABLISHED`. In other states the kernel may give a connection to root that was another user's.
 const ESTABLISHED: u8 = 1;
 
-/// Who is at the other end of a connection.
+/// Owner of the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// This process's user, the user behind `sudo`, or root.

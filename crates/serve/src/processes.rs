@@ -19,7 +19,7 @@ const FRESH: Duration = Duration::from_millis(500);
 /// How long a process may take for a snapshot that metrics are made of.
 const SNAPSHOT_TIME: Duration = Duration::from_secs(2);
 
-/// Where the sockets are.
+/// Folder of the sockets.
 #[derive(Clone, Debug, Default)]
 pub enum Place {
     /// In the folder of this user.
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// What is known of all processes.
+/// State of all processes.
 #[derive(Debug)]
 pub(crate) struct Processes {
     place: Arc<Place>,
@@ -88,7 +88,7 @@ impl Processes {
         .await
     }
 
-    /// Who runs now.
+    /// Processes that run now.
     ///
     /// # Errors
     /// The folder of the sockets can't be read.

@@ -1,4 +1,4 @@
-//! What a browser may ask for.
+//! Requests that a browser may send.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::{feed, metrics};
 /// Pages that watch a process at once.
 pub(crate) const PAGES: usize = 8;
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) processes: Processes,
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) counts: Arc<Counts>,
 }
 
-/// What a server counts of itself.
+/// Counts of the server itself.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) pages: AtomicU64,

@@ -1,4 +1,4 @@
-//! What a server answers to requests that no browser would send, to crowds and to slow readers.
+//! Answers of a server to requests that no browser would send, to crowds and to slow readers.
 
 #[path = "browser/shown.rs"]
 mod shown;

@@ -1,4 +1,4 @@
-//! What came of one process: the newest snapshot, and what only several of them tell.
+//! State of one process: the newest snapshot, and what only several of them tell.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
@@ -69,7 +69,7 @@ impl Followed {
         self.ended.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Who it is.
+    /// Its introduction.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello

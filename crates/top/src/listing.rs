@@ -11,7 +11,7 @@ use crate::EVERY_MS;
 pub struct Listed {
     /// Its socket.
     pub process: Running,
-    /// Who it is.
+    /// Its introduction.
     pub hello: Hello,
 }
 

@@ -59,7 +59,7 @@ pub fn frame_text(followed: &Followed, width: u16, height: u16) -> String {
     drawn(width, height, |frame| draw(frame, followed, Look::default()))
 }
 
-/// What is drawn in a terminal of that size, as text.
+/// Frame of a terminal of that size, as text.
 pub(crate) fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     // The backend is memory, and its error type has no value.
     let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));

@@ -24,7 +24,7 @@ const SNAPSHOTS: usize = 3;
 /// Keys of the list.
 const KEYS: &str = " q quit   up/down choose   enter follow ";
 
-/// What is shown first.
+/// First screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
     /// All processes that run.
@@ -122,7 +122,7 @@ fn reading(mut lines: Lines) -> Result<Receiver<Result<Line, LiveError>>, TopErr
     Ok(received)
 }
 
-/// What a key does.
+/// Effect of a key.
 enum Action {
     Nothing,
     Quit,

@@ -4,7 +4,7 @@ import os
 
 import uhd
 
-# Seconds of the radio in a second of this host. What a host does between two times takes as long at any speed, so programs scale
+# Seconds of the radio in a second of this host. A host's work between two times takes as long at any speed, so programs scale
 # the times that they leave for it.
 SPEED = float(os.environ.get("SPEED") or 1.0)
 RF_HZ = 900e6

@@ -29,7 +29,7 @@ pub struct Args {
     once: bool,
 }
 
-/// What is printed of a process.
+/// Lines that the program prints of a process.
 #[derive(Serialize)]
 struct Followed<'a> {
     hello: &'a Hello,

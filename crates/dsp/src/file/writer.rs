@@ -61,7 +61,7 @@ impl SampleWriter {
     /// If the system refuses, a full disk for one. Then the file ends with the last whole sample that was written.
     pub fn write(&mut self, samples: &[Complex32]) -> Result<(), FileError> {
         let most = BUFFER_BYTES / self.format.sample_bytes();
-        // What belongs together goes to the system together, as far as it fits.
+        // Samples that belong together go to the system together, as far as they fit.
         let most = (most / self.group * self.group).max(1);
         for samples in samples.chunks(most) {
             let bytes = &mut self.buffer[..samples.len() * self.format.sample_bytes()];

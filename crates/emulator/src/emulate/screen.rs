@@ -9,7 +9,7 @@ use crate::drive::wall::{LagReport, Waiting};
 use crate::n200::{self, N200Report};
 use crate::x310::X310Report;
 
-/// Of radios of one model; `wanted`: the speed that was asked for.
+/// Snapshot of radios of one model; `wanted`: the speed that was asked for.
 #[must_use]
 pub fn text<R: Described>(summary: &Summary<R>, wanted: SpeedChoice) -> String {
     let mut out = String::new();
@@ -30,7 +30,7 @@ fn describe_speed(out: &mut String, speed: f64, wanted: SpeedChoice) {
     };
 }
 
-/// Of radios of both models in one air.
+/// Snapshot of radios of both models in one air.
 #[must_use]
 pub fn air_text(summary: &AirSummary, wanted: SpeedChoice) -> String {
     let mut out = String::new();

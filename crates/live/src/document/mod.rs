@@ -29,7 +29,7 @@ pub const SCHEMA: &str = "takt.live/1";
 pub enum Line {
     /// The first line.
     Hello(Hello),
-    /// What the process counts, at an instant.
+    /// Counts of the process, at an instant.
     Snapshot(Box<Snapshot>),
     /// Answer to [`Request::Set`].
     Set(SetAnswer),
@@ -37,7 +37,7 @@ pub enum Line {
     End(End),
 }
 
-/// Who speaks. The first line of a connection.
+/// Introduction of the process. The first line of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`SCHEMA`].
@@ -46,7 +46,7 @@ pub struct Hello {
     pub pid: u32,
     /// The command that runs.
     pub kind: Kind,
-    /// What it works on, for people: the radio's address, the waveform's name.
+    /// Subject of its work, for people: the radio's address, the waveform's name.
     pub title: String,
     /// The command line, as a person can type it.
     pub command: String,
@@ -100,7 +100,7 @@ impl Kind {
     }
 }
 
-/// What a process counts, at an instant. Counts are since it began and never fall. A list that is absent is empty: the process
+/// Counts of a process, at an instant. They are since it began and never fall. A list that is absent is empty: the process
 /// has none. Anything else that is absent is not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -124,7 +124,7 @@ pub struct Snapshot {
     /// Nodes of the cluster, this one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
-    /// What can be read, and perhaps set, while it runs.
+    /// Variables that a reader can read, and perhaps set, while it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<Variable>,
     /// Spectra of the samples, one a tap.

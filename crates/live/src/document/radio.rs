@@ -24,7 +24,7 @@ pub struct Radio {
     /// Samples found to be missing, all channels together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_samples: Option<u64>,
-    /// What went wrong, by UHD's letters.
+    /// Faults, by UHD's letters.
     #[serde(default)]
     pub letters: Letters,
 }

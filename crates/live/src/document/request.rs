@@ -1,4 +1,4 @@
-//! What a reader may ask, and variables, which it may set.
+//! Requests of a reader, and variables, which it may set.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub struct Variable {
     /// Smallest and largest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// What it accepts, in words.
+    /// Values that it accepts, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// Whether the process lets readers set it.

@@ -51,7 +51,7 @@ pub struct Miss {
     /// Component that was late or left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
-    /// What took the time: `release`, `execution`, `before`; as the report of the run says it.
+    /// Stage that took the time: `release`, `execution`, `before`; as the report of the run says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
     /// How late it was, ns.

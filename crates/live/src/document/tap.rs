@@ -1,4 +1,4 @@
-//! What is made of samples and symbols where there is a tap.
+//! Spectra and constellations, made of samples and symbols where there is a tap.
 
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ use takt_host::sockets::SocketFolder;
 use crate::document::SCHEMA;
 use crate::{Hello, Kind, LiveError, SetVariable, Snapshot};
 
-/// What a process counts, read by the thread that publishes it. It must not wait for the threads that stream.
+/// Counts of a process, read by the thread that publishes them. It must not wait for the threads that stream.
 pub trait Source: Send + 'static {
     /// The counts now. [`Snapshot::t_ns`] is filled in by the publisher.
     fn snapshot(&mut self) -> Snapshot;

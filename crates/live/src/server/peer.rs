@@ -82,7 +82,7 @@ impl Peer {
         Ok(())
     }
 
-    /// What it asks. A line that is too long, or says nothing that a reader may say, ends the connection.
+    /// Its request. A line that is too long, or says nothing that a reader may say, ends the connection.
     pub(super) fn requests(&mut self, now: MonoNs) -> Result<Vec<Request>, Gone> {
         let mut bytes = [0; LINE_IN];
         match self.stream.read(&mut bytes) {

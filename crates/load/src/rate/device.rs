@@ -116,7 +116,7 @@ fn measure(spec: &DeviceSpec, options: &RateOptions, stop: &Stop) -> Result<Devi
     Ok(DeviceOutcome { options: options.clone(), round, cpu, wall_s: usage.wall_ns as f64 / 1e9 })
 }
 
-/// Why a device could not be measured. What it lacks, it lacks in the next round too.
+/// Why a device could not be measured. It lacks the same in the next round.
 fn failure(error: SoapyError) -> Failure {
     use SoapyError::{Antenna, Channel, Format, HalfDuplex, NoModule, NotBuilt, Range, Rate, Transmit};
     let lacks = matches!(
@@ -201,7 +201,7 @@ impl DeviceOutcome {
     fn fault_ticks(&self) -> Vec<[u64; 2]> {
         let SoapyRate { rx, tx, .. } = &self.round;
         let gaps = rx.iter().flat_map(|rx| {
-            // What is missing was due when its last sample was on the air.
+            // Missing samples were due when their last one was on the air.
             let due_ns = (rx.mtu_samples as f64 / rx.rate_sps * 1e9) as i64;
             rx.gaps_ns.iter().map(move |[from, to]| [from.saturating_add(due_ns).min(*to), *to])
         });

@@ -1,4 +1,4 @@
-//! What a round shows while it runs: the counts that its threads publish, and a spectrum of what they receive.
+//! Counts that a round's threads publish while it runs, and a spectrum of the samples that they receive.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the study found, as data: what `takt paper aloe --json` prints.
+//! Findings of the study, as data: `takt paper aloe --json` prints them.
 
 use std::collections::BTreeMap;
 

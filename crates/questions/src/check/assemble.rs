@@ -103,7 +103,7 @@ fn observed<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T>
     T::deserialize(run.host.get("observed")?.get(name)?).ok()
 }
 
-/// What carries the samples of a device instead of an engine of takt's.
+/// Carrier of a device's samples instead of an engine of takt's.
 const SOAPY: &str = "soapy";
 
 /// As the first record that has it says; before any round, as the file says.

@@ -1,4 +1,4 @@
-//! What a check runs: the file, for the radio and the rates that were named.
+//! The order of a check: the file, for the radio and the rates that were named.
 
 use std::net::Ipv4Addr;
 

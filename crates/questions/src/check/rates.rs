@@ -13,7 +13,7 @@ pub(crate) const LEVEL: f64 = 0.95;
 pub fn point(mode: Mode, format: Format, rate_sps: f64, rounds: Vec<RateRound>, skipped: Option<String>) -> RatePoint {
     let counted: Vec<&RateRound> = rounds.iter().filter(|round| round.state == RoundState::Valid).collect();
     let clean = counted.iter().filter(|round| round.clean).count();
-    // What one round does not show, the point does not show.
+    // The point does not show more than each of its rounds.
     let of = |figure: fn(&RateRound) -> Option<f64>| {
         mean(&counted.iter().map(|round| figure(round)).collect::<Option<Vec<_>>>()?, LEVEL)
     };

@@ -1,4 +1,4 @@
-//! What the study found, as data: what `takt paper linux-rt --json` prints.
+//! Findings of the study, as data: `takt paper linux-rt --json` prints them.
 
 use serde::{Deserialize, Serialize};
 

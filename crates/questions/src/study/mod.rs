@@ -1,4 +1,4 @@
-//! What published studies share, run again on this host and set beside what they reported.
+//! Parts that published studies share, run again on this host and set beside the reported figures.
 //!
 //! A study is an experiment file like any other (`experiments/NAME.toml`), the paper's figures as facts beside it
 //! (`experiments/papers/NAME.toml`), and an outcome that is a pure function of the records of a run: it can be made again at
@@ -27,7 +27,7 @@ pub use record::RoundRecord;
 pub use stored::StudyRun;
 pub(crate) use stored::study_of;
 
-/// What a study runs: its file, as far as this machine has the cores.
+/// The order of a study: its file, as far as this machine has the cores.
 pub(crate) fn order(asked: &Asked) -> Order {
     Order { experiment: within(asked.experiment.clone(), asked.cores), ..asked.order() }
 }

@@ -33,7 +33,7 @@ const FIRST: Duration = Duration::from_secs(5);
 /// A read for the first samples returns by then.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a device's driver showed of a run. `None`: it can't tell.
+/// Counts that a device's driver showed of a run. `None`: it can't tell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceReport {
     /// As a user named it.
@@ -155,7 +155,7 @@ impl DeviceRadio {
         Some((quickest.1, quickest.2))
     }
 
-    /// What the driver showed in the end; `reports_faults`: whether it reported on what was sent.
+    /// Counts that the driver showed in the end; `reports_faults`: whether it reported on what was sent.
     pub(crate) fn report(&self, rx: &SoapyRx, reports_faults: Option<bool>) -> DeviceReport {
         let seen = rx.seen();
         let overflows = Some(seen.overflows).filter(|overflows| rx.shows_losses() || *overflows > 0);

@@ -41,7 +41,7 @@ pub struct Running {
     pub(crate) logs: Vec<Consumer<TraceEvent>>,
     /// The other ends of what the workers show, until a view takes them.
     pub(crate) watching: Vec<Watching>,
-    /// What a view shows of the plan.
+    /// Parts of the plan that a view shows.
     pub(crate) layout: Option<Arc<Mutex<Layout>>>,
     pub(crate) ending: Ending,
     pub(crate) broken: Stop,

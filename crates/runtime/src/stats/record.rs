@@ -150,7 +150,7 @@ pub(crate) struct WorkerStats {
     pub(crate) misses_beyond: u64,
     /// Log that gets every execution as well, if there is one.
     pub(crate) log: Option<Outgoing<TraceEvent>>,
-    /// What others see while it runs, if they may.
+    /// Counts that others see while it runs, if they may.
     pub(crate) watched: Option<Watched>,
 }
 

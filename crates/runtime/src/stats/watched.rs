@@ -1,4 +1,4 @@
-//! What a worker lets others see of its slots while it runs: how late they began, and its misses as they come.
+//! A worker's slots as others see them while it runs: how late they began, and its misses as they come.
 //!
 //! Lateness goes into counters of one writer ([`Live`]), a load and a store a slot. A miss goes into a ring that drops what does
 //! not fit: who looks takes them out.

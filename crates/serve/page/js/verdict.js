@@ -1,4 +1,4 @@
-// What a snapshot comes to, in a sentence: that nothing was lost, or what was.
+// Sums a snapshot up in a sentence: that nothing was lost, or what was.
 
 /** The state, and the sentence with its decisive words. */
 function verdict({ radios = [], slots, links = [] }) {

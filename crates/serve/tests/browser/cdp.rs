@@ -28,7 +28,7 @@ pub struct Browser {
     answers: Receiver<Json>,
     last: u64,
     session: Option<String>,
-    /// What the page's console and the browser complained about.
+    /// Complaints of the page's console and the browser.
     pub complaints: Vec<String>,
 }
 

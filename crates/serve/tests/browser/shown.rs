@@ -11,7 +11,7 @@ use takt_live::{
     Slots, Snapshot, Source, Spectrum, Variable, VariableValue, hello,
 };
 
-/// What a test may change while the page watches.
+/// State that a test may change while the page watches.
 #[derive(Clone, Default)]
 pub struct Faults {
     pub overflows: u64,

@@ -45,7 +45,7 @@ impl Section {
         self.least + 1
     }
 
-    /// As many lines, the title's first. What is cut says so in the last.
+    /// As many lines, the title's first. If some are cut, the last says so.
     pub(crate) fn lines(self, height: usize) -> Vec<Line<'static>> {
         let whole = self.height();
         let rule = "─".repeat(self.width.saturating_sub(self.title.chars().count() + 4));

@@ -1,4 +1,4 @@
-//! What software radios show while they run.
+//! Counts that software radios show while they run.
 
 use serde::Serialize;
 use takt_emulator::emulate::{AirDevice, AirSummary, DeviceSummary, ModelDevice, Summary};

@@ -76,7 +76,7 @@ pub fn answer(good: bool, radio: Option<&RadioReport>) -> Answer {
     }
 }
 
-/// What a device's driver showed.
+/// Counts that a device's driver showed.
 fn device_sentence(device: &DeviceReport) -> String {
     let DeviceReport { name, driver, overflows, stream_errors, restarts, timeouts, .. } = device;
     let overflows = overflows.map_or_else(|| "unknown".to_owned(), |overflows| overflows.to_string());

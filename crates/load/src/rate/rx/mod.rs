@@ -113,7 +113,7 @@ impl RxSide {
         RxSide { numbers: Some(numbers), ..self }
     }
 
-    /// What is received on the first channel is offered to a tap.
+    /// The stream offers samples of the first channel to a tap.
     pub(super) fn with_tap(self, tap: Option<TapWriter>) -> RxSide {
         RxSide { tap, ..self }
     }
