@@ -72,6 +72,16 @@ pub enum AgentError {
     Stopped,
 }
 
+/// Lets drivers of radios print errors only, unless the user asks for more: they greet and warn at each opening, and an agent opens a
+/// radio each round. The names are those of UHD and of SoapySDR.
+fn quiet_drivers(command: &mut Command) {
+    for (name, level) in [("UHD_LOG_CONSOLE_LEVEL", "error"), ("SOAPY_SDR_LOG_LEVEL", "ERROR")] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, level);
+        }
+    }
+}
+
 impl Agent {
     /// Starts one as a child of this process, in a process group of its own: Ctrl-C is for the one who asks.
     ///
@@ -101,6 +111,7 @@ impl Agent {
         let program = PathBuf::from(command.get_program());
         let failed = |source| AgentError::Launch { program: program.clone(), source };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        quiet_drivers(&mut command);
         let mut child = command.spawn().map_err(failed)?;
         let piped = child.stdin.take().zip(child.stdout.take());
         let (to, from) = piped.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
