@@ -19,7 +19,7 @@ impl AddressError {
     pub fn fix(&self) -> String {
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         match self.got.parse::<SocketAddr>() {
-            Ok(at) if at.is_ipv4() => format!("leave the port away: {}", at.ip()),
+            Ok(at) if at.is_ipv4() => format!("omit the port: {}", at.ip()),
             _ if self.got.contains(|c: char| c.is_ascii_alphabetic()) && self.got.chars().all(is_name) => {
                 format!("give its address, not a host name (getent ahostsv4 {} shows it)", self.got)
             }
@@ -62,7 +62,7 @@ mod tests {
             ("300.1.1.1", numbers),
             ("", numbers),
             ("::1", numbers),
-            ("10.0.0.1:80", "leave the port away: 10.0.0.1"),
+            ("10.0.0.1:80", "omit the port: 10.0.0.1"),
             ("radio-1.lab", "give its address, not a host name (getent ahostsv4 radio-1.lab shows it)"),
             ("$(reboot)", numbers),
         ] {

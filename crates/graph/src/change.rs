@@ -58,7 +58,7 @@ impl FromStr for Override {
             let (component, param) = place.split_once('.')?;
             Some(Override { component: component.to_owned(), param: param.to_owned(), value: value.to_owned() })
         };
-        split().ok_or("expected COMPONENT.PARAMETER=VALUE")
+        split().ok_or("expected COMPONENT.VARIABLE=VALUE")
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::pretty_name;
 use crate::firmware;
+pub use crate::firmware::Virtualisation;
 use crate::host::Host;
 use crate::proc::status;
 use crate::topology::Topology;
@@ -43,21 +44,6 @@ pub struct Fingerprint {
     pub virtualisation: Virtualisation,
     /// Wrapper of this process, `docker` for one.
     pub container: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Virtualisation {
-    None,
-    Kvm,
-    /// QEMU translating instructions in software.
-    Tcg,
-    Xen,
-    HyperV,
-    Vmware,
-    VirtualBox,
-    /// A hypervisor that does not say its name, or one not in this list.
-    Other,
 }
 
 impl Virtualisation {

@@ -2,8 +2,25 @@
 //! CPUID, and its `/proc/cpuinfo` no flag. The device tree and the tables of the BIOS (DMI) are where
 //! `systemd-detect-virt` looks too.
 
-use crate::fingerprint::Virtualisation;
+use serde::{Deserialize, Serialize};
+
 use crate::host::Host;
+
+/// The hypervisor below a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Virtualisation {
+    None,
+    Kvm,
+    /// QEMU translating instructions in software.
+    Tcg,
+    Xen,
+    HyperV,
+    Vmware,
+    VirtualBox,
+    /// A hypervisor that does not say its name, or one not in this list.
+    Other,
+}
 
 const OF_HYPERVISOR: &str = "/proc/device-tree/hypervisor/compatible";
 const OF_MACHINE: &str = "/proc/device-tree/compatible";

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::ReadError;
-use crate::policy::PolicyError;
+use crate::scheduling::PolicyError;
 use crate::trusted::{self, TrustedDir};
 
 /// The most bytes read from one file. `/proc/interrupts` of a large machine stays far below.
@@ -27,7 +27,7 @@ pub struct Host {
     root: PathBuf,
     later: Option<PathBuf>,
     waited: Cell<bool>,
-    fifo_attempt: Option<FifoAttempt>,
+    fifo_answer: Option<FifoAttempt>,
     hypervisor: Option<String>,
     interface: Option<String>,
 }
@@ -35,11 +35,7 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn this() -> Host {
-        Host {
-            fifo_attempt: Some(crate::policy::attempt_fifo),
-            hypervisor: crate::sys::cpuid::hypervisor_signature(),
-            ..Host::at("/")
-        }
+        Host { hypervisor: crate::sys::cpuid::hypervisor_signature(), ..Host::at("/") }
     }
 
     /// A host recorded under `root`, which holds `proc/` and `sys/`.
@@ -49,7 +45,7 @@ impl Host {
             root: root.into(),
             later: None,
             waited: Cell::new(false),
-            fifo_attempt: None,
+            fifo_answer: None,
             hypervisor: None,
             interface: None,
         }
@@ -65,7 +61,7 @@ impl Host {
     /// Sets a recorded host's answer to a request for `SCHED_FIFO`.
     #[must_use]
     pub fn answering_fifo(mut self, attempt: FifoAttempt) -> Host {
-        self.fifo_attempt = Some(attempt);
+        self.fifo_answer = Some(attempt);
         self
     }
 
@@ -99,15 +95,9 @@ impl Host {
         self.hypervisor.as_deref()
     }
 
-    /// Whether the scheduler grants `SCHED_FIFO` of the least priority, found out by asking on a thread of its own; `None`
-    /// if a recorded host does not say.
-    pub fn attempt_fifo(&self) -> Option<Result<(), PolicyError>> {
-        self.attempt_fifo_of(1)
-    }
-
-    /// As [`attempt_fifo`](Host::attempt_fifo), of this priority: a limit may grant a low one and refuse a high one.
-    pub fn attempt_fifo_of(&self, priority: u8) -> Option<Result<(), PolicyError>> {
-        self.fifo_attempt.map(|attempt| attempt(priority))
+    /// A recorded host's answer to a request for `SCHED_FIFO`.
+    pub(crate) fn fifo_answer(&self) -> Option<FifoAttempt> {
+        self.fifo_answer
     }
 
     /// Lets `span` pass. A recorded host does not wait; it turns to its later tree.

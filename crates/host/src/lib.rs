@@ -15,19 +15,23 @@
 //! | [`steering`] | receive queues of a card for one program's datagrams |
 //! | [`thread_clock`], [`core_stop`], [`core_watch`] | that a core stood still, and who stopped it |
 //! | [`core_share`] | how much of a core an ordinary thread gets |
-//! | [`proc`](mod@proc) | parsers of what the kernel prints |
+//! | [`proc`](mod@proc), [`cpu_list`] | parsers of what the kernel prints |
 //! | [`ending`] | a request to end, by signal |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`sockets`] | Unix sockets with a name, for processes that let others look |
-//! | [`leftovers`], [`dirs`], [`lock`], [`trusted`] | what a killed run left, where takt keeps its own notes, and who may write them |
+//! | [`leftovers`], [`cleaning`], [`dirs`], [`lock`], [`trusted`] | what a killed run left and its removal, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
 //! without recording the old value first, and sends nothing anywhere but to itself.
 
+mod accounts;
+pub mod cpu_list;
 mod error;
 mod firmware;
 mod host;
+mod patience;
+mod scheduling;
 mod sys;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -38,6 +42,7 @@ pub mod bpf;
 pub mod call;
 pub mod capability;
 pub mod cgroup;
+pub mod cleaning;
 pub mod core_share;
 pub mod core_stop;
 pub mod core_watch;
@@ -57,7 +62,6 @@ pub mod namespace;
 pub mod placement;
 pub mod policy;
 pub mod proc;
-pub mod quota;
 pub mod receive;
 pub mod slack;
 pub mod slice;
@@ -71,5 +75,6 @@ pub mod tun;
 pub mod user;
 pub mod user_namespace;
 
+pub use cgroup::quota;
 pub use error::{ReadError, with_causes};
 pub use host::Host;

@@ -280,7 +280,7 @@ fn what_a_killed_test_left_is_marked_and_cleaned_up() {
     drop(victim);
     let cleaned = registry.clean().unwrap();
     assert!(cleaned.kept.is_empty() && cleaned.removed.len() == 1 + usize::from(is_root), "{cleaned:?}");
-    let ended = |removed: &takt_host::leftovers::Removed| matches!(removed.leftover, Leftover::Process { pid, .. } if pid == child);
+    let ended = |removed: &takt_host::cleaning::Removed| matches!(removed.leftover, Leftover::Process { pid, .. } if pid == child);
     assert!(cleaned.removed.iter().any(ended) && !namespace.exists(), "{cleaned:?}");
 }
 

@@ -5,29 +5,11 @@
 //! never chosen: `xdp-generic` slows down what else comes to the interface, `uring` is no faster than `mmsg`, and `socket`
 //! is slower.
 
-use std::fmt;
-
 use crate::engine::passes_on;
-use crate::{Config, Engine, EngineError, EngineKind, Refusal, RxBatch, Wait, open, xdp};
+use crate::{Choice, Config, Engine, EngineError, EngineKind, Refusal, RxBatch, Wait, xdp};
 
 /// Engines tried, in this order; the last opens wherever any does.
 const ORDER: [EngineKind; 2] = [EngineKind::XDP, EngineKind::Mmsg];
-
-/// Which engine was chosen, and why none before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The one that runs.
-    pub kind: EngineKind,
-    /// Those that would have been preferred, and what each lacked.
-    pub passed_over: Vec<(EngineKind, String)>,
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind)?;
-        self.passed_over.iter().try_for_each(|(kind, why)| write!(f, "; not {kind}: {why}"))
-    }
-}
 
 /// An engine and how it came to be it.
 struct Chosen {
@@ -35,8 +17,11 @@ struct Chosen {
     choice: Choice,
 }
 
-/// Opens the first of the order that opens.
-pub(crate) fn open_auto(config: &Config) -> Result<Box<dyn Engine>, EngineError> {
+/// Opens one kind of engine.
+type Open = fn(EngineKind, &Config) -> Result<Box<dyn Engine>, EngineError>;
+
+/// Opens the first of the order that `open` opens.
+pub(crate) fn open_auto(config: &Config, open: Open) -> Result<Box<dyn Engine>, EngineError> {
     let mut passed_over = Vec::new();
     for kind in ORDER {
         if kind == EngineKind::XDP && !config.shorter_payloads && !xdp::fits(config) {

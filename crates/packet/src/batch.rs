@@ -4,7 +4,16 @@ use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-use crate::{EngineError, PortIndex, Wait};
+use crate::{EngineError, PortIndex};
+
+/// How long a call may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    Poll,
+    /// Until this instant of the engine's clock (the monotonic clock; virtual in tests).
+    Until(MonoNs),
+}
 
 /// One received datagram, borrowed from its batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use std::net::SocketAddr;
 
-use crate::ZeroCopy;
-
 /// Which of an engine's local ports: its place in [`Config::ports`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortIndex(pub u8);
@@ -27,6 +25,18 @@ pub enum Way {
     Receive,
     /// From this host.
     Transmit,
+}
+
+/// Whether engine `uring` may leave the bytes of what it sends where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ZeroCopy {
+    /// By zero copy where it pays: long datagrams, on a path that does not copy them all the same.
+    #[default]
+    Auto,
+    /// Whatever it costs, if the kernel has it.
+    Always,
+    /// Not.
+    Never,
 }
 
 /// Settings with which an engine is opened. Start from [`Config::new`] and change what matters.

@@ -77,7 +77,7 @@ pub enum UnknownDevice {
         "the kernel has no address on {device}: say which this host takes there, as in dpdk:{device}@192.168.10.1/24"
     )]
     NoAddress { device: String },
-    #[error("`{got}` is no IPv4 address with the length of its network (192.168.10.1/24)")]
+    #[error("`{got}` is not an IPv4 address with a prefix length, such as 192.168.10.1/24")]
     Address { got: String },
     #[error("{device} has the address that its interface has; `@{got}` is for tap and PCI devices")]
     AddressOfKernel { device: String, got: String },
@@ -187,7 +187,7 @@ mod tests {
             assert!(said(text).contains("is no device for engine dpdk"), "{text}");
         }
         for text in ["tap@", "tap@10.0.0.1", "tap@10.0.0.1/0", "tap@10.0.0.1/33", "tap@0.0.0.0/8", "tap@::1/64"] {
-            assert!(said(text).contains("is no IPv4 address with the length of its network"), "{text}");
+            assert!(said(text).contains("is not an IPv4 address with a prefix length"), "{text}");
         }
     }
 

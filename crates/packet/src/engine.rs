@@ -1,19 +1,9 @@
 //! The contract every engine keeps.
 
+use std::fmt;
 use std::net::SocketAddr;
 
-use takt_base::MonoNs;
-
-use crate::{Choice, DpdkDevice, EngineError, PortIndex, RxBatch, Sending, TxBatch};
-
-/// How long a call may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// Not at all.
-    Poll,
-    /// Until this instant of the engine's clock (the monotonic clock; virtual in tests).
-    Until(MonoNs),
-}
+use crate::{DpdkDevice, EngineError, EngineKind, PortIndex, RxBatch, Sending, TxBatch, Wait};
 
 /// Datagrams in and out, in batches, in memory that belongs to the engine.
 pub trait Engine: Send {
@@ -56,6 +46,22 @@ pub trait Engine: Send {
     /// For an engine on some queues of a card: which, and what brings its datagrams there, in words; or why it has all.
     fn queues(&self) -> Option<&str> {
         None
+    }
+}
+
+/// Which engine was chosen, and why none before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The one that runs.
+    pub kind: EngineKind,
+    /// Those that would have been preferred, and what each lacked.
+    pub passed_over: Vec<(EngineKind, String)>,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        self.passed_over.iter().try_for_each(|(kind, why)| write!(f, "; not {kind}: {why}"))
     }
 }
 

@@ -51,11 +51,10 @@ mod uring;
 mod xdp;
 mod zero_copy;
 
-pub use auto::Choice;
-pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
-pub use config::{Config, PortIndex, PortSpec, Way};
+pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry, Wait};
+pub use config::{Config, PortIndex, PortSpec, Way, ZeroCopy};
 pub use device::{DpdkDevice, OwnAddress, PciAddress, UnknownDevice};
-pub use engine::{Counters, Engine, FramePath, Limits, Refusal, Wait};
+pub use engine::{Choice, Counters, Engine, FramePath, Limits, Refusal};
 pub use error::EngineError;
 pub use generator::{Generator, GeneratorError, MAX_GENERATED_BYTES};
 pub use kind::{EngineKind, UnknownEngine};
@@ -64,7 +63,7 @@ pub use missing::Missing;
 pub use network::{frame, icmp}; // for their fuzz targets
 pub use open::open;
 pub use takt_host::steering::Queues;
-pub use zero_copy::{Sending, ZeroCopy};
+pub use zero_copy::Sending;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,11 +1,5 @@
 //! Needs of an engine that this host does not meet.
 
-use std::io;
-
-use rustix::io::Errno;
-
-use crate::{EngineError, EngineKind};
-
 /// Need of an engine that this host does not meet, and how it could.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,8 +51,8 @@ pub enum Missing {
     )]
     InterfaceFree { interface: String },
     #[error(
-        "a queue of {interface} belongs to another AF_XDP socket   \
-         (one engine of this kind an interface, or of one program one that receives and one that transmits)"
+        "another AF_XDP socket holds a queue of {interface}   \
+         (run one engine of this kind per interface, or in one program one that receives and one that transmits)"
     )]
     QueueFree { interface: String },
     #[error("{interface} has no receive queue {queue}   (it has {there}, numbered from 0)")]
@@ -90,7 +84,7 @@ pub enum Missing {
          {payload}   (open the engine with the longest datagrams first)"
     )]
     DeviceOpenedShort { device: String, payload: usize, most: usize },
-    #[error("it has to know the interface, which any address (0.0.0.0) does not tell   (bind to an address of it)")]
+    #[error("it must know the interface, and 0.0.0.0 does not name one   (bind to an address of the interface)")]
     OneAddress,
     #[error(
         "this program was built without DPDK   (apt-get install libdpdk-dev, cargo build --release --features dpdk)"
@@ -98,7 +92,7 @@ pub enum Missing {
     Dpdk,
     #[error("this process may not open packet sockets, or DPDK's driver of them   (CAP_NET_RAW and CAP_NET_ADMIN)")]
     PacketSockets,
-    #[error("{device} takes {needs}, and this process has less   (run it as root)")]
+    #[error("{device} needs {needs}, which this process lacks   (run it as root)")]
     DpdkPermission {
         device: String,
         /// Capabilities.
@@ -124,48 +118,4 @@ pub enum Missing {
     DpdkOnce { interface: String },
     #[error("it speaks IPv4 only   (engines socket, mmsg and uring speak IPv6)")]
     Ipv6,
-}
-
-/// Why the kernel made no ring.
-pub(crate) fn uring_missing(source: io::Error) -> EngineError {
-    let switch = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
-    let switch = switch.ok().and_then(|text| text.trim().parse().ok());
-    match uring_reason(Errno::from_io_error(&source), switch) {
-        Some(missing) => EngineError::Missing { engine: EngineKind::Uring, missing },
-        None => EngineError::Kernel { call: "io_uring_setup", source },
-    }
-}
-
-/// Meaning of io_uring_setup(2)'s answer where the sysctl `kernel.io_uring_disabled` has this value (`None`: a kernel
-/// before 6.6, without it).
-fn uring_reason(answer: Option<Errno>, switch: Option<u8>) -> Option<Missing> {
-    match (answer?, switch) {
-        (Errno::NOSYS, _) => Some(Missing::Uring),
-        (Errno::INVAL, _) => Some(Missing::NewerUring),
-        (Errno::PERM, Some(value @ 1..)) => Some(Missing::UringSwitchedOff { value }),
-        (Errno::PERM | Errno::ACCESS, _) => Some(Missing::UringFiltered),
-        (Errno::NOMEM, _) => Some(Missing::LockedMemory),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_missing_follows_from_the_kernels_answer_and_its_switch() {
-        for (answer, switch, missing) in [
-            (Errno::NOSYS, None, Missing::Uring),
-            (Errno::INVAL, Some(0), Missing::NewerUring),
-            (Errno::PERM, Some(1), Missing::UringSwitchedOff { value: 1 }),
-            (Errno::PERM, Some(2), Missing::UringSwitchedOff { value: 2 }),
-            (Errno::PERM, Some(0), Missing::UringFiltered),
-            (Errno::PERM, None, Missing::UringFiltered),
-            (Errno::NOMEM, Some(0), Missing::LockedMemory),
-        ] {
-            assert_eq!(uring_reason(Some(answer), switch), Some(missing));
-        }
-        assert_eq!(uring_reason(Some(Errno::MFILE), Some(0)), None);
-    }
 }

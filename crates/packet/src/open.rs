@@ -3,11 +3,10 @@
 use crate::auto::open_auto;
 use crate::mmsg::Batches;
 use crate::polling::Polling;
-use crate::port::{Port, forget_strangers};
+use crate::port::ports;
 use crate::shared::MAX_PORTS;
 use crate::socket::OneByOne;
 use crate::sockets::Sockets;
-use crate::stamp::await_stamps;
 use crate::uring::Uring;
 use crate::xdp;
 use crate::{Config, Engine, EngineError, EngineKind};
@@ -41,7 +40,7 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
     check(config)?;
     let engine: Box<dyn Engine> = match kind {
         // The one that it chooses polls, if that is wanted.
-        EngineKind::Auto => return open_auto(config),
+        EngineKind::Auto => return open_auto(config, open),
         EngineKind::Socket => {
             Box::new(Sockets::engine(ports(config)?, OneByOne { frame_bytes: config.max_payload_bytes }, config))
         }
@@ -58,16 +57,6 @@ pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, Engine
         EngineKind::Dpdk(_) => return Err(EngineError::Missing { engine: kind, missing: crate::Missing::Dpdk }),
     };
     Ok(if config.busy_poll { Box::new(Polling::new(engine)) } else { engine })
-}
-
-/// Kernel sockets through which datagrams pass.
-pub(crate) fn ports(config: &Config) -> Result<Vec<Port>, EngineError> {
-    let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
-    if ports.iter().any(|port| port.stamps) {
-        await_stamps();
-    }
-    forget_strangers(&ports);
-    Ok(ports)
 }
 
 fn check(config: &Config) -> Result<(), EngineError> {

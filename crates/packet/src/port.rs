@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::sockopt;
 
+use crate::stamp::await_stamps;
 use crate::sys::message::{Wants, recv_one};
 use crate::sys::option;
 use crate::{Config, EngineError, PortSpec};
@@ -108,9 +109,19 @@ fn grant_send(socket: &UdpSocket, bytes: usize, force: bool) -> Result<usize, ru
     Ok(sockopt::socket_send_buffer_size(socket)? / 2)
 }
 
+/// Kernel sockets through which datagrams pass.
+pub(crate) fn ports(config: &Config) -> Result<Vec<Port>, EngineError> {
+    let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
+    if ports.iter().any(|port| port.stamps) {
+        await_stamps();
+    }
+    forget_strangers(&ports);
+    Ok(ports)
+}
+
 /// Between `bind` and `connect` anybody can send to a port; what came then is not the peer's, and must not be taken for
 /// it. The kernel may have found the port for such a packet and not queued it yet, so those under way are waited for.
-pub(crate) fn forget_strangers(ports: &[Port]) {
+fn forget_strangers(ports: &[Port]) {
     if ports.iter().any(|port| port.peer.is_some()) {
         option::wait_for_packets_under_way();
     }

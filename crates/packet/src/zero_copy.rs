@@ -15,7 +15,7 @@
 use rustix::io::Errno;
 
 use crate::sys::ring::Usage;
-use crate::{Config, Way};
+use crate::{Config, Way, ZeroCopy};
 
 /// From here on it costs less than the copy, on a device that leaves bytes where they are (`cargo bench --bench zero_copy`).
 const LEAST_BYTES: usize = 4096;
@@ -23,18 +23,6 @@ const LEAST_BYTES: usize = 4096;
 const TRIAL: u64 = 64;
 /// Refusals for reasons that may pass (memory, a full queue) until it is left.
 const STRIKES: u32 = 16;
-
-/// Whether engine `uring` may leave the bytes of what it sends where they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ZeroCopy {
-    /// By zero copy where it pays: long datagrams, on a path that does not copy them all the same.
-    #[default]
-    Auto,
-    /// Whatever it costs, if the kernel has it.
-    Always,
-    /// Not.
-    Never,
-}
 
 /// How the bytes of what is sent come to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

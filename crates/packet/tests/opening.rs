@@ -78,15 +78,15 @@ fn a_port_that_needs_a_privilege_is_told_apart() {
 fn a_configuration_out_of_range_names_field_value_and_range() {
     let good = unconnected(1);
     for (config, text) in [
-        (Config { ports: Vec::new(), ..good.clone() }, "number of ports: 0 (want 1 to 16)"),
-        (unconnected(17), "number of ports: 17 (want 1 to 16)"),
-        (Config { batch: 0, ..good.clone() }, "batch: 0 (want 1 to 1024 datagrams)"),
-        (Config { batch: 1025, ..good.clone() }, "batch: 1025 (want 1 to 1024 datagrams)"),
-        (Config { max_payload_bytes: 0, ..good.clone() }, "max_payload_bytes: 0 (want 1 to 65507 bytes)"),
-        (Config { max_payload_bytes: 65_508, ..good.clone() }, "max_payload_bytes: 65508 (want 1 to 65507 bytes)"),
+        (Config { ports: Vec::new(), ..good.clone() }, "number of ports: 0 (give 1 to 16)"),
+        (unconnected(17), "number of ports: 17 (give 1 to 16)"),
+        (Config { batch: 0, ..good.clone() }, "batch: 0 (give 1 to 1024 datagrams)"),
+        (Config { batch: 1025, ..good.clone() }, "batch: 1025 (give 1 to 1024 datagrams)"),
+        (Config { max_payload_bytes: 0, ..good.clone() }, "max_payload_bytes: 0 (give 1 to 65507 bytes)"),
+        (Config { max_payload_bytes: 65_508, ..good.clone() }, "max_payload_bytes: 65508 (give 1 to 65507 bytes)"),
         (
             Config { recv_buffer_bytes: 2 << 30, ..good.clone() },
-            "recv_buffer_bytes: 2147483648 (want at most 1073741824 bytes)",
+            "recv_buffer_bytes: 2147483648 (give at most 1073741824 bytes)",
         ),
     ] {
         assert_eq!(refused(&config).to_string(), text);

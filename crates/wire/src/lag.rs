@@ -2,7 +2,7 @@
 //!
 //! No radio has this port, since only an emulator is ever late. A reply is never longer than its request, so that nobody can
 //! make an emulator send more than it was sent: a request is as long as the longest reply. Big-endian words; what they mean:
-//! `docs/reference/emulator.md`, "How late it was, over the network".
+//! `docs/internals/emulator.md`, "Lateness on port 49180".
 
 use std::num::NonZeroU32;
 

@@ -37,7 +37,7 @@ pub enum SettingError {
     #[error("{setting} is read-only here, as in a container or an inner network namespace")]
     ReadOnly { setting: Setting },
     /// The kernel places it itself, such as an interrupt of a disk's queue.
-    #[error("interrupt {number} stays where it is: the kernel lets nobody move it")]
+    #[error("the kernel lets nobody move interrupt {number}")]
     Kept { number: u32 },
     #[error("writing `{value}` to {setting}")]
     Write {

@@ -281,7 +281,7 @@ mod tests {
         assert!(matches!(of(libc::EIO, true), SettingError::Write { .. }));
         let interrupt = Setting::Interrupt(24);
         let kept = interrupt.unwritten("1", io::Error::from_raw_os_error(libc::EIO), true);
-        assert_eq!(kept.to_string(), "interrupt 24 stays where it is: the kernel lets nobody move it");
+        assert_eq!(kept.to_string(), "the kernel lets nobody move interrupt 24");
         let offline = interrupt.unwritten("9", io::Error::from_raw_os_error(libc::EINVAL), true);
         assert!(matches!(offline, SettingError::Write { .. }), "{offline}");
     }

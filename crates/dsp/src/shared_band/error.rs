@@ -49,7 +49,7 @@ pub enum SharedBandError {
         first: u64,
     },
     /// The block that a sample would begin in was taken.
-    #[error("samples of tick {tick} come too late; the first that can still be sent is {earliest}")]
+    #[error("samples for tick {tick} are too late: the earliest tick that can still be sent is {earliest}")]
     Late {
         /// The tick of the first sample given.
         tick: u64,

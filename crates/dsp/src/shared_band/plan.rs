@@ -180,12 +180,6 @@ impl BandPlan {
         }
     }
 
-    /// Ticks by which a channel's samples must be placed ahead of the wide sample of the same tick, at most.
-    #[must_use]
-    pub fn transmit_lead(&self, step: u32) -> Ticks {
-        Ticks(REACH as u64 * u64::from(step) + self.hop as u64 * u64::from(self.wide.step))
-    }
-
     /// Samples of a block that belong to the one before it.
     pub(super) fn overlap(&self) -> usize {
         self.len.saturating_sub(self.hop)

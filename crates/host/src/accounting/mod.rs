@@ -15,10 +15,9 @@
 //! Resolution: a process' and a thread's `cpu_ns` and all delays are exact; a thread's split into user and system and
 //! every machine class come in ticks of 10 ms, so they mean something over a second, not over a millisecond.
 
-mod classes;
 mod process;
 mod snapshot;
 
-pub use classes::CpuClasses;
+pub use crate::proc::classes::CpuClasses;
 pub use process::{ProcessCpu, ThreadCpu, read_stat};
 pub use snapshot::{CpuUse, Pressure, Snapshot, Softnet, Usage};

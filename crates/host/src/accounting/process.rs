@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::classes::saturating_sum;
 use crate::error::ReadError;
 use crate::host::Host;
+use crate::proc::classes::saturating_sum;
 use crate::proc::{status, task, ticks_to_ns};
 use crate::sys::cpu_time;
 

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use takt_base::{Clock, MonoNs, WallClock};
 
-use super::classes::saturating_sum;
 use super::{CpuClasses, ProcessCpu};
 use crate::error::ReadError;
 use crate::host::Host;
+use crate::proc::classes::saturating_sum;
 use crate::proc::{pressure, softnet, stat};
 
 /// The counters of this process, of others named, and of the machine, since each began.

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use super::GroupError;
 use super::hierarchy::{Hierarchy, Version};
+use super::quota::{self, Throttled};
 use crate::host::Host;
 use crate::leftovers::{Leftover, Registration, Run};
-use crate::quota::{self, Throttled};
 
 /// Limits of a group. Both at once are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,6 +7,8 @@ mod error;
 #[cfg(test)]
 mod group_tests;
 mod hierarchy;
+pub mod quota;
+mod remove;
 
 use crate::error::ReadError;
 use crate::host::Host;
@@ -17,6 +19,8 @@ pub use cpuset::CpuSet;
 pub(crate) use cpuset::balance_again;
 pub use error::GroupError;
 pub(crate) use hierarchy::{Hierarchy, Version};
+pub use remove::remove_control_group;
+pub(crate) use remove::{control_groups, with_inner};
 
 /// Part of the cgroup tree that keeps FIFO and RR away although the process may have them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! A run writes into a record of its own what it is about to create, *before* it creates it. The record stays locked
 //! (`flock`) while the run lives; the kernel drops the lock when the process ends, however it ends, so neither a reused
-//! process number nor another process namespace can make a dead run look alive. [`Registry::clean`] takes records that
+//! process number nor another process namespace can make a dead run look alive. [`Registry::clean`] ([`cleaning`](crate::cleaning)) takes records that
 //! nobody holds, removes what they name, and then the record.
 //!
 //! Child processes need no record each: [`Run::mark`] gives a variable for their environment, which their children inherit, and
@@ -24,24 +24,22 @@
 //! they have inherited. Records live in memory-backed `/run`, as do the things they name: a reboot ends both, so nothing is
 //! synced to a disk.
 
-mod clean;
-mod process;
+mod card;
+mod program;
 mod record;
-mod remove;
 
 use std::path::PathBuf;
 
-pub use clean::{Cleaned, Owner, Removed};
+pub use card::{Change, Channels};
+pub(crate) use program::{Program, executable};
+pub(crate) use record::{Contents, MARK, lock_folder, parse};
 pub use record::{Registration, Run};
-pub use remove::{remove_control_group, remove_scratch};
 
 use serde::{Deserialize, Serialize};
 
 use crate::call::{self, WITH_SUDO};
-use crate::cgroup::GroupError;
 use crate::dirs;
-use crate::namespace::NamespaceError;
-use crate::steering::Change;
+use crate::namespace::{self, NamespaceError};
 use crate::trusted::{Trust, TrustError, TrustedDir};
 
 /// Something that outlives the process that made it. Names are of takt's own: they start with `takt-`.
@@ -141,25 +139,8 @@ impl Registry {
         record::begin(TrustedDir::make(&self.dir, Trust::Own)?, what)
     }
 
-    /// Removes what runs left that are no more; says what was removed, what could not be, and which runs live.
-    /// Doing it again finds nothing.
-    ///
-    /// # Errors
-    /// The folder cannot be read. A thing that cannot be removed is in the answer, not an error: the rest is removed.
-    pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
-        clean::clean(self.found()?.as_ref())
-    }
-
-    /// All whose records name such a thing.
-    ///
-    /// # Errors
-    /// The folder can't be read, or a record says what no takt wrote.
-    pub fn owners(&self, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
-        self.found()?.map_or(Ok(Vec::new()), |dir| clean::owners(&dir, which))
-    }
-
     /// The folder, if there is one. One that is not this user's alone is refused: processes are ended on its word.
-    fn found(&self) -> Result<Option<TrustedDir>, LeftoversError> {
+    pub(crate) fn found(&self) -> Result<Option<TrustedDir>, LeftoversError> {
         Ok(TrustedDir::find(&self.dir, Trust::Own)?)
     }
 }
@@ -213,7 +194,7 @@ pub enum LeftoversError {
         source: std::io::Error,
     },
     #[error("giving back what control groups hold")]
-    Group(#[from] Box<GroupError>),
+    Group(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Processes of dead runs were still being started when `clean` had looked long enough.
     #[error("processes of dead runs still start others")]
     Unsettled,
@@ -246,4 +227,9 @@ impl LeftoversError {
             _ => format!("fix what the reason names, then: {again}"),
         }
     }
+}
+
+/// Refuses a name that is not takt's own.
+pub(crate) fn own(name: &str) -> Result<(), LeftoversError> {
+    if namespace::is_own_name(name) { Ok(()) } else { Err(LeftoversError::Name { name: name.to_owned() }) }
 }

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::process::Program;
-use super::remove::own;
-use super::{Leftover, LeftoversError};
+use super::program::Program;
+use super::{Leftover, LeftoversError, own};
 use crate::host::Host;
 use crate::lock::LockedFile;
 use crate::trusted::TrustedDir;
@@ -37,12 +36,12 @@ struct Inner {
 }
 
 #[derive(Debug)]
-pub(super) struct Contents {
-    pub(super) head: Head,
+pub(crate) struct Contents {
+    pub(crate) head: Head,
     /// Things that were created and not released, newest first.
-    pub(super) standing: Vec<Leftover>,
+    pub(crate) standing: Vec<Leftover>,
     /// Programs that the run's processes execute.
-    pub(super) programs: Vec<Program>,
+    pub(crate) programs: Vec<Program>,
 }
 
 #[derive(Debug)]
@@ -63,16 +62,16 @@ pub(super) enum Line {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Head {
-    pub(super) version: u32,
-    pub(super) id: String,
-    pub(super) what: String,
-    pub(super) pid: u32,
+pub(crate) struct Head {
+    pub(crate) version: u32,
+    pub(crate) id: String,
+    pub(crate) what: String,
+    pub(crate) pid: u32,
 }
 
 pub(super) const VERSION: u32 = 1;
 /// The environment variable that marks a run's processes.
-pub(super) const MARK: &str = "TAKT_RUN";
+pub(crate) const MARK: &str = "TAKT_RUN";
 
 impl Run {
     /// Records that `leftover` is about to be created. Create it only after this returns.
@@ -195,14 +194,14 @@ fn unique_id(pid: u32) -> String {
 }
 
 /// Taken for moments only, by who makes a record and by who cleans.
-pub(super) fn lock_folder(dir: &TrustedDir) -> Result<LockedFile, LeftoversError> {
+pub(crate) fn lock_folder(dir: &TrustedDir) -> Result<LockedFile, LeftoversError> {
     let failed = |source| LeftoversError::Record { doing: "locking", path: dir.path().join("lock"), source };
     LockedFile::wait(dir.kept("lock")?).map_err(failed)
 }
 
 /// Contents of a record. A part of a line at the end was being written when the run was killed, and what it names was
 /// neither created nor started. `None`: the head itself is such a part.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Option<Contents>, LeftoversError> {
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Contents>, LeftoversError> {
     let corrupt = |line| LeftoversError::Corrupt { path: path.to_owned(), line };
     let mut head = None;
     let mut standing: HashMap<u64, Leftover> = HashMap::new();

@@ -3,7 +3,7 @@
 //! Kernels add fields, containers hide files, and a recorded tree may hold anything: no input panics, and what is not
 //! understood is `None`, never zero. Layouts: proc(5) and the kernel's `Documentation/filesystems/proc.rst`.
 
-pub mod cpu_list;
+pub(crate) mod classes;
 pub mod limits;
 pub mod net;
 pub mod pressure;
@@ -11,6 +11,8 @@ pub mod softnet;
 pub mod stat;
 pub mod status;
 pub mod task;
+
+pub use crate::cpu_list;
 
 /// Nanoseconds in one of the ticks (`USER_HZ`) that `/proc` counts in; 10 ms on every common kernel.
 pub fn tick_ns() -> u64 {

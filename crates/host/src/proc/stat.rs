@@ -1,7 +1,7 @@
 //! `/proc/stat`: where the time of each CPU went.
 
+use super::classes::CpuClasses;
 use super::tick_ns;
-use crate::accounting::CpuClasses;
 use crate::{Host, ReadError};
 
 /// Times since boot.

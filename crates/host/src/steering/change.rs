@@ -2,23 +2,9 @@
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
-use super::channels::Channels;
 use super::driver::{Driver, is_gone};
 use super::{rules, table};
-
-/// A change of a card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// Datagrams to a UDP port go to a queue.
-    Rule { port: u16, queue: u32 },
-    /// The indirection table: a queue for each entry.
-    Table { was: Vec<u32>, becomes: Vec<u32> },
-    /// The number of queues.
-    Channels { was: Channels, becomes: Channels },
-}
+use crate::leftovers::{Change, Channels};
 
 impl Change {
     /// Makes it and reads it back: what does not read as it was written could not be found again, to be given back.

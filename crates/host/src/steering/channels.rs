@@ -5,23 +5,16 @@
 use std::io;
 
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
 use super::driver::Driver;
 use crate::ethtool::{Command, RULE_WORDS, WORDS};
+use crate::leftovers::Channels;
 
 /// `rx_count` and `combined_count`.
 const RECEIVE: usize = 5;
 const COMBINED: usize = 8;
 /// `data` of `ethtool_rxnfc`, of which a number of queues fills the half that comes first in memory or last.
 const DATA: std::ops::Range<usize> = 2..4;
-
-/// Queues that only receive, and those that also send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Channels {
-    pub receive: u32,
-    pub combined: u32,
-}
 
 impl Channels {
     pub(super) fn read(driver: &dyn Driver) -> io::Result<Channels> {

@@ -28,11 +28,10 @@ use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 
-pub use change::Change;
-pub use channels::Channels;
 pub(crate) use driver::{Card, Driver};
 pub use queues::{Queues, UnknownQueues};
 
+pub use crate::leftovers::{Change, Channels};
 use crate::leftovers::{Leftover, LeftoversError, Registration, Registry};
 use crate::namespace;
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use rustix::fs::{Gid, Mode, Stat, Uid, fchmod};
 
 use super::TrustError;
-use crate::host::Host;
-use crate::user::{self, User};
+use crate::accounts::{Accounts, User};
 
 /// The users that may own and write a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +83,13 @@ impl Judge {
     }
 
     fn foreign(&self, about: &Stat, path: &Path) -> TrustError {
-        let owner = user::name(&Host::this(), about.st_uid);
+        let owner = accounts().name(about.st_uid);
         TrustError::Owner { path: path.to_owned(), owner, expected: self.expected() }
     }
 
     fn expected(&self) -> String {
-        let name = |uid| user::name(&Host::this(), uid);
+        let accounts = accounts();
+        let name = |uid| accounts.name(uid);
         match self.behind_sudo {
             Some(user) if self.trust != Trust::Own => format!("{} or {}", name(self.own.uid), name(user.uid)),
             _ => name(self.own.uid),
@@ -99,17 +99,17 @@ impl Judge {
     /// Nobody else may write it. A group that holds nobody but its user is nobody else: distributions that give each user such a
     /// group let it write whatever the user makes.
     fn closed(&self, about: &Stat, path: &Path) -> Result<(), TrustError> {
-        let (mode, host) = (Mode::from_raw_mode(about.st_mode), Host::this());
+        let (mode, accounts) = (Mode::from_raw_mode(about.st_mode), accounts());
         let owner = User { uid: about.st_uid, gid: about.st_gid };
         let who = if mode.contains(Mode::WOTH) {
             "everybody".to_owned()
-        } else if mode.contains(Mode::WGRP) && !owner.is_alone_in_its_group(&host) {
+        } else if mode.contains(Mode::WGRP) && !accounts.is_alone_in_its_group(owner) {
             format!("group {}", about.st_gid)
         } else {
             return Ok(());
         };
         let mode = about.st_mode & 0o7777;
-        Err(TrustError::Writable { path: path.to_owned(), mode, who, expected: user::name(&host, about.st_uid) })
+        Err(TrustError::Writable { path: path.to_owned(), mode, who, expected: accounts.name(about.st_uid) })
     }
 
     pub(super) fn folder_mode(&self) -> Mode {
@@ -159,9 +159,19 @@ fn hand_over(made: impl AsFd, user: User, path: &Path) {
     }
 }
 
+/// Users and groups of this machine.
+fn accounts() -> Accounts {
+    Accounts::read(read)
+}
+
+/// Read without [`Host`](crate::Host), which reads a recorded machine by this module.
+fn read(path: &str) -> Option<String> {
+    std::fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Root of another one has the rights of the user who made it, and sees the true root as nobody.
 fn is_first_user_namespace() -> bool {
-    let map = Host::this().read_opt("/proc/self/uid_map");
+    let map = read("/proc/self/uid_map");
     // Without /proc nothing says so, and root is taken at his word.
     map.is_none_or(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
 }

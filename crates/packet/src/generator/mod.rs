@@ -46,7 +46,7 @@ pub enum GeneratorError {
     /// The host lacks something.
     #[error("the kernel generates no datagrams here: {0}")]
     Missing(Missing),
-    #[error("{to} is not reached by {interface}: no route there, or its neighbour does not answer")]
+    #[error("{interface} does not reach {to}: there is no route, or the neighbour does not answer")]
     Unreachable { to: SocketAddrV4, interface: String },
     #[error(
         "{interface} sends no frames of XDP   (of a veth pair the other end has to take some: \

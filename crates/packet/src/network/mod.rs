@@ -20,7 +20,7 @@ use takt_base::MonoNs;
 use self::frame::{Ends, FrameError, PACKET_HEADERS_BYTES};
 use self::martian::Martians;
 use self::netlink::{Interface, Local, Routing};
-use crate::port::Port;
+use crate::port::{Port, ports};
 use crate::sys::filter;
 use crate::{Config, Counters, EngineError, EngineKind, Missing, PortIndex, RxEntry, TxEntry};
 
@@ -47,7 +47,7 @@ pub(crate) fn hold(kind: EngineKind, config: &Config) -> Result<(Vec<Port>, Vec<
         return Err(missing(Missing::Ipv6));
     }
     // A connected one whose address is left to the kernel has one now.
-    let ports = crate::open::ports(config)?;
+    let ports = ports(config)?;
     let wanted = ports.iter().map(|port| wanted(port.local, port.peer)).collect::<Result<_, _>>().map_err(missing)?;
     Ok((ports, wanted))
 }

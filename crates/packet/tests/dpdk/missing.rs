@@ -85,7 +85,7 @@ fn without_privileges_it_says_which() {
     let needs = [("dpdk:af_xdp", "CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), ("dpdk:tap@10.97.0.2/24", "CAP_NET_ADMIN")];
     for (name, needs) in needs {
         let text = interface::missing(name.parse().unwrap(), &unconnected_of(name)).to_string();
-        assert!(text.contains(&format!(" takes {needs}, and this process has less")), "{text}");
+        assert!(text.contains(&format!(" needs {needs}, which this process lacks")), "{text}");
     }
 }
 

@@ -6,14 +6,16 @@
 //! are several blocks of them, and none is lent while it is read. When all are, the next batch is lent from one whose frames
 //! are always copied: no caller waits for a block.
 
+mod missing;
+
 use std::net::SocketAddr;
 
 use rustix::event::Timespec;
 use rustix::io::Errno;
 
+use self::missing::uring_missing;
 use crate::errno::{RecvTrouble, of_recv};
 use crate::inbox::Inbox;
-use crate::missing::uring_missing;
 use crate::outgoing::{AGGREGATE_BYTES, Outgoing, joins, splits};
 use crate::port::Port;
 use crate::shared::{MAX_PORTS, Sends, Shared, left, message_of};

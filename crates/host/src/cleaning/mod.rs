@@ -1,4 +1,7 @@
-//! Removing what dead runs have left.
+//! Removing what dead runs have left. [`leftovers`](crate::leftovers) records it; only this module knows how each kind is removed.
+
+mod process;
+mod remove;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -8,10 +11,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::process::{DeadRun, Marked};
-use super::record::{self, Contents};
-use super::remove::remove;
-use super::{Leftover, LeftoversError, process};
+use self::process::{DeadRun, Marked};
+use self::remove::remove;
+pub use self::remove::remove_scratch;
+use crate::leftovers::{Contents, Leftover, LeftoversError, Registry, lock_folder, parse};
 use crate::lock::LockedFile;
 use crate::namespace;
 use crate::sockets::SocketFolder;
@@ -46,6 +49,25 @@ pub struct Owner {
     pub alive: bool,
 }
 
+impl Registry {
+    /// Removes what runs left that are no more; says what was removed, what could not be, and which runs live.
+    /// Doing it again finds nothing.
+    ///
+    /// # Errors
+    /// The folder cannot be read. A thing that cannot be removed is in the answer, not an error: the rest is removed.
+    pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
+        clean(self.found()?.as_ref())
+    }
+
+    /// All whose records name such a thing.
+    ///
+    /// # Errors
+    /// The folder can't be read, or a record says what no takt wrote.
+    pub fn owners(&self, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
+        self.found()?.map_or(Ok(Vec::new()), |dir| owners(&dir, which))
+    }
+}
+
 /// A record nobody holds.
 struct Dead {
     /// The record's in its folder.
@@ -56,12 +78,12 @@ struct Dead {
 }
 
 /// `dir`: where records are, if there is such a folder.
-pub(super) fn clean(dir: Option<&TrustedDir>) -> Result<Cleaned, LeftoversError> {
+fn clean(dir: Option<&TrustedDir>) -> Result<Cleaned, LeftoversError> {
     let mut cleaned = Cleaned::default();
     let mut claimed = BTreeSet::new();
     let mut dead = Vec::new();
     if let Some(dir) = dir {
-        let _guard = record::lock_folder(dir)?;
+        let _guard = lock_folder(dir)?;
         for name in records(dir)? {
             match look_patiently(dir, &name) {
                 Ok(Look::Alive(contents)) => {
@@ -113,9 +135,9 @@ fn dead_sockets(dir: &TrustedDir) -> Result<Vec<String>, TrustError> {
     SocketFolder::within(dir)?.map_or(Ok(Vec::new()), |folder| folder.remove_dead())
 }
 
-pub(super) fn owners(dir: &TrustedDir, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
+fn owners(dir: &TrustedDir, which: impl Fn(&Leftover) -> bool) -> Result<Vec<Owner>, LeftoversError> {
     let mut owners = Vec::new();
-    let _guard = record::lock_folder(dir)?;
+    let _guard = lock_folder(dir)?;
     for name in records(dir)? {
         // Patiently: one that is just being cleaned up is locked, too, and does not live.
         let (alive, contents) = match look_patiently(dir, &name)? {
@@ -203,7 +225,7 @@ fn read(dir: &TrustedDir, name: &str, mut file: &File) -> Result<Option<Contents
     let failed = |source| LeftoversError::Record { doing: "reading", path: path.clone(), source };
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(failed)?;
-    record::parse(&path, &text)
+    parse(&path, &text)
 }
 
 fn records(dir: &TrustedDir) -> Result<Vec<String>, LeftoversError> {

@@ -3,16 +3,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use super::{Leftover, LeftoversError, process};
-use crate::cgroup;
+use super::process;
+use crate::cgroup::{self, control_groups, remove_control_group, with_inner};
 use crate::dirs;
 use crate::host::Host;
+use crate::leftovers::{Leftover, LeftoversError, own};
 use crate::namespace;
+use crate::patience::removed_in_time;
 use crate::steering::Card;
 
 /// `false` if there is no such thing. A record is only text: what it names must be takt's own by its name as well.
@@ -35,9 +36,9 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
         Leftover::Borrowed { name, room, controller, from } => {
             own(name)?;
             let group = room.map_or(format!("/{name}"), |room| format!("/{name}/{room}"));
-            Ok(cgroup::give_back(&Host::this(), controller, &group, from).map_err(Box::new)?)
+            Ok(cgroup::give_back(&Host::this(), controller, &group, from).map_err(held)?)
         }
-        Leftover::LoadBalancer => Ok(cgroup::balance_again(&Host::this()).map_err(Box::new)?),
+        Leftover::LoadBalancer => Ok(cgroup::balance_again(&Host::this()).map_err(held)?),
         // Found by itself, never by a record: `clean` has removed it by then.
         Leftover::Socket { .. } => Ok(false),
         Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
@@ -46,6 +47,10 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
             change.give_back(&Card { interface: interface.clone(), namespace: *namespace }).map_err(failed)
         }
     }
+}
+
+fn held(error: cgroup::GroupError) -> LeftoversError {
+    LeftoversError::Group(Box::new(error))
 }
 
 /// Removes the folder `name` of [`dirs::scratch_dir`] with all that is in it; `false` if there is none. Everything
@@ -76,21 +81,6 @@ pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
     removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&reached)).map_err(failed)
 }
 
-/// Removes the control group `name` at the top of each hierarchy; `false` if there is none. Its processes must have
-/// ended; the kernel may take a moment to notice.
-///
-/// # Errors
-/// The name is not takt's own, or a process of the group lives.
-pub fn remove_control_group(name: &str) -> Result<bool, LeftoversError> {
-    own(name)?;
-    let mut found = false;
-    for folder in control_groups().into_iter().map(|top| top.join(name)) {
-        let failed = |source| LeftoversError::Remove { what: "control group", path: folder.clone(), source };
-        found |= remove_group(&folder).map_err(failed)?;
-    }
-    Ok(found)
-}
-
 /// Kills what is in a dead run's group: a container runtime that was killed itself may have left a process there that
 /// carries no mark yet.
 fn end_members(name: &str) {
@@ -109,57 +99,12 @@ fn is_member(folder: &Path, pid: u32) -> bool {
     members.lines().any(|line| line.parse() == Ok(pid))
 }
 
-/// A group and those in it, the innermost first: engines make a group of their own for what they start.
-fn with_inner(folder: PathBuf) -> Vec<PathBuf> {
-    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-    let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
-    inner.flat_map(with_inner).chain([folder.clone()]).collect()
-}
-
-fn remove_group(folder: &Path) -> io::Result<bool> {
-    let mut found = false;
-    // The folder itself comes last, and the answer is about it.
-    for group in with_inner(folder.to_owned()) {
-        found = removed_in_time(io::ErrorKind::ResourceBusy, || fs::remove_dir(&group))?;
-    }
-    Ok(found)
-}
-
-/// Removes, again and again while it is refused for a reason that passes; `false` if there is nothing.
-fn removed_in_time(passing: io::ErrorKind, remove: impl Fn() -> io::Result<()>) -> io::Result<bool> {
-    let begun = Instant::now();
-    loop {
-        match remove() {
-            Ok(()) => return Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) if error.kind() == passing && begun.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// How long processes that were killed may still be counted in their group.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Mount points of hierarchies of control groups.
-fn control_groups() -> Vec<PathBuf> {
-    let table = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
-    cgroup::mounts(&table).map(|mount| PathBuf::from(mount.point)).collect()
-}
-
 /// Mount points below a folder, the innermost first.
 fn mounts_below(mountinfo: &str, folder: &Path) -> Vec<PathBuf> {
     let points = mountinfo.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
     let mut points: Vec<PathBuf> = points.filter(|point| point.starts_with(folder)).collect();
     points.reverse();
     points
-}
-
-/// Refuses a name that is not takt's own.
-pub(super) fn own(name: &str) -> Result<(), LeftoversError> {
-    if namespace::is_own_name(name) { Ok(()) } else { Err(LeftoversError::Name { name: name.to_owned() }) }
 }
 
 #[cfg(test)]

@@ -11,48 +11,20 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::LeftoversError;
-use super::record::MARK;
 use crate::accounting::read_stat;
 use crate::ending::give_way;
 use crate::host::Host;
+use crate::leftovers::{LeftoversError, MARK, Program, executable};
 
 /// How long a killed process may take to go. One that sits in the kernel (a dead disk) takes longer; it is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A program, by the file that is executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Program {
-    device: u64,
-    inode: u64,
-}
-
-impl Program {
-    pub(super) fn at(path: &Path) -> io::Result<Program> {
-        let meta = fs::metadata(path)?;
-        Ok(Program { device: meta.dev(), inode: meta.ino() })
-    }
-
-    /// The one that a process executes; `None` if that is not for us to see, or the process has gone.
-    fn of(pid: u32) -> Option<Program> {
-        Program::at(&executable(pid)).ok()
-    }
-}
-
-/// Leads to the file even where its path means something else here, or nothing any more.
-fn executable(pid: u32) -> PathBuf {
-    Path::new("/proc").join(pid.to_string()).join("exe")
-}
 
 /// Marks of a dead run's processes.
 #[derive(Clone, Debug)]
@@ -159,6 +131,7 @@ fn started(host: &Host, pid: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
     use super::*;

@@ -9,9 +9,8 @@
 
 use std::time::Duration;
 
-use crate::cgroup::{GroupError, Hierarchy, Version};
+use super::{GroupError, Hierarchy, Version, remove_control_group};
 use crate::host::Host;
-use crate::leftovers::remove_control_group;
 
 /// The period over which the share is counted. Short, so that what is limited halts for moments, not for long.
 pub const PERIOD: Duration = Duration::from_millis(10);
