@@ -14,6 +14,7 @@ pub mod fault;
 mod front_end;
 pub mod loopback;
 pub mod n200;
+mod options;
 pub mod policy;
 mod sample_ring;
 mod shared;

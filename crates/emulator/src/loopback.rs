@@ -40,7 +40,7 @@ use crate::shared::{History, Piece};
 use crate::source::Source;
 use crate::timebase::Timebase;
 
-pub use crate::sample_ring::RingSink as LoopbackSink;
+pub use crate::sink::RingSink as LoopbackSink;
 
 /// Samples between what was sent last and what is received next: 16 MiB, enough for the longest packet at any pair of
 /// rates, and for packets handed over as they are queued.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use takt_base::Stop;
 use takt_emulator::air::{ModelName, Radio, Scene};
 use takt_emulator::emulate::{
-    Board, EmulateError, Emulator, EmulatorOptions, InAir, ModelDevice, Notice, Radios, Summary, run, run_model,
+    Board, EmulateError, Emulator, EmulatorOptions, InAir, ModelDevice, Notice, Radios, Summary, run_model,
 };
+use takt_emulator::n200::N200;
 use takt_emulator::x310::X310;
 use takt_packet::EngineError;
 use takt_testing::{HANG, loopback, wait_for};
@@ -73,17 +74,13 @@ fn several_radios_have_their_own_serials_and_end_together() {
     let options = EmulatorOptions { addrs: vec![addr(3), addr(4)], ..EmulatorOptions::default() };
     let stop = Stop::new();
     let mut ready = Vec::new();
-    let summary = run(
-        &options,
-        &mut |notice| {
-            let Notice::Ready { addr, .. } = notice else { panic!("{notice:?}") };
-            ask(addr, ControlAsk::Hello);
-            ready.push(addr);
-            stop.request();
-        },
-        &stop,
-    )
-    .unwrap();
+    let mut notify = |notice| {
+        let Notice::Ready { addr, .. } = notice else { panic!("{notice:?}") };
+        ask(addr, ControlAsk::Hello);
+        ready.push(addr);
+        stop.request();
+    };
+    let summary = run_model::<N200>(&options, &mut notify, &mut |_| {}, &stop).unwrap();
     assert_eq!(ready, [addr(3), addr(4)]);
     let serials: Vec<_> = summary.devices.iter().map(|d| d.serial.as_str()).collect();
     assert_eq!(serials, ["EMU001", "EMU002"]);
@@ -203,7 +200,7 @@ fn an_eeprom_file_says_which_board_it_is_and_another_one_is_refused() {
     let refused = || Emulator::start(&with(Some(Board::Sbx))).err().unwrap().to_string();
     let said = refused();
     assert!(said.starts_with(&file.display().to_string()), "{said}");
-    assert!(said.ends_with("is the EEPROM of a radio with board wbx, and the board is to be sbx"), "{said}");
+    assert!(said.ends_with("holds the EEPROM of a radio with board wbx, and --board is sbx"), "{said}");
     for board in [None, Some(Board::Wbx)] {
         let summary = Emulator::start(&with(board)).unwrap().stop().unwrap();
         assert_eq!(summary.devices[0].radio.tuning.rx_gain_db, None, "an SBX has a gain");

@@ -1,4 +1,4 @@
-//! Registers of `docs/reference/emulator.md`, each by its effect on the samples. Those that set frequencies, rates, scales and
+//! Registers of `docs/internals/emulator.md`, each by its effect on the samples. Those that set frequencies, rates, scales and
 //! formats have their tests elsewhere (`front_end.rs`, `rx_packets.rs`, `tx.rs`, `loopback_rates.rs`).
 
 mod support;
@@ -11,7 +11,7 @@ use takt_wire::n200::rate::{Direction, Factor};
 use takt_wire::n200::registers::{dsp, rx_control, settings};
 use takt_wire::sample::Format;
 
-const PAGE: &str = include_str!("../../../docs/reference/emulator.md");
+const PAGE: &str = include_str!("../../../docs/internals/emulator.md");
 
 /// The signal at the receiver's converter, and the one that the host transmits.
 const SIGNAL: (f32, f32) = (0.5, 0.125);

@@ -1,5 +1,5 @@
 //! The traps that cost the prototype a day each: one test a trap, named by its number in the list of
-//! `docs/reference/emulator.md`.
+//! `docs/internals/n200.md`, section 14.
 
 mod support;
 

@@ -14,8 +14,8 @@ use super::scene::{
     Delay, End, Imbalance, LATENCY_US, LONGEST_DELAY_NS, LONGEST_DELAY_SAMPLES, Link, MOST_CLOCK_OFFSET_PPM,
     MOST_LINKS, MOST_LINKS_TO_ONE, MOST_RADIOS, MOST_TAPS, ModelName, Noise, Radio, Receive, Scene, Tap,
 };
-use crate::emulate::{Board, EmulatorOptions, fpga_version, hardware_word};
 use crate::fault::Fault;
+use crate::options::{Board, EmulatorOptions, fpga_version, hardware_word};
 use crate::policy::Cidr;
 use crate::text::SpecError;
 use crate::{sink, source};

@@ -6,7 +6,8 @@ use std::time::Duration;
 use takt_base::TickRate;
 use takt_dsp::FadingModel;
 
-use crate::emulate::EmulatorOptions;
+pub use crate::front_end::ImbalanceSpec as Imbalance;
+use crate::options::EmulatorOptions;
 use crate::timebase::{self, Timebase};
 use crate::{n200, x310};
 
@@ -135,17 +136,6 @@ pub struct Receive {
     /// Its own noise, mean power against that of a full-scale tone; `None`: none.
     pub noise_dbfs: Option<f64>,
     pub imbalance: Imbalance,
-}
-
-/// Effect of a board on a signal around its oscillator: I and Q are not alike, and there is a constant.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Imbalance {
-    pub dc_offset_i: f64,
-    pub dc_offset_q: f64,
-    /// By how much Q is larger than I.
-    pub iq_gain_db: f64,
-    /// By how much Q is more than a quarter turn from I.
-    pub iq_phase_deg: f64,
 }
 
 /// A channel of a radio, by their numbers.

@@ -28,7 +28,7 @@ pub enum EmulateError {
     #[error("{option} belongs to a radio, and the radios are those of the file")]
     NotWithFile { option: &'static str },
     /// A radio that is to pass for hardware, at another speed than hardware has.
-    #[error("--speed {speed} with --as-hardware: hardware has no other speed than 1")]
+    #[error("--as-hardware does not go with --speed {speed}: hardware runs at speed 1")]
     HardwareSpeed { speed: SpeedChoice },
     #[error("{addrs} addresses, of which {distinct} differ")]
     Addresses { addrs: usize, distinct: usize },
@@ -51,11 +51,11 @@ pub enum EmulateError {
         #[source]
         source: SignalError,
     },
-    #[error("{devices} radios and one sink {sink}")]
+    #[error("{devices} radios can't write to one sink, {sink}")]
     SharedSink { sink: String, devices: usize },
     #[error("packet engine")]
     Engine(#[from] UnknownEngine),
-    #[error("ports of the radio at {addr}")]
+    #[error("can't open the ports of the radio at {addr}")]
     Ports {
         addr: Ipv4Addr,
         #[source]
@@ -70,7 +70,7 @@ pub enum EmulateError {
     #[error("{} is not an EEPROM file: it has {bytes} bytes, not {want}", .path.display())]
     ForeignEeprom { path: PathBuf, bytes: usize, want: usize },
     /// An EEPROM file of a radio with other daughterboards than those that were named.
-    #[error("{} is the EEPROM of a radio with board {kept}, and the board is to be {named}", .path.display())]
+    #[error("{} holds the EEPROM of a radio with board {kept}, and --board is {named}", .path.display())]
     OtherBoard {
         path: PathBuf,
         /// Its name, or the ids of its halves, receive and transmit.

@@ -7,10 +7,10 @@ use serde::Serialize;
 use takt_base::Stop;
 
 use super::model::Model;
-use super::pacing::{Pacing, Strain};
+use super::pacing::Pacing;
 use super::station::Plan;
 use super::summary::DeviceSummary;
-use super::{EmulateError, EmulatorOptions, Look, Notice, Radios, until};
+use super::{EmulateError, EmulatorOptions, Look, Notice, Radios, strain, until};
 use crate::air::{Air, ModelName, Radio, Scene};
 use crate::drive::wall::LagReport;
 use crate::n200::{N200, N200Report};
@@ -96,8 +96,17 @@ impl InAir {
 
     /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files and looks for the speed meanwhile.
     /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
-    pub fn run_until(&mut self, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<(), EmulateError> {
-        until(stop, |keep| self.tend(keep, notify))
+    pub fn run_until(
+        &mut self,
+        notify: &mut dyn FnMut(Notice),
+        look: Look<'_, AirSummary>,
+        stop: &Stop,
+    ) -> Result<(), EmulateError> {
+        until(stop, |keep| {
+            self.tend(keep, notify)?;
+            look(&|| self.snapshot());
+            Ok(())
+        })
     }
 
     /// As [`Radios::tend`].
@@ -109,11 +118,11 @@ impl InAir {
             OfModel::N200(radio) => radio.look(keep, notify),
             OfModel::X310(radio) => radio.look(keep, notify),
         })?;
-        if self.pacing.is_due() {
-            let strain = self.strain()?;
-            self.pacing.adapt(strain).into_iter().for_each(|speed| notify(Notice::Speed(speed)));
-        }
-        Ok(())
+        let of = |running: &Running| match &running.radio {
+            OfModel::N200(radio) => strain(&radio.stations),
+            OfModel::X310(radio) => strain(&radio.stations),
+        };
+        self.pacing.follow(|| self.radios.iter().map(of).sum(), notify)
     }
 
     /// As [`Radios::memories`], in the order of the scene.
@@ -136,15 +145,6 @@ impl InAir {
             Ok(device.map(|device| AirDevice { name: name.clone(), device }))
         });
         summary(self.started, &self.pacing, devices)
-    }
-
-    /// The sum of all radios' counts that say whether their hosts keep up.
-    fn strain(&self) -> Result<Strain, EmulateError> {
-        let of = |running: &Running| match &running.radio {
-            OfModel::N200(radio) => radio.strain(),
-            OfModel::X310(radio) => radio.strain(),
-        };
-        self.radios.iter().map(of).sum()
     }
 
     /// Stops them, and completes their files.
@@ -253,10 +253,6 @@ pub fn run_air(
 ) -> Result<AirSummary, EmulateError> {
     let mut radios = InAir::start(scene)?;
     radios.addrs().for_each(|(model, addr)| notify(Notice::Ready { model: model.name(), addr }));
-    until(stop, |keep| {
-        radios.tend(keep, notify)?;
-        look(&|| radios.snapshot());
-        Ok(())
-    })?;
+    radios.run_until(notify, look, stop)?;
     radios.stop()
 }

@@ -3,7 +3,6 @@
 //! One thread a radio, one that says over the network how late that was, and a thread of the caller's that waits for the
 //! end, keeps EEPROM files and collects the summary.
 
-mod board;
 mod broadcast;
 mod eeprom_file;
 mod error;
@@ -11,7 +10,6 @@ mod in_air;
 mod lag_port;
 mod model;
 mod mtu;
-mod options;
 mod pacing;
 mod ports;
 mod questions;
@@ -27,16 +25,14 @@ use std::time::{Duration, Instant};
 use takt_base::{Speed, Stop};
 
 use crate::n200::N200;
+pub use crate::options::{Board, BoardError, EmulatorOptions, SpeedChoice, SpeedChoiceError, fpga_version};
 use crate::sink::Memory;
-pub use board::{Board, BoardError};
 pub use error::EmulateError;
 pub use in_air::{AirDevice, AirSummary, InAir, ModelDevice, run_air};
 pub use model::{Model, Site};
 use mtu::largest_datagram;
-pub(crate) use options::hardware_word;
-pub use options::{EmulatorOptions, fpga_version};
 use pacing::Pacing;
-pub use pacing::{SpeedChoice, SpeedChoiceError, Strain};
+pub use pacing::Strain;
 pub use ports::{OpenPorts, PortWish, open_ports};
 use station::{Plan, Station};
 pub use summary::{Datagrams, DeviceSummary, Summary};
@@ -114,16 +110,10 @@ impl<M: Model> Radios<M> {
     }
 
     /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files and looks for the speed meanwhile.
-    /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
-    pub fn run_until(&mut self, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<(), EmulateError> {
-        until(stop, |keep| self.tend(keep, notify))
-    }
-
-    /// The same, for who looks at the counts meanwhile.
     ///
     /// # Errors
-    /// As [`Radios::run_until`].
-    pub fn run_until_seen(
+    /// A radio has ended by itself, or its EEPROM file can't be written.
+    pub fn run_until(
         &mut self,
         notify: &mut dyn FnMut(Notice),
         look: Look<'_, Summary<M::Report>>,
@@ -143,22 +133,13 @@ impl<M: Model> Radios<M> {
     /// As [`Radios::run_until`].
     pub fn tend(&mut self, keep: bool, notify: &mut dyn FnMut(Notice)) -> Result<(), EmulateError> {
         self.look(keep, notify)?;
-        if self.pacing.is_due() {
-            let strain = self.strain()?;
-            self.pacing.adapt(strain).into_iter().for_each(|speed| notify(Notice::Speed(speed)));
-        }
-        Ok(())
+        self.pacing.follow(|| strain(&self.stations), notify)
     }
 
     /// Bursts of each radio's transmitters, if [`EmulatorOptions::keep_samples`] says so. They outlive the radios.
     #[must_use]
     pub fn memories(&self) -> Vec<Vec<Memory>> {
         self.stations.iter().map(Station::memories).collect()
-    }
-
-    /// The sum of all radios' counts that say whether their hosts keep up.
-    fn strain(&self) -> Result<Strain, EmulateError> {
-        self.stations.iter().map(Station::strain).sum()
     }
 
     /// Whether all still run; if `keep`, keeps EEPROM files and tells of hosts that were not served.
@@ -202,6 +183,11 @@ impl<M: Model> Drop for Radios<M> {
     }
 }
 
+/// The sum of all radios' counts that say whether their hosts keep up.
+fn strain<M: Model>(stations: &[Station<M>]) -> Result<Strain, EmulateError> {
+    stations.iter().map(Station::strain).sum()
+}
+
 /// Looks after running radios until `stop` is requested; tells `look` whether it is time to keep EEPROM files.
 fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) -> Result<(), EmulateError> {
     let mut kept = Instant::now();
@@ -216,14 +202,6 @@ fn until(stop: &Stop, mut look: impl FnMut(bool) -> Result<(), EmulateError>) ->
     Ok(())
 }
 
-/// Runs N200s until `stop` is requested; `notify` gets each address when all listen.
-///
-/// # Errors
-/// As [`Radios::start`], [`Radios::run_until`] and [`Radios::stop`].
-pub fn run(options: &EmulatorOptions, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Summary, EmulateError> {
-    run_model::<N200>(options, notify, &mut |_| {}, stop)
-}
-
 /// Runs radios of a model until `stop` is requested; `notify` gets each address when all listen.
 ///
 /// # Errors
@@ -236,6 +214,6 @@ pub fn run_model<M: Model>(
 ) -> Result<Summary<M::Report>, EmulateError> {
     let mut radios = Radios::<M>::start(options)?;
     radios.addrs().for_each(|addr| notify(Notice::Ready { model: M::NAME, addr }));
-    radios.run_until_seen(notify, look, stop)?;
+    radios.run_until(notify, look, stop)?;
     radios.stop()
 }

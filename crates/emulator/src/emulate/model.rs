@@ -98,9 +98,12 @@ impl Site<'_> {
         if let Some(most_samples) = self.keep_samples {
             signals = watch.remember(signals, setting, most_samples)?;
         }
-        let Some((air, radio)) = &mut self.air else { return Ok((signals, watch)) };
-        let (signals, counts) = air.join(End { radio: *radio, channel }, signals.sources, signals.sink);
-        Ok((signals, watch.with_air(counts)))
+        if let Some((air, radio)) = &mut self.air {
+            let (joined, counts) = air.join(End { radio: *radio, channel }, signals.sources, signals.sink);
+            (signals, watch) = (joined, watch.with_air(counts));
+        }
+        let signals = watch.tap(signals, setting);
+        Ok((signals, watch))
     }
 }
 

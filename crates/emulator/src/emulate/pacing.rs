@@ -5,72 +5,15 @@
 //! the radios faster by a quarter, a letter makes them slower by a fifth. After each fall it takes twice as many quiet periods to
 //! rise again, so that the speed comes to rest just below what host and machine hold.
 
-use std::fmt;
 use std::iter::Sum;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use takt_base::{Clock, Speed, WallClock};
 
-use super::signal_options::utc_at_tick_0_s;
-use crate::drive::wall::Tempo;
+use super::{EmulateError, Notice, SpeedChoice};
+use crate::drive::wall::{RadioTime, Tempo};
 use crate::shared::{RxReport, TxReport};
-
-/// The value given to `--speed`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum SpeedChoice {
-    Fixed(Speed),
-    /// Slow at first, then as fast as host and machine hold, and never faster than the wall's clock.
-    Auto,
-}
-
-/// A text that is no speed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a speed: give 0.001 to 100 seconds of the radio in a second of this host, or auto")]
-pub struct SpeedChoiceError {
-    pub got: String,
-}
-
-impl Default for SpeedChoice {
-    fn default() -> SpeedChoice {
-        SpeedChoice::Fixed(Speed::WALL)
-    }
-}
-
-impl FromStr for SpeedChoice {
-    type Err = SpeedChoiceError;
-    fn from_str(text: &str) -> Result<SpeedChoice, SpeedChoiceError> {
-        match text {
-            "auto" => Ok(SpeedChoice::Auto),
-            _ => text.parse().map(SpeedChoice::Fixed).map_err(|_| SpeedChoiceError { got: text.to_owned() }),
-        }
-    }
-}
-
-impl TryFrom<String> for SpeedChoice {
-    type Error = SpeedChoiceError;
-    fn try_from(text: String) -> Result<SpeedChoice, SpeedChoiceError> {
-        text.parse()
-    }
-}
-
-impl From<SpeedChoice> for String {
-    fn from(choice: SpeedChoice) -> String {
-        choice.to_string()
-    }
-}
-
-impl fmt::Display for SpeedChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SpeedChoice::Fixed(speed) => fmt::Display::fmt(speed, f),
-            SpeedChoice::Auto => f.write_str("auto"),
-        }
-    }
-}
 
 /// Radios' counts that say whether their hosts keep up. Monotonic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,14 +103,29 @@ impl Pacing {
         self.utc_at_tick_0_s
     }
 
+    /// Adapts the speed, if it is time for that.
+    ///
+    /// # Errors
+    /// Those of `strain`.
+    pub(super) fn follow(
+        &mut self,
+        strain: impl FnOnce() -> Result<Strain, EmulateError>,
+        notify: &mut dyn FnMut(Notice),
+    ) -> Result<(), EmulateError> {
+        if self.is_due() {
+            self.adapt(strain()?).into_iter().for_each(|speed| notify(Notice::Speed(speed)));
+        }
+        Ok(())
+    }
+
     /// Whether it is time for [`Pacing::adapt`].
-    pub(super) fn is_due(&self) -> bool {
+    fn is_due(&self) -> bool {
         let period = |search: &Search| PERIOD.max(search.speed.host_time(RADIO_PERIOD));
         self.search.as_ref().is_some_and(|search| self.began.elapsed() >= period(search))
     }
 
     /// A period is over. The new speed, if it changes.
-    pub(super) fn adapt(&mut self, counted: Strain) -> Option<Speed> {
+    fn adapt(&mut self, counted: Strain) -> Option<Speed> {
         let search = self.search.as_mut()?;
         let since = counted.since(self.before);
         (self.before, self.began) = (counted, Instant::now());
@@ -221,24 +179,20 @@ fn times(speed: Speed, factor: u64, over: u64) -> Speed {
     u32::try_from(within).ok().and_then(Speed::from_millionths).unwrap_or(speed)
 }
 
+/// UTC, in whole seconds since 1970, at tick 0 of radios whose time lies so, if it is right now. PPS edges follow the second of
+/// the radios' own time; that of UTC starts up to half a second away from it. At another speed than the wall's, a radio's UTC
+/// goes on with the radio.
+fn utc_at_tick_0_s(time: RadioTime) -> u64 {
+    let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    utc.saturating_sub(time.since_zero(WallClock.now())).as_secs_f64().round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const CALM: Strain = Strain { packets: 1000, letters: 0 };
     const LOUD: Strain = Strain { packets: 1000, letters: 3 };
-
-    #[test]
-    fn a_choice_is_a_speed_or_auto() {
-        for text in ["0.1", "1", "100", "auto"] {
-            assert_eq!(text.parse::<SpeedChoice>().unwrap().to_string(), text);
-        }
-        let error = "fast".parse::<SpeedChoice>().unwrap_err();
-        assert!(error.to_string().ends_with("or auto"), "{error}");
-        let kept: SpeedChoice = serde_json::from_str("\"0.25\"").unwrap();
-        assert_eq!(serde_json::to_string(&kept).unwrap(), "\"0.25\"");
-        assert!(serde_json::from_str::<SpeedChoice>("\"0\"").is_err());
-    }
 
     #[test]
     fn a_quiet_host_comes_to_the_walls_speed_and_stays() {

@@ -3,13 +3,11 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use takt_base::{Clock, TickRate, WallClock};
+use takt_base::TickRate;
 use takt_dsp::file::FileError;
 
 use super::{EmulateError, EmulatorOptions};
-use crate::drive::wall::RadioTime;
 use crate::signals::{Setting, SignalError, SpecError};
 use crate::{sink, source};
 
@@ -40,15 +38,7 @@ fn wrong_source(addr: Ipv4Addr, error: SpecError) -> EmulateError {
     }
 }
 
-/// The facts that recordings of this radio state about it. `utc_at_tick_0_s`: [`utc_at_tick_0_s`].
+/// The facts that recordings of this radio state about it. `utc_at_tick_0_s`: [`Pacing::utc_at_tick_0_s`](super::pacing::Pacing::utc_at_tick_0_s).
 pub(super) fn usual_setting(clock: TickRate, hw: String, utc_at_tick_0_s: u64) -> Setting {
     Setting { clock, hw, utc_at_tick_0_ns: utc_at_tick_0_s.checked_mul(1_000_000_000) }
-}
-
-/// UTC, in whole seconds since 1970, at tick 0 of radios whose time lies so, if it is right now. PPS edges follow the second of
-/// the radios' own time; that of UTC starts up to half a second away from it. At another speed than the wall's, a radio's UTC
-/// goes on with the radio.
-pub(super) fn utc_at_tick_0_s(time: RadioTime) -> u64 {
-    let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    utc.saturating_sub(time.since_zero(WallClock.now())).as_secs_f64().round() as u64
 }

@@ -12,11 +12,11 @@ use takt_packet::{EngineError, EngineKind};
 
 use super::lag_port::LagPort;
 use super::model::{Model, Site};
-use super::pacing::{Pacing, SpeedChoice, Strain};
+use super::pacing::{Pacing, Strain};
 use super::ports::{PortWish, open_ports};
 use super::questions::{Questions, Radio};
 use super::summary::{Datagrams, DeviceSummary};
-use super::{EmulateError, EmulatorOptions};
+use super::{EmulateError, EmulatorOptions, SpeedChoice};
 use crate::Device;
 use crate::air::Air;
 use crate::drive::wall::{Driver, Settings, Tempo};
@@ -169,6 +169,7 @@ impl<M: Model> Station<M> {
     pub(super) fn snapshot(&self) -> Result<DeviceSummary<M::Report>, EmulateError> {
         let (addr, receives_broadcast, time) = (self.addr, self.receives_broadcast, self.tempo.time());
         let signals = self.watches.iter().map(Watch::report).fold(SignalReport::default(), SignalReport::joined);
+        let spectra: Vec<_> = self.watches.iter().flat_map(Watch::spectra).collect();
         let offset_ticks = move |radio: &M| {
             let clock = TickRate::from(radio.clock_hz());
             radio.clock_offset_ticks().wrapping_add(time.offset_ticks(clock))
@@ -185,6 +186,7 @@ impl<M: Model> Station<M> {
             clock_offset_ticks: offset_ticks(device.device()),
             speed: time.speed().seconds(),
             datagrams: Datagrams::from(counters),
+            spectra,
         })
     }
 

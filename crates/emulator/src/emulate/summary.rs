@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 use takt_base::Speed;
+use takt_live::Spectrum;
 use takt_packet::Counters;
 
 use crate::drive::wall::LagReport;
@@ -45,6 +46,9 @@ pub struct DeviceSummary<R = N200Report> {
     #[serde(default = "wall")] // summaries older than this key
     pub speed: f64,
     pub datagrams: Datagrams,
+    /// What its receivers got last, for who watches. No part of the document.
+    #[serde(skip)]
+    pub spectra: Vec<Spectrum>,
 }
 
 fn clock_of_an_n200() -> u32 {

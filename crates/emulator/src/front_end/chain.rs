@@ -154,13 +154,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::air;
+    use crate::front_end::ImbalanceSpec;
 
     const FIXED: u32 = 3 << 30;
     const CORES: [Core; 2] = [Core::N200, Core::X310];
 
-    fn imbalance() -> impl Strategy<Value = air::Imbalance> {
-        (-0.1..0.1f64, -0.1..0.1f64, -2.0..2.0f64, -10.0..10.0f64).prop_map(|(i, q, gain, phase)| air::Imbalance {
+    fn imbalance() -> impl Strategy<Value = ImbalanceSpec> {
+        (-0.1..0.1f64, -0.1..0.1f64, -2.0..2.0f64, -10.0..10.0f64).prop_map(|(i, q, gain, phase)| ImbalanceSpec {
             dc_offset_i: i,
             dc_offset_q: q,
             iq_gain_db: gain,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     /// Shares of Q in Q and of I in Q, by the formula of `docs/reference/air.md`.
-    fn shares(of: &air::Imbalance) -> [f64; 2] {
+    fn shares(of: &ImbalanceSpec) -> [f64; 2] {
         let (gain, phase) = (10f64.powf(of.iq_gain_db / 20.0), of.iq_phase_deg.to_radians());
         [gain * phase.cos(), gain * phase.sin()]
     }
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn without_correction_the_imbalance_is_there_and_a_swap_comes_before_the_correction() {
-        let of = air::Imbalance { dc_offset_i: 0.02, iq_phase_deg: 2.0, ..air::Imbalance::default() };
+        let of = ImbalanceSpec { dc_offset_i: 0.02, iq_phase_deg: 2.0, ..ImbalanceSpec::default() };
         let mut samples = tone();
         RxChain { board: Imbalance::of(of), ..RxChain::default() }.receive(Tick(0), 4, 0, &mut samples);
         let [tone, image, constant] = levels(&samples);
@@ -293,7 +293,7 @@ mod tests {
     fn a_tracked_offset_fades_within_a_packet() {
         let mut offset = [TrackedOffset::default(); 2];
         offset[0].follow(Tick(0), 0.02);
-        let of = air::Imbalance { dc_offset_i: 0.02, ..air::Imbalance::default() };
+        let of = ImbalanceSpec { dc_offset_i: 0.02, ..ImbalanceSpec::default() };
         let mut samples = [Complex32::default(); 3];
         let chain = RxChain { board: Imbalance::of(of), offset, ..RxChain::default() };
         chain.receive(Tick(0), 1 << 20, 0, &mut samples);

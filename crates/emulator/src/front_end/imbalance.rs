@@ -7,7 +7,16 @@
 use takt_base::{Complex32, Tick};
 use takt_dsp::{Rotation, mix};
 
-use crate::air;
+/// Effect of a board on a signal around its oscillator: I and Q are not alike, and there is a constant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImbalanceSpec {
+    pub dc_offset_i: f64,
+    pub dc_offset_q: f64,
+    /// By how much Q is larger than I.
+    pub iq_gain_db: f64,
+    /// By how much Q is more than a quarter turn from I.
+    pub iq_phase_deg: f64,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Imbalance {
@@ -19,11 +28,11 @@ pub(crate) struct Imbalance {
 
 impl Imbalance {
     /// `None`: nothing is wrong.
-    pub(crate) fn of(scene: air::Imbalance) -> Option<Imbalance> {
-        let gain = 10f64.powf(scene.iq_gain_db / 20.0);
-        let (sin, cos) = scene.iq_phase_deg.to_radians().sin_cos();
-        (scene != air::Imbalance::default()).then_some(Imbalance {
-            offset: Complex32::new(scene.dc_offset_i as f32, scene.dc_offset_q as f32),
+    pub(crate) fn of(spec: ImbalanceSpec) -> Option<Imbalance> {
+        let gain = 10f64.powf(spec.iq_gain_db / 20.0);
+        let (sin, cos) = spec.iq_phase_deg.to_radians().sin_cos();
+        (spec != ImbalanceSpec::default()).then_some(Imbalance {
+            offset: Complex32::new(spec.dc_offset_i as f32, spec.dc_offset_q as f32),
             q_of_q: (gain * cos) as f32,
             q_of_i: (gain * sin) as f32,
         })
@@ -58,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_tone_has_an_image_beyond_the_oscillator_and_a_constant_at_it() {
-        let scene = air::Imbalance { dc_offset_i: 0.1, dc_offset_q: -0.2, iq_gain_db: 1.0, iq_phase_deg: 3.0 };
+        let scene = ImbalanceSpec { dc_offset_i: 0.1, dc_offset_q: -0.2, iq_gain_db: 1.0, iq_phase_deg: 3.0 };
         let imbalance = Imbalance::of(scene).unwrap();
         let turns = |hz: f64| hz / 100e6;
         // 0.3 MHz around samples whose 0 Hz is 1 MHz above the oscillator.
@@ -81,10 +90,10 @@ mod tests {
 
     #[test]
     fn a_constant_outside_the_band_is_not_there() {
-        let scene = air::Imbalance { dc_offset_i: 0.1, ..Default::default() };
+        let scene = ImbalanceSpec { dc_offset_i: 0.1, ..Default::default() };
         let mut samples = [Complex32::default(); 8];
         Imbalance::of(scene).unwrap().apply(0.06, Tick(0), 10, &mut samples);
         assert_eq!(samples, [Complex32::default(); 8]);
-        assert!(Imbalance::of(air::Imbalance::default()).is_none());
+        assert!(Imbalance::of(ImbalanceSpec::default()).is_none());
     }
 }

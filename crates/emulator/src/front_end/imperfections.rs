@@ -18,8 +18,7 @@
 
 use std::f64::consts::TAU;
 
-use super::imbalance::Imbalance;
-use crate::air;
+use super::imbalance::{Imbalance, ImbalanceSpec};
 
 const PERIODS_HZ: [f64; 2] = [1.7e9, 0.41e9];
 /// Gain assumed for boards whose gain is not known, dB.
@@ -67,7 +66,7 @@ impl Imperfections {
         Imbalance::of(self.numbers(side, oscillator_hz, gain_db))
     }
 
-    fn numbers(&self, side: Side, oscillator_hz: f64, gain_db: Option<f64>) -> air::Imbalance {
+    fn numbers(&self, side: Side, oscillator_hz: f64, gain_db: Option<f64>) -> ImbalanceSpec {
         let gain_share = (gain_db.unwrap_or(MIDDLE_DB) - MIDDLE_DB) / RANGE_DB;
         let value = |number: u64, quantity: Quantity| {
             let draw = |n: u64| mixed(self.seed ^ mixed(16 * number + 8 * (side as u64) + n));
@@ -76,7 +75,7 @@ impl Imperfections {
             let [slow, fast] = [0, 1].map(|n| (TAU * (oscillator_hz / PERIODS_HZ[n] + turns(1 + n as u64))).cos());
             quantity.most * (0.75 * sign + 0.2 * slow + 0.05 * fast) * (1.0 + quantity.by_gain * gain_share)
         };
-        air::Imbalance {
+        ImbalanceSpec {
             dc_offset_i: value(0, side.constant()),
             dc_offset_q: value(1, side.constant()),
             iq_gain_db: value(2, IQ_GAIN_DB),

@@ -21,4 +21,5 @@ pub(crate) use cal_port::{leakage, with_cal};
 pub(crate) use chain::{RxChain, TxChain};
 pub(crate) use gateware::{Core, IqCorrection, signed};
 pub(crate) use imbalance::Imbalance;
+pub use imbalance::ImbalanceSpec;
 pub(crate) use imperfections::{Imperfections, Side};

@@ -12,7 +12,7 @@
 //!
 //! Events are ordered by tick, and at one tick: time, commands, transmit, receive, losses of hosts, GPS. So nothing
 //! depends on when the driver calls. Behaviour only read about, never seen on hardware, is in
-//! `docs/reference/emulator.md`.
+//! `docs/internals/emulator.md`.
 
 mod board;
 mod control;

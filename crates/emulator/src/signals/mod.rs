@@ -11,6 +11,7 @@
 //! ```
 
 mod recording;
+mod tapped;
 
 use std::error::Error;
 use std::io;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use takt_base::{Complex32, Tick, TickRate};
 use takt_dsp::MAX_STEP;
 use takt_dsp::file::{FileError, SampleReader};
+use takt_live::Spectrum;
 
 use crate::loopback;
 use crate::sink::{self, BurstEdges, Memory, Null, Recording, Sink};
@@ -30,9 +32,11 @@ use crate::source::read_ahead::{ReadAhead, Shared};
 use crate::source::samples::Samples;
 use crate::source::store::Store;
 use crate::source::{self, Counter, Noise, Silence, Source, Tone};
+use tapped::{TapView, tapped};
 
 use crate::timebase::Timebase;
 
+pub use crate::sink::Setting;
 pub use crate::text::SpecError;
 
 /// Connections of a transmitter and its receivers.
@@ -40,15 +44,6 @@ pub struct Signals {
     /// For each of two receivers: what its antenna receives.
     pub sources: [Box<dyn Source>; 2],
     pub sink: Box<dyn Sink>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    pub clock: TickRate,
-    /// Origin that a recording states: "N200 EMU001".
-    pub hw: String,
-    /// UTC at tick 0, in ns since 1970, for the times in recordings; without it there are none.
-    pub utc_at_tick_0_ns: Option<u64>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -178,6 +173,7 @@ pub struct Watch {
     recording: Option<Recording>,
     memory: Option<(Recording, Memory)>,
     air: AirCounts,
+    taps: Vec<TapView>,
 }
 
 /// Counts of an air for a radio's antenna.
@@ -217,6 +213,24 @@ impl Watch {
     #[must_use]
     pub fn memory(&self) -> Option<Memory> {
         self.memory.as_ref().map(|(_, memory)| memory.clone())
+    }
+
+    /// Lets [`spectra`](Watch::spectra) see what the receivers get.
+    pub(crate) fn tap(&mut self, signals: Signals, setting: &Setting) -> Signals {
+        let mut number = 0;
+        let sources = signals.sources.map(|source| {
+            let (source, view) = tapped(source, format!("{} rx {number}", setting.hw), setting.clock.hz());
+            self.taps.push(view);
+            number += 1;
+            source
+        });
+        Signals { sources, ..signals }
+    }
+
+    /// Spectrum of what each receiver got last, of those that got something within the last second.
+    #[must_use]
+    pub fn spectra(&self) -> Vec<Spectrum> {
+        self.taps.iter().filter_map(TapView::spectrum).collect()
     }
 
     /// Counts what an air counts of this antenna as well.
@@ -270,7 +284,8 @@ fn in_full(error: &FileError) -> String {
 /// # Errors
 /// If a file is missing, foreign or cannot be created, or a recording has a rate that no radio has.
 pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Result<(Signals, Watch), SignalError> {
-    let mut watch = Watch { ahead: vec![], lost: None, recording: None, memory: None, air: AirCounts::default() };
+    let mut watch =
+        Watch { ahead: vec![], lost: None, recording: None, memory: None, air: AirCounts::default(), taps: vec![] };
     let wrong = |source| SignalError::File { what: "sink", spec: sink.to_string(), source: Box::new(source) };
     let mut out: Box<dyn Sink> = Box::new(Null);
     if let Some((recorder, recording)) = sink::start(sink, setting).map_err(wrong)? {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use takt_base::{Complex32, Ticks};
 
-use super::output::Begin;
-use super::recorder::Counts;
+use super::begin::Begin;
+use super::counts::Counts;
 
 /// Samples without a gap, of one rate and around one radio frequency: a burst, or its part before or after a retuning.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,8 +121,7 @@ impl Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signals::Setting;
-    use crate::sink::{BurstEdges, Recording, Sink, remember};
+    use crate::sink::{BurstEdges, Recording, Setting, Sink, remember};
     use takt_base::{Tick, TickRate};
 
     const WHOLE: BurstEdges = BurstEdges { start: true, end: true };

@@ -1,17 +1,32 @@
 //! Destinations of an emulated transmitter's signal.
 
+mod begin;
+mod counts;
 mod memory;
 mod output;
 mod recorder;
+mod ring;
 mod spec;
 
-use takt_base::{Complex32, Tick};
+use takt_base::{Complex32, Tick, TickRate};
 
 use crate::timebase::Timebase;
 
+pub(crate) use counts::Counts;
 pub use memory::{Burst, Memory, Remembered};
-pub(crate) use recorder::{Counts, Recording, remember, start};
+pub(crate) use recorder::{Recording, remember, start};
+pub use ring::RingSink;
 pub use spec::Spec;
+
+/// The radio whose signal is recorded, for the metadata of recordings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    pub clock: TickRate,
+    /// Origin that a recording states: "N200 EMU001".
+    pub hw: String,
+    /// UTC at tick 0, in ns since 1970, for the times in recordings; without it there are none.
+    pub utc_at_tick_0_ns: Option<u64>,
+}
 
 /// Whether a block of samples opens or closes its burst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

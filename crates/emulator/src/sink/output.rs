@@ -2,22 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use takt_base::{Complex32, Tick, Ticks, utc_text};
+use takt_base::{Complex32, Ticks, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
 use takt_dsp::sigmf::{Capture, Global, Writer, base_name};
 
-use super::Spec;
+use super::begin::Begin;
 use super::memory::Memory;
-use crate::sample_ring::Mark;
-use crate::signals::Setting;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Begin {
-    pub(super) tick: Tick,
-    pub(super) step: u32,
-    pub(super) centre_hz: f64,
-    pub(super) mark: Mark,
-}
+use super::{Setting, Spec};
 
 pub(super) enum Output {
     File(SampleWriter),

@@ -6,64 +6,34 @@
 //! reported once, what was written stays readable, and all that follows counts as dropped.
 
 use std::io;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use takt_base::{Complex32, Ticks};
 use takt_dsp::file::FileError;
 
-use super::Spec;
+use super::begin::Begin;
+use super::counts::{Counts, PAUSE};
 use super::memory::Memory;
-use super::output::{Begin, Output};
-use crate::sample_ring::{self, RingSink, Run};
-use crate::signals::Setting;
+use super::output::Output;
+use super::ring::RingSink;
+use super::{Setting, Spec};
+use crate::sample_ring::{self, Run};
 
 const CAPACITY: usize = 1 << 21;
 
 const BLOCK: usize = 1 << 14;
 
-const PAUSE: Duration = Duration::from_millis(2);
-
 /// How often metadata are brought up to date.
 const CHECKPOINT: Duration = Duration::from_secs(1);
-
-#[derive(Default)]
-pub(crate) struct Counts {
-    pub(crate) samples: AtomicU64,
-    pub(crate) dropped: AtomicU64,
-    pub(crate) clipped: AtomicU64,
-    pub(crate) files: AtomicU64,
-    /// Why nothing more is written.
-    pub(crate) error: OnceLock<FileError>,
-    /// Write what is there, and end.
-    finish: AtomicBool,
-    /// How often somebody asked for what had been taken, and how many of these have it.
-    asked: AtomicU64,
-    answered: AtomicU64,
-}
 
 /// The thread, as its owner sees it. Dropping it finishes the recording: nobody finds half a file where a recording was.
 pub(crate) struct Recording {
     pub(crate) counts: Arc<Counts>,
     /// `None` once it has ended.
     thread: Option<JoinHandle<()>>,
-}
-
-impl Counts {
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Relaxed)
-    }
-
-    /// Waits until everything that has left so far was dealt with.
-    pub(crate) fn catch_up(&self) {
-        let mine = self.asked.fetch_add(1, AcqRel) + 1;
-        while self.answered.load(Acquire) < mine {
-            thread::sleep(PAUSE / 2);
-        }
-    }
 }
 
 impl Recording {

@@ -1,6 +1,7 @@
 //! Input of an emulated receiver.
 
 mod generated;
+mod loaded;
 pub(crate) mod playback;
 pub(crate) mod read_ahead;
 pub(crate) mod samples;
@@ -12,8 +13,8 @@ use takt_base::{Complex32, Tick, Ticks};
 use crate::timebase::Timebase;
 
 pub use generated::{Counter, Noise, Silence, Tone};
+pub use loaded::LOADED_BYTES;
 pub use spec::Spec;
-pub use store::LOADED_BYTES;
 
 /// Complex baseband at the ADC, full scale 1.0.
 pub trait Source: Send {

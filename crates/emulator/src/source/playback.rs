@@ -106,7 +106,7 @@ fn one_by_one(store: &mut Store, origin: Tick, index: u64, first: Tick, step: u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::store::Loaded;
+    use crate::source::loaded::Loaded;
     use proptest::prelude::*;
     use takt_dsp::file::SampleFormat;
     use takt_wire::sample::full_scale;

@@ -4,7 +4,7 @@ use takt_base::Complex32;
 use takt_dsp::file::{FileError, SampleReader};
 use takt_dsp::sigmf;
 
-use super::store::{LOADED_BYTES, Loaded};
+use super::loaded::{LOADED_BYTES, Loaded};
 
 /// Samples in the order of a file, or from any place in it.
 pub(crate) trait Samples: Send {

@@ -17,6 +17,7 @@
 //! (`unserved`). The protocol with its sources and what is proved of it is `docs/internals/x310.md`, to whose clauses
 //! comments refer.
 
+mod board;
 mod claim;
 mod clock;
 mod clock_chip;
@@ -70,8 +71,9 @@ use unserved::Unserved;
 
 pub use crate::shared::OptionsError;
 pub use crate::signals::Signals;
+pub use board::{Board, BoardError};
 pub use eeprom::EepromImages;
-pub use options::{Board, BoardError, X310Options};
+pub use options::X310Options;
 pub use release::{Release, Uhd, UhdError};
 pub use report::{ControlReport, X310Report};
 

@@ -1,69 +1,20 @@
 //! Settings of an emulated X310 before it is switched on.
 
 use std::net::Ipv4Addr;
-use std::str::FromStr;
 
-use serde::de::{self, IntoDeserializer};
-use serde::{Deserialize, Serialize};
 use takt_base::{Speed, Tick};
 use takt_wire::WireError;
-use takt_wire::n200::eeprom::{Daughterboard, Text, board};
+use takt_wire::n200::eeprom::{Daughterboard, Text};
 use takt_wire::x310::FRAME_BYTES;
-use takt_wire::x310::eeprom::{Motherboard, board as wide, product};
+use takt_wire::x310::eeprom::{Motherboard, product};
 
+use super::board::Board;
 use super::eeprom::EepromImages;
 use super::graph::SLOTS;
 use super::release::Uhd;
 use crate::front_end::Imperfections;
 use crate::policy::Destinations;
 use crate::shared::OptionsError;
-
-/// Which daughterboards are fitted, alike in both slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Board {
-    /// UBX-160 v2: 10 to 6000 MHz, one channel each way.
-    #[default]
-    Ubx,
-    /// Basic RX and TX: the converters' own band, two receive channels and one to transmit.
-    Basic,
-    /// LFRX and LFTX: as Basic, from 0 Hz.
-    Lf,
-    /// Nothing fitted: hosts see unknown boards, and can stream.
-    None,
-}
-
-/// Error in the name of a board.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a board: ubx, basic, lf or none")]
-pub struct BoardError {
-    pub got: String,
-}
-
-impl FromStr for Board {
-    type Err = BoardError;
-    fn from_str(text: &str) -> Result<Board, BoardError> {
-        let board = Board::deserialize(text.into_deserializer());
-        board.map_err(|_: de::value::Error| BoardError { got: text.to_owned() })
-    }
-}
-
-impl Board {
-    /// The ids of its halves, receive and transmit.
-    pub(super) fn ids(self) -> Option<[u16; 2]> {
-        match self {
-            Board::Ubx => Some([wide::UBX_RX, wide::UBX_TX]),
-            Board::Basic => Some([board::BASIC_RX, board::BASIC_TX]),
-            Board::Lf => Some([board::LF_RX, board::LF_TX]),
-            Board::None => None,
-        }
-    }
-
-    /// State of its input pins: a UBX's oscillators are locked (x310.md 8.3).
-    pub(super) fn pins(self) -> u32 {
-        if self == Board::Ubx { u32::MAX } else { 0 }
-    }
-}
 
 /// Identity, limits and habits. [`X310Options::default`] is an X310 with two UBX-160 that UHD 4.3 to 4.9 accept.
 #[derive(Clone, Debug)]

@@ -102,7 +102,7 @@ pub enum Uhd {
 
 /// An error in the name of a release.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a release of UHD from 4.3 to 4.11, such as 4.11, and not auto")]
+#[error("`{got}` is neither a UHD release from 4.3 to 4.11 nor auto")]
 pub struct UhdError {
     pub got: String,
 }
@@ -224,7 +224,7 @@ mod tests {
             }
         }
         let error = "4.12".parse::<Uhd>().unwrap_err().to_string();
-        assert_eq!(error, "`4.12` is not a release of UHD from 4.3 to 4.11, such as 4.11, and not auto");
+        assert_eq!(error, "`4.12` is neither a UHD release from 4.3 to 4.11 nor auto");
     }
 
     #[test]

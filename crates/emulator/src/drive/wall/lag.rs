@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use takt_base::MonoNs;
 
-use super::late_by::{LateBy, SpansBy};
+use super::late_by::{LateBy, LateSpan, SpansBy};
 use super::waiting::Waiting;
 
 /// Longest lag told apart: a minute.
@@ -29,30 +29,6 @@ pub(super) struct Lag {
     unsent: u64,
     latest_ns: u64,
     spans: VecDeque<LateSpan>,
-}
-
-/// When an emulator was late: from when its first late datagram was due to when the last one had left, on the monotonic
-/// clock of its machine. A host's misses outside of such spans are not the emulator's doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LateSpan {
-    pub from_ns: u64,
-    pub to_ns: u64,
-    /// Causes that held the driver up, as far as its own thread knows.
-    #[serde(default)] // summaries older than this key, and replies over the network
-    pub by: LateBy,
-    /// How late the latest datagram of it was, nanoseconds: as long as the driver was held up. The span is longer by the time
-    /// that it took to catch up.
-    #[serde(default)] // as above
-    pub lag_ns: u64,
-}
-
-impl LateSpan {
-    /// For how long the driver was held up, nanoseconds; of older summaries the whole span.
-    #[must_use]
-    pub fn held_ns(&self) -> u64 {
-        let whole_ns = self.to_ns.saturating_sub(self.from_ns);
-        if self.lag_ns == 0 { whole_ns } else { self.lag_ns.min(whole_ns) }
-    }
 }
 
 /// Facts of an emulator about its own punctuality.

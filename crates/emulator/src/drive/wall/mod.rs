@@ -41,8 +41,8 @@ use outlet::Outlet;
 use pace::Pace;
 use tempo::Follower;
 
-pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
-pub use late_by::{HeldUpBy, LateBy, Spans, SpansBy};
+pub use lag::{LagHistogram, LagHistogramError, LagReport};
+pub use late_by::{HeldUpBy, LateBy, LateSpan, Spans, SpansBy};
 pub use radio_time::RadioTime;
 pub use tempo::Tempo;
 pub use waiting::{ORDINARY, Waiting};

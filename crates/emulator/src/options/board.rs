@@ -48,10 +48,10 @@ impl fmt::Display for Board {
 }
 
 impl Board {
-    pub(super) const ALL: [Board; 6] = [Board::Sbx, Board::Wbx, Board::Ubx, Board::Basic, Board::Lf, Board::None];
+    pub(crate) const ALL: [Board; 6] = [Board::Sbx, Board::Wbx, Board::Ubx, Board::Basic, Board::Lf, Board::None];
 
     /// As an N200 has it; `None`: it can't carry it.
-    pub(super) fn of_n200(self) -> Option<n200::Board> {
+    pub(crate) fn of_n200(self) -> Option<n200::Board> {
         Some(match self {
             Board::Sbx => n200::Board::Sbx,
             Board::Wbx => n200::Board::Wbx,
@@ -63,7 +63,7 @@ impl Board {
     }
 
     /// As an X310 has it; `None`: it can't carry it.
-    pub(super) fn of_x310(self) -> Option<x310::Board> {
+    pub(crate) fn of_x310(self) -> Option<x310::Board> {
         Some(match self {
             Board::Ubx => x310::Board::Ubx,
             Board::Basic => x310::Board::Basic,

@@ -1,4 +1,7 @@
-//! Options of `takt emulate`.
+//! Options of `takt emulate`, and of each radio in the file of an air.
+
+mod board;
+mod speed;
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -10,7 +13,8 @@ use takt_base::{parse_duration, parse_ipv4};
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
 
-use super::{Board, SpeedChoice};
+pub use self::board::{Board, BoardError};
+pub use self::speed::{SpeedChoice, SpeedChoiceError};
 use crate::n200::OverflowPolicy;
 use crate::x310::Uhd;
 
@@ -54,17 +58,17 @@ pub struct EmulatorOptions {
     /// Fit a GPSDO (N200).
     #[cfg_attr(feature = "clap", arg(long))]
     pub gpsdo: bool,
-    /// Give the boards a DC offset, an I/Q imbalance and leakage to antenna CAL, by this seed [default: perfect boards]. See
-    /// docs/reference/emulator.md.
+    /// Give the boards a DC offset, an I/Q imbalance and leakage to antenna CAL, drawn from this seed [default: perfect boards].
+    /// See docs/reference/emulator.md.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     pub imperfect: Option<u64>,
-    /// When the output is blocked: stop as the hardware does, or continue after a gap (N200).
+    /// Reaction to a blocked output: hardware stops the stream, as an N200 does; continue resumes after a gap (N200).
     #[cfg_attr(feature = "clap", arg(long, value_name = "ACTION", default_value = "hardware"))]
     pub overflow: OverflowPolicy,
     /// Network that the emulator may send to, besides loopback, such as 192.168.10.0/24. Repeat for several.
     #[cfg_attr(feature = "clap", arg(long, value_name = "CIDR"))]
     pub allow: Vec<String>,
-    /// Let a host have samples sent to an address other than its own, within these networks (N200).
+    /// Let a host direct its samples to another address within the --allow networks (N200).
     #[cfg_attr(feature = "clap", arg(long))]
     pub redirect: bool,
     /// Keep EEPROM contents in this file between runs.
@@ -92,17 +96,16 @@ pub struct EmulatorOptions {
     // The type is written out so that `other` is a value, and not the lack of one.
     #[cfg_attr(feature = "clap", arg(long = "policy", value_name = "POLICY", default_value = "other", value_parser = PolicySpec::fifo_priority))]
     pub priority: std::option::Option<u8>,
-    /// While samples flow, time from one handling of datagrams to the next, 1us to 10ms [default: 200us]. A shorter time makes
-    /// the emulator more punctual, and takes more CPU time.
+    /// How often the emulator handles datagrams while samples flow: 1us to 10ms [default: 200us]. A shorter time makes it more
+    /// punctual, and takes more CPU time.
     #[cfg_attr(feature = "clap", arg(long = "beat", value_name = "TIME", value_parser = beat_us))]
     pub beat_us: Option<u32>,
-    /// How fast the radio's time passes: seconds of the radio in a second of this host, 0.001 to 100. With auto, takt begins at
-    /// 0.1 and goes as fast as the hosts keep up, at most 1. See docs/reference/emulator.md.
+    /// Seconds that pass for the radio in a second of this host, 0.001 to 100. With auto, takt begins at 0.1 and goes as fast as
+    /// the hosts keep up, at most 1. See docs/reference/emulator.md.
     // The speed is that of all radios alike.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEED", default_value = "1"))]
     pub speed: SpeedChoice,
-    /// Release of UHD whose hosts the radio serves: 4.3 to 4.11, or auto for 4.3 to 4.9 and 4.11. One from 4.3 to 4.9 serves all
-    /// of these [default: 4.3] (X310).
+    /// UHD release of the hosts: 4.3 to 4.11, or auto for 4.3 to 4.9 and 4.11 [default: 4.3, which serves 4.3 to 4.9] (X310).
     // See [`crate::x310::Uhd`].
     #[cfg_attr(feature = "clap", arg(long, value_name = "VERSION"))]
     pub uhd: Option<Uhd>,
@@ -115,11 +118,11 @@ pub struct EmulatorOptions {
     /// Report a different hardware revision to the host, such as 0x0a01 for an N210 (N200).
     #[cfg_attr(feature = "clap", arg(long, value_name = "HEX", value_parser = hardware_word))]
     pub hardware: Option<u16>,
-    /// Do not say that this is an emulator. Then takt treats it as hardware, and sends it nothing without --transmit (N200).
+    /// Hide that this is an emulator. takt then treats it as hardware, and transmits to it only with --transmit (N200).
     #[cfg_attr(feature = "clap", arg(long))]
     pub as_hardware: bool,
     /// Keep what each transmitter sends in memory, beside its sink, at most so many samples: for programs that run radios in their
-    /// own process and ask [`Radios::memories`](super::Radios::memories).
+    /// own process and ask [`Radios::memories`](crate::emulate::Radios::memories).
     #[cfg_attr(feature = "clap", arg(skip))]
     pub keep_samples: Option<u64>,
 }
