@@ -4,12 +4,13 @@
 //! those values. So the page, the terminal and the JSON can never say different things.
 //!
 //! ```text
-//!   records --> Figure --+--> SVG (in the page, or a file)      to_svg
+//!   records --> Figure --+--> SVG (in the page, or a file)      to_svg, to_print_svg
 //!                        +--> terminal (braille or ASCII)       to_text
 //!                        '--> CSV (every estimate, every round) to_csv
 //!   outcome --> Report --+--> one HTML file, no script          to_html
 //!                        +--> terminal, as wide as it is        to_text
-//!                        '--> JSON                              to_json
+//!                        +--> JSON                              to_json
+//!                        '--> beside another report             Beside
 //! ```
 //!
 //! Every back end keeps these rules:
@@ -37,6 +38,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod beside;
 mod csv;
 mod document;
 mod figure;
@@ -49,6 +51,7 @@ mod text;
 pub mod topology;
 mod xml;
 
+pub use beside::Beside;
 pub use document::{
     Cell, Column, Drawing, Finding, Fix, Provenance, Report, ReportAnswer, Row, Section, Table, Verdict,
 };

@@ -61,6 +61,18 @@ fn properties(p: &Paper) -> String {
     )
 }
 
+/// Colours of the series on paper that is printed.
+pub(crate) fn print_series() -> [&'static str; SLOTS] {
+    LIGHT.series
+}
+
+/// Declarations with the colours of ink and rules on white paper written out.
+pub(crate) fn on_white(declarations: &str) -> String {
+    let Paper { ink, soft, rule, .. } = LIGHT;
+    let colours = [("--ink", ink), ("--soft", soft), ("--rule", rule), ("--paper", "#ffffff")];
+    colours.iter().fold(declarations.to_owned(), |text, (name, colour)| text.replace(&format!("var({name})"), colour))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

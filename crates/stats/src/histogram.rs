@@ -1,11 +1,14 @@
 //! [`Histogram`]: what a round measured, kept whole, in fixed memory.
 
+mod log;
 mod text;
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::EcdfPoint;
+
+pub use log::{LogLine, write_log};
 
 /// Decimal digits kept: a value is known to one part in a thousand.
 const SIGNIFICANT_DIGITS: u8 = 3;

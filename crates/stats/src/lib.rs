@@ -61,7 +61,7 @@ pub use contrast::{Contrast, contrast};
 pub use estimate::{Estimate, EstimateError, Method};
 pub use factorial::{Effect, factorial};
 pub use failures::{FailureBound, failure_bound};
-pub use histogram::{Histogram, HistogramError, Ns, Ticks, Unit};
+pub use histogram::{Histogram, HistogramError, LogLine, Ns, Ticks, Unit, write_log};
 pub use jitter::Jitter;
 pub use mean::mean;
 pub use needed::rounds_to_tell;

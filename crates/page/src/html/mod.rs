@@ -1,5 +1,6 @@
 //! A report as one HTML file: no script, nothing loaded from elsewhere, readable in print, in the dark and aloud.
 
+mod beside;
 mod parts;
 mod tables;
 
@@ -40,13 +41,18 @@ impl Report {
 
 fn head(page: &mut String, report: &Report) {
     let answer = report.verdict.answer.verdict_word();
-    let (title, run) = (E(&report.title), E(&report.run));
+    preamble(page, &format!("{}: {answer} ({})", report.title, report.run));
+}
+
+/// Head of a page with this title, and the start of its body.
+fn preamble(page: &mut String, title: &str) {
+    let title = E(title);
     let _ = write!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}: {answer} ({run})</title>\n<style>\n{}\n{STYLE}\n{}</style>\n</head>\n<body>\n",
+         <title>{title}</title>\n<style>\n{}\n{STYLE}\n{}</style>\n</head>\n<body>\n",
         palette::css(),
         svg::STYLE
     );

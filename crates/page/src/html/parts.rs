@@ -130,7 +130,7 @@ pub(super) fn section(page: &mut String, section: &Section, shown: Option<&Figur
     page.push_str("</section>\n");
 }
 
-fn drawing(page: &mut String, drawing: &Drawing) {
+pub(super) fn drawing(page: &mut String, drawing: &Drawing) {
     let (id, caption) = (slug(&drawing.id), E(&drawing.caption));
     let _ = write!(page, "<figure id=\"{id}\" class=\"drawing\">\n<figcaption>{caption}</figcaption>\n");
     page.push_str(&topology::to_inline_svg(&drawing.topology));
@@ -139,9 +139,14 @@ fn drawing(page: &mut String, drawing: &Drawing) {
 
 /// Its finding, the drawing, how to read it, its numbers.
 fn figure(page: &mut String, figure: &Figure) {
+    drawn_figure(page, figure, &figure.to_inline_svg());
+}
+
+/// The same of a figure that is drawn already.
+pub(super) fn drawn_figure(page: &mut String, figure: &Figure, drawn: &str) {
     let id = slug(&figure.id);
     let _ = write!(page, "<figure id=\"figure-{id}\">\n<figcaption>{}</figcaption>\n", E(&figure.finding));
-    page.push_str(&figure.to_inline_svg());
+    page.push_str(drawn);
     let _ = write!(page, "<p class=\"read\">{}", E(&figure.how_to_read));
     let dots = || figure.all_series().flat_map(|s| &s.points).flat_map(|p| &p.rounds);
     if dots().next().is_some() {

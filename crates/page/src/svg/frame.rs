@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{N, Plot, WIDTH, text, text_width, turned_text};
+use super::{N, Plot, text, text_width, turned_text};
 use crate::Reference;
 use crate::figure::projection::{Tick, ZERO_BAND};
 use crate::xml::Escaped;
@@ -49,7 +49,7 @@ fn x_ticks(svg: &mut String, plot: &Plot<'_>) {
 
 /// The y title stands above its axis, level, so that nobody has to turn his head.
 fn titles(svg: &mut String, plot: &Plot<'_>) {
-    let y_title = text_width::cut(&plot.y.title, WIDTH - 10.0);
+    let y_title = text_width::cut(&plot.y.title, plot.canvas.width - 10.0);
     let _ = write!(svg, r#"<text class="title" x="0" y="13">{}</text>"#, Escaped(&y_title));
     text(svg, "title", (plot.right, plot.bottom + 38.0), "end", &plot.x.title);
 }

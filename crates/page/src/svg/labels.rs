@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::marks::marker;
-use super::{N, Plot, WIDTH, text_width};
+use super::{N, Plot, text_width};
 use crate::figure::{Figure, Look, Point, Series};
 use crate::xml::Escaped;
 
@@ -31,7 +31,7 @@ fn at_ends(svg: &mut String, plot: &Plot<'_>) {
     let rows = spread(&ends.iter().map(|e| e.y).collect::<Vec<_>>(), plot.top + 2.0, plot.bottom);
     for (end, row) in ends.iter().zip(rows) {
         let x = plot.right + 16.0;
-        let name = text_width::cut(&end.series.name, WIDTH - x - 2.0);
+        let name = text_width::cut(&end.series.name, plot.canvas.width - x - 2.0);
         let _ = write!(svg, r#"<g class="{}">"#, end.class);
         let _ = write!(
             svg,

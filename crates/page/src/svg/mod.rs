@@ -6,6 +6,7 @@
 mod frame;
 mod labels;
 mod marks;
+mod print;
 pub(crate) mod text_width;
 
 use std::fmt::Write as _;
@@ -14,9 +15,16 @@ use crate::figure::projection::Projection;
 use crate::xml::{Escaped, slug};
 use crate::{Figure, Look, Series};
 
-/// Drawing size, user units; the page scales it.
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 360.0;
+/// Drawing size, user units. The page scales it.
+#[derive(Clone, Copy)]
+struct Canvas {
+    width: f64,
+    height: f64,
+}
+
+impl Canvas {
+    const PAGE: Canvas = Canvas { width: 600.0, height: 360.0 };
+}
 
 /// Colours and type, the same for pages and for files of their own.
 pub(crate) const STYLE: &str = include_str!("figure.css");
@@ -25,28 +33,37 @@ impl Figure {
     /// The figure as an SVG file of its own, light or dark as the viewer prefers.
     pub fn to_svg(&self) -> String {
         let (style, namespace) = own_file();
-        draw(self, &style, namespace)
+        draw(&Plot::new(self, self, Canvas::PAGE), &style, namespace)
     }
 
     /// The figure as an element of a page that has [`STYLE`].
     pub(crate) fn to_inline_svg(&self) -> String {
-        draw(self, "", "")
+        self.to_inline_svg_beside(self)
+    }
+
+    /// The same, with axes that hold the other figure's values as well: so that eyes can compare the two.
+    pub(crate) fn to_inline_svg_beside(&self, other: &Figure) -> String {
+        draw(&Plot::new(self, other, Canvas::PAGE), "", "")
     }
 }
 
-fn draw(figure: &Figure, style: &str, namespace: &str) -> String {
-    let plot = Plot::new(figure);
+/// `attributes`: further ones of the element, with a space before each.
+fn draw(plot: &Plot<'_>, style: &str, attributes: &str) -> String {
+    let figure = plot.figure;
+    let Canvas { width, height } = plot.canvas;
     let id = slug(&figure.id);
     let mut svg = String::new();
     let _ = write!(
         svg,
-        r#"<svg class="figure"{namespace} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{id}-t {id}-d">"#
+        r#"<svg class="figure"{attributes} viewBox="0 0 {} {}" role="img" aria-labelledby="{id}-t {id}-d">"#,
+        N(width),
+        N(height)
     );
     let _ = write!(svg, r#"<title id="{id}-t">{}</title>"#, Escaped(&figure.finding));
     let _ = write!(svg, r#"<desc id="{id}-d">{}</desc>{style}"#, Escaped(&description(figure)));
-    frame::draw(&mut svg, &plot);
-    marks::draw(&mut svg, &plot);
-    labels::draw(&mut svg, &plot);
+    frame::draw(&mut svg, plot);
+    marks::draw(&mut svg, plot);
+    labels::draw(&mut svg, plot);
     svg.push_str("</svg>\n");
     svg
 }
@@ -68,6 +85,7 @@ fn description(figure: &Figure) -> String {
 /// A figure with its geometry: everything the parts need to place ink.
 struct Plot<'a> {
     figure: &'a Figure,
+    canvas: Canvas,
     x: Projection,
     y: Projection,
     left: f64,
@@ -83,19 +101,22 @@ struct Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    fn new(figure: &'a Figure) -> Self {
-        let x = Projection::new(&figure.x, &figure.xs(), 7);
-        let y = Projection::new(&figure.y, &figure.ys(), 6);
+    /// `alike`: the axes hold its values as well.
+    fn new(figure: &'a Figure, alike: &Figure, canvas: Canvas) -> Self {
+        let both = |of: fn(&Figure) -> Vec<f64>| [of(figure), of(alike)].concat();
+        let x = Projection::new(&figure.x, &both(Figure::xs), if canvas.width < 500.0 { 5 } else { 7 });
+        let y = Projection::new(&figure.y, &both(Figure::ys), 6);
         let names_at_ends = figure.all_series().all(|s| s.look != Look::Step) && figure.all_series().count() > 1;
         let widest = y.ticks.iter().map(|t| text_width::of(&t.label)).fold(0.0, f64::max);
         let names = figure.all_series().map(|s| text_width::of(&s.name)).fold(0.0, f64::max);
         let left = (widest + 12.0).clamp(30.0, 140.0);
-        let right = WIDTH - if names_at_ends { names.min(150.0) + 30.0 } else { 18.0 };
+        let right = canvas.width - if names_at_ends { names.min(150.0) + 30.0 } else { 18.0 };
         let has_legend = !names_at_ends && figure.all_series().count() > 1;
         let top = 34.0 + if has_legend { labels::legend_height(figure, left, right) } else { 0.0 };
         let boxes = figure.all_series().filter(|s| s.look == Look::Box).count();
         let inset = boxes as f64 * marks::BOX_STEP / 2.0;
-        Self { figure, x, y, left, right, end: right - 8.0, inset, top, bottom: HEIGHT - 46.0, names_at_ends }
+        let bottom = canvas.height - 46.0;
+        Self { figure, canvas, x, y, left, right, end: right - 8.0, inset, top, bottom, names_at_ends }
     }
 
     fn px(&self, x: f64) -> Option<f64> {

@@ -1,5 +1,6 @@
 //! Reports and figures on a terminal: as wide as it is, in words that mean the same without colour.
 
+mod beside;
 mod canvas;
 mod plot;
 mod report;

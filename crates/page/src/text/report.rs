@@ -158,7 +158,7 @@ fn sections(out: &mut String, report: &Report, style: &TextStyle) {
 }
 
 /// `No: an N200 at 25 + 25 MS/s does not hold on this host.`
-fn answer(out: &mut String, report: &Report, style: &TextStyle) {
+pub(super) fn answer(out: &mut String, report: &Report, style: &TextStyle) {
     let word = report.verdict.answer.verdict_word();
     let text = hanging("", &format!("{word}: {}", clean(&report.verdict.headline)), style.columns());
     let (_, rest) = text.split_at(word.len());
