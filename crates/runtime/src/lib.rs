@@ -94,9 +94,12 @@ pub struct RefusedByTheCompiler;
 mod component;
 pub mod control;
 pub mod costs;
+pub mod execinfo;
+mod execution_log;
 pub mod isolated;
 pub mod job;
 mod options;
+pub mod planning;
 mod port;
 mod report;
 mod session;
@@ -109,6 +112,7 @@ mod worker;
 pub use component::{
     Component, Equipment, Io, Make, MakeError, Message, NameTaken, Outbox, Prepared, Registration, Registry, Scalar,
 };
+pub use execution_log::{CsvRows, Execution, ExecutionRows, LogWriter};
 #[doc(hidden)]
 pub use inventory;
 pub use num_complex::Complex;

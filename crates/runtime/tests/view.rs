@@ -1,11 +1,14 @@
 //! A view of a run: what it shows is what the report says, and it shows misses with their culprit.
 
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
 mod common;
 
-use common::{assign, chain, check, of, registry, spec, waveform};
-use takt_base::Stop;
-use takt_graph::{Latency, MissPolicy};
-use takt_runtime::{Culprit, Session, SessionOptions};
+use common::{assign, chain, check, of, registry, result, spec, waveform};
+use num_complex::Complex;
+use takt_base::{MonoNs, Stop};
+use takt_graph::{Latency, MissPolicy, Value};
+use takt_runtime::{Culprit, Session, SessionOptions, component};
 
 const SLOTS: u64 = 200;
 
@@ -39,6 +42,64 @@ fn a_view_shows_what_the_report_says() {
     assert_eq!(miss.component, "x");
     assert!(matches!(&miss.culprit, Culprit::Component { component, .. } if component == "x"), "{miss:?}");
     assert!(look.misses > 0);
+}
+
+/// Gives points on both sides of the imaginary axis.
+#[component]
+fn points(#[port(length = Length::Fixed(100))] mut output: Out<Complex<f32>>) {
+    for (n, point) in output.iter_mut().enumerate() {
+        *point = Complex::new(if n % 2 == 0 { 3.0 } else { -3.0 }, 0.0);
+    }
+}
+
+/// Counts what its worker allocates from its second slot on.
+#[derive(Default)]
+struct Plane {
+    first: Option<u64>,
+    last: u64,
+}
+
+#[component]
+impl Plane {
+    fn new() -> Plane {
+        Plane::default()
+    }
+    fn tick(&mut self, slot: u64, _input: In<Complex<f32>>) {
+        self.last = allocations::count();
+        if slot >= 1 {
+            self.first.get_or_insert(self.last);
+        }
+    }
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![("allocations", ((self.last - self.first.unwrap_or(0)) as i64).into())]
+    }
+}
+
+#[test]
+fn an_output_is_shown_if_somebody_asks_and_its_worker_allocates_nothing() {
+    let graph = check(
+        &chain(waveform(), [spec("a", "points"), spec("b", "plane")])
+            .with(spec("c", "source"))
+            .with(spec("d", "sink"))
+            .link("c", "d"),
+    );
+    let plan = assign(&graph, &[0, 0, 0, 0], Latency::Compact);
+    let options = SessionOptions { slots: Some(SLOTS), watched: true, ..SessionOptions::default() };
+    let session = Session::open(&graph, &plan, &registry(), options).expect("a session");
+    let mut running = session.start_paused(&Stop::new()).expect("workers");
+    let mut view = running.view().expect("it was asked for");
+    assert_eq!(view.outputs(), ["a.out"], "bytes are no points");
+    view.show(&["a.out".to_owned(), "b.none".to_owned()]);
+    assert_eq!(view.signals(MonoNs(1)), (vec![], vec![]), "nothing has passed");
+    let report = running.join();
+    assert_eq!(result(&report, "b", "allocations"), &0.into());
+    let (spectra, points) = view.signals(MonoNs(2));
+    let ([spectrum], [points]) = (&spectra[..], &points[..]) else { panic!("{spectra:?} {points:?}") };
+    assert_eq!((spectrum.name.as_str(), spectrum.span_hz), ("a.out", 1e5), "100 items in 1 ms");
+    assert_eq!(points.points.len(), 256);
+    assert!(points.points.iter().all(|&[i, q]| i.abs() == 1.0 && q == 0.0), "{points:?}");
+    view.show(&[]);
+    assert_eq!(view.signals(MonoNs(3)), (vec![], vec![]));
 }
 
 #[test]

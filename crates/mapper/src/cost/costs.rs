@@ -9,7 +9,6 @@ use super::model::predict_mac;
 use super::operations::Profile;
 use super::prices::Prices;
 use super::work::Capacities;
-use crate::platform::Platform;
 
 /// Times of the components of a waveform on one processor. Stored as JSON or TOML through serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -126,14 +125,6 @@ impl Costs {
         } else {
             Err(OtherClass { old: old.reference, new: self.reference })
         }
-    }
-
-    /// With the capacities of the processor that they were measured on, where the platform has that kind of core.
-    #[must_use]
-    pub fn with_capacities_of(mut self, platform: &Platform) -> Costs {
-        let class = platform.classes().iter().find(|class| class.name == self.reference);
-        self.capacities = self.capacities.or(class.and_then(|class| class.spec.capacities));
-        self
     }
 
     /// Time on a core of this class for `ns` of a component on the reference, and the metric that predicts it. It is

@@ -1,16 +1,9 @@
 //! Branch and bound: the shortest period, proven, if the steps allowed are enough.
 
+use super::packing::ExactOutcome;
 use super::problem::{NEVER, Problem};
 use super::state::State;
 use super::{bounds, packing};
-
-/// Result of a search.
-pub(crate) struct ExactOutcome {
-    /// Shorter than what it was to beat, if there was one.
-    pub placed: Option<Vec<usize>>,
-    /// Whether nothing shorter exists.
-    pub proven: bool,
-}
 
 struct Search<'p> {
     state: State<'p>,

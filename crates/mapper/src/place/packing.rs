@@ -6,8 +6,15 @@
 //! cores * T - sum unused, and what each core leaves is taken off that. And a filling that leaves out a group which would
 //! still fit is no better than the one with it: wherever that group would go, it can come back without harm.
 
-use super::exact::ExactOutcome;
 use super::problem::Problem;
+
+/// Result of a search.
+pub(crate) struct ExactOutcome {
+    /// Shorter than what it was to beat, if there was one.
+    pub placed: Option<Vec<usize>>,
+    /// Whether nothing shorter exists.
+    pub proven: bool,
+}
 
 struct Packing {
     /// Costs, dearest first.

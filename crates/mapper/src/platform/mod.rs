@@ -16,6 +16,7 @@ pub use check::limits;
 pub use error::{PlatformError, PlatformProblem};
 pub use measured::MeasuredCore;
 
+use crate::cost::costs::Costs;
 use crate::cost::prices::Prices;
 use crate::cost::work::Capacities;
 
@@ -185,6 +186,16 @@ impl Platform {
     pub fn core_name(&self, core: usize) -> String {
         let core = &self.cores[core];
         format!("{}:{}", self.nodes[core.node].name, core.cpu)
+    }
+}
+
+impl Costs {
+    /// With the capacities of the processor that they were measured on, where the platform has that kind of core.
+    #[must_use]
+    pub fn with_capacities_of(mut self, platform: &Platform) -> Costs {
+        let class = platform.classes().iter().find(|class| class.name == self.reference);
+        self.capacities = self.capacities.or(class.and_then(|class| class.spec.capacities));
+        self
     }
 }
 

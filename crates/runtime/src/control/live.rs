@@ -64,6 +64,7 @@ impl LiveRun {
 impl Source for LiveRun {
     fn snapshot(&mut self) -> Snapshot {
         self.look_at_variables(WallClock.now());
+        let (spectra, constellations) = self.view.signals(WallClock.now());
         let RunLook { slots, slot_ns, misses, lateness, recent, components } = self.view.look();
         let slots = Slots {
             count: slots,
@@ -77,6 +78,9 @@ impl Source for LiveRun {
             slots: Some(slots),
             components: components.into_iter().map(|one| component(one, share_of)).collect(),
             variables: self.variables.clone(),
+            outputs: self.view.outputs(),
+            spectra,
+            constellations,
             ..Snapshot::default()
         }
     }
@@ -96,6 +100,10 @@ impl Source for LiveRun {
             Ok(RequestAnswer::Refused { why, .. }) => Err(why),
             Err(error) => Err(format!("the waveform does not answer: {error}")),
         }
+    }
+
+    fn show(&mut self, outputs: &[String]) {
+        self.view.show(outputs);
     }
 
     fn idle(&mut self) {

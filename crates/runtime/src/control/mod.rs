@@ -7,6 +7,7 @@
 //! notices.
 
 mod find;
+mod in_force;
 mod live;
 mod serve;
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use find::{Foreign, FoundSockets, ask, running};
+pub use in_force::{InForce, UnansweredError, answer_of};
 pub use live::LiveRun;
 pub use serve::serve;
 

@@ -7,8 +7,9 @@ mod tried;
 use std::time::Instant;
 
 use takt_graph::{Graph, Params};
+use takt_host::affinity::{self, AffinityError};
 use takt_host::fingerprint::Fingerprint;
-use takt_mapper::{CalibrationError, Capacities, Costs, Prices};
+use takt_mapper::{CalibrationError, Capacities, Costs, MeasuredCore, Prices};
 use takt_stats::{Histogram, Ns};
 
 use crate::{OpenError, Registry, StartError};
@@ -30,7 +31,7 @@ pub enum CostsError {
     /// This core can't be calibrated.
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
-    #[error("they were measured on `{reference}`, which this is not, without `{missing}`")]
+    #[error("costs from `{reference}` lack `{missing}`, and this is another machine")]
     Elsewhere {
         /// The class of the other processor.
         reference: String,
@@ -79,6 +80,32 @@ pub fn capacities() -> Result<Capacities, CalibrationError> {
 /// The clock of this machine stands.
 pub fn prices() -> Result<Prices, CalibrationError> {
     takt_mapper::calibrate_prices(clock)
+}
+
+/// Why a core was not measured.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum MeasureError {
+    #[error("this process can't go to core {core}")]
+    Core {
+        core: usize,
+        #[source]
+        source: AffinityError,
+    },
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
+}
+
+/// What each of these cores can do, one after another. The calling thread stays on the last.
+///
+/// # Errors
+/// This process may not use one of them; the clock of this machine stands.
+pub fn measured_cores(cores: &[usize]) -> Result<Vec<MeasuredCore>, MeasureError> {
+    let measured = |&core: &usize| -> Result<MeasuredCore, MeasureError> {
+        affinity::pin_self(&[core]).map_err(|source| MeasureError::Core { core, source })?;
+        Ok(MeasuredCore { core, capacities: capacities()?, prices: prices()? })
+    };
+    cores.iter().map(measured).collect()
 }
 
 fn clock(work: &mut dyn FnMut()) -> u64 {

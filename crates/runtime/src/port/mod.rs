@@ -14,6 +14,7 @@ mod lengths;
 mod output;
 mod packet;
 mod sample;
+mod tap;
 mod warm;
 
 use borrowed::BorrowedPacket;
@@ -25,4 +26,5 @@ pub(crate) use output::{Grant, Granted, Losses};
 pub use packet::Header;
 pub(crate) use packet::{Cell, Room};
 pub use sample::{Bit, Llr, Sample};
+pub(crate) use tap::port_tap;
 pub(crate) use warm::{Place, Sizes, Warm};

@@ -8,6 +8,7 @@ use takt_graph::{Item, Length};
 use takt_link::ring::Writer;
 
 use super::packet::{Cell, Header, Room};
+use super::tap::PortTap;
 use super::{BorrowedPacket, InPort, Place, Sample, Warm};
 
 /// Items that an output may give this slot.
@@ -92,6 +93,8 @@ pub struct OutPort {
     /// Written instead of the first ring while that is full, or without a consumer.
     scratch: Box<Cell>,
     pub(crate) losses: Losses,
+    /// Shows packets to who watches.
+    pub(crate) tap: Option<Box<PortTap>>,
 }
 
 /// The packet to fill. It holds what the memory held before: write every item you publish.
@@ -164,6 +167,7 @@ impl OutPort {
             tail: vec![0; history * item.bytes()].into_boxed_slice(),
             scratch: Box::new(Cell::new(room)),
             losses: Losses::default(),
+            tap: None,
         }
     }
 
@@ -347,12 +351,24 @@ impl OutPort {
     #[inline]
     pub(crate) fn hand_over(&mut self) {
         self.take_back();
+        if self.tap.is_some() {
+            self.show();
+        }
         for ring in &mut self.rings {
             if ring.is_open() {
                 ring.publish(self.slot);
             } else {
                 self.losses.dropped += 1;
             }
+        }
+    }
+
+    /// Offers the packet, the last of several slots, to who watches.
+    #[inline(never)]
+    fn show(&mut self) {
+        let cell = self.rings.first_mut().and_then(Writer::opened).map_or(&*self.scratch, |cell| cell);
+        if let Some(tap) = &mut self.tap {
+            tap.offer(self.item, cell);
         }
     }
 
@@ -412,6 +428,7 @@ impl OutPort {
     /// Takes over what the same output knew before a change.
     pub(crate) fn succeed(&mut self, old: &mut OutPort) {
         (self.first_item, self.losses) = (old.first_item, old.losses);
+        self.tap = old.tap.take();
         // Both keep the end of what was given: the shorter is the end of the longer.
         let kept = self.tail.len().min(old.tail.len());
         let (ours, theirs) = (self.tail.len() - kept, old.tail.len() - kept);

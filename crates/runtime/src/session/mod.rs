@@ -10,6 +10,7 @@ mod bench;
 mod running;
 mod simulate;
 mod start;
+mod taps;
 mod view;
 
 pub use bench::{Bench, BenchError, TickError};

@@ -19,6 +19,7 @@ use crate::stats::{Live, Snapshot, StatsReader, TraceEvent, Watching};
 use crate::table::{Body, OpenError, Pending, Table, make, make_components};
 use crate::worker::{Command, Ending, Outbox, Worker, changes};
 
+use super::taps::Taps;
 use super::view::{Layout, Parts, RunView};
 
 /// A running waveform.
@@ -43,6 +44,8 @@ pub struct Running {
     pub(crate) watching: Vec<Watching>,
     /// Parts of the plan that a view shows.
     pub(crate) layout: Option<Arc<Mutex<Layout>>>,
+    /// Taps of outputs, which the view looks at.
+    pub(crate) taps: Taps,
     pub(crate) ending: Ending,
     pub(crate) broken: Stop,
     pub(crate) granted: Granted,
@@ -123,6 +126,14 @@ impl Running {
         }
     }
 
+    /// The name of a worker's thread: that of the component that it alone runs, or a number.
+    pub(crate) fn thread_name(&self, worker: usize) -> String {
+        match self.plan.workers().get(worker).map_or(&[][..], Vec::as_slice) {
+            &[only] => self.graph.components()[only].name.clone(),
+            _ => format!("takt-worker-{worker}"),
+        }
+    }
+
     pub(crate) fn spins(&self) -> u32 {
         if self.plan.workers().len() <= affinity::own_cpus().len() { 10_000 } else { 0 }
     }
@@ -200,7 +211,7 @@ impl Running {
         }
         let layout = Arc::new(Mutex::new(Layout::of(&self.parts())));
         self.layout = Some(Arc::clone(&layout));
-        Some(RunView::new(layout, workers, self.timer.clone()))
+        Some(RunView::new(layout, workers, self.timer.clone(), self.taps.clone()))
     }
 
     fn parts(&self) -> Parts<'_> {
@@ -213,6 +224,7 @@ impl Running {
         if let Some(layout) = &self.layout {
             *layout.lock().unwrap_or_else(PoisonError::into_inner) = Layout::of(&self.parts());
         }
+        self.taps.keep(&self.ids);
     }
 
     /// Sends a message to a component, to arrive before its logical slot `before`. It fails as [`Running::set`].
@@ -278,7 +290,10 @@ impl Running {
             }
         }
         let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
-        let tables = make(graph, plan, components, &ids, &self.options, &least).map_err(open)?;
+        let mut tables = make(graph, plan, components, &ids, &self.options, &least).map_err(open)?;
+        if self.options.watched {
+            self.taps.attach(&mut tables, graph, &ids, self.known.len());
+        }
         live.resize_with(known.len(), Arc::default);
         for entry in tables.iter().flat_map(|table| &table.entries) {
             // Those that keep their state keep their counters; the new ones stand behind.

@@ -10,6 +10,7 @@ use takt_host::memory::{self, MemoryError};
 use takt_host::policy::{self, Policy, PolicyError};
 
 use super::running::Running;
+use super::taps::Taps;
 use crate::component::Registry;
 use crate::options::{LogOptions, SessionOptions, Wish};
 use crate::report::{Granted, Report};
@@ -104,10 +105,15 @@ impl Session {
 
     /// Starts the workers, which wait for [`Running::go`]: commands sent before are there at their first edge.
     /// As [`Session::start`] otherwise.
-    pub fn start_paused(self, stop: &Stop) -> Result<Running, StartError> {
+    pub fn start_paused(mut self, stop: &Stop) -> Result<Running, StartError> {
         self.enough_cores()?;
         let mut granted = self.lock_memory()?;
         let (ready, readiness) = channel();
+        let ids: Vec<usize> = (0..self.graph.components().len()).collect();
+        let taps = Taps::default();
+        if self.options.watched {
+            taps.attach(&mut self.tables, &self.graph, &ids, 0);
+        }
         // Ids are dense in the tables of a session.
         let mut entries: Vec<_> = self.tables.iter().flat_map(|table| &table.entries).collect();
         entries.sort_by_key(|entry| entry.id);
@@ -116,7 +122,7 @@ impl Session {
             live: entries.iter().map(|entry| Arc::clone(&entry.stats.live)).collect(),
             threads: Vec::new(),
             outboxes: Vec::new(),
-            ids: (0..self.graph.components().len()).collect(),
+            ids,
             known: self.graph.components().to_vec(),
             left_behind: Vec::new(),
             changed_at: 0,
@@ -128,6 +134,7 @@ impl Session {
             logs: Vec::new(),
             watching: Vec::new(),
             layout: None,
+            taps,
             ending: Ending::default(),
             broken: Stop::new(),
         };
@@ -149,7 +156,7 @@ impl Session {
             }
             let broken = running.broken.clone();
             let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened, broken };
-            let named = std::thread::Builder::new().name(format!("takt-worker-{index}"));
+            let named = std::thread::Builder::new().name(running.thread_name(index));
             let thread = named.spawn(move || start.run(worker));
             running.threads.push(thread.map_err(|source| StartError::Thread { worker: index, source })?);
             running.outboxes.push(outbox);

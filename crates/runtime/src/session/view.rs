@@ -6,8 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use takt_base::MonoNs;
 use takt_graph::{Component, Graph, Plan};
+use takt_live::{Constellation, Spectrum};
 
+use super::taps::Taps;
 use crate::report::{Culprit, blame};
 use crate::slot::Timer;
 use crate::stats::{ComponentSnapshot, Live, Watching};
@@ -119,17 +122,34 @@ pub struct RunView {
     /// The last cause of each worker: a slot that an earlier one carried away has that one's.
     pub(crate) last: Vec<Option<Culprit>>,
     pub(crate) recent: VecDeque<SeenMiss>,
+    taps: Taps,
 }
 
 impl RunView {
-    pub(crate) fn new(layout: Arc<Mutex<Layout>>, workers: Vec<Watching>, timer: Timer) -> RunView {
+    pub(crate) fn new(layout: Arc<Mutex<Layout>>, workers: Vec<Watching>, timer: Timer, taps: Taps) -> RunView {
         let last = workers.iter().map(|_| None).collect();
-        RunView { layout, workers, timer, last, recent: VecDeque::new() }
+        RunView { layout, workers, timer, last, recent: VecDeque::new(), taps }
+    }
+
+    /// Outputs of components whose packets can be looked at, as `COMPONENT.OUTPUT`.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<String> {
+        self.taps.names()
+    }
+
+    /// From now on [`signals`](RunView::signals) has these outputs.
+    pub fn show(&mut self, outputs: &[String]) {
+        self.taps.want(outputs);
+    }
+
+    /// Spectrum and points of the newest packets of each output that is shown.
+    pub fn signals(&mut self, now: MonoNs) -> (Vec<Spectrum>, Vec<Constellation>) {
+        self.taps.look(now)
     }
 
     /// Takes in the misses that have come. Without it, the rings drop what comes when they are full.
     pub fn catch_up(&mut self) {
-        let RunView { layout, workers, timer, last, recent } = self;
+        let RunView { layout, workers, timer, last, recent, .. } = self;
         let layout = layout.lock().unwrap_or_else(PoisonError::into_inner);
         let mut usual = None;
         for (index, (worker, last)) in workers.iter_mut().zip(last).enumerate() {
