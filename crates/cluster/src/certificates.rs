@@ -15,6 +15,7 @@ use crate::ClusterError;
 use crate::folder::{Folder, Settings};
 use crate::private_key;
 use crate::tenant::Tenant;
+use crate::trust::member_of;
 
 /// Folder of the authority's own files, beside the nodes' folders.
 pub const AUTHORITY_FOLDER: &str = "authority";
@@ -108,12 +109,6 @@ impl Authority {
         // Texts and a flag in a table: always TOML.
         write(&path.join(Folder::SETTINGS), &toml::to_string(settings).unwrap_or_default(), PUBLIC)
     }
-}
-
-/// Name of the certificate of each member of a cluster. Zenoh takes the public authorities of the web for its peers' as
-/// well; none of these vouches for a name like this.
-pub(crate) fn member_of(cluster: &str) -> String {
-    format!("takt member of {cluster}")
 }
 
 const SECRET: u32 = 0o600;

@@ -11,7 +11,7 @@ use takt_runtime::SessionOptions;
 use crate::clock::PtpEpoch;
 use crate::message::{Adopt, Change, MOST_AGENT_BYTES, Order, Request, Start, StartAgent};
 use crate::quorum::{Ballot, NAME_BYTES, is_member};
-use crate::seal::Sealed;
+use crate::sealed::Sealed;
 use crate::tenant::Tenant;
 
 /// Bytes of a file's name.

@@ -9,6 +9,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::ClusterError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use takt_host::policy::{Policy, policy, set_policy};
@@ -21,15 +22,15 @@ use zenoh::query::{Query, Queryable, Reply};
 use zenoh::sample::{Locality, Sample};
 use zenoh::{Config, Session};
 
-use crate::ClusterError;
-use crate::certificates::member_of;
 use crate::folder::Folder;
 use crate::message::{
-    Envelope, MOST_BYTES, Moment, PROTOCOL, Request, RequestAnswer, Unread, WriteAgent, document, read, read_within,
+    Envelope, MOST_BYTES, Moment, NodeFacts, PROTOCOL, Request, RequestAnswer, Unread, WriteAgent, document, read,
+    read_within,
 };
 use crate::quorum::{self, Heartbeat};
 use crate::seal::Signer;
 use crate::tenant::Tenant;
+use crate::trust::member_of;
 
 /// How long nodes are looked for.
 const DISCOVERY: Duration = Duration::from_millis(1500);
@@ -192,6 +193,23 @@ impl Control {
 }
 
 impl Control {
+    /// Has `each` take what nodes publish of themselves, as long as the answer is kept. A node that publishes as another is not
+    /// heard, nor what is no statement of a node.
+    pub(crate) fn statistics(
+        &self,
+        each: impl Fn(NodeFacts) + Send + Sync + 'static,
+    ) -> Result<Subscriber<()>, ClusterError> {
+        let take = move |sample: Sample| {
+            let bytes = sample.payload().to_bytes();
+            let named = sample.key_expr().as_str().split('/').nth(3);
+            let facts = Some(bytes).filter(|bytes| bytes.len() <= MOST_BYTES);
+            let facts = facts.and_then(|bytes| serde_json::from_slice::<NodeFacts>(&bytes).ok());
+            facts.filter(|facts| Some(facts.node.as_str()) == named).into_iter().for_each(&each);
+        };
+        let subscriber = self.session.declare_subscriber(self.key("*", "statistics"));
+        subscriber.callback(take).wait().map_err(ClusterError::zenoh)
+    }
+
     /// Writes to an agent on a node, as its `number`th message; what comes back is for [`answer`].
     pub(crate) fn write_agent(
         &self,
@@ -245,7 +263,7 @@ pub(crate) fn answer<T: DeserializeOwned>(node: &str, reply: &Reply) -> Result<T
     let refused = |why: String| ClusterError::Refused {
         node: node.to_owned(),
         why,
-        fix: "the same takt on all nodes".to_owned(),
+        fix: "run the same version of takt on all nodes".to_owned(),
     };
     match read(&bytes).map_err(|problem| problem.of_node(node))? {
         RequestAnswer::Good(json) => serde_json::from_value(json).map_err(|error| refused(error.to_string())),
@@ -283,9 +301,11 @@ impl Unread {
         let node = node.to_owned();
         match self {
             Unread::Version { theirs } => ClusterError::Version { node, theirs, ours: PROTOCOL },
-            other => {
-                ClusterError::Refused { node, why: other.to_string(), fix: "the same takt on all nodes".to_owned() }
-            }
+            other => ClusterError::Refused {
+                node,
+                why: other.to_string(),
+                fix: "run the same version of takt on all nodes".to_owned(),
+            },
         }
     }
 }

@@ -70,26 +70,27 @@ impl ClusterError {
     pub fn fix(&self) -> Option<String> {
         Some(match self {
             ClusterError::File { .. } => {
-                "a cluster's folder: takt node certificates makes one for each node".to_owned()
+                "give --folder a node's folder, as takt node certificates makes them".to_owned()
             }
             ClusterError::Settings { fix, .. } | ClusterError::Refused { fix, .. } => fix.clone(),
             ClusterError::Exists { .. } => "another name, or remove what is there".to_owned(),
             ClusterError::Name { .. } => "1 to 64 letters, digits, `-`, `_`".to_owned(),
             ClusterError::Silent { .. } | ClusterError::Alone { .. } => {
-                "takt node in each machine, with a folder of the same certificates; takt node list says who is there"
+                "start takt node on each machine, with a folder of the same certificates; takt node list shows the \
+                 nodes that answer"
                     .to_owned()
             }
             ClusterError::Unopened { .. } => {
                 "takt node list says whether it answers; components that take so long to be made can't run on a cluster"
                     .to_owned()
             }
-            ClusterError::Twice { .. } => "a folder of its own for each node".to_owned(),
+            ClusterError::Twice { .. } => "give each node a folder of its own".to_owned(),
             ClusterError::Full { .. } => "stop a run; takt node list says whose they are".to_owned(),
             ClusterError::TenantsFolder { .. } => {
                 "a folder of takt node certificates without --tenant; with this one: takt run --cluster".to_owned()
             }
-            ClusterError::Version { .. } => "the same takt on all nodes".to_owned(),
-            ClusterError::Watched { .. } => "let it, or end it first".to_owned(),
+            ClusterError::Version { .. } => "run the same version of takt on all nodes".to_owned(),
+            ClusterError::Watched { .. } => "let that manager go on, or end it first".to_owned(),
             ClusterError::TooFew { .. } => {
                 "bring nodes of the run back within a lease; else it ends by itself".to_owned()
             }

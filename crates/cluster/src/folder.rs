@@ -9,15 +9,11 @@ use takt_bridge::clock::ptp::{PtpDomain, Service};
 use takt_graph::limits::is_name;
 
 use crate::ClusterError;
-use crate::certificates::member_of;
 use crate::destination::Network;
-use crate::private_key;
+use crate::private_key::{self, MOST_BYTES};
 use crate::seal::Signer;
 use crate::tenant::{Quotas, Tenant};
-use crate::trust::{common_name_of, tenant_of};
-
-/// Bytes of a file of the folder at most.
-pub(crate) const MOST_BYTES: u64 = 64 << 10;
+use crate::trust::{common_name_of, member_of, tenant_of};
 
 /// Contents of `cluster.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

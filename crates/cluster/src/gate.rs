@@ -17,9 +17,10 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 
 use crate::check::{OutOfRange, check};
+use crate::counts::Reason;
 use crate::message::{AGENT_LEASE, Moment, PROTOCOL, Request, WriteAgent};
-use crate::metrics::Reason;
-use crate::seal::{Context, Given, Sealed, number};
+use crate::seal::{Given, number};
+use crate::sealed::{Context, Sealed};
 use crate::tenant::Tenant;
 use crate::trust::{Trust, Untrusted};
 
@@ -111,7 +112,7 @@ impl Refused {
         match self {
             Refused::Long { .. } => "a waveform's file of 1 MiB at most",
             Refused::Version { .. } | Refused::Form(_) | Refused::Both | Refused::NoOrder { .. } => {
-                "the same takt on all nodes"
+                "run the same version of takt on all nodes"
             }
             Refused::Unsigned { .. } | Refused::Signature { .. } => {
                 "orders by takt, with a folder of takt node certificates"

@@ -25,6 +25,7 @@ pub mod clock;
 mod control;
 #[cfg(feature = "zenoh")]
 pub mod cost;
+pub mod counts;
 mod destination;
 mod error;
 mod folder;
@@ -34,12 +35,14 @@ pub mod manager;
 #[cfg(feature = "zenoh")]
 mod membership;
 pub mod message;
+#[cfg(feature = "zenoh")]
 pub mod metrics;
 #[cfg(feature = "zenoh")]
 mod node;
 mod private_key;
 pub mod quorum;
 pub mod seal;
+mod sealed;
 pub mod statement;
 pub mod tenant;
 #[cfg(feature = "zenoh")]

@@ -15,9 +15,7 @@ use zenoh::pubsub::Subscriber;
 use crate::ClusterError;
 use crate::control::Control;
 use crate::message::Unread;
-use crate::metrics::Uncounted;
-use crate::metrics::counts::Heartbeats;
-use crate::quorum::{Ballot, Heartbeat, Quorum, View};
+use crate::quorum::{Ballot, Heartbeat, Quorum, Uncounted, View};
 
 /// The lease of a cluster: how long a node may go on that no other member reaches, and how long others wait before they take over.
 pub const LEASE: Duration = Duration::from_secs(2);
@@ -45,6 +43,19 @@ struct Counts {
     unsent: AtomicU64,
     received: AtomicU64,
     refused: [AtomicU64; Uncounted::NAMES.len()],
+}
+
+/// Heartbeats of a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heartbeats {
+    /// Handed to Zenoh.
+    pub(crate) sent: u64,
+    /// That Zenoh did not take.
+    pub(crate) unsent: u64,
+    /// That counted.
+    pub(crate) received: u64,
+    /// That did not, by reason.
+    pub(crate) refused: [u64; Uncounted::NAMES.len()],
 }
 
 type Shared = BTreeMap<String, Part>;

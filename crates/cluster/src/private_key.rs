@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use takt_host::user::User;
 
 use crate::ClusterError;
-use crate::folder::MOST_BYTES;
+
+/// Bytes of a file of the folder at most.
+pub(crate) const MOST_BYTES: u64 = 64 << 10;
 
 /// Contents of such a file, if nobody but its owner may read it, and its owner is this process's user, root, or who
 /// called sudo.

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::quorum::Ballot;
-use crate::seal::{Context, Sealed};
+use crate::sealed::{Context, Sealed};
 use crate::tenant::Tenant;
 use crate::trust::{Trust, Untrusted};
 

@@ -10,8 +10,7 @@ use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 
-use crate::certificates::member_of;
-use crate::seal::{Context, Sealed, signed};
+use crate::sealed::{Context, Sealed, signed};
 use crate::tenant::Tenant;
 
 /// Bytes of a certificate.
@@ -132,6 +131,12 @@ fn node_in(certificate: &X509Certificate<'_>) -> String {
         (Some(GeneralName::DNSName(name)), None) => (*name).to_owned(),
         _ => String::new(),
     }
+}
+
+/// Name of the certificate of each member of a cluster. Zenoh takes the public authorities of the web for its peers' as
+/// well; none of these vouches for a name like this.
+pub(crate) fn member_of(cluster: &str) -> String {
+    format!("takt member of {cluster}")
 }
 
 /// The tenant of a certificate that is this machine's own, PEM.

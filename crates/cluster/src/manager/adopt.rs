@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use takt_graph::Graph;
+use takt_mapper::Objective;
 use takt_runtime::Registry;
+use takt_runtime::planning::PlanningError;
 
-use super::run::{Ended, RunOptions, Watched};
+use super::run::{Ended, RunOptions};
+use super::watched::Watched;
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::Membership;
@@ -41,6 +44,28 @@ impl Orphan {
             why,
             fix,
         })
+    }
+
+    /// A placer for it on these nodes.
+    ///
+    /// # Errors
+    /// As [`Placer::new`].
+    pub fn placer<'a>(
+        &self,
+        graph: &'a Graph,
+        registry: &Registry,
+        nodes: &'a [NodeFacts],
+    ) -> Result<Placer<'a>, PlanningError> {
+        let Order { latency, hop_slots, .. } = *self.order();
+        Placer::new(graph, registry, nodes, None, Objective::best_effort(latency), hop_slots)
+    }
+
+    /// Those of `facts` that execute it, with all their cores free: it may be placed on its own again.
+    #[must_use]
+    pub fn own_nodes(&self, facts: Vec<NodeFacts>) -> Vec<NodeFacts> {
+        let run = &self.order().run;
+        let executes = |node: &NodeFacts| node.runs.iter().any(|of| of.run == *run);
+        facts.into_iter().filter(executes).map(|node| NodeFacts { busy: Vec::new(), ..node }).collect()
     }
 
     fn latest(&self) -> &Recalled {

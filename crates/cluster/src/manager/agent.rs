@@ -181,7 +181,11 @@ impl Carrier {
     }
 
     fn refused(&self, why: String) -> ClusterError {
-        ClusterError::Refused { node: self.node.clone(), why, fix: "the same takt on all nodes".to_owned() }
+        ClusterError::Refused {
+            node: self.node.clone(),
+            why,
+            fix: "run the same version of takt on all nodes".to_owned(),
+        }
     }
 }
 

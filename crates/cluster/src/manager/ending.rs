@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use super::run::{Watched, cut_off};
-use super::takeover::first_slot;
+use super::watched::{Watched, cut_off, first_slot};
 use crate::message::Progress;
 
 /// When no node that is asked answers for so long there is nothing more to wait for.

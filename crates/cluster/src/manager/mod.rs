@@ -9,6 +9,7 @@ mod platform;
 mod run;
 mod slow;
 mod takeover;
+mod watched;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +17,12 @@ use std::time::Duration;
 pub use adopt::Orphan;
 pub use agent::{AgentEnd, FromAgent, RemoteAgent, ToAgent};
 use each::each;
-pub use placer::{PlaceError, Placed, Placer, Replaced};
+pub use placer::{NoSpare, Placed, Placer, Replaced};
 pub use platform::platform;
+pub(crate) use run::LOOK;
 pub use run::{Ended, NodeEnd, OnLoss, RunOptions, Watch};
-pub(crate) use run::{LOOK, lead};
-pub use takeover::Loss;
+pub use watched::Loss;
+pub(crate) use watched::lead;
 
 use crate::ClusterError;
 use crate::control::Control;

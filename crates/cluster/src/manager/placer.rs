@@ -1,25 +1,21 @@
 //! Places for the components of a waveform: on the nodes that are there, and on those that are left.
 
 use takt_graph::Graph;
-use takt_mapper::{Costs, MapError, Mapping, Objective, Platform, PlatformError, map};
+use takt_mapper::{Costs, Mapping, Objective, Platform, map};
 use takt_runtime::Registry;
-use takt_runtime::costs::{CostsError, for_elsewhere, known};
+use takt_runtime::planning::{CostsChoice, PlanningError, costs};
 
 use super::platform;
 use crate::message::{NodeFacts, Order, WorkerOrder};
 
-/// Why components can't be placed on nodes.
-#[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
-    /// No core is free, or a node says of itself what can't be.
-    #[error(transparent)]
-    Platform(#[from] PlatformError),
-    /// Times of components are not known, and can't be found out.
-    #[error(transparent)]
-    Costs(#[from] CostsError),
-    /// They don't fit.
-    #[error(transparent)]
-    Map(#[from] MapError),
+/// A node can't be a spare one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no node of that name has a free core")]
+pub struct NoSpare {
+    /// The node.
+    pub node: String,
+    /// Nodes with a free core.
+    pub have: Vec<String>,
 }
 
 /// Places of a waveform's components.
@@ -62,26 +58,30 @@ impl<'a> Placer<'a> {
         kept: Option<Costs>,
         objective: Objective,
         hop_slots: u32,
-    ) -> Result<Placer<'a>, PlaceError> {
+    ) -> Result<Placer<'a>, PlanningError> {
         let platform = platform("cluster", nodes, hop_slots)?;
-        let mut costs = known(graph, registry, kept)?.with_capacities_of(&platform);
-        if platform.classes().iter().any(|class| class.name != costs.reference) {
-            costs = for_elsewhere(costs, graph, registry)?;
-        }
+        let costs = costs(graph, registry, &platform, CostsChoice { kept, for_elsewhere: false })?;
         Ok(Placer { graph, nodes, costs, objective, hop_slots, spares: Vec::new() })
     }
 
     /// Nodes that execute nothing until another one is lost or too slow. All their free cores wait.
-    #[must_use]
-    pub fn with_spares(self, spares: &[String]) -> Placer<'a> {
-        Placer { spares: spares.to_vec(), ..self }
+    ///
+    /// # Errors
+    /// One of them has no free core.
+    pub fn with_spares(self, spares: &[String]) -> Result<Placer<'a>, NoSpare> {
+        let free: Vec<&String> =
+            self.nodes.iter().filter(|node| node.free().next().is_some()).map(|node| &node.node).collect();
+        match spares.iter().find(|spare| !free.contains(spare)) {
+            Some(lacks) => Err(NoSpare { node: lacks.clone(), have: free.into_iter().cloned().collect() }),
+            None => Ok(Placer { spares: spares.to_vec(), ..self }),
+        }
     }
 
     /// A worker on each core that the mapper chose, and on each of the spare nodes, which have nothing to do.
     ///
     /// # Errors
     /// Nothing fits.
-    pub fn place(&self) -> Result<Placed, PlaceError> {
+    pub fn place(&self) -> Result<Placed, PlanningError> {
         let is_spare = |node: &&NodeFacts| self.spares.contains(&node.node);
         let (spares, used): (Vec<&NodeFacts>, Vec<&NodeFacts>) = self.nodes.iter().partition(is_spare);
         let used: Vec<NodeFacts> = used.into_iter().cloned().collect();
@@ -97,7 +97,7 @@ impl<'a> Placer<'a> {
     ///
     /// # Errors
     /// They don't fit there.
-    pub fn replace(&self, order: &Order, left: &[String]) -> Result<Replaced, PlaceError> {
+    pub fn replace(&self, order: &Order, left: &[String]) -> Result<Replaced, PlanningError> {
         let workers: Vec<&WorkerOrder> = order.workers.iter().filter(|worker| left.contains(&worker.node)).collect();
         let cores = |node: &NodeFacts| {
             workers.iter().filter(|worker| worker.node == node.node).map(|worker| worker.cpu).collect::<Vec<u32>>()

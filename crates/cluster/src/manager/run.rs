@@ -1,30 +1,24 @@
 //! One waveform on several nodes: opened everywhere, begun at one instant, watched, and reported as one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use takt_base::Stop;
 use takt_runtime::{SinkHash, output_hash};
 
-use super::each::{each, turns};
+use super::each::each;
 use super::ending::Silence;
-use super::slow::Slowness;
-use super::takeover::Loss;
+use super::watched::{Loss, Watched, cut_off, lead};
 use super::{Manager, PATIENCE, Placer};
 use crate::clock::ClockFacts;
 use crate::membership::Membership;
 use crate::message::{End, Opened, Order, Progress, Request, Start, Started};
-use crate::node::run::{nodes_of, quorum};
-use crate::quorum::{Ballot, Quorum};
 use crate::seal::Sealed;
 use crate::{ClusterError, Trace};
 
 /// Making components may take a while.
 const OPENING: Duration = Duration::from_secs(60);
-
-/// How long before a slot edge its nodes have to know of it: so much for the reference, and for each turn of the others.
-const LEAD: Duration = Duration::from_millis(400);
 
 /// How often the progress of nodes is requested, and how long one may take to answer.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
@@ -114,31 +108,6 @@ impl Ended {
         };
         self.losses.is_empty() && self.nodes.values().all(clean)
     }
-}
-
-/// A run as its manager sees it.
-pub(super) struct Watched<'a> {
-    pub(super) order: Order,
-    /// Nodes of the run that are there.
-    pub(super) names: Vec<String>,
-    /// Quorums that the run needs: of what its nodes execute, and of each placing that some of them have promised
-    /// since.
-    pub(super) quorums: Vec<Quorum>,
-    /// The placing that each node supports, and the manager itself.
-    pub(super) supports: BTreeMap<String, Ballot>,
-    /// The slot of the last change of placing.
-    pub(super) changed_at: u64,
-    pub(super) reference: String,
-    pub(super) members: Membership,
-    /// Since when it takes part.
-    pub(super) since: Instant,
-    pub(super) last: BTreeMap<String, Progress>,
-    pub(super) losses: Vec<Loss>,
-    pub(super) slowness: Slowness,
-    /// Questions that each node has not answered in time, and those that have not answered the last one.
-    pub(super) unanswered: BTreeMap<String, u64>,
-    pub(super) silent: BTreeSet<String>,
-    pub(super) trace: &'a Trace,
 }
 
 impl Manager {
@@ -321,74 +290,6 @@ impl Manager {
     }
 }
 
-impl<'a> Watched<'a> {
-    /// On all nodes of an order.
-    pub(super) fn new(order: Order, reference: String, members: Membership, trace: &'a Trace) -> Watched<'a> {
-        let (names, quorums) = (nodes_of(&order), vec![quorum(&order)]);
-        let members_of_it = names.iter().chain([&order.manager]);
-        let supports = members_of_it.map(|name| (name.clone(), order.ballot())).collect();
-        let (last, losses, slowness) = (BTreeMap::new(), Vec::new(), Slowness::default());
-        let (unanswered, silent) = (BTreeMap::new(), BTreeSet::new());
-        Watched {
-            order,
-            names,
-            quorums,
-            supports,
-            changed_at: 0,
-            reference,
-            members,
-            since: Instant::now(),
-            last,
-            losses,
-            slowness,
-            unanswered,
-            silent,
-            trace,
-        }
-    }
-
-    /// Members whose support counts for the last placing.
-    pub(super) fn voters(&self) -> &[String] {
-        self.quorums.last().map_or(&[], |quorum| &quorum.voters)
-    }
-
-    /// Fails where nodes that are there and their manager are too few for another placing.
-    pub(super) fn has_majorities(&self, manager: Option<&str>) -> Result<(), ClusterError> {
-        let is_there = |voter: &String| self.names.contains(voter) || manager == Some(voter);
-        let Some(lacks) = self.quorums.iter().find(|quorum| !quorum.has(is_there)) else { return Ok(()) };
-        let lost = lacks.voters.iter().filter(|voter| !is_there(voter)).cloned().collect();
-        Err(ClusterError::TooFew { run: self.order.run.clone(), lost, voters: lacks.voters.len() })
-    }
-
-    /// Fails where a node says that another manager watches over the run.
-    pub(super) fn is_ours(&self) -> Result<(), ClusterError> {
-        let other = self.last.values().find(|progress| progress.manager != self.order.manager);
-        other.map_or(Ok(()), |progress| {
-            Err(ClusterError::Watched { run: self.order.run.clone(), manager: progress.manager.clone() })
-        })
-    }
-
-    /// The node whose clock sets the beat; `keep` where that node is still there.
-    pub(super) fn reference(&self, keep: Option<&String>) -> Result<String, ClusterError> {
-        let name = keep.filter(|name| self.names.contains(name)).or(self.names.first());
-        name.cloned().ok_or_else(|| ClusterError::Silent { node: String::new() })
-    }
-
-    /// Its nodes but for one.
-    pub(super) fn others(&self, than: &str) -> Vec<String> {
-        self.names.iter().filter(|name| *name != than).cloned().collect()
-    }
-
-    fn has_ended(&self, name: &str) -> bool {
-        self.last.get(name).is_some_and(|progress| progress.end.is_some())
-    }
-
-    /// The slot of the node that is behind all others.
-    fn slot(&self) -> u64 {
-        self.last.values().map(|progress| progress.slot).min().unwrap_or(0)
-    }
-}
-
 /// A node that has not answered in all that time that a run is open may answer everything else.
 fn unopened(error: ClusterError) -> ClusterError {
     match error {
@@ -397,19 +298,10 @@ fn unopened(error: ClusterError) -> ClusterError {
     }
 }
 
-/// How long it takes at most until so many nodes know of a slot edge: the reference first, since it says when that is.
-pub(crate) fn lead(nodes: usize) -> Duration {
-    LEAD * u32::try_from(1 + turns(nodes.saturating_sub(1))).unwrap_or(u32::MAX)
-}
-
 /// How long a node may take to answer. To end a run is work, on a busy machine of more than [`WORD`]; and who asks a second time
 /// learns that the node knows no such run, as if it had been started anew.
 fn patience(request: &Request) -> Duration {
     if matches!(request, Request::Stop { .. }) { PATIENCE } else { WORD }
-}
-
-pub(super) fn cut_off(progress: &Progress) -> bool {
-    progress.end.as_ref().is_some_and(|end| end.cut_off)
 }
 
 fn ended(watched: Watched<'_>) -> Ended {

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::each::each;
-use super::run::{Watched, cut_off, lead};
+use super::watched::{Loss, Watched, cut_off, first_slot};
 use super::{Manager, PATIENCE, Placer};
 use crate::ClusterError;
 use crate::membership::{LEASE, RECENT};
@@ -22,24 +21,6 @@ const STREAMS: u32 = 1 << 16;
 
 /// How long one node may take to make another placing ready: it makes components that were elsewhere.
 const PREPARING: Duration = Duration::from_secs(10);
-
-/// A node that was lost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loss {
-    /// Which.
-    pub node: String,
-    /// How the manager knew.
-    pub why: String,
-    /// The physical slot in which the manager knew.
-    pub known_in_slot: u64,
-    /// First logical slot that all others execute in its place; those between are missed. `None`: not all took over, since the run
-    /// was about to end.
-    pub resumed_in_slot: Option<u64>,
-    /// Components that begin afresh there: what they knew was on the lost node.
-    pub state_lost: Vec<String>,
-    /// How long the manager took from knowing to having sent it to all, or to leaving it out.
-    pub took_ns: u64,
-}
 
 impl Manager {
     /// Has the others do what a node does that is too slow, where they have the time for it.
@@ -244,13 +225,6 @@ impl Manager {
         let at = first_slot(&progress, watched.names.len()).max(watched.changed_at + 1);
         Ok(Edge { now: progress.slot, at, slot_ns: progress.slot_ns.max(1) })
     }
-}
-
-/// The slot that another placing of so many nodes begins with at the earliest.
-pub(super) fn first_slot(progress: &Progress, nodes: usize) -> u64 {
-    let wait = LEASE + lead(nodes);
-    let slots = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX) / progress.slot_ns.max(1);
-    progress.slot.saturating_add(slots).saturating_add(2)
 }
 
 /// The slot from which another placing is executed, and the one in which that was decided.

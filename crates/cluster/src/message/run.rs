@@ -9,7 +9,7 @@ use takt_runtime::SinkHash;
 
 use crate::clock::{ClockFacts, PtpEpoch, SlotClock};
 use crate::quorum::{Ballot, Quorum};
-use crate::seal::Sealed;
+use crate::sealed::Sealed;
 
 /// A waveform, and where each component of it runs. All nodes get the same one, and each takes its own part: so each knows all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

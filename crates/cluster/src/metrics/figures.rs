@@ -1,36 +1,21 @@
 //! Figures of a node for Prometheus. The table in `docs/reference/cluster.md` has a row for each.
 
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::encoding::prometheus_text::encode;
+use prometheus_client::registry::Registry;
 use takt_bridge::LinkTally;
 use takt_bridge::clock::Drift;
 use takt_runtime::ComponentTally;
 
-use super::counts::{Heartbeats, Messages, Uncounted};
-use super::text::{Family, MetricKind, Page};
+use super::page::{Page, Times, alone, by, labels, seconds};
 use super::totals::{How, Series, Sums, Totals};
-use crate::message::{NodeFacts, RunFacts};
-
-/// Upper ends of the histogram of execution times: 1, 2 and 5 of each decade from a microsecond to a second.
-pub(crate) const TIMES_NS: [u64; 19] = [
-    1_000,
-    2_000,
-    5_000,
-    10_000,
-    20_000,
-    50_000,
-    100_000,
-    200_000,
-    500_000,
-    1_000_000,
-    2_000_000,
-    5_000_000,
-    10_000_000,
-    20_000_000,
-    50_000_000,
-    100_000_000,
-    200_000_000,
-    500_000_000,
-    1_000_000_000,
-];
+use crate::counts::Messages;
+use crate::membership::Heartbeats;
+use crate::message::{NodeFacts, RunFacts, TenantFacts};
+use crate::quorum::Uncounted;
 
 /// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +35,7 @@ impl Stage {
 }
 
 /// A run now.
+#[derive(Debug)]
 pub(crate) struct RunFigures {
     pub(crate) facts: RunFacts,
     pub(crate) stage: Stage,
@@ -61,168 +47,164 @@ pub(crate) struct RunFigures {
     pub(crate) lease_ns: u64,
 }
 
-/// The name of a gauge of runs, what it is, and where that stands.
-type RunGauge = (&'static str, &'static str, fn(&RunFigures) -> f64);
-/// The same of what is known of a drift.
-type DriftGauge = (&'static str, &'static str, fn(Drift) -> f64);
-
 /// All that a page is made of.
-pub(crate) struct Figures<'a> {
-    pub(crate) cluster: &'a str,
-    pub(crate) facts: &'a NodeFacts,
-    pub(crate) runs: &'a [RunFigures],
-    pub(crate) messages: &'a Messages,
+#[derive(Debug)]
+pub(crate) struct Figures {
+    pub(crate) cluster: String,
+    pub(crate) facts: NodeFacts,
+    pub(crate) runs: Vec<RunFigures>,
+    pub(crate) messages: Messages,
     pub(crate) heartbeats: Heartbeats,
-    pub(crate) sums: &'a Sums,
+    pub(crate) sums: Sums,
     /// Peers that TLS refused.
     pub(crate) refused_peers: u64,
 }
 
-impl Figures<'_> {
+impl Figures {
     /// The page.
-    pub(crate) fn page(&self) -> String {
-        let mut page = Page::default();
-        self.node(&mut page);
-        self.tenants(&mut page);
-        self.messages(&mut page);
-        self.runs(&mut page);
-        components(&mut page, &self.sums.components);
-        links(&mut page, self.sums);
-        page.done()
-    }
-
-    fn node(&self, page: &mut Page) {
-        let NodeFacts { node, version, class, cores, busy, agents, capacities, bytes_per_s, .. } = self.facts;
-        page.gauge("takt_build_info", "1; the label has the version.").count(&[("version", version)], 1);
-        let labels = [("cluster", self.cluster), ("node", node.as_str()), ("class", class.as_str())];
-        page.gauge("takt_node_info", "1; the labels have the node's name and the class of its cores.")
-            .count(&labels, 1);
-        page.gauge("takt_node_cores", "Cores on which the node lets workers run.").count(&[], cores.len() as u64);
-        page.gauge("takt_node_busy_cores", "Cores among these that have a worker or an agent.")
-            .count(&[], busy.len() as u64);
-        page.gauge("takt_node_agents", "Agents of labs on the node.").count(&[], agents.len() as u64);
-        let mut rate = page.gauge(
-            "takt_node_core_multiply_accumulates_per_second",
-            "Multiply-accumulate operations that a core does a second, as calibrated when the node began.",
-        );
-        if let Some(capacities) = capacities.capacities {
-            rate.figure(&[], capacities.mac_per_s);
-        }
-        page.gauge(
-            "takt_node_samples_bytes_per_second",
-            "Rate of the interface of the node's samples, by its settings.",
-        )
-        .figure(&[], *bytes_per_s);
-    }
-
-    fn tenants(&self, page: &mut Page) {
-        let all = &self.facts.tenants;
-        each(&mut page.gauge("takt_tenant_cores", "Cores that a tenant has."), all, |one, family| {
-            family.count(&[("tenant", one.tenant.name())], one.has.cores.into());
-        });
-        each(&mut page.gauge("takt_tenant_runs", "Runs of a tenant that have not ended."), all, |one, family| {
-            family.count(&[("tenant", one.tenant.name())], one.has.runs.into());
-        });
-        let quota = |family: &mut Family<'_>, tenant: &str, most: Option<u32>| {
-            if let Some(most) = most {
-                family.count(&[("tenant", tenant)], most.into());
-            }
-        };
-        let help = "Cores that a tenant may have; missing where only the node's are the limit.";
-        each(&mut page.gauge("takt_tenant_quota_cores", help), all, |one, family| {
-            quota(family, one.tenant.name(), one.quota.cores);
-        });
-        let help = "Runs that a tenant may have; missing where there is no limit.";
-        each(&mut page.gauge("takt_tenant_quota_runs", help), all, |one, family| {
-            quota(family, one.tenant.name(), one.quota.runs);
-        });
-    }
-
-    fn messages(&self, page: &mut Page) {
-        page.counter("takt_questions_total", "Requests that the node got.").count(&[], self.messages.questions());
-        let mut orders = page.counter("takt_orders_total", "Orders that the node carried out.");
-        self.messages.orders().for_each(|(name, count)| orders.count(&[("order", name)], count));
-        let mut refused = page.counter("takt_messages_refused_total", "Messages to the node that changed nothing.");
-        self.messages.refusals().for_each(|(reason, count)| refused.count(&[("reason", reason)], count));
-        page.counter("takt_peers_refused_total", "Peers without a certificate of the cluster, which TLS refused.")
-            .count(&[], self.refused_peers);
-        let Heartbeats { sent, unsent, received, refused } = self.heartbeats;
-        page.counter("takt_heartbeats_sent_total", "Heartbeats of the node, one for each of its runs.")
-            .count(&[], sent);
-        page.counter("takt_heartbeats_unsent_total", "Heartbeats of the node that Zenoh did not take.")
-            .count(&[], unsent);
-        page.counter("takt_heartbeats_received_total", "Heartbeats of other members that counted.")
-            .count(&[], received);
-        let mut family = page.counter("takt_heartbeats_refused_total", "Heartbeats that did not count.");
-        let by_reason = Uncounted::NAMES.into_iter().zip(refused);
-        by_reason.for_each(|(reason, count)| family.count(&[("reason", reason)], count));
-    }
-
-    fn runs(&self, page: &mut Page) {
-        let mut stages = page.gauge("takt_runs", "Runs on the node.");
-        for (stage, name) in Stage::ALL {
-            let there = self.runs.iter().filter(|run| run.stage == stage).count();
-            stages.count(&[("stage", name)], there as u64);
-        }
-        page.counter("takt_runs_started_total", "Runs that the node began to execute.").count(&[], self.sums.started);
-        let mut ended = page.counter("takt_runs_ended_total", "Runs that were executed here and have ended.");
-        How::NAMES.into_iter().zip(self.sums.ended).for_each(|(how, count)| ended.count(&[("how", how)], count));
-        let executed: Vec<&RunFigures> = self.runs.iter().filter(|run| run.stage == Stage::Executing).collect();
-        each(&mut page.gauge("takt_run_info", "1; the labels say whose run it is."), &executed, |run, family| {
-            let RunFacts { run, tenant, waveform, manager, .. } = &run.facts;
-            family.count(&[("run", run), ("tenant", tenant.name()), ("waveform", waveform), ("manager", manager)], 1);
-        });
-        let figures: [RunGauge; 6] = [
-            ("takt_run_slot", "The physical slot that a run is in.", |run| run.facts.slot as f64),
-            ("takt_run_slot_seconds", "Length of its slots.", |run| seconds(run.slot_ns)),
-            ("takt_run_watched", "1 if the node receives its manager's heartbeats.", |run| {
-                f64::from(u8::from(run.facts.watched))
-            }),
-            ("takt_run_lease_seconds", "How long the node may go on if no other member reaches it.", |run| {
-                seconds(run.lease_ns)
-            }),
-            ("takt_run_clock_offset_seconds", "Clock of the run's reference less the node's, as estimated.", |run| {
-                run.offset_ns as f64 / 1e9
-            }),
-            ("takt_run_clock_offset_bound_seconds", "How far off that is at most.", |run| seconds(run.offset_bound_ns)),
-        ];
-        for (name, help, of) in figures {
-            each(&mut page.gauge(name, help), &executed, |run, family| {
-                family.figure(&[("run", &run.facts.run)], of(run));
-            });
-        }
-        let drifts: [DriftGauge; 2] = [
-            ("takt_run_clock_drift_ratio", "How fast the offset grows.", |drift| f64::from(drift.ppb) / 1e9),
-            ("takt_run_clock_drift_bound_ratio", "How far off that is at most.", |drift| {
-                f64::from(drift.bound_ppb) / 1e9
-            }),
-        ];
-        for (name, help, of) in drifts {
-            each(&mut page.gauge(name, help), &executed, |run, family| {
-                if let Some(drift) = run.drift {
-                    family.figure(&[("run", &run.facts.run)], of(drift));
-                }
-            });
-        }
+    ///
+    /// # Errors
+    /// None in practice: a text takes whatever is written.
+    pub(crate) fn page(self) -> Result<String, fmt::Error> {
+        let mut registry = Registry::with_prefix("takt");
+        registry.register_collector(Box::new(self));
+        let mut text = String::new();
+        encode(&mut text, &registry)?;
+        Ok(text)
     }
 }
 
-fn components(page: &mut Page, all: &Totals<ComponentTally>) {
-    let help = "Execution times of a component.";
-    let mut times = page.family("takt_component_execution_seconds", MetricKind::Histogram, help);
-    for (series, tally) in all.iter() {
-        let up_to = |at: usize| tally.within.get(at).copied().unwrap_or(0);
-        let within: Vec<(f64, u64)> = TIMES_NS.iter().enumerate().map(|(at, &ns)| (seconds(ns), up_to(at))).collect();
-        times.histogram(&of_component(series), &within, tally.executions, seconds(tally.sum_ns));
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let page = &mut Page(&mut encoder);
+        self.node(page)?;
+        self.tenants(page)?;
+        self.messages(page)?;
+        self.heartbeats(page)?;
+        self.runs(page)?;
+        self.executed(page)?;
+        components(page, &self.sums.components)?;
+        links(page, &SENT, &self.sums.sent)?;
+        links(page, &RECEIVED, &self.sums.received)
     }
-    let mut missed = page.counter("takt_component_misses_total", "Logical slots of a component that it did not make.");
-    for (series, tally) in all.iter() {
+}
+
+impl Figures {
+    fn node(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let NodeFacts { node, version, class, cores, busy, agents, capacities, bytes_per_s, .. } = &self.facts;
+        page.gauges("build_info", "1; the label has the version.", [(labels([("version", version)]), 1_u64)])?;
+        let who = labels([("cluster", &self.cluster), ("node", node), ("class", class)]);
+        page.gauges("node_info", "1; the labels have the node's name and the class of its cores.", [(who, 1_u64)])?;
+        page.gauges("node_cores", "Cores on which the node lets workers run.", [alone(cores.len())])?;
+        page.gauges("node_busy_cores", "Cores among these that have a worker or an agent.", [alone(busy.len())])?;
+        page.gauges("node_agents", "Agents of labs on the node.", [alone(agents.len())])?;
+        page.gauges(
+            "node_core_multiply_accumulates_per_second",
+            "Multiply-accumulate operations that a core does a second, as calibrated when the node began.",
+            capacities.capacities.map(|calibrated| alone(calibrated.mac_per_s)),
+        )?;
+        page.gauges(
+            "node_samples_bytes_per_second",
+            "Rate of the interface of the node's samples, by its settings.",
+            [alone(*bytes_per_s)],
+        )
+    }
+
+    fn tenants(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let gauges: [TenantGauge; 4] = [
+            ("tenant_cores", "Cores that a tenant has.", |one| Some(one.has.cores)),
+            ("tenant_runs", "Runs of a tenant that have not ended.", |one| Some(one.has.runs)),
+            (
+                "tenant_quota_cores",
+                "Cores that a tenant may have; missing where only the node's are the limit.",
+                |one| one.quota.cores,
+            ),
+            ("tenant_quota_runs", "Runs that a tenant may have; missing where there is no limit.", |one| {
+                one.quota.runs
+            }),
+        ];
+        gauges.into_iter().try_for_each(|(name, help, of)| {
+            let all = self.facts.tenants.iter();
+            page.gauges(name, help, all.filter_map(|one| Some((labels([("tenant", one.tenant.name())]), of(one)?))))
+        })
+    }
+
+    fn messages(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let messages = &self.messages;
+        page.counters("questions", "Requests that the node got.", [alone(messages.questions())])?;
+        page.counters("orders", "Orders that the node carried out.", by("order", messages.orders()))?;
+        let refused = by("reason", messages.refusals());
+        page.counters("messages_refused", "Messages to the node that changed nothing.", refused)?;
+        let help = "Peers without a certificate of the cluster, which TLS refused.";
+        page.counters("peers_refused", help, [alone(self.refused_peers)])
+    }
+
+    fn heartbeats(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let Heartbeats { sent, unsent, received, refused } = self.heartbeats;
+        page.counters("heartbeats_sent", "Heartbeats of the node, one for each of its runs.", [alone(sent)])?;
+        page.counters("heartbeats_unsent", "Heartbeats of the node that Zenoh did not take.", [alone(unsent)])?;
+        page.counters("heartbeats_received", "Heartbeats of other members that counted.", [alone(received)])?;
+        let refused = by("reason", Uncounted::NAMES.into_iter().zip(refused));
+        page.counters("heartbeats_refused", "Heartbeats that did not count.", refused)
+    }
+
+    fn runs(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let there = |stage| self.runs.iter().filter(|run| run.stage == stage).count();
+        let stages = by("stage", Stage::ALL.into_iter().map(|(stage, name)| (name, there(stage))));
+        page.gauges("runs", "Runs on the node.", stages)?;
+        page.counters("runs_started", "Runs that the node began to execute.", [alone(self.sums.started)])?;
+        let ended = by("how", How::NAMES.into_iter().zip(self.sums.ended));
+        page.counters("runs_ended", "Runs that were executed here and have ended.", ended)
+    }
+
+    /// Runs that are executed now.
+    fn executed(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let executed = || self.runs.iter().filter(|run| run.stage == Stage::Executing);
+        let infos = executed().map(|run| {
+            let RunFacts { run, tenant, waveform, manager, .. } = &run.facts;
+            let whose =
+                [("run", run.as_str()), ("tenant", tenant.name()), ("waveform", waveform), ("manager", manager)];
+            (labels(whose), 1_u64)
+        });
+        page.gauges("run_info", "1; the labels say whose run it is.", infos)?;
+        RUN_GAUGES.into_iter().try_for_each(|(name, help, of)| {
+            let known = executed().filter_map(|run| Some((labels([("run", &run.facts.run)]), of(run)?)));
+            page.gauges(name, help, known)
+        })
+    }
+}
+
+/// The name of a gauge of tenants, what it is, and where that stands.
+type TenantGauge = (&'static str, &'static str, fn(&TenantFacts) -> Option<u32>);
+/// The same of runs that are executed.
+type RunGauge = (&'static str, &'static str, fn(&RunFigures) -> Option<f64>);
+
+const RUN_GAUGES: [RunGauge; 8] = [
+    ("run_slot", "The physical slot that a run is in.", |run| Some(run.facts.slot as f64)),
+    ("run_slot_seconds", "Length of its slots.", |run| Some(seconds(run.slot_ns))),
+    ("run_watched", "1 if the node receives its manager's heartbeats.", |run| {
+        Some(f64::from(u8::from(run.facts.watched)))
+    }),
+    ("run_lease_seconds", "How long the node may go on if no other member reaches it.", |run| {
+        Some(seconds(run.lease_ns))
+    }),
+    ("run_clock_offset_seconds", "Clock of the run's reference less the node's, as estimated.", |run| {
+        Some(run.offset_ns as f64 / 1e9)
+    }),
+    ("run_clock_offset_bound_seconds", "How far off that is at most.", |run| Some(seconds(run.offset_bound_ns))),
+    ("run_clock_drift_ratio", "How fast the offset grows.", |run| Some(f64::from(run.drift?.ppb) / 1e9)),
+    ("run_clock_drift_bound_ratio", "How far off that is at most.", |run| Some(f64::from(run.drift?.bound_ppb) / 1e9)),
+];
+
+fn components(page: &mut Page<'_, '_>, all: &Totals<ComponentTally>) -> fmt::Result {
+    let times: Vec<_> = all.iter().map(|(series, tally)| (labels(of_component(series)), Times::of(tally))).collect();
+    page.family("component_execution_seconds", "Execution times of a component.", &times)?;
+    let missed = all.iter().flat_map(|(series, tally)| {
         let skipped = tally.missed.saturating_sub(tally.lost);
         let kinds = [("skipped", skipped), ("lost", tally.lost), ("late", tally.late), ("fault", tally.faults)];
-        for (kind, count) in kinds {
-            missed.count(&[&of_component(series)[..], &[("kind", kind)]].concat(), count);
-        }
-    }
+        kinds.map(|(kind, count)| ([labels(of_component(series)), labels([("kind", kind)])].concat(), count))
+    });
+    page.counters("component_misses", "Logical slots of a component that it did not make.", missed)
 }
 
 fn of_component(series: &Series) -> [(&'static str, &str); 3] {
@@ -233,49 +215,40 @@ fn of_component(series: &Series) -> [(&'static str, &str); 3] {
 type LinkCounter = (&'static str, &'static str, fn(&LinkTally) -> u64);
 
 const SENT: [LinkCounter; 5] = [
-    ("takt_link_sent_slots_total", "Slots handed to the thread that sends.", |link| link.slots),
-    ("takt_link_sent_datagrams_total", "Datagrams sent.", |link| link.datagrams),
-    ("takt_link_sent_bytes_total", "UDP payloads of datagrams sent.", |link| link.bytes),
-    ("takt_link_unsent_datagrams_total", "Datagrams that the kernel would not send.", |link| link.unsent_datagrams),
-    ("takt_link_sent_crowded_slots_total", "Slots that found no room on their way out.", |link| link.crowded_slots),
+    ("link_sent_slots", "Slots handed to the thread that sends.", |link| link.slots),
+    ("link_sent_datagrams", "Datagrams sent.", |link| link.datagrams),
+    ("link_sent_bytes", "UDP payloads of datagrams sent.", |link| link.bytes),
+    ("link_unsent_datagrams", "Datagrams that the kernel would not send.", |link| link.unsent_datagrams),
+    ("link_sent_crowded_slots", "Slots that found no room on their way out.", |link| link.crowded_slots),
 ];
 
 const RECEIVED: [LinkCounter; 9] = [
-    ("takt_link_received_slots_total", "Slots that came whole and in time.", |link| link.slots),
-    ("takt_link_lost_slots_total", "Slots that were not there when they were needed.", |link| link.lost_slots),
-    ("takt_link_late_slots_total", "Slots among these that came whole after that.", |link| link.late_slots),
-    ("takt_link_missed_by_producer_slots_total", "Slots that the producer had missed.", |link| link.missed_slots),
-    ("takt_link_received_crowded_slots_total", "Slots that found no room on their way in.", |link| link.crowded_slots),
-    ("takt_link_received_datagrams_total", "Datagrams received.", |link| link.datagrams),
-    ("takt_link_received_bytes_total", "UDP payloads of datagrams received.", |link| link.bytes),
-    ("takt_link_late_datagrams_total", "Datagrams of slots that were over.", |link| link.late_datagrams),
-    ("takt_link_broken_datagrams_total", "Datagrams that fit no slot of the stream.", |link| link.broken_datagrams),
+    ("link_received_slots", "Slots that came whole and in time.", |link| link.slots),
+    ("link_lost_slots", "Slots that were not there when they were needed.", |link| link.lost_slots),
+    ("link_late_slots", "Slots among these that came whole after that.", |link| link.late_slots),
+    ("link_missed_by_producer_slots", "Slots that the producer had missed.", |link| link.missed_slots),
+    ("link_received_crowded_slots", "Slots that found no room on their way in.", |link| link.crowded_slots),
+    ("link_received_datagrams", "Datagrams received.", |link| link.datagrams),
+    ("link_received_bytes", "UDP payloads of datagrams received.", |link| link.bytes),
+    ("link_late_datagrams", "Datagrams of slots that were over.", |link| link.late_datagrams),
+    ("link_broken_datagrams", "Datagrams that fit no slot of the stream.", |link| link.broken_datagrams),
 ];
 
-fn links(page: &mut Page, sums: &Sums) {
-    let sent = SENT.iter().map(|counter| (counter, &sums.sent));
-    for (&(name, help, of), all) in sent.chain(RECEIVED.iter().map(|counter| (counter, &sums.received))) {
-        let mut family = page.counter(name, help);
-        for (Series { tenant, waveform, name, peer }, tally) in all.iter() {
-            let labels = [("tenant", tenant.as_str()), ("waveform", waveform), ("output", name), ("peer", peer)];
-            family.count(&labels, of(tally));
-        }
-    }
-}
-
-/// A family's samples, of all that has some.
-fn each<T>(family: &mut Family<'_>, all: &[T], mut of: impl FnMut(&T, &mut Family<'_>)) {
-    all.iter().for_each(|one| of(one, family));
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
+fn links(page: &mut Page<'_, '_>, counters: &[LinkCounter], all: &Totals<LinkTally>) -> fmt::Result {
+    counters.iter().try_for_each(|&(name, help, of)| {
+        let counts = all.iter().map(|(Series { tenant, waveform, name, peer }, tally)| {
+            let whose = [("tenant", tenant.as_str()), ("waveform", waveform), ("output", name), ("peer", peer)];
+            (labels(whose), of(tally))
+        });
+        page.counters(name, help, counts)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::page::{MOST_CHARS, TIMES_NS};
     use super::*;
-    use crate::metrics::counts::Reason;
+    use crate::counts::Reason;
     use crate::tenant::Tenant;
 
     const DOCS: &str = include_str!("../../../../docs/reference/cluster.md");
@@ -329,9 +302,9 @@ mod tests {
         sums.sent.add(series.clone(), &link);
         sums.received.add(series, &link);
         let heartbeats = Heartbeats { sent: 9, received: 8, refused: [0, 0, 0, 0, 3, 0], unsent: 0 };
-        let runs = [figures(Stage::Executing), figures(Stage::Ended)];
-        let (messages, sums) = (&messages, &sums);
-        Figures { cluster: "lab", facts: &facts, runs: &runs, messages, heartbeats, sums, refused_peers: 4 }.page()
+        let runs = [figures(Stage::Executing), figures(Stage::Ended)].into();
+        let cluster = "lab".to_owned();
+        Figures { cluster, facts, runs, messages, heartbeats, sums, refused_peers: 4 }.page().unwrap()
     }
 
     #[test]
@@ -355,8 +328,8 @@ mod tests {
             "takt_run_clock_offset_seconds{run=\"a\"} -0.0000015",
             "takt_run_clock_drift_ratio{run=\"a\"} -0.0000123",
             "takt_run_clock_drift_bound_ratio{run=\"a\"} 0.0000041",
-            "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"0.00002\"} 0",
-            "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"0.00005\"} 4",
+            "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"2e-05\"} 0",
+            "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"5e-05\"} 4",
             "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"1\"} 4",
             "takt_component_execution_seconds_bucket{tenant=\"a\",waveform=\"a\",component=\"a\",le=\"+Inf\"} 5",
             "takt_component_execution_seconds_sum{tenant=\"a\",waveform=\"a\",component=\"a\"} 2.0003",
@@ -365,8 +338,25 @@ mod tests {
             "takt_link_received_bytes_total{tenant=\"a\",waveform=\"a\",output=\"a\",peer=\"a\"} 14720",
             "takt_link_lost_slots_total{tenant=\"a\",waveform=\"a\",output=\"a\",peer=\"a\"} 2",
         ] {
-            assert_eq!(page.lines().filter(|line| *line == sample).count(), 1, "{sample}\n{page}");
+            let there = page.lines().filter(|line| !line.starts_with('#')).filter(|line| value(line) == value(sample));
+            assert_eq!(there.count(), 1, "{sample}\n{page}");
         }
+    }
+
+    /// A sample's name with its labels, and its value however it is written.
+    fn value(sample: &str) -> (&str, f64) {
+        let (name, value) = sample.rsplit_once(' ').unwrap();
+        (name, value.parse().unwrap())
+    }
+
+    #[test]
+    fn a_hostile_name_is_one_value_of_bounded_length() {
+        let page = page(&format!("a\"}} 7\nup{{x=\"\\\u{1b}[2J\r{}", "é".repeat(10_000)));
+        let line = page.lines().find(|line| line.starts_with("takt_tenant_cores{")).expect("a sample");
+        let (begin, end) = ("takt_tenant_cores{tenant=\"a\\\"} 7\\nup{x=\\\"\\\\\u{fffd}[2J\u{fffd}é", "é\"} 1");
+        assert!(line.starts_with(begin) && line.ends_with(end), "{line}");
+        assert_eq!(line.matches('é').count() + 18, MOST_CHARS);
+        assert!(!page.chars().any(|c| c.is_control() && c != '\n'));
     }
 
     #[test]

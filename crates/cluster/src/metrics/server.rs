@@ -1,20 +1,28 @@
-//! The port where metrics are read: a few threads, each with one connection at a time, which ends after one answer. More wait in
-//! the kernel's queue; who is slow is cut off.
+//! The port where metrics are read: a thread of its own with a few connections, each of which ends after one answer. More wait
+//! in the kernel's queue; a slow client is cut off.
 //!
-//! The threads know nothing of a node: they ask the one that serves it, which makes the page of what it knows then. So no scrape
+//! The thread knows nothing of a node: it asks the one that serves it, which makes the page of what it knows then. So no scrape
 //! takes a lock of the node's, and none waits for a worker or makes one wait.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use takt_base::Stop;
-
-use super::request::{MOST_BYTES, Request, Status, read};
-use super::text::CONTENT_TYPE;
+use hyper::body::Incoming;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use prometheus_client::encoding::prometheus_text;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
 
 /// Connections at a time.
 const AT_A_TIME: usize = 4;
@@ -22,23 +30,29 @@ const AT_A_TIME: usize = 4;
 /// How long a connection may last, its answer included.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often one that waits looks whether the node ends.
-const LOOK: Duration = Duration::from_millis(100);
+/// How long to wait if the system gives no connection: others may give descriptors back.
+const SHORTAGE: Duration = Duration::from_millis(100);
 
-/// Bytes of a thread's stack: a node locks its memory, stacks included.
+/// Bytes of a request's head.
+const HEAD_BYTES: usize = 8 << 10;
+
+/// Fields of a request's head.
+const HEAD_FIELDS: usize = 64;
+
+/// Bytes of the thread's stack: a node locks its memory, stacks included.
 const STACK_BYTES: usize = 256 << 10;
 
 /// A port that gives metrics to whoever asks.
 pub struct Server {
     at: SocketAddr,
-    listener: Arc<TcpListener>,
     scrapes: Option<Receiver<Scrape>>,
-    stop: Stop,
-    threads: Vec<JoinHandle<()>>,
+    /// Dropped: the thread ends.
+    stop: Option<oneshot::Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// A client that waits for a page.
-type Scrape = SyncSender<Arc<str>>;
+type Scrape = oneshot::Sender<String>;
 
 impl Server {
     /// Listens. Answers come once [`Server::answer`] is called, again and again.
@@ -50,16 +64,16 @@ impl Server {
     }
 
     fn patient(at: SocketAddr, patience: Duration) -> io::Result<Server> {
-        let listener = Arc::new(TcpListener::bind(at)?);
-        let (ask, scrapes) = sync_channel(AT_A_TIME);
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let listener = TcpListener::bind(at)?;
+        listener.set_nonblocking(true)?;
         let at = listener.local_addr()?;
-        let mut server = Server { at, listener, scrapes: Some(scrapes), stop: Stop::new(), threads: Vec::new() };
-        for _ in 0..AT_A_TIME {
-            let (listener, ask, stop) = (Arc::clone(&server.listener), ask.clone(), server.stop.clone());
-            let thread = std::thread::Builder::new().name("takt-metrics".to_owned()).stack_size(STACK_BYTES);
-            server.threads.push(thread.spawn(move || serve(&listener, &ask, &stop, patience))?);
-        }
-        Ok(server)
+        let listener = runtime.block_on(async { tokio::net::TcpListener::from_std(listener) })?;
+        let (ask, scrapes) = sync_channel(AT_A_TIME);
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("takt-metrics".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread.spawn(move || serve(&runtime, &listener, &ask, patience, stopped))?;
+        Ok(Server { at, scrapes: Some(scrapes), stop: Some(stop), thread: Some(thread) })
     }
 
     /// Address at which it listens.
@@ -68,133 +82,109 @@ impl Server {
         self.at
     }
 
-    /// Gives a page to all who wait for one now; made only if one waits.
-    pub fn answer(&self, page: impl FnOnce() -> String) {
+    /// Gives a page to all who wait for one now; made only if one waits. Without a page they are told that the node is busy.
+    pub fn answer(&self, page: impl FnOnce() -> Option<String>) {
         let mut waiting = self.scrapes.iter().flat_map(Receiver::try_iter).peekable();
         if waiting.peek().is_none() {
             return;
         }
-        let page: Arc<str> = page().into();
+        let Some(page) = page() else { return waiting.for_each(drop) };
         // A client that has gone wants none.
-        waiting.for_each(|scrape| _ = scrape.try_send(Arc::clone(&page)));
+        waiting.for_each(|scrape| _ = scrape.send(page.clone()));
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.stop.request();
+        self.stop = None;
         self.scrapes = None;
-        // A listener that is shut down accepts nothing more: whoever waits in it returns.
-        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
-        for thread in self.threads.drain(..) {
-            // A panic there was printed there.
-            let _ = thread.join();
-        }
+        // A panic there was printed there.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-fn serve(listener: &TcpListener, ask: &SyncSender<Scrape>, stop: &Stop, patience: Duration) {
-    while !stop.requested() {
-        match listener.accept() {
-            // The fate of one connection is its client's affair.
-            Ok((stream, _)) => _ = Connection { stream, until: Instant::now() + patience, stop }.answer(ask),
-            // No descriptors left, say: others may be given back.
-            Err(_) if !stop.requested() => std::thread::sleep(LOOK),
-            Err(_) => {}
+/// Serves until it is to stop; connections that are open then end with the runtime.
+fn serve(
+    runtime: &Runtime,
+    listener: &tokio::net::TcpListener,
+    ask: &SyncSender<Scrape>,
+    patience: Duration,
+    stopped: oneshot::Receiver<Infallible>,
+) {
+    runtime.block_on(async {
+        tokio::select! {
+            never = accept(listener, ask, patience) => match never {},
+            _ = stopped => {}
         }
-    }
+    });
 }
 
-/// One connection, from its request to its answer.
-struct Connection<'a> {
-    stream: TcpStream,
-    until: Instant,
-    stop: &'a Stop,
-}
-
-impl Connection<'_> {
-    fn answer(mut self, ask: &SyncSender<Scrape>) -> io::Result<()> {
-        self.stream.set_read_timeout(Some(LOOK))?;
-        self.stream.set_write_timeout(Some(LOOK))?;
-        let answered = match self.request()? {
-            Request::Refused(status) => Err(status),
-            Request::Metrics { head } => self.page(ask).map(|page| (head, page)),
+async fn accept(listener: &tokio::net::TcpListener, ask: &SyncSender<Scrape>, patience: Duration) -> Infallible {
+    let places = Arc::new(Semaphore::new(AT_A_TIME));
+    loop {
+        // The semaphore is never closed.
+        let place = Arc::clone(&places).acquire_owned().await.ok();
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(SHORTAGE).await;
+            continue;
         };
-        match answered {
-            Ok((head, page)) => {
-                self.write(&format!(
-                    "HTTP/1.1 200 OK\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    page.len()
-                ))?;
-                self.write(if head { "" } else { &page })?;
-            }
-            Err(status) => {
-                let allow = if status == Status::Method { "Allow: GET, HEAD\r\n" } else { "" };
-                let line = status.line();
-                self.write(&format!("HTTP/1.1 {line}\r\n{allow}Content-Length: 0\r\nConnection: close\r\n\r\n"))?;
-            }
-        }
-        self.stream.shutdown(Shutdown::Write)
+        let ask = ask.clone();
+        tokio::spawn(async move {
+            // The fate of one connection is its client's affair.
+            let _ = timeout(patience, connection(stream, ask, patience * 4 / 5)).await;
+            drop(place);
+        });
     }
+}
 
-    fn request(&mut self) -> io::Result<Request> {
-        let (mut head, mut have) = ([0; MOST_BYTES], 0);
-        loop {
-            let room = head.get_mut(have..).unwrap_or_default();
-            let came = self.patiently(|stream| stream.read(room))?;
-            have += came;
-            if let Some(request) = read(head.get(..have).unwrap_or_default()) {
-                return Ok(request);
-            }
-            if came == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-        }
-    }
+/// `patience`: how long to wait for the node's page.
+async fn connection(stream: TcpStream, ask: SyncSender<Scrape>, patience: Duration) -> hyper::Result<()> {
+    http1::Builder::new()
+        .max_buf_size(HEAD_BYTES)
+        .max_headers(HEAD_FIELDS)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service_fn(|request| respond(request, &ask, patience)))
+        .await
+}
 
-    /// The page, once the node has made it.
-    fn page(&self, ask: &SyncSender<Scrape>) -> Result<Arc<str>, Status> {
-        let (scrape, page) = sync_channel(1);
-        // There is a place for each thread.
-        ask.try_send(scrape).map_err(|_| Status::Busy)?;
-        page.recv_timeout(self.left()).map_err(|_: RecvTimeoutError| Status::Busy)
+/// A query says nothing here; of a `HEAD` hyper keeps the length of the page and leaves out the page.
+async fn respond(
+    request: Request<Incoming>,
+    ask: &SyncSender<Scrape>,
+    patience: Duration,
+) -> Result<Response<String>, Infallible> {
+    if request.uri().path() != "/metrics" {
+        return Ok(refusal(StatusCode::NOT_FOUND));
     }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(with(ALLOW, "GET, HEAD", refusal(StatusCode::METHOD_NOT_ALLOWED)));
+    }
+    let (scrape, page) = oneshot::channel();
+    // There is a place for each connection; one that is cut off gives it back only once the node looks.
+    if ask.try_send(scrape).is_err() {
+        return Ok(refusal(StatusCode::SERVICE_UNAVAILABLE));
+    }
+    Ok(match timeout(patience, page).await {
+        Ok(Ok(page)) => with(CONTENT_TYPE, prometheus_text::CONTENT_TYPE, Response::new(page)),
+        _ => refusal(StatusCode::SERVICE_UNAVAILABLE),
+    })
+}
 
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        let mut left = text.as_bytes();
-        while !left.is_empty() {
-            match self.patiently(|stream| stream.write(left))? {
-                0 => return Err(ErrorKind::WriteZero.into()),
-                written => left = left.get(written..).unwrap_or_default(),
-            }
-        }
-        Ok(())
-    }
+fn refusal(status: StatusCode) -> Response<String> {
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    response
+}
 
-    /// Does something until it is done, the connection's time is over or the node ends.
-    fn patiently(&mut self, mut what: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> io::Result<usize> {
-        loop {
-            match what(&mut self.stream) {
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                    if self.left().is_zero() || self.stop.requested() {
-                        return Err(ErrorKind::TimedOut.into());
-                    }
-                }
-                // One byte at a time is no way to stay either.
-                Ok(_) if self.left().is_zero() => return Err(ErrorKind::TimedOut.into()),
-                done => return done,
-            }
-        }
-    }
-
-    fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
+fn with(name: HeaderName, value: &'static str, mut response: Response<String>) -> Response<String> {
+    response.headers_mut().insert(name, hyper::header::HeaderValue::from_static(value));
+    response
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpStream};
 
     use super::*;
 
@@ -220,16 +210,16 @@ mod tests {
     fn answered(server: &Server, stream: TcpStream, page: &str) -> String {
         let reading = std::thread::spawn(move || rest(stream));
         takt_testing::wait_for("an answer", || {
-            server.answer(|| page.to_owned());
+            server.answer(|| Some(page.to_owned()));
             reading.is_finished().then_some(())
         });
         reading.join().unwrap()
     }
 
-    /// The scrapes of as many clients as there are threads: each of these is at one of them.
+    /// The scrapes of as many clients as there are places.
     fn waiting(server: &Server) -> Vec<Scrape> {
         let mut waiting = Vec::new();
-        takt_testing::wait_for("a client at each thread", || {
+        takt_testing::wait_for("a client at each place", || {
             waiting.extend(server.scrapes.iter().flat_map(Receiver::try_iter));
             (waiting.len() == AT_A_TIME).then_some(())
         });
@@ -242,19 +232,56 @@ mod tests {
     fn a_page_is_made_for_who_asks_and_for_nobody_else() {
         let server = server();
         server.answer(|| panic!("nobody asks"));
-        let text = answered(&server, ask(&server, GET), "takt_up 1\n");
-        assert!(text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
-        assert!(text.contains("\r\nContent-Length: 10\r\n") && text.ends_with("\r\n\r\ntakt_up 1\n"), "{text}");
-        let head = answered(&server, ask(&server, &GET.replace("GET", "HEAD")), "takt_up 1\n");
-        assert!(head.contains("\r\nContent-Length: 10\r\n") && head.ends_with("close\r\n\r\n"), "{head}");
+        for asked in [GET, "GET /metrics HTTP/1.0\r\n\r\n", "GET /metrics?name[]=takt HTTP/1.1\r\nHost: a\r\n\r\n"] {
+            let text = answered(&server, ask(&server, asked), "takt_up 1\n");
+            let (head, page) = text.split_once("\r\n\r\n").unwrap();
+            assert_eq!(page, "takt_up 1\n", "{asked}");
+            assert!(head.starts_with("HTTP/1.") && head.contains(" 200 OK\r\n"), "{head}");
+            for field in ["content-type: text/plain; version=0.0.4; charset=utf-8", "content-length: 10"] {
+                assert!(head.lines().any(|line| line.eq_ignore_ascii_case(field)), "{field}: {head}");
+            }
+        }
+        let head = answered(&server, ask(&server, &GET.replace("GET", "HEAD")), "takt_up 1\n").to_lowercase();
+        let ends = head.contains("\r\nconnection: close\r\n") && head.ends_with("\r\n\r\n");
+        assert!(head.contains("\r\ncontent-length: 10\r\n") && ends, "{head}");
+    }
+
+    #[test]
+    fn metrics_are_read_and_nothing_else_is_done() {
+        let server = server();
+        // Without an end: the server reads all of it, so nothing that is unread resets the connection.
+        let long = format!("{:x<HEAD_BYTES$}", "GET /metrics HTTP/1.1\r\nX: ");
+        let many = format!("GET /metrics HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(HEAD_FIELDS + 1));
         for (asked, status) in [
             ("GET / HTTP/1.1\r\n\r\n", "404 Not Found"),
+            ("GET /metrics/.. HTTP/1.1\r\n\r\n", "404 Not Found"),
             ("PUT /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
+            ("POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
+            ("GET /metrics HTTP/2.0\r\n\r\n", "400 Bad Request"),
+            ("GET /metrics\r\n\r\n", "400 Bad Request"),
+            ("\u{1}\u{2}\r\n\r\n", "400 Bad Request"),
             ("hello\r\n\r\n", "400 Bad Request"),
+            (&long, "431 Request Header Fields Too Large"),
+            (&many, "431 Request Header Fields Too Large"),
         ] {
             let text = rest(ask(&server, asked));
             assert!(text.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{asked}: {text}");
         }
+        server.answer(|| panic!("nobody asks"));
+    }
+
+    #[test]
+    fn a_node_without_a_page_is_busy() {
+        let server = server();
+        let reading = std::thread::spawn({
+            let stream = ask(&server, GET);
+            move || rest(stream)
+        });
+        takt_testing::wait_for("an answer", || {
+            server.answer(|| None);
+            reading.is_finished().then_some(())
+        });
+        assert!(reading.join().unwrap().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
     }
 
     #[test]
@@ -270,12 +297,12 @@ mod tests {
     #[test]
     fn a_client_that_reads_nothing_is_cut_off() {
         let server = server();
-        let page: Arc<str> = "x".repeat(16 << 20).into();
+        let page = "x".repeat(16 << 20);
         let deaf: Vec<TcpStream> = (0..AT_A_TIME).map(|_| ask(&server, GET)).collect();
-        waiting(&server).iter().for_each(|scrape| scrape.send(Arc::clone(&page)).unwrap());
+        waiting(&server).into_iter().for_each(|scrape| scrape.send(page.clone()).unwrap());
         let reading: Vec<TcpStream> = (0..AT_A_TIME).map(|_| ask(&server, GET)).collect();
-        // Each thread has one of these: none of the deaf has one any more, and what they read now comes from no thread.
-        waiting(&server).iter().for_each(|scrape| scrape.send(Arc::clone(&page)).unwrap());
+        // Each place has one of these: none of the deaf has one any more, and what they read now comes from the kernel.
+        waiting(&server).into_iter().for_each(|scrape| scrape.send(page.clone()).unwrap());
         assert!(reading.into_iter().all(|stream| rest(stream).ends_with("xxx")), "who came after them has it");
         assert!(deaf.into_iter().all(|stream| rest(stream).len() < page.len()));
     }

@@ -75,7 +75,7 @@ impl Node {
             let theirs = takt_graph::limits::shortened(&wanted.version);
             return Err(Refusal::new(
                 format!("takt is {ours} here, and {theirs} in the lab"),
-                "the same takt on all nodes",
+                "run the same version of takt on all nodes",
             ));
         }
         let free = self.free();

@@ -8,6 +8,7 @@ mod peers;
 pub(crate) mod place;
 pub(crate) mod run;
 mod runs;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -30,15 +31,16 @@ use self::peers::Peers;
 use self::place::Refusal;
 use self::run::{Host, Run};
 use self::runs::Takes;
+use self::shown::Shown;
 use crate::ClusterError;
 use crate::control::{Control, payload, reply};
+use crate::counts::Messages;
 use crate::destination::Destinations;
 use crate::folder::Folder;
 use crate::gate::{Admitted, Gate};
 use crate::membership::Membership;
 use crate::message::{EngineFacts, NodeFacts, RadioFacts, Request, RequestAnswer, TenantFacts};
 use crate::metrics::Server;
-use crate::metrics::counts::Messages;
 use crate::metrics::figures::{Figures, RunFigures};
 use crate::metrics::totals::Sums;
 use crate::tenant::{Quotas, Share, Tenant};
@@ -83,6 +85,7 @@ pub struct Node {
     /// Sums of runs that are gone.
     past: Sums,
     metrics: Option<Metrics>,
+    shown: Option<Shown>,
 }
 
 /// Port at which metrics are read, and what the program counts besides: peers that TLS refused.
@@ -135,6 +138,7 @@ impl Node {
             messages,
             past,
             metrics,
+            shown: None,
         })
     }
 
@@ -172,6 +176,7 @@ impl Node {
             self.attend_agents(std::mem::replace(&mut looked, Instant::now()).elapsed());
             self.notes.take(WallClock.now().0).iter().for_each(|line| note(line));
             self.forget(Run::attend);
+            self.show();
             if let Some(metrics) = &self.metrics {
                 metrics.server.answer(|| self.metrics((metrics.refused_peers)()));
             }
@@ -184,14 +189,14 @@ impl Node {
     }
 
     /// The page of metrics as of now.
-    fn metrics(&self, refused_peers: u64) -> String {
+    fn metrics(&self, refused_peers: u64) -> Option<String> {
         let mut sums = self.past.clone();
         self.runs.iter().for_each(|run| run.add_to(&mut sums));
         let facts = self.facts();
         let runs: Vec<RunFigures> = self.runs.iter().map(|run| run.figures(run.facts(&self.host))).collect();
-        let (cluster, heartbeats) = (self.control.cluster(), self.host.members.heartbeats());
-        let messages = &self.messages;
-        Figures { cluster, facts: &facts, runs: &runs, messages, heartbeats, sums: &sums, refused_peers }.page()
+        let (cluster, heartbeats) = (self.control.cluster().to_owned(), self.host.members.heartbeats());
+        let messages = self.messages.clone();
+        Figures { cluster, facts, runs, messages, heartbeats, sums, refused_peers }.page().ok()
     }
 
     /// Does what a message says, if it is let in, and answers: at once, or what is written to an agent once that has an answer.

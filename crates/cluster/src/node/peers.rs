@@ -6,10 +6,9 @@ use std::net::SocketAddr;
 use std::time::SystemTime;
 
 use super::place::{Placed, Refusal};
-use super::run::Host;
+use crate::counts::Reason;
 use crate::destination::{Destinations, Forbidden};
 use crate::message::Order;
-use crate::metrics::Reason;
 use crate::seal::{Sealed, Signer};
 use crate::statement::{Placing, Statement, Unstated};
 use crate::trust::Trust;
@@ -43,7 +42,9 @@ impl Peers {
 
 /// Statements of a placing's nodes, as an order passes them on.
 pub(super) struct Stated<'a> {
-    pub(super) host: &'a Host,
+    /// This node.
+    pub(super) node: &'a str,
+    pub(super) own: &'a Peers,
     pub(super) placing: Placing<'a>,
     pub(super) statements: &'a BTreeMap<String, Sealed>,
 }
@@ -66,8 +67,8 @@ impl Stated<'_> {
 
     /// Address at which the reference answers what time it is.
     pub(super) fn clock(&self, reference: &str) -> Result<SocketAddr, Refusal> {
-        if reference == self.host.node {
-            return Ok(self.host.peers.clock);
+        if reference == self.node {
+            return Ok(self.own.clock);
         }
         let clock = self.read(reference)?.clock;
         self.permit(reference, clock)?;
@@ -76,11 +77,11 @@ impl Stated<'_> {
 
     fn read(&self, node: &str) -> Result<Statement, Refusal> {
         let sealed = self.statements.get(node);
-        Ok(self.host.peers.trust.statement(node, sealed, self.placing, SystemTime::now())?)
+        Ok(self.own.trust.statement(node, sealed, self.placing, SystemTime::now())?)
     }
 
     fn permit(&self, node: &str, at: SocketAddr) -> Result<(), Refusal> {
-        Ok(self.host.peers.destinations.check(node, at)?)
+        Ok(self.own.destinations.check(node, at)?)
     }
 }
 

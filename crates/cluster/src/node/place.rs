@@ -6,9 +6,9 @@ use std::str::FromStr;
 use takt_graph::{Graph, Override, Plan, Share, Waveform};
 use takt_runtime::Registry;
 
+use crate::counts::Reason;
 use crate::gate::Refused;
 use crate::message::{Order, RequestAnswer, WorkerOrder};
-use crate::metrics::Reason;
 use crate::tenant::OverQuota;
 
 /// Why a node refuses what a manager wants, and what would be right.
@@ -65,7 +65,7 @@ pub(crate) fn graph(order: &Order, registry: &Registry) -> Result<Graph, Refusal
         waveform.slot_ns = slot_ns;
     }
     for text in &order.set {
-        let change = Override::from_str(text).map_err(|why| Refusal::new(why, "COMPONENT.PARAMETER=VALUE"))?;
+        let change = Override::from_str(text).map_err(|why| Refusal::new(why, "COMPONENT.VARIABLE=VALUE"))?;
         change.apply(&mut waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))?;
     }
     Graph::check(&waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))

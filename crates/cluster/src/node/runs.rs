@@ -10,9 +10,9 @@ use super::opening::Opening;
 use super::place::{Placed, Refusal, place};
 use super::run::{Host, Run};
 use crate::check::{Unmade, of_waveform, samples_bits_per_s};
+use crate::counts::Reason;
 use crate::membership::Membership;
 use crate::message::{Opened, Order};
-use crate::metrics::Reason;
 use crate::quorum::Ballot;
 use crate::tenant::{Share, Tenant};
 

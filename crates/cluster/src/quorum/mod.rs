@@ -23,7 +23,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::Uncounted;
+/// Why a heartbeat did not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncounted {
+    /// It is no heartbeat.
+    Malformed,
+    /// It has another version of the protocol.
+    Version,
+    /// More bytes than any document has.
+    Long,
+    /// In the name of who received it.
+    Own,
+    /// Sent before one that has come.
+    Replayed,
+    /// It is from more members than are remembered.
+    Crowded,
+}
+
+impl Uncounted {
+    /// As in the label `reason`, by the order of the variants.
+    pub(crate) const NAMES: [&str; 6] = ["malformed", "version", "long", "own", "replayed", "crowded"];
+}
 
 /// A placing of a run, and the manager that it is by: another one's of the same number is another placing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

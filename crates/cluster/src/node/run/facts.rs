@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use takt_base::{Clock, WallClock};
 use takt_graph::Direction;
+use takt_runtime::ComponentTally;
 
 use super::{Host, Run, State};
 use crate::message::{Progress, RunFacts};
-use crate::metrics::figures::{RunFigures, Stage, TIMES_NS};
+use crate::metrics::figures::{RunFigures, Stage};
+use crate::metrics::page::TIMES_NS;
 use crate::metrics::totals::{Series, Sums};
 
 impl Run {
@@ -52,6 +54,26 @@ impl Run {
             manager: self.manager().to_owned(),
             watched: self.is_watched(host),
         }
+    }
+
+    /// Whether its slots pass.
+    pub(in crate::node) fn is_executing(&self) -> bool {
+        matches!(self.state, State::Executing { .. })
+    }
+
+    /// Name of its waveform.
+    pub(in crate::node) fn waveform(&self) -> &str {
+        &self.counters.waveform
+    }
+
+    /// Length of its slots, ns.
+    pub(in crate::node) fn slot_ns(&self) -> u64 {
+        self.placed.graph.slot_ns()
+    }
+
+    /// Counts of its components here.
+    pub(in crate::node) fn tally(&self) -> Vec<ComponentTally> {
+        self.counters.components.tally(&[])
     }
 
     /// Adds what it counts.

@@ -159,7 +159,8 @@ impl Run {
     /// Lets the workers begin at slot 0.
     pub(super) fn start(&mut self, start: &Start, host: &mut Host) -> Result<Started, Refusal> {
         let ballot = self.order.ballot();
-        let stated = Stated { host, placing: self.placing(&ballot), statements: &start.statements };
+        let (node, own) = (host.node.as_str(), &host.peers);
+        let stated = Stated { node, own, placing: self.placing(&ballot), statements: &start.statements };
         let (peers, clock) = (stated.peers(&self.order, &self.placed)?, stated.clock(&start.reference)?);
         let (mut running, bridges) = match std::mem::replace(&mut self.state, State::Changing) {
             State::Opened { running, bridges } => (running, bridges),
@@ -254,7 +255,7 @@ impl Run {
         self.is_executed()?;
         if self.is_watched(host) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
-            return Err(Refusal::new(why, "let it, or end it first"));
+            return Err(Refusal::new(why, "let that manager go on, or end it first"));
         }
         self.support(&adopt.after, adopt.next.clone(), host)?;
         // The placing that its own manager had made ready is not gone over to any more.
@@ -267,7 +268,8 @@ impl Run {
     pub(super) fn change(&mut self, change: &Change, host: &Host) -> Result<Started, Refusal> {
         self.is_executed()?;
         let (order, placed, next) = take_ready(&mut self.next, &change.next)?;
-        let stated = Stated { host, placing: self.placing(&change.next), statements: &change.statements };
+        let (node, own) = (host.node.as_str(), &host.peers);
+        let stated = Stated { node, own, placing: self.placing(&change.next), statements: &change.statements };
         let (peers, clock) = (stated.peers(&order, &placed)?, stated.clock(&change.reference)?);
         let epoch_ns = self.turn(change, clock, host)?;
         self.reference = change.reference.clone();
@@ -378,7 +380,7 @@ impl Run {
     }
 
     /// The physical slot it is in; of a run that has ended, the slots executed.
-    fn slot(&self) -> u64 {
+    pub(super) fn slot(&self) -> u64 {
         match &self.state {
             State::Executing { .. } => self.time.slot_at(WallClock.now()),
             State::Ended(end) => end.report.get("slots").and_then(serde_json::Value::as_u64).unwrap_or(0),
