@@ -1,30 +1,12 @@
 //! Link adaptation: from a channel quality to modulation and coding, with an outer loop on failed blocks.
 //!
-//! The quality is an SNR. A curve says how many bits an element carries at this SNR (TS 36.213 table 7.2.3-1 at a tenth of blocks
+//! The quality is an SNR. [`Cqi`] says how many bits an element carries at this SNR (TS 36.213 table 7.2.3-1 at a tenth of blocks
 //! lost); the highest modulation and coding whose block carries no more is taken. The outer loop moves the SNR: each first
 //! transmission that arrives raises it by a little, each transmission that fails lowers it by ten times as much. Repetitions
 //! that fail are rare at the target, and many where the report is far from the truth: there they save time.
 
 use serde::{Deserialize, Serialize};
-
-/// SNR and bits for each element, of the indicators 1 to 15. The SNR are those of AWGN at a tenth of blocks lost.
-const CURVE: [(f32, f32); 15] = [
-    (-6.7, 0.1523),
-    (-4.7, 0.2344),
-    (-2.3, 0.3770),
-    (0.2, 0.6016),
-    (2.4, 0.8770),
-    (4.3, 1.1758),
-    (5.9, 1.4766),
-    (8.1, 1.9141),
-    (10.3, 2.4063),
-    (11.7, 2.7305),
-    (14.1, 3.3223),
-    (16.3, 3.9023),
-    (18.7, 4.5234),
-    (21.0, 5.1152),
-    (22.7, 5.5547),
-];
+use takt_lte::{Cqi, cqi_of_snr_db};
 
 /// No code of the standard is decoded above this rate: TS 36.213 section 7.1.7.
 const HIGHEST_RATE: f32 = 0.93;
@@ -62,21 +44,22 @@ impl Default for AdaptationConfig {
 
 /// The SNR that an indicator stands for.
 pub(crate) fn snr_of_cqi(cqi: u8) -> f32 {
-    match usize::from(cqi.min(15)).checked_sub(1) {
-        Some(at) => CURVE[at].0,
-        None => CURVE[0].0 - 2.0,
-    }
+    Cqi::new(cqi.min(15)).map_or_else(|| Cqi::ALL[0].snr_db() - 2.0, Cqi::snr_db)
 }
 
-/// Bits that an element carries at this SNR.
+/// Bits that an element carries at this SNR: between two indicators, on the straight line.
 pub(crate) fn bits_of_element(snr_db: f32) -> f32 {
-    let snr_db = if snr_db.is_finite() { snr_db } else { CURVE[0].0 };
-    let above = CURVE.partition_point(|&(snr, _)| snr <= snr_db);
-    match (above.checked_sub(1).map(|at| CURVE[at]), CURVE.get(above)) {
-        (Some((low, bits)), Some(&(high, more))) => bits + (more - bits) * (snr_db - low) / (high - low),
-        (None, _) => CURVE[0].1,
+    let Some(low) = Cqi::new(cqi_of_snr_db(if snr_db.is_nan() { f32::NEG_INFINITY } else { snr_db })) else {
+        return Cqi::ALL[0].efficiency();
+    };
+    let above_db = snr_db - low.snr_db();
+    match Cqi::new(low.index() + 1) {
+        Some(high) => {
+            let slope = (high.efficiency() - low.efficiency()) / (high.snr_db() - low.snr_db());
+            low.efficiency() + slope * above_db
+        }
         // 64QAM at the highest rate.
-        (Some((low, bits)), None) => (bits + 0.25 * (snr_db - low)).min(6.0 * HIGHEST_RATE),
+        None => (low.efficiency() + 0.25 * above_db).min(6.0 * HIGHEST_RATE),
     }
 }
 
@@ -140,9 +123,11 @@ mod tests {
     fn more_snr_carries_more_bits() {
         let curve: Vec<f32> = (-200..400).map(|n| bits_of_element(n as f32 / 10.0)).collect();
         assert!(curve.windows(2).all(|two| two[0] <= two[1]));
-        assert!((bits_of_element(snr_of_cqi(7)) - 1.4766).abs() < 1e-4);
-        assert_eq!(bits_of_element(f32::NAN), CURVE[0].1);
-        assert_eq!(bits_of_element(1e9), 6.0 * HIGHEST_RATE);
+        for cqi in Cqi::ALL {
+            assert!((bits_of_element(snr_of_cqi(cqi.index())) - cqi.efficiency()).abs() < 1e-4, "{cqi:?}");
+        }
+        assert_eq!([f32::NAN, f32::NEG_INFINITY].map(bits_of_element), [Cqi::ALL[0].efficiency(); 2]);
+        assert_eq!([1e9, f32::INFINITY].map(bits_of_element), [6.0 * HIGHEST_RATE; 2]);
     }
 
     #[test]

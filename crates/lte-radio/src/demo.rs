@@ -125,7 +125,7 @@ impl DemoReport {
 #[non_exhaustive]
 pub enum DemoError {
     /// The software radios don't run.
-    #[error("the software radios can't run")]
+    #[error("the emulated radios can't run")]
     Emulate(#[from] EmulateError),
     /// The air can't be what is wished.
     #[error(transparent)]
@@ -163,7 +163,7 @@ pub fn demonstrate(
                     notify(format!("speed     {speed} of real time"));
                 }
             };
-            radios.run_until(&mut tell, &air_stop)?;
+            radios.run_until(&mut tell, &mut |_| {}, &air_stop)?;
             radios.stop()
         });
         let ends = options.run_ends(addrs, notify, stop, &ends_stop);
@@ -287,6 +287,8 @@ impl DemoOptions {
 
     fn wish(&self, addr: Ipv4Addr) -> RadioWish {
         RadioWish {
+            early: Duration::ZERO,
+            resample: false,
             addr: addr.into(),
             engine: self.engine,
             transmit: false,

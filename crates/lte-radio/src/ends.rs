@@ -11,9 +11,10 @@ use takt_lte_link::{
 };
 
 use crate::demo::AMPLITUDE;
+use crate::watched::ReceivedBytes;
 use crate::{
-    AirError, AirSettings, CellSizes, CellStage, EndCounts, EndRadio, PacketPort, RadioWish, StationCore, TerminalCore,
-    TerminalCounts, TerminalSettings, ThreadUse, TunCounts, TunPort, usual_cfi,
+    AirError, AirSettings, CellSizes, CellStage, EndCounts, EndProbe, EndRadio, EndStreams, PacketPort, RadioWish,
+    StationCore, TerminalCore, TerminalCounts, TerminalSettings, ThreadUse, TunCounts, TunPort, usual_cfi,
 };
 
 /// A base station to run.
@@ -33,6 +34,8 @@ pub struct StationEnd {
     pub policy: Policy,
     /// Its radio.
     pub radio: RadioWish,
+    /// The side of who watches; `None`: nobody may.
+    pub probe: Option<EndProbe>,
 }
 
 /// The account of a base station's run.
@@ -67,6 +70,8 @@ pub struct TerminalEnd {
     pub frequency_ratio: f64,
     /// Its radio.
     pub radio: RadioWish,
+    /// The side of who watches; `None`: nobody may.
+    pub probe: Option<EndProbe>,
 }
 
 /// The account of a terminal's run.
@@ -94,7 +99,7 @@ impl StationEnd {
     /// # Errors
     /// The radio or the interface is gone, or a setting is beyond the standard's.
     pub fn run(self, port: &mut TunPort, notify: &dyn Fn(String), stop: &Stop) -> Result<StationReport, AirError> {
-        let StationEnd { cell, numerology, iterations, name, mode, policy, radio } = self;
+        let StationEnd { cell, numerology, iterations, name, mode, policy, radio: wish, probe } = self;
         let cfi = usual_cfi(&cell);
         let information = SystemInformation { name, ..SystemInformation::for_bandwidth(cell.bandwidth) };
         let settings = AirSettings {
@@ -115,12 +120,13 @@ impl StationEnd {
         };
         let link = BaseStation::new(config, Arc::new(CellSizes { cell, cfi }))?;
         let mut station = StationCore::new(&settings, link)?;
-        let mut radio = EndRadio::open(&radio, &numerology)?;
+        let mut radio = EndRadio::open(&wish, &numerology)?;
         radio.on_air().into_iter().for_each(|emission| notify(format!("on air    {emission:?}")));
         let mut told = Told { port, notify, last: String::new() };
-        let mut streams = radio.start()?;
-        let samples = streams.run_station(&mut station, &mut told, stop)?;
-        let threads = streams.threads;
+        let (samples, threads) = on_radio(&mut radio, &wish, probe.as_ref(), |streams| match &probe {
+            Some(probe) => streams.run_station(&mut station, &mut probe.port(&mut told), stop),
+            None => streams.run_station(&mut station, &mut told, stop),
+        })?;
         Ok(StationReport {
             cell: cell.id.get(),
             terminals: station.link().terminals().collect(),
@@ -138,19 +144,20 @@ impl TerminalEnd {
     /// # Errors
     /// The radio or the interface is gone, or a setting is beyond the standard's.
     pub fn run(self, port: &mut TunPort, notify: &dyn Fn(String), stop: &Stop) -> Result<TerminalReport, AirError> {
-        let TerminalEnd { bandwidth, numerology, iterations, identity, frequency_ratio, radio } = self;
+        let TerminalEnd { bandwidth, numerology, iterations, identity, frequency_ratio, radio: wish, probe } = self;
         let settings = TerminalSettings { bandwidth, numerology, amplitude: AMPLITUDE, iterations, frequency_ratio };
         let config = TerminalConfig::new(bandwidth, Identity::new(identity)?, seed());
         // The shape of the control region is read from each subframe; sizes do not depend on the cell's identity.
         let cell = Cell { id: takt_lte::CellId::new(0)?, bandwidth, phich: takt_lte::PhichResource::default() };
         let link = Terminal::new(config, Arc::new(CellSizes { cell, cfi: usual_cfi(&cell) }))?;
         let mut terminal = TerminalCore::new(&settings, link);
-        let mut radio = EndRadio::open(&radio, &numerology)?;
+        let mut radio = EndRadio::open(&wish, &numerology)?;
         radio.on_air().into_iter().for_each(|emission| notify(format!("on air    {emission:?}")));
         let mut told = Told { port, notify, last: String::new() };
-        let mut streams = radio.start()?;
-        let samples = streams.run_terminal(&mut terminal, &mut told, stop)?;
-        let threads = streams.threads;
+        let (samples, threads) = on_radio(&mut radio, &wish, probe.as_ref(), |streams| match &probe {
+            Some(probe) => streams.run_terminal(&mut terminal, &mut probe.port(&mut told), stop),
+            None => streams.run_terminal(&mut terminal, &mut told, stop),
+        })?;
         Ok(TerminalReport {
             cell: terminal.stage(),
             state: terminal.link().state(),
@@ -161,6 +168,27 @@ impl TerminalEnd {
             threads,
         })
     }
+}
+
+/// Runs an end on the streams of its radio, which are shown if somebody may watch.
+fn on_radio(
+    radio: &mut EndRadio,
+    wish: &RadioWish,
+    probe: Option<&EndProbe>,
+    run: impl FnOnce(&mut EndStreams<'_>) -> Result<EndCounts, AirError>,
+) -> Result<(EndCounts, Vec<ThreadUse>), AirError> {
+    let name = radio.name().to_owned();
+    let mut streams = radio.start()?;
+    let Some(probe) = probe else {
+        let counts = run(&mut streams)?;
+        return Ok((counts, streams.threads));
+    };
+    let EndStreams { rx, tx, clock, host, threads } = streams;
+    let mut rx = probe.rx.rx(&name, wish.rx.frequency_hz, rx);
+    let mut tx = probe.tx.tx(&name, wish.tx.frequency_hz, tx);
+    let mut streams = EndStreams { rx: &mut rx, tx: &mut tx, clock, host, threads };
+    let counts = run(&mut streams)?;
+    Ok((counts, streams.threads))
 }
 
 /// A port that says when the link changes.
@@ -176,6 +204,12 @@ impl Told<'_> {
             (self.notify)(now.clone());
             self.last = now;
         }
+    }
+}
+
+impl ReceivedBytes for Told<'_> {
+    fn received_bytes(&self, from: Option<Identity>) -> u64 {
+        self.port.received_bytes(from)
     }
 }
 

@@ -4,6 +4,7 @@ use takt_host::tun::Tun;
 use takt_lte_link::{Identity, LinkState};
 
 use crate::traffic::{LoadFigures, LoadMeter, LoadSchedule, PacketKind, Stamp, read_packet, write_packet};
+use crate::watched::ReceivedBytes;
 use crate::{AirError, PacketPort, StationCore, TerminalCore};
 
 /// Packets of the host that are taken in a subframe, at most: a flood does not keep the link from its samples.
@@ -12,6 +13,8 @@ const PACKETS: usize = 64;
 const PACKET_BYTES: usize = 65_536;
 /// Hosts whose terminal is remembered.
 const HOSTS: usize = 64;
+/// Terminals whose bytes are counted, beyond those that a cell holds at once.
+const TERMINALS: usize = 64;
 
 /// An interface of this host, for either end.
 pub struct TunPort {
@@ -19,6 +22,8 @@ pub struct TunPort {
     packet: Vec<u8>,
     /// Which terminal a host is behind: the station's, learnt from what it sends.
     hosts: Vec<(u128, Identity)>,
+    /// Bytes that came from each terminal: the station's.
+    from: Vec<(Identity, u64)>,
     counts: TunCounts,
 }
 
@@ -31,6 +36,8 @@ pub struct TunCounts {
     pub refused: u64,
     /// Packets to the host.
     pub to_host: u64,
+    /// Their bytes.
+    pub bytes_to_host: u64,
     /// Packets that the host did not take.
     pub refused_by_host: u64,
 }
@@ -39,7 +46,13 @@ impl TunPort {
     /// For this interface.
     #[must_use]
     pub fn new(tun: Tun) -> TunPort {
-        TunPort { tun, packet: vec![0; PACKET_BYTES], hosts: Vec::new(), counts: TunCounts::default() }
+        TunPort {
+            tun,
+            packet: vec![0; PACKET_BYTES],
+            hosts: Vec::new(),
+            from: Vec::new(),
+            counts: TunCounts::default(),
+        }
     }
 
     /// Its counts.
@@ -63,11 +76,18 @@ impl TunPort {
     fn give(&mut self, packet: &[u8]) -> Result<(), AirError> {
         let taken = self.tun.write(packet).map_err(self.gone())?;
         *(if taken { &mut self.counts.to_host } else { &mut self.counts.refused_by_host }) += 1;
+        self.counts.bytes_to_host += if taken { packet.len() as u64 } else { 0 };
         Ok(())
     }
 
-    /// Remembers which terminal a packet's sender is behind.
+    /// Counts a packet of a terminal, and remembers that its sender is behind it.
     fn learn(&mut self, packet: &[u8], from: Identity) {
+        let bytes = packet.len() as u64;
+        match self.from.iter().position(|(known, _)| *known == from) {
+            Some(at) => self.from[at].1 += bytes,
+            None if self.from.len() < TERMINALS => self.from.push((from, bytes)),
+            None => {}
+        }
         let Some((host, _)) = hosts_of(packet) else { return };
         match self.hosts.iter().position(|(known, _)| *known == host) {
             Some(at) => self.hosts[at].1 = from,
@@ -97,6 +117,13 @@ fn hosts_of(packet: &[u8]) -> Option<(u128, u128)> {
     let both = packet.get(first..first + 2 * len)?;
     let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
     Some((number(&both[..len]), number(&both[len..])))
+}
+
+impl ReceivedBytes for TunPort {
+    fn received_bytes(&self, from: Option<Identity>) -> u64 {
+        let of = |from| self.from.iter().find(|(known, _)| *known == from).map_or(0, |(_, bytes)| *bytes);
+        from.map_or(self.counts.bytes_to_host, of)
+    }
 }
 
 impl PacketPort<StationCore> for TunPort {
@@ -175,15 +202,17 @@ impl StationTraffic {
         (self.load.as_ref().map_or(0, |(load, _)| load.sent()), self.refused)
     }
 
-    /// Bytes of the load that came from the other end.
-    pub(crate) fn received_bytes(&self) -> u64 {
-        self.meter.bytes()
-    }
-
     /// The load upwards, of which `sent` packets were handed to the other end.
     #[must_use]
     pub fn received(&self, sent: u64) -> LoadFigures {
         self.meter.figures(sent)
+    }
+}
+
+impl ReceivedBytes for StationTraffic {
+    /// Bytes of the load; there is one terminal.
+    fn received_bytes(&self, _: Option<Identity>) -> u64 {
+        self.meter.bytes()
     }
 }
 
@@ -268,11 +297,6 @@ impl TerminalTraffic {
         (self.load.as_ref().map_or(0, LoadSchedule::sent), self.refused)
     }
 
-    /// Bytes of the load that came from the other end.
-    pub(crate) fn received_bytes(&self) -> u64 {
-        self.meter.bytes()
-    }
-
     /// The load downwards, of which `sent` packets were handed to the other end.
     #[must_use]
     pub fn received(&self, sent: u64) -> LoadFigures {
@@ -298,6 +322,13 @@ impl TerminalTraffic {
             }
             PacketKind::Ping => {}
         }
+    }
+}
+
+impl ReceivedBytes for TerminalTraffic {
+    /// Bytes of the load; there is one terminal.
+    fn received_bytes(&self, _: Option<Identity>) -> u64 {
+        self.meter.bytes()
     }
 }
 

@@ -185,7 +185,7 @@ impl LoadMeter {
         self.received += 1;
         self.bytes += bytes as u64;
         self.late += u64::from(stamp.sequence < self.next);
-        self.next = self.next.max(stamp.sequence + 1);
+        self.next = self.next.max(stamp.sequence.saturating_add(1));
         let transit = now as i64 - stamp.made as i64;
         if let Some((_, before)) = self.last {
             self.jitter += ((transit - before).abs() as f64 - self.jitter) / 16.0;

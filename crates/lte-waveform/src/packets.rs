@@ -114,12 +114,15 @@ impl LtePackets {
 #[derive(Default)]
 struct LtePacketSink {
     meter: LoadMeter,
+    /// The number of the first packet that came.
+    first: Option<u64>,
     /// One beyond the last.
     next: u64,
     wrong: u64,
 }
 
-/// Checks each packet of a load bit by bit, and counts those that are missing, repeated or out of order.
+/// Checks each packet of a load bit by bit, and counts those that are missing, repeated or out of order. The load may have begun
+/// before its link came up: packets before the first that came are not missing.
 #[component(name = "lte-packet-sink")]
 impl LtePacketSink {
     fn new() -> LtePacketSink {
@@ -130,7 +133,8 @@ impl LtePacketSink {
         for packet in PacketsOf(&input) {
             match read_packet(packet) {
                 Some(stamp) => {
-                    self.next = self.next.max(stamp.sequence + 1);
+                    self.first.get_or_insert(stamp.sequence);
+                    self.next = self.next.max(stamp.sequence.saturating_add(1));
                     self.meter.take(stamp, packet.len(), slot);
                 }
                 None => self.wrong += 1,
@@ -140,9 +144,10 @@ impl LtePacketSink {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         let figures = self.meter.figures(self.next);
+        let expected = self.next.saturating_sub(self.first.unwrap_or_default());
         let mut results = counts([
             ("packets", figures.received),
-            ("missing", self.next.saturating_sub(figures.received)),
+            ("missing", expected.saturating_sub(figures.received)),
             ("repeated", figures.repeated),
             ("reordered", figures.reordered),
             ("wrong", self.wrong),

@@ -7,7 +7,7 @@ use crate::Bandwidth;
 #[non_exhaustive]
 pub enum Error {
     /// No such bandwidth.
-    #[error("a bandwidth of {blocks} resource blocks: it is 6, 15, 25, 50, 75 or 100")]
+    #[error("{blocks} resource blocks are not a bandwidth of LTE; expected: 6, 15, 25, 50, 75 or 100")]
     Bandwidth {
         /// As asked.
         blocks: u8,

@@ -1,7 +1,8 @@
 //! Timed bursts, and which of them the radio says came too late.
 //!
-//! A radio reports each datagram of a burst that comes after its time, so one late answer may be several reports. They carry
-//! the number of the datagram, and the numbers of each burst are remembered: a late answer is counted once, with its slot.
+//! A radio reports each datagram of a burst that comes after its time, so one late answer may be several reports. Those of an
+//! N200 carry the number of the datagram. Others carry the time of the report: it concerns the last burst that was due by then.
+//! Either way a late answer is counted once, with its slot.
 
 use takt_base::{Complex32, MonoNs, Tick, TickRate};
 use takt_radio::n200::{TxStats, TxStreamer};
@@ -114,15 +115,11 @@ impl ReplyBursts {
         if event.kind != TxEventKind::Late {
             return;
         }
-        let of = |sent: &&mut Sent| event.sequence.is_some_and(|n| n.wrapping_sub(sent.first) < sent.datagrams);
-        let sent = match &self.tx {
-            Outgoing::Own(_) => self.sent.iter_mut().find(of),
-            // A device has no numbers. It is the last burst that was due when the device said so.
-            Outgoing::Device(_) => {
-                let kept = self.bursts.min(REMEMBERED as u64) as usize;
-                let due = self.sent[..kept].iter_mut().filter(|sent| sent.at <= event.tick);
-                due.max_by_key(|sent| sent.at)
-            }
+        let kept = self.bursts.min(REMEMBERED as u64) as usize;
+        let mut remembered = self.sent[..kept].iter_mut();
+        let sent = match event.sequence {
+            Some(number) => remembered.find(|sent| number.wrapping_sub(sent.first) < sent.datagrams),
+            None => remembered.filter(|sent| sent.at <= event.tick).max_by_key(|sent| sent.at),
         };
         if let Some(sent) = sent.filter(|sent| !sent.late) {
             sent.late = true;

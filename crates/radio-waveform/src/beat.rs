@@ -1,9 +1,10 @@
 //! The beat of a radio: slots that are released when their samples are there.
 //!
-//! A slot is due when the radio has taken its last sample, by a reading of both clocks at the start. From then on the host
-//! waits for the samples: first it watches, then it naps and looks. A radio's clock drifts against the host's by some
-//! millionths; the quickest arrivals of many slots are all equally quick, so when they come to be later, or earlier, it is
-//! the clock, and the due times follow.
+//! A slot ends when the radio has taken its last sample, by a reading of both clocks at the start. Its samples need a while to
+//! get here: the radio's way, which the quickest arrival of the first slots shows. So a slot is due that much after its end.
+//! From then on the host waits for the samples: first it watches, then it naps and looks. A radio's clock drifts against the
+//! host's by some millionths; the quickest arrivals of many slots are all equally quick, so when they come to be later, or
+//! earlier, it is the clock, and the due times follow.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,12 +21,20 @@ const LEFT: u64 = 16;
 /// Slots whose quickest arrival counts.
 const WINDOW: u32 = 64;
 
+/// How long the first samples are waited for, by the host's clock: until they come nobody knows the way.
+const FIRST: Duration = Duration::from_secs(2);
+
+/// No samples have come yet.
+const UNKNOWN: u64 = u64::MAX;
+
 /// The workers' knowledge of a stream.
 #[derive(Debug)]
 pub struct RadioSlotClock {
     slot_ns: u64,
     /// When slot 0 begins, by the host's clock.
     start_ns: AtomicU64,
+    /// From the end of a slot until its samples can be here, ns; [`UNKNOWN`] at first.
+    way_ns: AtomicU64,
     /// Slots below are over: their samples are there, or lost for good.
     released: AtomicU64,
     /// Nothing comes any more.
@@ -35,13 +44,28 @@ pub struct RadioSlotClock {
 impl RadioSlotClock {
     /// A clock of slots so long by the host's clock; it begins with [`RadioSlotClock::begin`].
     pub(crate) fn new(slot_ns: u64) -> RadioSlotClock {
-        let (start_ns, released, over) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
-        RadioSlotClock { slot_ns: slot_ns.max(1), start_ns, released, over }
+        RadioSlotClock {
+            slot_ns: slot_ns.max(1),
+            start_ns: AtomicU64::new(u64::MAX),
+            way_ns: AtomicU64::new(UNKNOWN),
+            released: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        }
     }
 
     /// Slot 0 begins at `start`.
     pub(crate) fn begin(&self, start: MonoNs) {
         self.start_ns.store(start.0, Ordering::Relaxed);
+    }
+
+    /// Samples can be here so long after the end of their slot.
+    pub(crate) fn arrives_after(&self, way_ns: u64) {
+        self.way_ns.store(way_ns.min(UNKNOWN - 1), Ordering::Relaxed);
+    }
+
+    /// That time; `None`: nobody knows it yet.
+    fn way_ns(&self) -> Option<u64> {
+        Some(self.way_ns.load(Ordering::Relaxed)).filter(|&way_ns| way_ns != UNKNOWN)
     }
 
     /// Slots below `slot` are over. Whoever sees it finds what was handed over before.
@@ -67,7 +91,8 @@ impl RadioSlotClock {
 
     /// How long after a slot is due its samples are waited for.
     fn patience(&self) -> Duration {
-        Duration::from_nanos(self.slot_ns - self.slot_ns / LEFT)
+        let slot = Duration::from_nanos(self.slot_ns - self.slot_ns / LEFT);
+        if self.way_ns().is_some() { slot } else { slot.max(FIRST) }
     }
 
     fn is_released(&self, slot: u64) -> bool {
@@ -77,11 +102,11 @@ impl RadioSlotClock {
 
 impl Edges for RadioSlotClock {
     fn due(&self, slot: u64) -> MonoNs {
-        self.begins(slot.saturating_add(1))
+        MonoNs(self.begins(slot.saturating_add(1)).0.saturating_add(self.way_ns().unwrap_or(0)))
     }
 
     fn slot_at(&self, now: MonoNs) -> u64 {
-        let first = self.start_ns.load(Ordering::Relaxed).saturating_add(self.slot_ns);
+        let first = self.due(0).0;
         now.0.saturating_sub(first) / self.slot_ns
     }
 
@@ -116,6 +141,11 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
+    /// The way, as far as it is known: never negative, whatever the reading of both clocks was off by.
+    pub(crate) fn way_ns(&self) -> u64 {
+        self.way_ns.unwrap_or(self.quickest_ns).max(0).cast_unsigned()
+    }
+
     /// A slot arrived so long after it was due, by the present reckoning. Answers by how much that is to be moved, once a
     /// window.
     pub(crate) fn arrived(&mut self, late_ns: i64) -> Option<i64> {
@@ -141,6 +171,10 @@ mod tests {
         assert_eq!(beat.due(3), MonoNs::NEVER, "not begun");
         beat.begin(MonoNs(50_000));
         assert_eq!((beat.due(0), beat.due(7)), (MonoNs(51_000), MonoNs(58_000)));
+        beat.arrives_after(2500);
+        assert_eq!((beat.due(0), beat.begins(1)), (MonoNs(53_500), MonoNs(51_000)), "the way moves no slot");
+        assert_eq!([53_500, 54_500].map(|now| beat.slot_at(MonoNs(now))), [0, 1]);
+        beat.arrives_after(0);
         for (now, slot) in [(0, 0), (51_000, 0), (51_999, 0), (52_000, 1), (58_500, 7)] {
             assert_eq!(beat.slot_at(MonoNs(now)), slot, "at {now}");
         }
@@ -153,6 +187,7 @@ mod tests {
         let beat = RadioSlotClock::new(2_000_000);
         let begun = WallClock.now();
         beat.begin(begun);
+        beat.arrives_after(0);
         beat.release(1);
         let stop = Stop::new();
         assert!(beat.wait(0, &mut Sleeper::new(Duration::ZERO), &stop).unwrap() >= beat.due(0));
@@ -175,6 +210,7 @@ mod tests {
             }
         }
         assert!((moved - 640_000).abs() < 40_000, "{moved}");
+        assert_eq!(drift.way_ns(), 30_000, "the quickest of the first window");
         let mut steady = Drift::default();
         assert!((0..6400).all(|slot| steady.arrived(20_000 + slot % 64 * 1000).is_none()));
     }

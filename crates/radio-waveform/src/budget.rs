@@ -131,25 +131,34 @@ impl Budget {
         Budget { stages: std::array::from_fn(|_| empty()), total: empty(), ahead: empty() }
     }
 
-    /// An answer that was to be there at `due`.
-    pub(crate) fn record(&mut self, course: &ReplyTrace, due: MonoNs) {
+    /// An answer that was sent then, and was to be there at `due`.
+    pub(crate) fn sent(&mut self, sent: MonoNs, due: MonoNs) {
+        self.ahead.record_saturating(due.0.saturating_sub(sent.0));
+    }
+
+    /// The course of an answer whose slot was begun with before.
+    pub(crate) fn record(&mut self, course: &ReplyTrace) {
         for (stage, ns) in self.stages.iter_mut().zip(course.stages_ns()) {
             stage.record_saturating(ns);
         }
         self.total.record_saturating(course.total_ns());
-        self.ahead.record_saturating(due.0.saturating_sub(course.sent.0));
     }
 
-    /// Each stage in us: at p50, at p99, at most; how far ahead answers were: at p50, at p1, at least.
+    /// Each stage in us: at p50, at p99, at most; how far ahead answers were: at p50, at p1, at least. A plan that answers a slot
+    /// before it takes the next one has no stages.
     pub(crate) fn results(&self) -> Vec<(&'static str, Value)> {
         let us = |ns: Option<u64>| (ns.unwrap_or(BOUND_NS) / 100) as f64 / 10.0;
         let high = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.99)), us(h.max())]);
         let low = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.01)), us(h.min())]);
-        if self.total.is_empty() {
-            return Vec::new();
+        let mut results = Vec::new();
+        if !self.total.is_empty() {
+            results.extend(STAGES.into_iter().zip(self.stages.iter().map(high)));
+            results.push(("total_us", high(&self.total)));
         }
-        let stages = STAGES.into_iter().zip(self.stages.iter().map(high));
-        stages.chain([("total_us", high(&self.total)), ("ahead_us", low(&self.ahead))]).collect()
+        if !self.ahead.is_empty() {
+            results.push(("ahead_us", low(&self.ahead)));
+        }
+        results
     }
 }
 

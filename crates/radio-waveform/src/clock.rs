@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use takt_base::{MonoNs, Speed, Stop, Tick, Ticks};
+use takt_base::{MonoNs, Speed, Stop, Tick, TickRate, Ticks};
 use takt_host::policy::{Policy, set_policy};
 use takt_radio::board::Side;
-use takt_radio::n200::{CLOCK, Emission, N200, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
-use takt_radio::{Net, RadioError, TuneRequest};
+use takt_radio::n200::{Emission, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
+use takt_radio::x310::MasterClock;
+use takt_radio::{AnyOptions, Net, Radio, RadioError};
 use takt_runtime::{Edges, MakeError, Registry};
 use takt_soapy::{DeviceSpec, SoapyError};
+use takt_wire::chdr::DataHead;
 use takt_wire::n200::RxHead;
 use takt_wire::sample::Format;
 
@@ -21,7 +23,7 @@ use crate::device::{DeviceBursts, DeviceRadio};
 use crate::pump::{CellQueues, Incoming, Pump, Tally};
 use crate::receive::{self, Receive};
 use crate::transmit::{self, Timing, Transmit};
-use crate::{DeviceReport, FrontEnd, RadioRequirements, RadioSlotClock, ReplyBursts, SlotEnd, SlotGrid};
+use crate::{DeviceReport, RadioRequirements, RadioSlotClock, ReplyBursts, SlotEnd, SlotGrid};
 
 /// How far ahead the stream starts. A start that comes after its time begins nothing.
 const LEAD: Duration = Duration::from_millis(200);
@@ -31,7 +33,7 @@ const QUESTIONS: u32 = 32;
 
 /// The radio behind a beat.
 enum Source {
-    Own(Box<N200>),
+    Own(Box<Radio>),
     Device(DeviceRadio),
 }
 
@@ -69,7 +71,8 @@ struct Shared {
 }
 
 impl RadioClock {
-    /// Opens the radio at `addr` as a waveform wants it.
+    /// Opens the radio at `addr`, of either model, as a waveform wants it. `options` are those of an N200; an X310 uses what
+    /// [`AnyOptions`] says.
     ///
     /// # Errors
     /// There is none, it may not transmit and is to, or it can't do that.
@@ -79,26 +82,28 @@ impl RadioClock {
         wanted: &RadioRequirements,
         options: &OpenOptions,
     ) -> Result<RadioClock, RadioError> {
-        let mut radio = N200::open(Arc::clone(&net), addr, options)?;
-        if let Some(FrontEnd { frequency_hz, gain_db, antenna }) = &wanted.transmit {
-            let (frequency_hz, gain_db, antenna) = (*frequency_hz, *gain_db, antenna.as_deref());
-            radio.may_transmit(TxWish { frequency_hz, gain_db, antenna })?;
+        let clock = MasterClock::making(wanted.rate_sps).map_or(MasterClock::default(), |(clock, _)| clock);
+        let options = AnyOptions { n200: *options, frame_bytes: None, clock };
+        let mut radio = Radio::open(Arc::clone(&net), addr, &options)?;
+        if let Some(front_end) = &wanted.transmit {
+            radio.may_transmit(front_end.tx_wish())?;
         }
         let rx = RxOptions {
             channels: wanted.channels.clone(),
             stamps: true,
             // Each datagram as it comes: an answer waits for the last of a slot.
             coalesce: Duration::ZERO,
-            samples_per_datagram: whole_datagrams(wanted.samples, radio.frame_bytes().receive),
+            samples_per_datagram: whole_datagrams(wanted.samples, most_samples(&radio)),
             ..RxOptions::new(wanted.rate_sps)
         };
         let rx = radio.rx_streamer(&rx)?;
         let tx = wanted.transmit.as_ref().map(|_| radio.tx_streamer(&TxOptions::new(wanted.rate_sps))).transpose()?;
-        set_up(&mut radio, Side::Rx, &wanted.receive, &wanted.channels)?;
-        if let Some(front_end) = &wanted.transmit {
-            set_up(&mut radio, Side::Tx, front_end, &[0])?;
+        for &channel in &wanted.channels {
+            wanted.receive.set(&mut radio, Side::Rx, channel)?;
         }
-        radio.flush()?;
+        if let Some(front_end) = &wanted.transmit {
+            front_end.set(&mut radio, Side::Tx, 0)?;
+        }
         let (radio, rx) = (Source::Own(Box::new(radio)), Incoming::Own(Box::new(rx)));
         Ok(RadioClock::over(radio, rx, tx.map(ReplyBursts::new), wanted, net))
     }
@@ -136,7 +141,9 @@ impl RadioClock {
             hides_faults: Arc::default(),
         };
         let observers = (Arc::clone(&shared.beat), Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
-        let (pump, ends) = Pump::new(rx, wanted.grid(Tick(0)), Arc::clone(&net), observers, wanted.channels.len());
+        // The pump gets its grid when the stream begins.
+        let grid = SlotGrid { start: Tick(0), step: Ticks(1), samples: wanted.samples };
+        let (pump, ends) = Pump::new(rx, grid, Arc::clone(&net), observers, wanted.channels.len());
         RadioClock {
             radio,
             wanted: wanted.clone(),
@@ -191,7 +198,7 @@ impl RadioClock {
                 let Shared { grid, beat, timeline, hides_faults, .. } = shared.clone();
                 let timing = Timing::of(params, speed);
                 let made = Transmit::new(timing, Arc::clone(&net), (grid, beat, timeline), answers);
-                Ok(Box::new(made.telling(hides_faults)))
+                Ok(Box::new(made.telling(hides_faults).pausing(params.bool("pauses") == Some(true))))
             }),
         );
     }
@@ -255,7 +262,7 @@ impl RadioClock {
             _ => return Ok(None),
         };
         let grid = match &self.radio {
-            Source::Own(_) => self.wanted.grid(start),
+            Source::Own(radio) => self.wanted.grid(start, radio.clock()),
             // A tick of a device is a sample.
             Source::Device(_) => SlotGrid { start, step: Ticks(1), samples: self.wanted.samples },
         };
@@ -315,8 +322,8 @@ impl Source {
 }
 
 impl RadioRequirements {
-    fn grid(&self, start: Tick) -> SlotGrid {
-        let slot = CLOCK.ticks_in(Duration::from_nanos(self.slot_ns));
+    fn grid(&self, start: Tick, clock: TickRate) -> SlotGrid {
+        let slot = clock.ticks_in(Duration::from_nanos(self.slot_ns));
         SlotGrid { start, step: Ticks(slot.0 / self.samples.max(1)), samples: self.samples }
     }
 }
@@ -329,9 +336,17 @@ fn slot_on_host_ns(wanted: &RadioRequirements, speed: Speed) -> u64 {
 
 /// The longest datagram of which a slot is a whole number: its last sample is the last of a datagram then, and need not wait for
 /// those behind it. `None`, as long as the frame: there is none of a third of that.
-fn whole_datagrams(samples: u64, frame_bytes: usize) -> Option<usize> {
-    let most = frame_bytes.saturating_sub(RxHead::OVERHEAD_BYTES) / Format::Sc16.bytes();
+fn whole_datagrams(samples: u64, most: usize) -> Option<usize> {
     (most / 3..=most).rev().find(|&size| size > 0 && samples.is_multiple_of(size as u64))
+}
+
+/// Samples of the longest datagram that the radio sends.
+fn most_samples(radio: &Radio) -> usize {
+    let payload_bytes = match radio {
+        Radio::N200(radio) => radio.frame_bytes().receive.saturating_sub(RxHead::OVERHEAD_BYTES),
+        Radio::X310(radio) => radio.frame_bytes().saturating_sub(DataHead::MAX_BYTES),
+    };
+    payload_bytes / Format::Sc16.bytes()
 }
 
 fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
@@ -341,21 +356,4 @@ fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
 fn gone() -> MakeError {
     let what = "the radio's receiver or transmitter belongs to another component".to_owned();
     MakeError { what, fix: "a component for each".to_owned() }
-}
-
-fn set_up(radio: &mut N200, side: Side, front_end: &FrontEnd, channels: &[u8]) -> Result<(), RadioError> {
-    if let Some(antenna) = &front_end.antenna {
-        radio.set_antenna(side, antenna)?;
-    }
-    if let Some(gain_db) = front_end.gain_db {
-        radio.set_gain_db(side, gain_db)?;
-    }
-    let Some(request) = front_end.frequency_hz.map(TuneRequest::new) else { return Ok(()) };
-    for &channel in channels {
-        match side {
-            Side::Rx => radio.tune_rx(channel, request)?,
-            Side::Tx => radio.tune_tx(request)?,
-        };
-    }
-    Ok(())
 }

@@ -34,7 +34,7 @@ pub use beat::RadioSlotClock;
 pub use clock::{RadioClock, RadioEnd};
 pub use device::DeviceReport;
 pub use grid::SlotGrid;
-pub use params::{FrontEnd, RadioRequirements, RadioRequirementsError, wants_a_radio};
+pub use params::{RadioRequirements, RadioRequirementsError, wants_a_radio};
 pub use slicer::{Slicer, SlotEnd};
 pub use software::SoftwareError;
 pub use wiring::{Notice, RadioChoice, RadioReport, WaveformRadio, WaveformRadioError, late_answers};

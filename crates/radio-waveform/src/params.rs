@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use takt_base::Ticks;
+use takt_base::{TickRate, Ticks};
 use takt_graph::{Domain, Graph, Kind, ParamSpec, Params};
-use takt_radio::RadioError;
-use takt_radio::n200::{CLOCK, exact_rate};
+use takt_radio::{FrontEnd, Model, RadioError, n200, x310};
 
 use crate::{receive, transmit};
 
@@ -13,7 +12,7 @@ use crate::{receive, transmit};
 pub(crate) fn radio(kind: Kind) -> Kind {
     let number = |min, max| Domain::Float { min, max };
     kind.param(
-        ParamSpec::new("addr", Domain::Text, "The radio, where the command line names none; empty: a software radio.")
+        ParamSpec::new("addr", Domain::Text, "The radio, if the command line names none; empty: an emulator.")
             .default(""),
     )
     .param(ParamSpec::new("frequency_hz", number(0.0, 6e9), "Center frequency; 0: as it is.").unit("Hz").default(0.0))
@@ -22,24 +21,11 @@ pub(crate) fn radio(kind: Kind) -> Kind {
 }
 
 /// Frequency, gain and antenna of one direction, where set.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FrontEnd {
-    /// Frequency to tune to, Hz.
-    pub frequency_hz: Option<f64>,
-    /// Gain, dB.
-    pub gain_db: Option<f64>,
-    /// Antenna, by the radio's name for it.
-    pub antenna: Option<String>,
-}
-
-impl FrontEnd {
-    fn of(params: &Params) -> FrontEnd {
-        let over = |name, least: f64| params.float(name).filter(|&value| value > least);
-        FrontEnd {
-            frequency_hz: over("frequency_hz", 0.0),
-            gain_db: params.float("gain_db").filter(|&db| db >= 0.0),
-            antenna: params.text("antenna").filter(|name| !name.is_empty()).map(str::to_owned),
-        }
+fn front_end(params: &Params) -> FrontEnd {
+    FrontEnd {
+        frequency_hz: params.float("frequency_hz").filter(|&hz| hz > 0.0),
+        gain_db: params.float("gain_db").filter(|&db| db >= 0.0),
+        antenna: params.text("antenna").filter(|name| !name.is_empty()).map(str::to_owned),
     }
 }
 
@@ -148,7 +134,7 @@ impl RadioRequirements {
             let params = &component.params;
             let channel = params.int("channel").and_then(|channel| u8::try_from(channel).ok()).unwrap_or(0);
             let samples = params.int("items").unwrap_or(1).unsigned_abs();
-            let front_end = FrontEnd::of(params);
+            let front_end = front_end(params);
             let source = params.text("source").unwrap_or_default();
             let Some(wanted) = &mut wanted else {
                 wanted = Some(RadioRequirements {
@@ -181,7 +167,7 @@ impl RadioRequirements {
         }
         let mut wanted = wanted.ok_or(RadioRequirementsError::NoReceiver)?;
         for component in graph.components().iter().filter(|component| component.kind == transmit::KIND) {
-            if wanted.transmit.replace(FrontEnd::of(&component.params)).is_some() {
+            if wanted.transmit.replace(front_end(&component.params)).is_some() {
                 return Err(RadioRequirementsError::Taken { component: component.name.clone() });
             }
             if wanted.addr != addr(&component.params)? {
@@ -189,6 +175,12 @@ impl RadioRequirements {
             }
         }
         Ok(wanted)
+    }
+
+    /// The model of takt's own that has this rate; an N200 if both have it.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        if n200_rate(self.samples, self.slot_ns).is_some() { Model::N200 } else { Model::X310 }
     }
 }
 
@@ -200,14 +192,37 @@ fn addr(params: &Params) -> Result<Option<IpAddr>, RadioRequirementsError> {
     text.parse().map(Some).map_err(|_| RadioRequirementsError::Address { addr: text.to_owned() })
 }
 
-/// The rate of so many samples in so long a slot, both whole on the radio's clock.
+/// The rate of so many samples in so long a slot, both whole on the clock of a radio that takt drives.
 fn rate(samples: u64, slot_ns: u64) -> Result<f64, RadioRequirementsError> {
-    let wrong = |source| RadioRequirementsError::Rate { samples, slot_ns, source: Box::new(source) };
-    let requested_sps = samples as f64 * 1e9 / slot_ns as f64;
-    let factor = exact_rate(requested_sps).map_err(wrong)?;
-    if CLOCK.ns_of(Ticks(samples * u64::from(factor.get()))) != slot_ns {
-        let nearest_sps = [factor.rate_sps(); 2];
-        return Err(wrong(RadioError::Rate { requested_sps, clock_hz: CLOCK.hz(), nearest_sps }));
+    if let Some(rate_sps) = n200_rate(samples, slot_ns).or_else(|| x310_rate(samples, slot_ns)) {
+        return Ok(rate_sps);
     }
-    Ok(factor.rate_sps())
+    let requested_sps = requested_sps(samples, slot_ns);
+    let source = match n200::exact_rate(requested_sps) {
+        Err(source) => source,
+        Ok(factor) => {
+            let nearest_sps = [factor.rate_sps(); 2];
+            RadioError::Rate { requested_sps, clock_hz: n200::CLOCK.hz(), nearest_sps }
+        }
+    };
+    Err(RadioRequirementsError::Rate { samples, slot_ns, source: Box::new(source) })
+}
+
+fn requested_sps(samples: u64, slot_ns: u64) -> f64 {
+    samples as f64 * 1e9 / slot_ns as f64
+}
+
+fn n200_rate(samples: u64, slot_ns: u64) -> Option<f64> {
+    let factor = n200::exact_rate(requested_sps(samples, slot_ns)).ok()?;
+    lasts(n200::CLOCK, samples * u64::from(factor.get()), slot_ns).then(|| factor.rate_sps())
+}
+
+fn x310_rate(samples: u64, slot_ns: u64) -> Option<f64> {
+    let (clock, factor) = x310::exact_rate(requested_sps(samples, slot_ns)).ok()?;
+    lasts(clock.rate(), samples * u64::from(factor.get()), slot_ns).then(|| factor.rate_sps(clock.hz()))
+}
+
+/// Whether so many ticks are a slot.
+fn lasts(clock: TickRate, ticks: u64, slot_ns: u64) -> bool {
+    clock.ns_of(Ticks(ticks)) == slot_ns
 }

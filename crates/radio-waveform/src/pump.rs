@@ -178,6 +178,7 @@ impl Pump {
         if let Some(by_ns) = self.drift.arrived(arrived.0.wrapping_sub(due.0).cast_signed()) {
             self.beat.shift(by_ns);
         }
+        self.beat.arrives_after(self.drift.way_ns());
         let mut crowded = false;
         for Channel { current, full, empty } in &mut self.channels {
             let Ok(next) = empty.pop() else {

@@ -26,6 +26,8 @@ pub(crate) struct Receive {
     timeline: Arc<Timeline>,
     tally: Arc<Tally>,
     lost_slots: i64,
+    /// Crowded slots by the last one that was executed: behind it nobody takes cells.
+    crowded_slots: u64,
 }
 
 impl Receive {
@@ -35,7 +37,7 @@ impl Receive {
         timeline: Arc<Timeline>,
         tally: Arc<Tally>,
     ) -> Receive {
-        Receive { ends, index, pending: None, net, timeline, tally, lost_slots: 0 }
+        Receive { ends, index, pending: None, net, timeline, tally, lost_slots: 0, crowded_slots: 0 }
     }
 
     /// The samples of a slot, if they came; cells of earlier ones go back.
@@ -62,6 +64,7 @@ impl Receive {
 impl Component for Receive {
     fn tick(&mut self, io: &mut Io<'_>) {
         self.timeline.taken(io.slot, self.index, self.net.now());
+        self.crowded_slots = self.tally.crowded_slots.load(Ordering::Relaxed);
         let Some(cell) = self.cell(io.slot) else {
             self.lost_slots += 1;
             return io.lose();
@@ -72,13 +75,14 @@ impl Component for Receive {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        let of = |count: &AtomicU64| Value::Int(i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
+        let count = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        let of = |counter: &AtomicU64| count(counter.load(Ordering::Relaxed));
         let hides = self.tally.hides_losses.load(Ordering::Relaxed);
         vec![
             ("lost_slots", self.lost_slots.into()),
             ("overflow_slots", of(&self.tally.overflow_slots)),
             ("lost_samples", if hides { "unknown".into() } else { of(&self.tally.lost_samples) }),
-            ("crowded_slots", of(&self.tally.crowded_slots)),
+            ("crowded_slots", count(self.crowded_slots)),
         ]
     }
 }
@@ -108,7 +112,7 @@ fn kind() -> Kind {
         ParamSpec::new(
             "source",
             Domain::Text,
-            "Signal at the antenna of a software radio that takt starts: as takt emulate's \
+            "Signal at the antenna of the emulator that takt starts: as takt emulate's \
                 --source, or a waveform file whose file-sink writes it.",
         )
         .default("noise"),

@@ -4,8 +4,7 @@
 //! the way, are missing in their slots, to the sample. A slot with a missing sample is lost as a whole, since no
 //! component computes with half a packet.
 
-use takt_base::{Complex32, MonoNs};
-use takt_radio::n200::CLOCK;
+use takt_base::{Complex32, MonoNs, TickRate};
 use takt_radio::{RadioError, Received, RxEvent, RxStream};
 
 use crate::SlotGrid;
@@ -89,7 +88,7 @@ impl Slicer {
                 channels += 1;
             }
             let received = rx.recv(&mut room[..channels], until)?;
-            self.take(received)?;
+            self.take(received, rx.tick_rate())?;
             self.cross(end);
         }
         Ok((self.at == end).then(|| self.end_slot()))
@@ -105,14 +104,14 @@ impl Slicer {
         }
     }
 
-    fn take(&mut self, received: Received) -> Result<(), RadioError> {
+    fn take(&mut self, received: Received, clock: TickRate) -> Result<(), RadioError> {
         self.at += received.samples as u64;
         match received.event {
             Some(RxEvent::Overflow { lost, .. }) => self.hole(lost, true),
             Some(RxEvent::Dropped { lost, .. }) => self.hole(lost, false),
             Some(RxEvent::Unmeasured { .. }) => self.overflow = true,
             Some(RxEvent::EndOfBurst) => self.ended = true,
-            Some(RxEvent::Late { by, .. }) => return Err(RadioError::StartedLate { by: CLOCK.duration_of(by) }),
+            Some(RxEvent::Late { by, .. }) => return Err(RadioError::StartedLate { by: clock.duration_of(by) }),
             _ => {}
         }
         Ok(())

@@ -12,8 +12,10 @@ use std::path::Path;
 use rustix::fs::{MemfdFlags, memfd_create};
 use takt_base::Stop;
 use takt_emulator::drive::wall::LagReport;
-use takt_emulator::emulate::{EmulateError, Emulator, EmulatorOptions};
+use takt_emulator::emulate::{self, EmulateError, Emulator, EmulatorOptions, Radios};
+use takt_emulator::x310::X310;
 use takt_graph::{Graph, GraphError, Latency, Plan, Waveform, limits};
+use takt_radio::Model;
 use takt_runtime::{OpenError, Registry, Session, StartError};
 
 /// Slots of the other waveform, after which it begins again.
@@ -46,16 +48,23 @@ pub enum SoftwareError {
 }
 
 pub(crate) struct Software {
-    emulator: Emulator,
+    emulator: Emulated,
     pub(crate) addr: Ipv4Addr,
     /// Samples that it plays, where they are not a file.
     _samples: Option<OwnedFd>,
 }
 
+/// An emulator of either model.
+enum Emulated {
+    N200(Emulator),
+    X310(Radios<X310>),
+}
+
 impl Software {
-    /// Starts one that receives `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
+    /// Starts one of this model that receives `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
     /// grants it, as a radio waits for nobody.
     pub(crate) fn start(
+        model: Model,
         source: &str,
         file: &Path,
         registry: &Registry,
@@ -71,16 +80,27 @@ impl Software {
         let priority = workers.map(|priority| priority.saturating_add(1).min(99));
         let options =
             EmulatorOptions { addrs: vec![addr], sources: vec![source], priority, ..EmulatorOptions::default() };
-        let emulator = match Emulator::start(&options) {
-            Err(EmulateError::Priority { .. }) => Emulator::start(&EmulatorOptions { priority: None, ..options }),
-            started => started,
+        let emulator = match model {
+            Model::N200 => Emulated::N200(started(options)?),
+            Model::X310 => Emulated::X310(started(options)?),
         };
-        Ok(Software { emulator: emulator?, addr, _samples: samples })
+        Ok(Software { emulator, addr, _samples: samples })
     }
 
     /// Ends it; answers how late its own datagrams left.
     pub(crate) fn stop(self) -> Result<LagReport, SoftwareError> {
-        Ok(self.emulator.stop()?.lag)
+        Ok(match self.emulator {
+            Emulated::N200(emulator) => emulator.stop()?.lag,
+            Emulated::X310(emulator) => emulator.stop()?.lag,
+        })
+    }
+}
+
+/// With the wished priority, or without it where the host refuses.
+fn started<M: emulate::Model>(options: EmulatorOptions) -> Result<Radios<M>, EmulateError> {
+    match Radios::start(&options) {
+        Err(EmulateError::Priority { .. }) => Radios::start(&EmulatorOptions { priority: None, ..options }),
+        started => started,
     }
 }
 

@@ -43,6 +43,9 @@ impl Timing {
 /// Sends the packet of each slot.
 pub(crate) struct Transmit {
     timing: Timing,
+    /// An empty packet is silence that was meant.
+    pauses: bool,
+    silent: u64,
     /// The clock of the radio's times.
     tick_rate: TickRate,
     net: Arc<dyn Net>,
@@ -71,6 +74,8 @@ impl Transmit {
         let (budget, answers) = (Budget::new(), RefCell::new(answers));
         Transmit {
             timing,
+            pauses: false,
+            silent: 0,
             tick_rate,
             net,
             grid,
@@ -83,6 +88,11 @@ impl Transmit {
             slots: 0,
             last: MonoNs(0),
         }
+    }
+
+    /// Whether an empty packet is silence that was meant, and no missed answer.
+    pub(crate) fn pausing(self, pauses: bool) -> Transmit {
+        Transmit { pauses, ..self }
     }
 
     /// Tells there in the end whether the radio's reports are open.
@@ -110,10 +120,11 @@ impl Transmit {
         }
         self.late += u64::from(sent > due);
         self.last = due;
+        self.budget.sent(sent, due);
         if let Some(observed) = self.timeline.observed(slot) {
             let since = MonoNs(ended.0.saturating_sub(speed.host_time(since).as_nanos() as u64));
             let course = ReplyTrace { since, ended, arrived: observed.arrived, taken: observed.taken, ready, sent };
-            self.budget.record(&course, due);
+            self.budget.record(&course);
         }
     }
 }
@@ -124,6 +135,8 @@ impl Component for Transmit {
         let input = io.inputs[0].read::<Complex32>();
         if !input.missing() && !input.is_empty() {
             self.send(io.slot, &input);
+        } else if self.pauses && !input.missing() {
+            self.silent += 1;
         }
         // Behind the answer, so that it need not wait.
         let _ = self.answers.get_mut().receive(MonoNs(0));
@@ -139,7 +152,7 @@ impl Component for Transmit {
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         // A burst that a device's driver did not take in time has gone nowhere either.
         let sent = answers.bursts().saturating_sub(answers.lost());
-        let missed = self.slots.saturating_sub(sent);
+        let missed = self.slots.saturating_sub(sent + self.silent);
         let slots: Vec<String> = answers.late_slots().iter().map(ToString::to_string).collect();
         let mut results = vec![
             ("answers", count(answers.bursts())),
@@ -175,6 +188,10 @@ fn kind() -> Kind {
             "since_us",
             "How long before the end of the slot that began which is answered; for the budget alone.",
         ))
+        .param(
+            ParamSpec::new("pauses", Domain::Bool, "An empty packet is silence that was meant, and no missed answer.")
+                .default(false),
+        )
 }
 
 takt_runtime::inventory::submit! {

@@ -12,7 +12,7 @@ use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
 use takt_radio::calibration::CalibrationUse;
 use takt_radio::n200::{Emission, OpenOptions, RxStats};
-use takt_radio::{RadioError, WallNet};
+use takt_radio::{Model, RadioError, WallNet};
 use takt_runtime::{Registry, Report, SlotClock};
 use takt_soapy::{DeviceSpec, SoapyError};
 
@@ -46,6 +46,8 @@ pub struct RadioChoice {
 pub enum Notice<'a> {
     /// A software radio was started.
     Software {
+        /// Its model.
+        model: Model,
         /// Its address.
         addr: IpAddr,
         /// Its source, as the waveform states it.
@@ -112,8 +114,9 @@ impl WaveformRadio {
         let (addr, software) = match choice.addr.or(wanted.addr) {
             Some(addr) => (addr, None),
             None => {
-                let software = Software::start(&wanted.source, file, registry, choice.fifo_priority)?;
-                notify(Notice::Software { addr: software.addr.into(), source: &wanted.source });
+                let model = wanted.model();
+                let software = Software::start(model, &wanted.source, file, registry, choice.fifo_priority)?;
+                notify(Notice::Software { model, addr: software.addr.into(), source: &wanted.source });
                 (software.addr.into(), Some(software))
             }
         };

@@ -9,8 +9,12 @@ use std::time::Duration;
 
 use common::{ADDR, Ramp, SimNet, faulty, ms, world};
 use proptest::prelude::*;
-use takt_base::{Complex32, Stop, Ticks};
+use takt_base::{Complex32, MonoNs, Stop, Tick, Ticks};
+use takt_emulator::drive::sim::World;
+use takt_emulator::signals::Signals;
+use takt_emulator::x310::{self, X310, X310Options};
 use takt_graph::{ComponentSpec, Graph, Params, Waveform};
+use takt_radio::Model;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions};
 use takt_radio_waveform::{
     RadioClock, RadioRequirements, RadioRequirementsError, ReplyBursts, Slicer, SlotEnd, SlotGrid, wants_a_radio,
@@ -213,6 +217,59 @@ fn components_receive_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
     assert!(ahead.iter().all(|us| (1900.0..2000.0).contains(us)), "{ahead:?}");
     assert_eq!(clock.finish().unwrap().receive.unwrap().missing_datagrams, 22);
     assert_eq!(net.report().tx.bursts, 18);
+}
+
+/// A world with one X310.
+fn world_of_x310() -> Arc<SimNet> {
+    let start = MonoNs(1_234_567_000);
+    let world = World::starting_at(start, common::LATENCY);
+    let std::net::IpAddr::V4(address) = ADDR else { unreachable!("it has an IPv4 address") };
+    let options = X310Options { born: Tick(start.0), address, ..X310Options::default() };
+    let signals = [(); 2]
+        .map(|()| Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(common::Recorder::default()) });
+    world.add(ADDR, x310::CLOCK, X310::new(options, signals).expect("an X310"));
+    Arc::new(SimNet { world, script: Arc::default() })
+}
+
+#[test]
+fn an_x310_sets_the_beat_at_a_rate_that_no_n200_has_and_its_late_answers_have_their_slots() {
+    let net = world_of_x310();
+    let mut registry = Registry::of_program().unwrap();
+    let made = Waveform::new("lte", ms(1))
+        .with(ComponentSpec::new("rx", "radio-receive").param("items", 1920_i64))
+        .with(ComponentSpec::new("tx", "radio-transmit").param("advance_us", 1000.0).param("pauses", true))
+        .link("rx", "tx");
+    let wanted = RadioRequirements::of(&Graph::check(&made, &registry).unwrap()).unwrap();
+    assert_eq!((wanted.model(), wanted.rate_sps), (Model::X310, 1.92e6));
+    let shared = net.clone() as Arc<dyn takt_radio::Net>;
+    let mut clock = RadioClock::open(shared, ADDR, &wanted, &OpenOptions::default()).unwrap();
+    clock.equip(&mut registry);
+    let mut receive = Bench::named(&registry, "radio-receive", &Params::new().with("items", 1920_i64)).unwrap();
+    let advance = Params::new().with("advance_us", 1000.0).with("pauses", true);
+    let mut transmit = Bench::named(&registry, "radio-transmit", &advance).unwrap();
+    clock.start(None, &Stop::new()).unwrap();
+    let grid = clock.grid().unwrap();
+    assert_eq!((grid.step, grid.slot()), (Ticks(96), Ticks(184_320)), "ticks of 184.32 MHz");
+    for slot in 0..30 {
+        let end = loop {
+            if let Some(end) = clock.step(net.after(ms(50))).unwrap() {
+                break end;
+            }
+        };
+        assert_eq!(end, SlotEnd { slot, lost_samples: 0, overflow: false });
+        let heard = receive.tick().output::<Complex32>("out").to_vec();
+        assert_eq!(heard.len(), 1920);
+        if slot == 12 {
+            net.world.run_until(net.after(ms(2)));
+        }
+        let answer = if slot % 2 == 0 { &heard[..960] } else { &[] };
+        transmit.feed("in", answer).tick();
+    }
+    let results = transmit.results();
+    let result = |name: &str| results[name].clone();
+    assert_eq!((result("answers"), result("missed")), (15.into(), 0.into()), "every second slot is silent");
+    assert_eq!((result("radio_late"), result("radio_late_slots")), (1.into(), "12".into()));
+    assert_eq!(clock.finish().unwrap().receive.unwrap().missing_datagrams, 0);
 }
 
 #[test]

@@ -26,9 +26,9 @@ pub enum RadioError {
         /// How long in all.
         waited: Duration,
     },
-    #[error("{addr} answers that nobody listens there")]
+    #[error("UDP port {} of {} is closed", .addr.port(), .addr.ip())]
     PortClosed { addr: SocketAddr },
-    #[error("{addr} is an {radio} that nobody has set up: takt drives no X310 but its own software radio")]
+    #[error("{addr} is an {radio}, but not takt's emulator: takt drives no hardware {radio}")]
     NotSetUp {
         addr: IpAddr,
         /// Which.
@@ -118,7 +118,7 @@ pub enum RadioError {
         low: f64,
         high: f64,
     },
-    #[error("the way to {addr} carries no datagrams of {least} bytes, and streams need that")]
+    #[error("the path to {addr} does not carry datagrams of {least} bytes, which streams need")]
     ShortFrames {
         addr: IpAddr,
         /// Frame size that streams need.
@@ -153,7 +153,7 @@ pub enum RadioError {
         /// The quantity to be set.
         what: &'static str,
     },
-    #[error("{} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
+    #[error("{} is not takt's emulator: it would transmit {emission}", .emission.radio)]
     Transmit {
         /// Its emission if it transmitted.
         emission: Box<Emission>,
@@ -184,7 +184,7 @@ pub enum RadioError {
         reference: &'static str,
     },
     /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
-    #[error("the radio was to begin at a time that had passed by {by:?} when the command reached it")]
+    #[error("the start command reached the radio {by:?} after the start time")]
     StartedLate { by: Duration },
     /// No PPS edge came.
     #[error("no PPS edge within {waited:?}")]
@@ -232,7 +232,7 @@ fn frequency(hz: Option<f64>) -> String {
 fn signs(age: Option<Duration>) -> String {
     match age {
         Some(age) => format!("gave a sign of life {:.1} s ago", age.as_secs_f64()),
-        None => "goes on giving signs of life".to_owned(),
+        None => "is still giving signs of life".to_owned(),
     }
 }
 
@@ -250,13 +250,13 @@ impl RadioError {
                 Some("switch the radio off and on, and try a frequency in the middle of the board's range")
             }
             RadioError::Version { .. } => {
-                Some("the same version of takt here and at the radio\n--uhd 4.11 where the radio is started")
+                Some("run the same version of takt here and at the radio\nstart the radio with --uhd 4.11")
             }
             RadioError::ShortFrames { .. } => {
                 Some("raise the MTU of this host's interface, and of each hop, above what streams need")
             }
             RadioError::StartedLate { .. } => {
-                Some("start again: this host or the way to the radio stood still for so long")
+                Some("start again: this host or the path to the radio stood still, so the command came late")
             }
             RadioError::OwnReference { .. } => Some("--reference internal, which is the default"),
             RadioError::Hops { .. } => Some(

@@ -59,4 +59,4 @@ pub use rx::{RxOptions, RxStats, RxStreamer};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};
 pub use tx::{TxOptions, TxStats, TxStreamer};
-pub use watched::{StreamProbe, StreamView, watched_stream};
+pub use watched::{StreamProbe, StreamView, StreamViews, WatchedRx, WatchedTx, watched_stream};

@@ -2,7 +2,7 @@
 //!
 //! The thread that streams counts what passes in atomics, and offers samples to a tap that drops what does not fit.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use takt_base::{Clock, Complex32, MonoNs, Speed, TickRate, Ticks, WallClock};
@@ -31,6 +31,8 @@ struct Counts {
     underflows: AtomicU64,
     sequence_errors: AtomicU64,
     late: AtomicU64,
+    /// Whether a count of 0 is known: the stream shows each loss, or reports each fault.
+    tells: AtomicBool,
 }
 
 /// Relaxed throughout: each count stands for itself, and no other data is published through it.
@@ -71,14 +73,20 @@ pub fn watched_stream() -> (StreamProbe, StreamView) {
 
 impl StreamProbe {
     /// The stream `rx` of a radio, with its counts shown.
-    pub(crate) fn rx<'a>(&self, name: &str, freq_hz: Option<f64>, rx: &'a mut dyn RxStream) -> WatchedRx<'a> {
+    pub fn rx<'a, S>(&self, name: &str, freq_hz: Option<f64>, rx: &'a mut S) -> WatchedRx<'a, S>
+    where
+        S: RxStream + ?Sized,
+    {
         let (rate_sps, channels, speed) = (rx.rate_sps(), rx.channels(), rx.speed().seconds());
         self.open(Opened { name: name.to_owned(), direction: Direction::Rx, rate_sps, freq_hz, channels, speed });
         WatchedRx { rx, shared: Arc::clone(&self.0), tap: self.tap() }
     }
 
     /// The stream `tx` to a radio.
-    pub(crate) fn tx<'a>(&self, name: &str, freq_hz: Option<f64>, tx: &'a mut dyn TxStream) -> WatchedTx<'a> {
+    pub fn tx<'a, S>(&self, name: &str, freq_hz: Option<f64>, tx: &'a mut S) -> WatchedTx<'a, S>
+    where
+        S: TxStream + ?Sized,
+    {
         let (rate_sps, channels, speed) = (tx.rate_sps(), tx.channels(), tx.speed().seconds());
         self.open(Opened { name: name.to_owned(), direction: Direction::Tx, rate_sps, freq_hz, channels, speed });
         WatchedTx { tx, shared: Arc::clone(&self.0), tap: self.tap() }
@@ -95,17 +103,26 @@ impl StreamProbe {
 }
 
 /// A receive stream that is watched.
-pub(crate) struct WatchedRx<'a> {
-    rx: &'a mut dyn RxStream,
+pub struct WatchedRx<'a, S: ?Sized> {
+    rx: &'a mut S,
     shared: Arc<Shared>,
     tap: Option<TapWriter>,
 }
 
-impl RxStream for WatchedRx<'_> {
+impl<S: ?Sized> WatchedRx<'_, S> {
+    /// The stream itself.
+    #[must_use]
+    pub fn stream(&mut self) -> &mut S {
+        self.rx
+    }
+}
+
+impl<S: RxStream + ?Sized> RxStream for WatchedRx<'_, S> {
     fn recv(&mut self, out: &mut [&mut [Complex32]], until: MonoNs) -> Result<Received, RadioError> {
         let received = self.rx.recv(out, until)?;
         let channels = self.rx.channels() as u64;
         let counts = &self.shared.counts;
+        counts.tells.store(self.rx.shows_losses(), Ordering::Relaxed);
         add(&counts.samples, received.samples as u64 * channels);
         match received.event {
             Some(RxEvent::Overflow { lost, .. }) => {
@@ -156,15 +173,24 @@ impl RxStream for WatchedRx<'_> {
 }
 
 /// A transmit stream that is watched.
-pub(crate) struct WatchedTx<'a> {
-    tx: &'a mut dyn TxStream,
+pub struct WatchedTx<'a, S: ?Sized> {
+    tx: &'a mut S,
     shared: Arc<Shared>,
     tap: Option<TapWriter>,
 }
 
-impl TxStream for WatchedTx<'_> {
+impl<S: ?Sized> WatchedTx<'_, S> {
+    /// The stream itself.
+    #[must_use]
+    pub fn stream(&mut self) -> &mut S {
+        self.tx
+    }
+}
+
+impl<S: TxStream + ?Sized> TxStream for WatchedTx<'_, S> {
     fn send(&mut self, samples: &[&[Complex32]], burst: Burst, until: MonoNs) -> Result<usize, RadioError> {
         let sent = self.tx.send(samples, burst, until)?;
+        self.shared.counts.tells.store(self.tx.reports_faults(), Ordering::Relaxed);
         add(&self.shared.counts.samples, sent as u64 * self.tx.channels() as u64);
         if let (Some(tap), Some(samples)) = (&mut self.tap, samples.first()) {
             tap.offer(samples.get(..sent).unwrap_or_default());
@@ -213,7 +239,9 @@ impl Source for StreamView {
     fn snapshot(&mut self) -> Snapshot {
         let Some(opened) = self.shared.opened.get() else { return Snapshot::default() };
         let counts = &self.shared.counts;
-        let read = |count: &AtomicU64| Some(count.load(Ordering::Relaxed));
+        let tells = counts.tells.load(Ordering::Relaxed);
+        // Where the stream does not tell, none seen is not none.
+        let read = |count: &AtomicU64| Some(count.load(Ordering::Relaxed)).filter(|&count| tells || count > 0);
         let is_rx = opened.direction == Direction::Rx;
         let letters = if is_rx {
             Letters {
@@ -236,7 +264,7 @@ impl Source for StreamView {
             rate_sps: Some(opened.rate_sps),
             freq_hz: opened.freq_hz,
             channels: u32::try_from(opened.channels).ok(),
-            samples: read(&counts.samples),
+            samples: Some(counts.samples.load(Ordering::Relaxed)),
             lost_samples: read(&counts.lost_samples).filter(|_| is_rx),
             letters,
         };
@@ -251,14 +279,35 @@ impl Source for StreamView {
     }
 }
 
+/// Shows several streams: as one source, in their order.
+pub struct StreamViews(Vec<StreamView>);
+
+impl FromIterator<StreamView> for StreamViews {
+    fn from_iter<I: IntoIterator<Item = StreamView>>(views: I) -> StreamViews {
+        StreamViews(views.into_iter().collect())
+    }
+}
+
+impl Source for StreamViews {
+    fn snapshot(&mut self) -> Snapshot {
+        let mut all = Snapshot::default();
+        for one in self.0.iter_mut().map(Source::snapshot) {
+            all.speed = all.speed.or(one.speed);
+            all.radios.extend(one.radios);
+            all.spectra.extend(one.spectra);
+        }
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use takt_base::Tick;
 
     use super::*;
 
-    /// Brings 2000 samples a call, and these events.
-    struct Script(Vec<Option<RxEvent>>);
+    /// Brings 2000 samples a call, and these events. It shows its losses, or not.
+    struct Script(Vec<Option<RxEvent>>, bool);
 
     impl RxStream for Script {
         fn recv(&mut self, out: &mut [&mut [Complex32]], _: MonoNs) -> Result<Received, RadioError> {
@@ -277,6 +326,24 @@ mod tests {
         fn ticks_per_sample(&self) -> Ticks {
             Ticks(100)
         }
+        fn shows_losses(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn a_stream_that_shows_no_losses_has_no_count_of_none() {
+        let (probe, mut view) = watched_stream();
+        let mut script = Script(vec![Some(RxEvent::Unmeasured { channel: 0 }), None], false);
+        let mut rx = probe.rx("soapy:driver=x", None, &mut script);
+        let mut samples = vec![Complex32::default(); 2000];
+        let mut seen = || {
+            let _received = rx.recv(&mut [&mut samples], MonoNs(0)).expect("samples");
+            let radio = view.snapshot().radios.remove(0);
+            (radio.samples, radio.lost_samples, radio.letters.overflows, radio.letters.received_lost)
+        };
+        assert_eq!(seen(), (Some(2000), None, None, None));
+        assert_eq!(seen(), (Some(4000), None, Some(1), None), "it was seen");
     }
 
     #[test]
@@ -289,7 +356,7 @@ mod tests {
             Some(RxEvent::Dropped { channel: 0, datagrams: 1, lost: 5 }),
             Some(RxEvent::Retimed),
         ];
-        let mut script = Script(lost.to_vec());
+        let mut script = Script(lost.to_vec(), true);
         let mut rx = probe.rx("N200 serial 1", Some(9e8), &mut script);
         view.snapshot();
         let mut samples = vec![Complex32::default(); 2000];

@@ -48,7 +48,7 @@ fn a_radio_that_is_not_takts_own_is_sent_nothing_unasked() {
     let Err(refused) = radio.tx_streamer(&TxOptions::new(RATE)) else { panic!("it would transmit") };
     assert_eq!(
         refused.to_string(),
-        "N200r4 serial EMU001 at 127.0.4.1 is no software radio of takt's own: it would transmit at 2400 MHz, gain 0 dB, \
+        "N200r4 serial EMU001 at 127.0.4.1 is not takt's emulator: it would transmit at 2400 MHz, gain 0 dB, \
          antenna TX/RX; boards: SBX (0x0054, 0x0055)"
     );
     assert!(refused.fix().is_some_and(|fix| fix.contains("--transmit")), "{:?}", refused.fix());

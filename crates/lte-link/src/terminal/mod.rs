@@ -19,8 +19,8 @@ use crate::mac::message::Setup;
 use crate::random::Random;
 use crate::rlc::Bearer;
 use crate::{
-    AHEAD, BearerMode, BlockSizes, ConfigError, DownlinkGrant, DownlinkHeard, DownlinkPlan, LinkCounters, LinkState,
-    LossReason, PacketRefused, Rnti, SystemInformation, TerminalConfig, UplinkOrders,
+    AHEAD, BearerMode, BlockSizes, ConfigError, DownlinkHeard, DownlinkPlan, LinkCounters, LinkState, LossReason,
+    PacketRefused, Rnti, SystemInformation, TerminalConfig, UplinkOrders,
 };
 
 /// Subframes in which an attachment must be completed.
@@ -233,26 +233,10 @@ impl Terminal {
         self.delivered.pop_front()
     }
 
-    /// Whether a downlink block is another one than the last of its process, so that nothing is to be combined.
-    #[must_use]
-    pub fn is_new_block(&self, rnti: Rnti, grant: &DownlinkGrant) -> bool {
-        match rnti {
-            Rnti::SI => grant.redundancy_version == 0,
-            _ if Some(rnti) == self.rnti => self.downlink.is_new(grant),
-            _ => true,
-        }
-    }
-
     /// How far it has got.
     #[must_use]
     pub fn state(&self) -> LinkState {
         self.state
-    }
-
-    /// Subframes for which it has been there.
-    #[must_use]
-    pub fn subframes_in_state(&self) -> u64 {
-        self.now - self.since.min(self.now)
     }
 
     /// Counts of events.

@@ -15,6 +15,7 @@ const KEPT: usize = 8;
 
 struct LteUeSend {
     uplink: TerminalUplink,
+    /// Samples from the beginning of a slot to the first that it gives.
     ahead: u64,
     burst: Vec<Complex32>,
     /// The samples to come, by their number.
@@ -28,23 +29,23 @@ struct LteUeSend {
 }
 
 /// Makes the samples of uplink subframes: preambles, PUSCH, PUCCH, SC-FDMA (TS 36.211 section 5), each earlier by the timing advance.
-/// In slot s it gives those of slot s + `ahead`. A burst whose time has passed is counted as late; what is left of it is sent.
+/// In slot s it gives a slot of samples, from s + `ahead` on. A burst whose time has passed is counted as late; what is left of it is sent.
 #[component(name = "lte-ue-send")]
 impl LteUeSend {
     fn new(
         /// Resource blocks.
         #[param(range = 6..=100, default = 6)]
         prb: u32,
-        /// Slots from the slot in which samples are given to the one in which they are on the air. Links from the receiver to here and
-        /// `ahead` add up to 2: a slot goes by until a subframe is whole, and a burst begins before its slot.
-        #[param(unit = "slots", range = 0..=4, default = 1)]
-        ahead: u64,
+        /// Slots from the beginning of a slot until the first sample given in it is on the air. With the links from the receiver to
+        /// here it adds up to 3 at most, less the longest timing advance: that early a burst may begin.
+        #[param(unit = "slots", range = 0.0..=4.0, default = 1.0)]
+        ahead: f64,
     ) -> Result<LteUeSend, MakeError> {
         let settings = terminal(prb)?;
         let len = settings.numerology.subframe_len();
         Ok(LteUeSend {
             uplink: TerminalUplink::new(&settings),
-            ahead,
+            ahead: (ahead * len as f64).round() as u64,
             burst: vec![Complex32::default(); len],
             kept: vec![Complex32::default(); KEPT * len],
             sent_upto: 0,
@@ -57,7 +58,7 @@ impl LteUeSend {
 
     fn tick(&mut self, input: In<u8>, #[port(up_to = subframe_len(prb))] mut output: Out<Complex32>, slot: u64) {
         let len = self.burst.len() as u64;
-        let first = (slot + self.ahead) * len;
+        let first = slot * len + self.ahead;
         let mut orders = Reader(&input);
         while !orders.is_empty() {
             let Some(end) = SubframeEnd::get(&mut orders) else { break };
@@ -65,11 +66,8 @@ impl LteUeSend {
             let Some(ordered) = UplinkOrders::get(&mut orders) else { break };
             self.order(first, &end, prach, &ordered);
         }
-        let from = (first % self.kept.len() as u64) as usize;
-        let due = &mut self.kept[from..from + len as usize];
-        output.copy_from_slice(due);
-        due.fill(Complex32::default());
-        if self.sent_upto <= first {
+        self.give(first, &mut output);
+        if output.iter().all(|sample| *sample == Complex32::default()) {
             output.truncate(0);
         }
     }
@@ -80,6 +78,17 @@ impl LteUeSend {
 }
 
 impl LteUeSend {
+    /// Takes the samples from `first` on out of what is kept.
+    fn give(&mut self, first: u64, out: &mut [Complex32]) {
+        let from = (first % self.kept.len() as u64) as usize;
+        let (begin, rest) = out.split_at_mut((self.kept.len() - from).min(out.len()));
+        for (part, at) in [(begin, from), (rest, 0)] {
+            let kept = &mut self.kept[at..at + part.len()];
+            part.copy_from_slice(kept);
+            kept.fill(Complex32::default());
+        }
+    }
+
     /// Keeps a burst until it leaves. Samples before `first` have left.
     fn order(&mut self, first: u64, end: &SubframeEnd, prach: Option<PrachConfig>, orders: &UplinkOrders) {
         let Some(cell) = &end.cell else { return };

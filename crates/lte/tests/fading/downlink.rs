@@ -2,11 +2,11 @@
 //! (four with six blocks), and no data in subframe 5.
 
 use takt_lte::{
-    Bandwidth, BlockSet, Cell, CellId, ChannelEstimator, Mcs, PdschAllocation, PdschReceiver, PdschTransmitter,
-    PhichResource, ResourceGrid, SoftBuffer, Tti, map_cell_reference, transport_block_bits,
+    Bandwidth, BlockSet, Cell, CellId, Mcs, PdschAllocation, PdschReceiver, PdschTransmitter, PhichResource,
+    ResourceGrid, SoftBuffer, Tti, map_cell_reference, transport_block_bits,
 };
 
-use super::air::Antenna;
+use super::diversity::Diversity;
 use super::throughput::{Block, Way};
 
 /// A reference channel.
@@ -21,11 +21,8 @@ pub struct Run {
     transmitter: PdschTransmitter,
     receiver: PdschReceiver,
     processes: Vec<SoftBuffer>,
-    antennas: [(Antenna, ChannelEstimator); 2],
+    terminal: Diversity,
     sent: ResourceGrid,
-    received: ResourceGrid,
-    combined: ResourceGrid,
-    gains: ResourceGrid,
 }
 
 impl Downlink {
@@ -54,18 +51,13 @@ impl Way for Downlink {
     const VERSIONS: [u8; 4] = [0, 1, 2, 3];
 
     fn begin(&self, model: &str, seed: u64) -> Run {
-        let (cell, grid) = (self.cell(), ResourceGrid::new(self.bandwidth));
-        let antenna =
-            |n| (Antenna::new(model, self.bandwidth, seed + n), ChannelEstimator::new(cell.id, self.bandwidth));
+        let cell = self.cell();
         Run {
             transmitter: PdschTransmitter::new(&cell),
             receiver: PdschReceiver::new(&cell, 8),
             processes: (0..8).map(|_| SoftBuffer::new(self.bandwidth)).collect(),
-            antennas: [antenna(0), antenna(1000)],
-            sent: grid.clone(),
-            received: grid.clone(),
-            combined: grid.clone(),
-            gains: grid,
+            terminal: Diversity::new(model, cell.id, self.bandwidth, seed),
+            sent: ResourceGrid::new(self.bandwidth),
         }
     }
 
@@ -78,26 +70,9 @@ impl Way for Downlink {
         run.sent.clear();
         map_cell_reference(&self.cell(), allocation.tti, &mut run.sent);
         run.transmitter.transmit(&allocation, &block.bytes, &mut run.sent).unwrap();
-        run.combined.clear();
-        run.gains.clear();
-        for (antenna, estimator) in &mut run.antennas {
-            antenna.receive(subframe, snr_db, &run.sent, &mut run.received);
-            let estimate = estimator.estimate(allocation.tti, &run.received);
-            let over = 1.0 / estimate.noise_power;
-            let elements = run.received.elements().iter().zip(estimate.gains.elements());
-            let sums = run.combined.elements_mut().iter_mut().zip(run.gains.elements_mut());
-            for ((element, gain), (sum, power)) in elements.zip(sums) {
-                *sum += element * gain.conj() * over;
-                power.re += gain.norm_sqr() * over;
-            }
-        }
-        // The sum as one channel with noise of power 1.
-        for (sum, power) in run.combined.elements_mut().iter_mut().zip(run.gains.elements_mut()) {
-            let gain = power.re.max(1e-12).sqrt();
-            *sum /= gain;
-            power.re = gain;
-        }
+        run.terminal.receive(subframe, snr_db, &run.sent);
         let buffer = &mut run.processes[process];
-        run.receiver.receive(buffer, &allocation, block.sent == 0, &run.combined, &run.gains, 1.0).is_some()
+        let Diversity { combined, gains, .. } = &run.terminal;
+        run.receiver.receive(buffer, &allocation, block.sent == 0, combined, gains, 1.0).is_some()
     }
 }

@@ -11,6 +11,8 @@
 #![allow(clippy::print_stdout, reason = "figures for who asks")]
 
 mod air;
+mod broadcast;
+mod diversity;
 mod downlink;
 mod throughput;
 mod uplink;
@@ -42,5 +44,22 @@ fn the_base_station_meets_its_requirements_at_1_4_mhz() {
         [("EPA 5", 0.3, -4.1), ("EPA 5", 0.7, 0.1), ("EVA 70", 0.3, -3.9), ("EVA 70", 0.7, 0.7)]
     {
         check(&Uplink, Requirement { name: "A3-2", model, share, snr_db });
+    }
+}
+
+/// TS 36.101 table 8.6.1.1-1: at -6.1 dB a terminal with two antennas misses at most 1 % of the blocks, through ETU 70.
+#[test]
+fn the_broadcast_is_read_as_the_standard_asks() {
+    const REQUIRED_DB: f32 = -6.1;
+    let is_long = std::env::var_os("TAKT_LONG_TESTS").is_some();
+    let (snrs_db, blocks) = if is_long { (&[-5.1, -6.1, -6.6, -7.1, -7.6][..], 5000) } else { (&[-5.1][..], 400) };
+    for &snr_db in snrs_db {
+        let (share, wrong) = broadcast::missed("ETU 70", snr_db, blocks);
+        let percent = 100.0 * share;
+        println!(
+            "PBCH, ETU 70: {percent:.2} % of {blocks} missed at {snr_db} dB, required 1 % at {REQUIRED_DB} dB; {wrong} wrong"
+        );
+        assert!(wrong <= blocks / 500, "{wrong} of {blocks}");
+        assert!(snr_db < REQUIRED_DB + throughput::TOLERANCE_DB - 0.01 || share <= 0.01, "{share:.4} at {snr_db} dB");
     }
 }

@@ -43,7 +43,8 @@ const SUBFRAMES: u64 = 200;
 const GAP: u64 = 3000;
 /// Pieces of a long test.
 const LONG: u64 = 20;
-const TOLERANCE_DB: f32 = 1.0;
+/// How much more than the standard takt may need.
+pub const TOLERANCE_DB: f32 = 1.0;
 
 /// The share of the maximum throughput at an SNR.
 pub fn throughput<W: Way>(way: &W, model: &str, snr_db: f32, pieces: u64) -> f64 {

@@ -17,7 +17,7 @@ use takt_base::{Complex32, MonoNs, Tick, Ticks};
 use takt_host::capability::{CapabilitySet, without};
 use takt_radio::board::Side;
 use takt_radio::n200::Emission;
-use takt_radio::{FrontEnd, RadioError, RxStream};
+use takt_radio::{RadioError, RxStream};
 use takt_soapy::{DeviceSpec, Fault, FaultKind, SoapyError, SoapyRadio, SoapyRx, SoapyTx, TimeStamps};
 
 use crate::RadioRequirements;
@@ -101,16 +101,15 @@ impl DeviceRadio {
     ) -> Result<(DeviceRadio, Streams), SoapyError> {
         let channels: Vec<usize> = wanted.channels.iter().copied().map(usize::from).collect();
         let mut emission = None;
-        if let Some(front_end) = &wanted.transmit {
-            let wish = wish(front_end);
-            emission = Some(radio.may_transmit(transmit, 0, &wish)?);
+        if let Some(wish) = &wanted.transmit {
+            emission = Some(radio.may_transmit(transmit, 0, wish)?);
             if radio.time_ns()?.is_none() {
                 return Err(SoapyError::Untimed);
             }
-            radio.set(Side::Tx, 0, &wish)?;
+            radio.set(Side::Tx, 0, wish)?;
         }
         for &channel in &channels {
-            radio.set(Side::Rx, channel, &wish(&wanted.receive))?;
+            radio.set(Side::Rx, channel, &wanted.receive)?;
         }
         let rx = radio.rx_stream(&channels, wanted.rate_sps, None)?;
         let block = whole_reads(wanted.samples, rx.mtu());
@@ -189,12 +188,6 @@ fn first_samples(rx: &mut SoapyRx, now: &dyn Fn() -> MonoNs) -> Result<(Tick, Mo
 /// A fault of a device, as the streams of all radios have it.
 fn foreign(kind: FaultKind, what: &str) -> RadioError {
     RadioError::Foreign { driver: "SoapySDR", source: Box::new(Fault::new(kind, what)) }
-}
-
-/// The wish that a waveform states, of a side of a device.
-fn wish(front_end: &crate::FrontEnd) -> FrontEnd {
-    let crate::FrontEnd { frequency_hz, gain_db, antenna } = front_end;
-    FrontEnd { frequency_hz: *frequency_hz, gain_db: *gain_db, antenna: antenna.clone() }
 }
 
 /// The longest read of which a slot is a whole number, up to a transfer of the driver's: a slot's last sample need not wait for

@@ -41,9 +41,9 @@ pub enum CalibrationFileError {
     },
     #[error("calibration file {path}: {error}")]
     Format { path: PathBuf, error: CalibrationFormatError },
-    #[error("calibration file {path} is larger than {most_bytes} bytes, as none is that UHD reads")]
+    #[error("calibration file {path} has more than {most_bytes} bytes, the most that UHD reads")]
     Size { path: PathBuf, most_bytes: u64 },
-    #[error("no home for calibration files: neither UHD_CAL_DATA_PATH, XDG_DATA_HOME nor HOME is set")]
+    #[error("no folder for calibration files: neither UHD_CAL_DATA_PATH, XDG_DATA_HOME nor HOME is set")]
     NoFolder,
     #[error(
         "the {board} board has {found} as its serial number; expected: letters, digits, `-`, `_` and `.`, which name its files"
@@ -58,7 +58,7 @@ impl CalibrationFileError {
         match self {
             CalibrationFileError::Io { .. } => None,
             CalibrationFileError::Format { path, .. } | CalibrationFileError::Size { path, .. } => Some(format!(
-                "move it away: mv {0} {0}.old\ncalibrate again: takt radio calibrate\nleave it out: --calibration off",
+                "move it away: mv {0} {0}.old\ncalibrate again: takt radio calibrate\ndo without it: --calibration off",
                 path.display()
             )),
             CalibrationFileError::NoFolder => Some("name a folder: UHD_CAL_DATA_PATH=/path takt ...".to_owned()),

@@ -13,7 +13,7 @@ use crate::board::{BoardKind, Side};
 
 /// How a user states that a radio may transmit, and what to do before.
 pub const ALLOW_TRANSMIT: &str =
-    "--transmit allows it: put an attenuator or a dummy load on the connector, unless you may use the frequency";
+    "put an attenuator or a dummy load on the connector, unless you may use the frequency; then add --transmit";
 
 /// Emission of a radio.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
