@@ -3,23 +3,30 @@
 //! All of it happens beside the streaming thread: reading, measuring a radio's cost, opening its ports, making the radio. The
 //! streaming thread only puts the finished radio in its place, or takes it out.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
-use takt_base::{Tick, words};
+use takt_base::{Clock, MonoNs, Tick, WallClock, words};
 use takt_dsp::shared_band::BandPlan;
+use takt_live::tap::TapReader;
+use takt_live::{Board, Spectrum};
 
 use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
 use crate::cost::{Admission, HostMeter};
 use crate::error::ShareError;
 use crate::file::{MOST_RADIOS, RadioPlan, ShareFileError, SharePlan};
 use crate::handover::{AttendingEnd, Done, Member, Note, Order};
+use crate::lag::LagPorts;
 use crate::ports::HostPorts;
 use crate::report::{ShareReport, SharedRadioSummary};
 use crate::run::{ShareNotice, ShareOptions};
 use crate::slot::RadioMaker;
 use crate::status::{FrontEndStatus, RadioStatus, ShareStatus, Snapshot};
+
+/// Between two states that are kept for who watches.
+const SHOW_EVERY: Duration = Duration::from_millis(100);
 
 /// Facts that the streaming thread tells when it begins.
 pub(crate) struct Live {
@@ -48,7 +55,13 @@ pub(crate) struct Attendant<'a> {
     end: AttendingEnd,
     live: Option<Live>,
     socket: Option<ControlSocket>,
+    /// `None`: behind hardware, or the ports can't be had.
+    lag: Option<LagPorts>,
     removed: Vec<SharedRadioSummary>,
+    /// Spectrum of the front end's band.
+    tap: TapReader,
+    /// When the state was kept last for who watches.
+    shown: Option<MonoNs>,
 }
 
 /// Why a request is not granted.
@@ -72,9 +85,9 @@ impl<'a> Attendant<'a> {
     pub(crate) fn new(
         plan: &SharePlan,
         options: &'a ShareOptions,
-        admission: Admission<HostMeter>,
-        cores: Vec<f64>,
+        (admission, cores): (Admission<HostMeter>, Vec<f64>),
         end: AttendingEnd,
+        tap: TapReader,
     ) -> Attendant<'a> {
         Attendant {
             options,
@@ -85,16 +98,50 @@ impl<'a> Attendant<'a> {
             end,
             live: None,
             socket: None,
+            lag: None,
             removed: Vec::new(),
+            tap,
+            shown: None,
         }
     }
 
     /// Shows what there is to be known, and answers who asks.
     pub(crate) fn attend(&mut self, notify: &mut dyn FnMut(ShareNotice)) {
         self.tell(notify);
+        self.say_how_late(notify);
+        self.show();
         let Some(socket) = self.socket.take() else { return };
         socket.attend(|request| self.answer(request, notify));
         self.socket = Some(socket);
+        self.listen(notify);
+    }
+
+    /// Answers takt's own question about speed and lateness, at most one.
+    fn say_how_late(&mut self, notify: &mut dyn FnMut(ShareNotice)) {
+        let Some(mut lag) = self.lag.take() else { return };
+        match lag.attend(|addr| self.clock_offset_ticks(addr)) {
+            Ok(()) => self.lag = Some(lag),
+            Err(error) => notify(ShareNotice::NoLagPorts { why: chain(&error) }),
+        }
+    }
+
+    fn clock_offset_ticks(&self, addr: Ipv4Addr) -> u64 {
+        let number = self.plan.radios.iter().zip(&self.known).find(|(radio, _)| radio.addr == addr);
+        let now = self.look().ok();
+        let of_radio = number.zip(now).and_then(|((_, known), now)| {
+            let radio = now.radios.iter().find(|radio| radio.number == known.number)?;
+            Some(radio.clock_offset_ticks)
+        });
+        of_radio.unwrap_or_default()
+    }
+
+    /// Has the lag ports of the radios that there are now.
+    fn listen(&mut self, notify: &mut dyn FnMut(ShareNotice)) {
+        let addrs = self.plan.radios.iter().map(|radio| radio.addr).collect();
+        if let Some(Err(error)) = self.lag.as_mut().map(|lag| lag.listen(addrs)) {
+            self.lag = None;
+            notify(ShareNotice::NoLagPorts { why: chain(&error) });
+        }
     }
 
     /// Shows what there is to be known.
@@ -116,6 +163,27 @@ impl<'a> Attendant<'a> {
         }
     }
 
+    /// Keeps the state for who watches, while somebody does.
+    fn show(&mut self) {
+        let options = self.options;
+        let Some(board) = options.watched.as_ref().filter(|board| board.is_watched()) else { return };
+        let now = WallClock.now();
+        if self.shown.is_some_and(|at| now < at + SHOW_EVERY) {
+            return;
+        }
+        self.shown = Some(now);
+        self.keep(board, now);
+    }
+
+    fn keep(&mut self, board: &Board, now: MonoNs) {
+        // A streaming thread that does not answer has no state to show this time.
+        let Ok(status) = self.status() else { return };
+        let band = status.front_end.band;
+        let spectrum = self.tap.spectrum("front end", Some(band.centre_hz), band.width_hz, now);
+        let spectra: Vec<Spectrum> = spectrum.into_iter().collect();
+        board.keep(takt_live::Snapshot { spectra, ..status.shown(self.transmits) });
+    }
+
     /// The report of the streaming thread, with the radios that were removed.
     pub(crate) fn ended(self, mut report: ShareReport) -> ShareReport {
         report.radios.extend(self.removed);
@@ -123,7 +191,11 @@ impl<'a> Attendant<'a> {
     }
 
     fn begin(&mut self, live: Live, notify: &mut dyn FnMut(ShareNotice)) {
+        let settings = &live.maker.settings;
+        // Hardware says nothing, and nobody asks what stands behind it.
+        self.lag = settings.software.then(|| LagPorts::new(self.options.addr, settings.destinations.clone()));
         self.live = Some(live);
+        self.listen(notify);
         if self.options.control {
             match ControlSocket::open() {
                 Ok(socket) => self.socket = Some(socket),

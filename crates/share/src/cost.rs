@@ -216,10 +216,10 @@ mod tests {
         let none = Duration::ZERO;
         assert!((admit(&plan(8, ""), none).unwrap() - 0.8).abs() < 1e-9);
         let error = admit(&plan(12, ""), none).unwrap_err();
-        assert_eq!(error.to_string(), "12 radios need 120 % of a core of this host, and 95 % are allowed");
+        assert_eq!(error.to_string(), "12 radios need 1.20 cores, and --budget allows 0.95");
         assert_eq!(
             error.fix().unwrap(),
-            "keep the first 9 of the radios\nrate = 5000000   (of the front end: all radios fit)"
+            "keep only the first 9 radios of the file\nrate = 5000000   (of the front end: all radios fit)"
         );
         let error = admit(&plan(6, "transmit = true\n"), none).unwrap_err();
         assert!(matches!(error, ShareError::Cpu { fitting: 4, .. }), "{error:?}");
@@ -227,6 +227,34 @@ mod tests {
         let shared = |radios| admit(&plan(radios, ""), Duration::from_millis(1)).unwrap() / radios as f64;
         let [few, many] = [4, 16].map(shared);
         assert!(few < 0.1 && many < few, "{few} {many}");
+    }
+
+    /// A tenth of a core at 1 MS/s, whatever the front end has.
+    struct Narrow;
+
+    impl CostMeter for Narrow {
+        fn cores(&mut self, _: f64, narrow_sps: f64) -> f64 {
+            narrow_sps / 10e6
+        }
+    }
+
+    #[test]
+    fn a_radio_for_which_there_is_no_room_is_refused_with_the_rate_at_which_there_is() {
+        let more = |radios, allowed| {
+            // Each has a filter of its own.
+            Admission::new(Duration::ZERO, allowed, Narrow).more(&plan(radios, ""), None)
+        };
+        let cores: f64 = more(4, 0.451).expect("four tenths").iter().sum();
+        assert!((cores - 0.4).abs() < 1e-9, "{cores}");
+        let error = more(5, 0.451).unwrap_err();
+        assert_eq!(error.to_string(), "with radio `r5`, the radios need 0.50 cores, and --budget allows 0.45");
+        assert_eq!(
+            error.fix().unwrap(),
+            "rate = 500000   (of this radio: it fits)\nremove another radio first: takt share remove NAME"
+        );
+        let full = more(5, 0.41).unwrap_err();
+        assert!(matches!(full, ShareError::NoRoom { fitting_rate_sps: None, .. }), "{full:?}");
+        assert_eq!(full.fix().unwrap(), "remove another radio first: takt share remove NAME");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub enum ShareError {
         source: Box<OptionsError>,
     },
     /// A shared radio's ports.
-    #[error("ports of the radio at {addr}")]
+    #[error("can't open the ports of the radio at {addr}")]
     Ports {
         /// Its address.
         addr: Ipv4Addr,
@@ -61,7 +61,7 @@ pub enum ShareError {
         rate_sps: f64,
     },
     /// takt has no driver for the boards of an X310.
-    #[error("takt can't tune the boards of an X310, as the policy `{policy}` would")]
+    #[error("policy `{policy}` tunes the front end, and takt can't tune an X310")]
     Immovable {
         /// By name.
         policy: &'static str,
@@ -79,7 +79,7 @@ pub enum ShareError {
         nearest_hz: f64,
     },
     /// More than this host computes.
-    #[error("{radios} radios need {:.0} % of a core of this host, and {:.0} % are allowed", .needed * 100.0, .allowed * 100.0)]
+    #[error("{radios} radios need {needed:.2} cores, and --budget allows {allowed:.2}")]
     Cpu {
         /// In the file.
         radios: usize,
@@ -93,7 +93,7 @@ pub enum ShareError {
         fitting_rate_sps: Option<f64>,
     },
     /// A radio more than this host computes.
-    #[error("with radio `{name}` the radios need {:.0} % of a core of this host, and {:.0} % are allowed", .needed * 100.0, .allowed * 100.0)]
+    #[error("with radio `{name}`, the radios need {needed:.2} cores, and --budget allows {allowed:.2}")]
     NoRoom {
         /// The radio that is to be added.
         name: String,
@@ -129,7 +129,7 @@ impl ShareError {
             ShareError::Cpu { fitting, fitting_rate_sps, .. } => {
                 let rate = fitting_rate_sps
                     .map(|rate_sps| format!("\nrate = {rate_sps}   (of the front end: all radios fit)"));
-                format!("keep the first {fitting} of the radios{}", rate.unwrap_or_default())
+                format!("keep only the first {fitting} radios of the file{}", rate.unwrap_or_default())
             }
             ShareError::NoRoom { fitting_rate_sps, .. } => {
                 let rate = fitting_rate_sps.map(|rate_sps| format!("rate = {rate_sps}   (of this radio: it fits)\n"));

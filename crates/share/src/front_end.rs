@@ -323,6 +323,7 @@ impl SharedFrontEnd {
                 streams: streams(self.now, until),
                 delay: self.receive_delay(step_of(received.map_or(radio.plan.limits.rate_sps, |band| band.width_hz))),
                 counts: radio.counts.all(),
+                clock_offset_ticks: radio.device.clock_offset_ticks(),
             }
         }));
     }

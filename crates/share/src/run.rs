@@ -9,6 +9,8 @@ use takt_base::{Stop, Ticks};
 use takt_emulator::n200::CLOCK;
 use takt_emulator::policy::{Cidr, Destinations};
 use takt_host::placement::{Placement, PlacementError};
+use takt_live::Board;
+use takt_live::tap::{TapWriter, tap};
 use takt_packet::EngineKind;
 use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::Emission;
@@ -56,6 +58,8 @@ pub struct ShareOptions {
     pub placement: Placement,
     /// Open a control socket for `takt share status`, `add` and `remove`.
     pub control: bool,
+    /// The board of who watches; `None`: nobody may.
+    pub watched: Option<Board>,
 }
 
 /// A report while it runs.
@@ -98,6 +102,11 @@ pub enum ShareNotice {
         /// Its name.
         name: String,
     },
+    /// takt's own driver can't ask how fast the radios' time passes: their ports for that can't be had.
+    NoLagPorts {
+        /// Why.
+        why: String,
+    },
     /// Nobody can ask this share: it has no control socket.
     NoControl {
         /// Why.
@@ -123,10 +132,11 @@ pub fn run(
     let cores = admission.begin(plan)?;
     notify(ShareNotice::Cost { cores: cores.iter().sum() });
     let (streaming, attending) = handover();
-    let attendant = Attendant::new(plan, options, admission, cores, attending);
+    let (tap, look) = tap();
+    let attendant = Attendant::new(plan, options, (admission, cores), attending, look);
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("takt-share".to_owned());
-        let streams = || stream(plan, options, streaming, stop);
+        let streams = || stream(plan, options, (streaming, tap), stop);
         let failed = |source| RadioError::Placement(PlacementError::Thread(source));
         let thread = thread.spawn_scoped(scope, streams).map_err(failed)?;
         let mut attendant = attendant;
@@ -141,7 +151,12 @@ pub fn run(
 }
 
 /// The streaming thread, from the opening of the radio to the report.
-fn stream(plan: &SharePlan, options: &ShareOptions, end: StreamingEnd, stop: &Stop) -> Result<ShareReport, ShareError> {
+fn stream(
+    plan: &SharePlan,
+    options: &ShareOptions,
+    (end, tap): (StreamingEnd, TapWriter),
+    stop: &Stop,
+) -> Result<ShareReport, ShareError> {
     options.placement.place_self().map_err(RadioError::Placement)?;
     let rate_sps = plan.front_end.rate_sps;
     let block = ((options.block.as_secs_f64() * rate_sps).round() as usize).clamp(16, MOST_BLOCK);
@@ -165,7 +180,7 @@ fn stream(plan: &SharePlan, options: &ShareOptions, end: StreamingEnd, stop: &St
         latency_us: CLOCK.ns_of(settings.latency) as f64 / 1e3,
     };
     let (radio, latency_us) = (live.radio.clone(), live.latency_us);
-    let mut streaming = Streaming::new(physical, core, block, end);
+    let mut streaming = Streaming::new(physical, core, block, (end, tap));
     streaming.open_ports(plan, options.engine)?;
     streaming.live(live);
     streaming.run(stop)?;

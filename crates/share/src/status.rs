@@ -25,6 +25,8 @@ pub(crate) struct RadioSnapshot {
     /// How far the front end's samples must be ahead of its own.
     pub(crate) delay: Ticks,
     pub(crate) counts: CountsNow,
+    /// How far its program has set its clock ahead of the front end's, modulo 2^64.
+    pub(crate) clock_offset_ticks: u64,
 }
 
 /// State of all. It is made with room for all radios, so that filling it allocates nothing.

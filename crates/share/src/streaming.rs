@@ -12,6 +12,7 @@ use std::time::Duration;
 use takt_base::{Clock, Complex32, MonoNs, Stop, WallClock};
 use takt_dsp::shared_band::BandPlan;
 use takt_emulator::emulate::Datagrams;
+use takt_live::tap::TapWriter;
 use takt_radio::RxEvent;
 
 use crate::attend::Live;
@@ -54,11 +55,18 @@ pub(crate) struct Streaming {
     told: Box<[Option<Band>]>,
     pub(crate) tally: Tally,
     end: StreamingEnd,
+    /// A spectrum of the wide samples, for who watches.
+    tap: TapWriter,
     begun: MonoNs,
 }
 
 impl Streaming {
-    pub(crate) fn new(physical: Physical, core: SharedFrontEnd, block: usize, end: StreamingEnd) -> Streaming {
+    pub(crate) fn new(
+        physical: Physical,
+        core: SharedFrontEnd,
+        block: usize,
+        (end, tap): (StreamingEnd, TapWriter),
+    ) -> Streaming {
         Streaming {
             physical,
             core,
@@ -67,6 +75,7 @@ impl Streaming {
             told: vec![None; MOST_RADIOS].into(),
             tally: Tally::default(),
             end,
+            tap,
             begun: WallClock.now(),
         }
     }
@@ -88,6 +97,7 @@ impl Streaming {
             self.tally.samples += received.samples as u64;
             self.note(received.event);
             let samples = self.wide.get(..received.samples).unwrap_or_default();
+            self.tap.offer(samples);
             self.core.receive(received.first, samples)?;
             self.core.advance(&mut self.ports);
             behind = if waited < AT_ONCE { (behind + 1) % BEHIND } else { 0 };

@@ -52,7 +52,7 @@ pub const IS_BUILT: bool = cfg!(feature = "library");
 pub use device::{About, Device, Fault, FaultKind, RxPort, Status, StreamFormat, TxPort};
 pub use error::SoapyError;
 pub use find::{FoundDevice, find};
-pub use measure::{Notice, RatePlan, measure};
+pub use measure::{Notice, RatePlan, measure, measure_seen};
 pub use outcome::{RxCounts, SoapyRate, TimeStamps, TxCounts};
 pub use probe::{ChannelReport, SoapyProbe, probe};
 pub use radio::{Settings, SoapyRadio};

@@ -11,7 +11,10 @@ use std::time::Duration;
 use takt_base::{Clock, Complex32, MonoNs, Progress, Stop};
 use takt_radio::board::Side;
 use takt_radio::n200::Emission;
-use takt_radio::{Burst, FrontEnd, RadioError, RxEvent, RxStream, TxEventKind, TxStream};
+use takt_radio::{
+    Burst, FrontEnd, RadioError, RxEvent, RxStream, StreamProbe, TxEventKind, TxStream, WatchedRx, WatchedTx,
+    watched_stream,
+};
 
 use crate::device::MOST_SAMPLES;
 use crate::meter::Meter;
@@ -72,12 +75,30 @@ pub fn measure(
     notify: &mut dyn FnMut(Notice),
     stop: &Stop,
 ) -> Result<SoapyRate, SoapyError> {
+    let unwatched = [(); 2].map(|()| watched_stream().0);
+    measure_seen(radio, plan, &unwatched, notify, stop)
+}
+
+/// The same for who watches: the probes show the receiving and the transmitting stream.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_seen(
+    radio: &SoapyRadio,
+    plan: &RatePlan,
+    [seen_rx, seen_tx]: &[StreamProbe; 2],
+    notify: &mut dyn FnMut(Notice),
+    stop: &Stop,
+) -> Result<SoapyRate, SoapyError> {
     check(radio, plan)?;
     let About { driver, hardware, .. } = radio.about()?;
     set_front_end(radio, plan, notify)?;
     let wire = plan.wire.as_deref();
-    let rx = plan.rx_sps.map(|sps| radio.rx_stream(&plan.rx_channels, sps, wire)).transpose()?;
-    let tx = plan.tx_sps.map(|sps| radio.tx_stream(&plan.tx_channels, sps, wire)).transpose()?;
+    let mut rx = plan.rx_sps.map(|sps| radio.rx_stream(&plan.rx_channels, sps, wire)).transpose()?;
+    let mut tx = plan.tx_sps.map(|sps| radio.tx_stream(&plan.tx_channels, sps, wire)).transpose()?;
+    let (name, freq_hz) = (radio.name(), plan.front_end.frequency_hz);
+    let rx = rx.as_mut().map(|rx| seen_rx.rx(name, freq_hz, rx));
+    let tx = tx.as_mut().map(|tx| seen_tx.tx(name, freq_hz, tx));
     let formats = formats(radio, plan)?;
     let clock = radio.clock();
     let begun = clock.now();
@@ -165,8 +186,8 @@ impl Run<'_> {
     /// Both directions, as far as there are streams. A burst begins ahead of `device_ns`, the device's own clock, if it has one.
     fn both(
         &self,
-        rx: Option<SoapyRx>,
-        tx: Option<SoapyTx>,
+        rx: Option<WatchedRx<'_, SoapyRx>>,
+        tx: Option<WatchedTx<'_, SoapyTx>>,
         device_ns: Option<i64>,
         notify: &mut dyn FnMut(Notice),
     ) -> Result<Both, SoapyError> {
@@ -208,10 +229,10 @@ impl Run<'_> {
         notify(Notice::At(Progress { elapsed, planned, warm_up: now < self.measures_from() }));
     }
 
-    fn receive(&self, mut rx: SoapyRx, notify: &mut dyn FnMut(Notice)) -> Result<RxCounts, RadioError> {
-        let mut buffers = vec![vec![Complex32::default(); rx.block_samples()]; rx.channels()];
+    fn receive(&self, mut rx: WatchedRx<'_, SoapyRx>, notify: &mut dyn FnMut(Notice)) -> Result<RxCounts, RadioError> {
+        let mut buffers = vec![vec![Complex32::default(); rx.stream().block_samples()]; rx.channels()];
         let mut meter: Option<Meter> = None;
-        rx.start()?;
+        rx.stream().start()?;
         loop {
             let now = self.clock.now();
             let is_complete = meter.as_ref().is_some_and(Meter::is_complete);
@@ -220,7 +241,7 @@ impl Run<'_> {
                 break;
             }
             self.tell(now, notify);
-            let before = rx.seen();
+            let before = rx.stream().seen();
             let mut out: Vec<&mut [Complex32]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
             let received = rx.recv(&mut out, now + TURN)?;
             let now = self.clock.now();
@@ -235,30 +256,30 @@ impl Run<'_> {
                 meter.lose(lost);
             }
         }
-        let counts = Meter::close(meter, &rx, self.is_stopped(), self.clock.now());
+        let counts = Meter::close(meter, rx.stream(), self.is_stopped(), self.clock.now());
         // The counts stand, whatever the driver does now.
-        let _ = rx.stop();
+        let _ = rx.stream().stop();
         Ok(counts)
     }
 
     fn transmit(
         &self,
-        mut tx: SoapyTx,
+        mut tx: WatchedTx<'_, SoapyTx>,
         device_ns: Option<i64>,
         notify: &mut dyn FnMut(Notice),
     ) -> Result<TxCounts, RadioError> {
         let channels = tx.channels();
         // A tone of an eighth of the rate at half of full scale.
         let tone = |n: usize| Complex32::from_polar(0.5, std::f32::consts::FRAC_PI_4 * (n % 8) as f32);
-        let length = tx.mtu().max((tx.rate_sps() / 100.0) as usize).min(MOST_SAMPLES);
+        let length = tx.stream().mtu().max((tx.rate_sps() / 100.0) as usize).min(MOST_SAMPLES);
         let block: Vec<Complex32> = (0..length).map(tone).collect();
         let slices = vec![block.as_slice(); channels];
-        let (lead, patience) = (tx.tick_rate().ticks_in(LEAD), tx.patience());
-        let mut at = device_ns.map(|ns| tx.tick_at(ns) + lead);
+        let (lead, patience) = (tx.tick_rate().ticks_in(LEAD), tx.stream().patience());
+        let mut at = device_ns.map(|ns| tx.stream().tick_at(ns) + lead);
         let leaves = self.begun + if at.is_some() { LEAD } else { Duration::ZERO };
         let mut counts = TxTally::default();
         let mut measured = None;
-        tx.start()?;
+        tx.stream().start()?;
         loop {
             let now = self.clock.now();
             if measured.is_none() && now >= self.measures_from() {
@@ -284,11 +305,11 @@ impl Run<'_> {
         let device_at =
             |ns: i64, at: MonoNs| ns.saturating_add_unsigned(at.saturating_since(self.begun).as_nanos() as u64);
         let span = device_ns.zip(measured).map(|(ns, from)| [from, end].map(|at| device_at(ns, at)));
-        let counts = TxCounts { span_ns: span, ..counts.close(&tx, seconds) };
+        let counts = TxCounts { span_ns: span, ..counts.close(tx.stream(), seconds) };
         // The rest is sent, or not, without an account.
         let nothing: &[Complex32] = &[];
         let _ = tx.send(&vec![nothing; channels], Burst::END, self.clock.now() + patience);
-        let _ = tx.stop();
+        let _ = tx.stream().stop();
         Ok(counts)
     }
 }
@@ -307,11 +328,11 @@ struct TxTally {
 }
 
 impl TxTally {
-    fn take_reports(&mut self, tx: &mut SoapyTx, now: MonoNs) -> Result<(), RadioError> {
+    fn take_reports(&mut self, tx: &mut WatchedTx<'_, SoapyTx>, now: MonoNs) -> Result<(), RadioError> {
         for _ in 0..REPORTS {
             let Some(event) = tx.event(now)? else { return Ok(()) };
             if event.kind != TxEventKind::BurstAck && self.reports_ns.len() < MOST_REPORTS {
-                self.reports_ns.push(tx.ns_at(event.tick));
+                self.reports_ns.push(tx.stream().ns_at(event.tick));
             }
             match event.kind {
                 TxEventKind::BurstAck => {}

@@ -11,7 +11,7 @@ use takt_host::placement::Placement;
 use takt_radio::board::Side;
 use takt_radio::n200::Emission;
 use takt_radio::sigmf::{self, PlayPlan, Played, RecordPlan, Recorded};
-use takt_radio::{FrontEnd, RadioError, RxStream, TxStream};
+use takt_radio::{FrontEnd, RadioError, RxStream, StreamProbe, TxStream};
 
 use crate::outcome::TimeStamps;
 use crate::{About, Settings, SoapyError, SoapyRadio};
@@ -20,7 +20,7 @@ use crate::{About, Settings, SoapyError, SoapyRadio};
 const LEAD: Duration = Duration::from_millis(100);
 
 /// The recording that is to be made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct RecordWish {
     /// The common name of the recording's files.
@@ -35,6 +35,8 @@ pub struct RecordWish {
     pub front_end: FrontEnd,
     /// The format between device and host, for drivers that have a choice.
     pub wire: Option<String>,
+    /// The side of who watches; `None`: nobody may.
+    pub probe: Option<StreamProbe>,
 }
 
 /// The outcome of a recording.
@@ -118,7 +120,13 @@ pub fn record(
         rx.assume_start(now);
     }
     rx.start()?;
-    let recorded = sigmf::record(&mut rx, &*radio.clock(), writer, &plan, progress, stop);
+    let recorded = match &wish.probe {
+        Some(probe) => {
+            let mut rx = probe.rx(radio.name(), settings.frequency_hz, &mut rx);
+            sigmf::record(&mut rx, &*radio.clock(), writer, &plan, progress, stop)
+        }
+        None => sigmf::record(&mut rx, &*radio.clock(), writer, &plan, progress, stop),
+    };
     // The recorded samples stand, whatever the driver does now.
     let _ = rx.stop();
     let (Recorded { samples, lost_samples, lost_to_disk, gaps, clipped, complete, .. }, _) = recorded?;
@@ -144,7 +152,7 @@ pub fn record(
 }
 
 /// The playback that is to be made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct PlayWish {
     /// The recording, by the name of either file or their common part, or an archive.
@@ -163,6 +171,8 @@ pub struct PlayWish {
     pub wire: Option<String>,
     /// The user allows it to transmit.
     pub transmit: bool,
+    /// The side of who watches; `None`: nobody may.
+    pub probe: Option<StreamProbe>,
 }
 
 /// The outcome of a playback.
@@ -249,7 +259,13 @@ pub fn play(
     let now = radio.time_ns()?.map_or(Tick(0), |ns| tx.tick_at(ns));
     let start = now + tx.tick_rate().ticks_in(LEAD);
     let plan = PlayPlan { start, lead: LEAD, times: wish.times, placement: Placement::default() };
-    let played = sigmf::play(reader, &mut tx, &*radio.clock(), plan, progress, stop);
+    let played = match &wish.probe {
+        Some(probe) => {
+            let mut tx = probe.tx(radio.name(), settings.frequency_hz, &mut tx);
+            sigmf::play(reader, &mut tx, &*radio.clock(), plan, progress, stop)
+        }
+        None => sigmf::play(reader, &mut tx, &*radio.clock(), plan, progress, stop),
+    };
     let _ = tx.stop();
     let played: Played = played?;
     let known = |count: u64| tx.reports_faults().then_some(count);
@@ -299,6 +315,8 @@ mod tests {
 
     use takt_base::{Complex32, MonoNs};
     use takt_dsp::sigmf::Reader;
+    use takt_live::Source as _;
+    use takt_radio::watched_stream;
 
     use super::*;
     use crate::FaultKind;
@@ -314,6 +332,7 @@ mod tests {
             existing: Existing::Replace,
             front_end: FrontEnd { frequency_hz: Some(433e6), ..FrontEnd::default() },
             wire: None,
+            probe: None,
         }
     }
 
@@ -331,11 +350,25 @@ mod tests {
             front_end: FrontEnd::default(),
             wire: None,
             transmit: true,
+            probe: None,
         }
     }
 
     fn played(fake: &Fake, wish: &PlayWish) -> Result<SoapyPlayed, SoapyError> {
         play(&fake.radio(), wish, &mut |_| {}, &mut |_| {}, &Stop::new())
+    }
+
+    #[test]
+    fn who_watches_a_recording_sees_its_losses() {
+        let folder = tempfile::tempdir().unwrap();
+        let fake = Fake::new(&[Happens::Samples(1000), Happens::Gap(500), Happens::Samples(4000)]);
+        let (probe, mut view) = watched_stream();
+        let wish = RecordWish { probe: Some(probe), ..record_wish(folder.path()) };
+        record(&fake.radio(), &wish, &mut |_| {}, &Stop::new()).unwrap();
+        let radio = view.snapshot().radios.remove(0);
+        let shown = (radio.rate_sps, radio.freq_hz, radio.lost_samples, radio.letters.received_lost);
+        assert_eq!(shown, (Some(1e6), Some(433e6), Some(500), Some(1)));
+        assert!(radio.samples >= Some(4500), "{radio:?}");
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
+use takt_host::cleaning::remove_scratch;
 use takt_host::dirs;
-use takt_host::leftovers::{Leftover, LeftoversError, Registration, Registry, remove_scratch};
+use takt_host::leftovers::{Leftover, LeftoversError, Registration, Registry};
 use takt_host::trusted::{Trust, TrustError, TrustedDir};
 
 use super::{ControlAnswer, ControlRequest, LABEL, SOCKET, line};

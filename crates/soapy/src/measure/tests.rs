@@ -1,6 +1,7 @@
 //! Rounds on a virtual clock, of a device that follows a script.
 
 use proptest::prelude::*;
+use takt_live::{Direction, Source as _};
 
 use super::*;
 use crate::fake::{Fake, Happens};
@@ -25,6 +26,17 @@ fn plan(rx: bool, tx: bool) -> RatePlan {
 
 fn round(fake: &Fake, plan: &RatePlan) -> Result<SoapyRate, SoapyError> {
     measure(&fake.radio(), plan, &mut |_| {}, &Stop::new())
+}
+
+#[test]
+fn who_watches_a_round_sees_both_directions() {
+    let (fake, plan) = (Fake::new(&[Happens::Samples(1000), Happens::Gap(500)]), plan(true, true));
+    let ((rx, mut rx_view), (tx, mut tx_view)) = (watched_stream(), watched_stream());
+    measure_seen(&fake.radio(), &plan, &[rx, tx], &mut |_| {}, &Stop::new()).unwrap();
+    let [rx, tx] = [&mut rx_view, &mut tx_view].map(|view| view.snapshot().radios.remove(0));
+    assert_eq!((rx.direction, rx.lost_samples, rx.rate_sps), (Direction::Rx, Some(500), Some(1e6)), "{rx:?}");
+    assert_eq!((tx.direction, tx.lost_samples), (Direction::Tx, None), "{tx:?}");
+    assert!(rx.samples >= Some(99_500) && tx.samples >= Some(100_000), "{rx:?} {tx:?}");
 }
 
 fn received(fake: &Fake) -> (RxCounts, Option<bool>) {
