@@ -28,7 +28,9 @@ pub const NODES: usize = 256;
 pub const WAVEFORMS: usize = 64;
 /// Variables in a snapshot.
 pub const VARIABLES: usize = 512;
-/// Spectra and constellations in a snapshot, each.
+/// Outputs in a snapshot that can be tapped.
+pub const OUTPUTS: usize = 256;
+/// Spectra and constellations in a snapshot, each; and outputs that a reader may tap at once.
 pub const TAPS: usize = 8;
 /// Bins of a spectrum.
 pub const BINS: usize = 1024;

@@ -1,7 +1,8 @@
-//! A few samples of a stream, for a spectrum.
+//! A few samples of a stream, for a spectrum and a constellation.
 //!
 //! The thread that streams offers its samples at each turn. It copies as many as a block holds into a ring, or does nothing if
-//! the ring is full: nobody looks, or has looked lately. A look makes a spectrum of the blocks that wait.
+//! the ring is full: nobody looks, or has looked lately. Short turns fill a block together. A look makes a spectrum of the blocks
+//! that wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use takt_base::{Complex, Complex32, MonoNs};
 use takt_fft::{Fft, forward};
 use takt_link::ring::{Reader, Writer, ring};
 
-use crate::Spectrum;
 use crate::document::FLOOR_DBFS;
-use crate::limits::BINS;
+use crate::limits::{BINS, POINTS};
+use crate::{Constellation, Spectrum};
 
 /// Blocks that may wait.
 const BLOCKS: usize = 4;
@@ -24,13 +25,14 @@ const FULL_SCALE: f32 = 32_768.0;
 #[derive(Clone)]
 struct Block {
     samples: Box<[Complex32; BINS]>,
-    count: usize,
 }
 
 /// The end of the thread that streams.
 pub struct TapWriter {
     ring: Writer<Block>,
     next: u64,
+    /// Samples in the block that is being filled.
+    filled: usize,
 }
 
 /// The end of who looks.
@@ -41,22 +43,29 @@ pub struct TapReader {
     window: Vec<f32>,
     /// When a spectrum was asked for last.
     looked: Option<MonoNs>,
-    /// The newest spectrum, and when it was made.
-    newest: Option<(MonoNs, Vec<f32>)>,
+    /// The newest look, and when it was taken.
+    newest: Option<(MonoNs, Look)>,
+}
+
+/// What is made of the blocks of a look.
+struct Look {
+    dbfs: Vec<f32>,
+    points: Vec<[f32; 2]>,
 }
 
 /// Both ends of a tap. All memory is allocated here.
 #[must_use]
 pub fn tap() -> (TapWriter, TapReader) {
-    let block = Block { samples: Box::new([Complex32::default(); BINS]), count: 0 };
+    let block = Block { samples: Box::new([Complex32::default(); BINS]) };
     let (writer, mut readers) = ring(vec![block; BLOCKS], 1);
     let reader =
         TapReader { ring: readers.remove(0), next: 0, fft: forward(BINS), window: hann(), looked: None, newest: None };
-    (TapWriter { ring: writer, next: 0 }, reader)
+    (TapWriter { ring: writer, next: 0, filled: 0 }, reader)
 }
 
 impl TapWriter {
-    /// Offers samples that lie one after the other, 1 being full scale. Fewer than a spectrum has bins are not taken.
+    /// Offers samples that lie one after the other, 1 being full scale, and follow those offered before. A block takes the first
+    /// ones; the rest of a long turn is left.
     #[inline]
     pub fn offer(&mut self, samples: &[Complex32]) {
         self.offer_with(samples, |sample| sample);
@@ -69,51 +78,78 @@ impl TapWriter {
         self.offer_with(samples, |sample| Complex32::new(of(sample.re), of(sample.im)));
     }
 
+    /// The same of anything, each of which is converted to a sample.
     #[inline]
-    fn offer_with<T: Copy>(&mut self, samples: &[T], convert: impl Fn(T) -> Complex32) {
-        let Some(first) = samples.get(..BINS) else { return };
+    pub fn offer_with<T: Copy>(&mut self, samples: &[T], convert: impl Fn(T) -> Complex32) {
         let Some(block) = self.ring.cell(self.next) else { return };
-        for (place, &sample) in block.samples.iter_mut().zip(first) {
+        let room = block.samples.get_mut(self.filled..).unwrap_or_default();
+        let taken = room.len().min(samples.len());
+        for (place, &sample) in room.iter_mut().zip(samples) {
             *place = convert(sample);
         }
-        block.count = BINS;
-        self.ring.publish(self.next);
-        self.next += 1;
+        self.filled += taken;
+        if self.filled >= BINS {
+            self.ring.publish(self.next);
+            self.next += 1;
+            self.filled = 0;
+        }
     }
 }
 
 impl TapReader {
     /// Spectrum of what has come since the last look, or that of a moment before; `None`: nothing has come for a second.
     pub fn spectrum(&mut self, name: &str, freq_hz: Option<f64>, span_hz: f64, now: MonoNs) -> Option<Spectrum> {
-        // Blocks that waited while nobody looked are old.
-        let is_stale = self.looked.is_none_or(|at| now >= at + FRESH);
-        let power = self.drain();
-        self.looked = Some(now);
-        if let Some(power) = power.filter(|_| !is_stale) {
-            self.newest = Some((now, dbfs(&power)));
-        }
-        let (_, bins) = self.newest.as_ref().filter(|(at, _)| now < *at + FRESH)?;
-        Some(Spectrum { name: name.to_owned(), freq_hz, span_hz, dbfs: bins.clone() })
+        self.look(name, freq_hz, span_hz, now).map(|(spectrum, _)| spectrum)
     }
 
-    /// Mean power of each bin over the blocks that wait.
-    fn drain(&mut self) -> Option<Vec<f32>> {
-        let mut power = vec![0.0; BINS];
+    /// The same, and the newest samples as points of a plane.
+    pub fn look(
+        &mut self,
+        name: &str,
+        freq_hz: Option<f64>,
+        span_hz: f64,
+        now: MonoNs,
+    ) -> Option<(Spectrum, Constellation)> {
+        // Blocks that waited while nobody looked are old.
+        let is_stale = self.looked.is_none_or(|at| now >= at + FRESH);
+        let look = self.drain();
+        self.looked = Some(now);
+        if let Some(look) = look.filter(|_| !is_stale) {
+            self.newest = Some((now, look));
+        }
+        let (_, Look { dbfs, points }) = self.newest.as_ref().filter(|(at, _)| now < *at + FRESH)?;
+        let name = name.to_owned();
+        let points = Constellation { name: name.clone(), modulation: None, points: points.clone() };
+        Some((Spectrum { name, freq_hz, span_hz, dbfs: dbfs.clone() }, points))
+    }
+
+    /// Mean power of each bin over the blocks that wait, and points of the newest of them.
+    fn drain(&mut self) -> Option<Look> {
+        let (mut power, mut points) = (vec![0.0; BINS], Vec::new());
         let mut blocks = 0;
         while let Some(block) = self.ring.cell(self.next) {
-            if block.count == BINS {
-                let windowed = block.samples.iter().zip(&self.window).map(|(sample, weight)| sample * weight);
-                let mut bins: Vec<Complex32> = windowed.collect();
-                self.fft.process(&mut bins);
-                power.iter_mut().zip(&bins).for_each(|(sum, bin)| *sum += bin.norm_sqr());
-                blocks += 1;
-            }
+            points = self::points(&block.samples[..]);
+            let windowed = block.samples.iter().zip(&self.window).map(|(sample, weight)| sample * weight);
+            let mut bins: Vec<Complex32> = windowed.collect();
+            self.fft.process(&mut bins);
+            power.iter_mut().zip(&bins).for_each(|(sum, bin)| *sum += bin.norm_sqr());
+            blocks += 1;
             self.next += 1;
             self.ring.release(self.next);
         }
         let scale = 1.0 / blocks.max(1) as f32;
-        (blocks > 0).then(|| power.into_iter().map(|sum| sum * scale).collect())
+        let power: Vec<f32> = power.into_iter().map(|sum| sum * scale).collect();
+        (blocks > 0).then(|| Look { dbfs: dbfs(&power), points })
     }
+}
+
+/// The last samples of a block, 1 being the root of their mean power; none of silence.
+fn points(block: &[Complex32]) -> Vec<[f32; 2]> {
+    let last = &block[block.len().saturating_sub(POINTS)..];
+    let power: f32 = last.iter().map(Complex32::norm_sqr).sum::<f32>() / last.len().max(1) as f32;
+    let level = power.sqrt();
+    let point = |sample: &Complex32| [sample.re / level, sample.im / level];
+    if level > 0.0 { last.iter().map(point).collect() } else { Vec::new() }
 }
 
 /// Hann's window, scaled so that a full-scale tone has a power of 1 in its bin.
@@ -168,10 +204,21 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_and_a_short_block_are_left() {
+    fn short_turns_fill_a_block_together() {
         let (mut writer, mut reader) = tap();
-        writer.offer(&tone(0, 1.0)[..BINS - 1]);
-        assert_eq!(writer.next, 0);
+        reader.spectrum("rx", None, 1e6, NOW);
+        let tone = tone(100, 1.0);
+        tone[..BINS - 24].chunks(100).for_each(|turn| writer.offer(turn));
+        assert_eq!(reader.spectrum("rx", None, 1e6, NOW), None, "24 samples are missing");
+        writer.offer(&tone[BINS - 24..BINS + 100]);
+        let spectrum = reader.spectrum("rx", None, 1e6, NOW).unwrap();
+        assert!(spectrum.dbfs[BINS / 2 + 100].abs() < 0.01 && spectrum.dbfs[BINS / 2 - 100] < -90.0);
+        assert_eq!(writer.filled, 0, "the rest of a turn is left");
+    }
+
+    #[test]
+    fn a_full_ring_is_left() {
+        let (mut writer, mut reader) = tap();
         (0..9).for_each(|_| writer.offer(&tone(0, 1.0)));
         assert_eq!(writer.next, BLOCKS as u64);
         assert_eq!(reader.spectrum("rx", None, 1e6, NOW), None, "it waited while nobody looked");

@@ -191,6 +191,7 @@ async fn ask(request: Request, asker: Arc<Mutex<Asker>>) -> io::Result<()> {
         match request {
             Request::EveryMs(every_ms) => asker.every(every_ms),
             Request::Set(variable) => asker.set(variable),
+            Request::Taps(outputs) => asker.taps(outputs),
         }
     });
     asked.await?.map_err(io::Error::other)

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 
-use takt_live::{Direction, End, Hello, Line, Radio, Snapshot};
+use takt_live::{Direction, End, Hello, Line, Radio, SetAnswer, Snapshot};
 
 /// Span over which a rate is measured, ns.
 const SPAN_NS: u64 = 1_000_000_000;
@@ -27,6 +27,8 @@ pub struct Followed {
     /// As they came; `+` stands for more of the letter before it.
     letters: VecDeque<char>,
     counted: HashMap<Side, [u64; 5]>,
+    /// The last answer about a variable.
+    said: Option<String>,
     ended: Option<String>,
 }
 
@@ -40,6 +42,7 @@ impl Followed {
             passed: VecDeque::new(),
             letters: VecDeque::new(),
             counted: HashMap::new(),
+            said: None,
             ended: None,
         }
     }
@@ -49,8 +52,22 @@ impl Followed {
         match line {
             Line::Snapshot(snapshot) => self.take(*snapshot),
             Line::End(End { why }) => self.end(&why),
-            Line::Hello(_) | Line::Set(_) => {}
+            Line::Set(answer) => self.answer(answer),
+            Line::Hello(_) => {}
         }
+    }
+
+    fn answer(&mut self, SetAnswer { name, refused }: SetAnswer) {
+        self.said = Some(match refused {
+            Some(why) => format!("{name} was not set: {why}"),
+            None => format!("{name} is set"),
+        });
+    }
+
+    /// The last answer about a variable that was to be set.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
     }
 
     /// Takes the next snapshot.

@@ -18,6 +18,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod edit;
 mod error;
 mod followed;
 mod listing;

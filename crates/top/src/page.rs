@@ -11,6 +11,7 @@ use takt_base::plain::one_line;
 use takt_base::shown;
 
 use crate::Followed;
+use crate::edit::Edit;
 use crate::sections::{Section, sections};
 
 /// The smallest terminal that is drawn.
@@ -19,19 +20,23 @@ const LEAST: (u16, u16) = (60, 8);
 const WIDE: u16 = 120;
 
 /// Keys of the view of a process.
-const KEYS: &str = " q quit   l list   p pause   up/down components ";
+const KEYS: &str = " q quit  l list  p pause  v set  t tap  up/down components ";
 
 /// How a process is shown.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Look {
     /// Components that are scrolled past.
     pub(crate) skip: usize,
     /// The frame stands still.
     pub(crate) paused: bool,
+    /// A variable is being set.
+    pub(crate) edit: Edit,
+    /// The output that is tapped.
+    pub(crate) tap: Option<String>,
 }
 
 /// Draws a process.
-pub(crate) fn draw(frame: &mut Frame<'_>, followed: &Followed, look: Look) {
+pub(crate) fn draw(frame: &mut Frame<'_>, followed: &Followed, look: &Look) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let (width, height) = LEAST;
@@ -39,7 +44,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, followed: &Followed, look: Look) {
         return;
     }
     put(frame.buffer_mut(), area, 0, heading(followed, look));
-    put(frame.buffer_mut(), area, area.height - 1, Line::styled(KEYS, Style::new().reversed()));
+    put(frame.buffer_mut(), area, area.height - 1, Line::styled(bottom(followed, look), Style::new().reversed()));
     let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
     let buffer = frame.buffer_mut();
     if area.width < WIDE {
@@ -56,7 +61,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, followed: &Followed, look: Look) {
 /// One frame as text, without colours.
 #[must_use]
 pub fn frame_text(followed: &Followed, width: u16, height: u16) -> String {
-    drawn(width, height, |frame| draw(frame, followed, Look::default()))
+    drawn(width, height, |frame| draw(frame, followed, &Look::default()))
 }
 
 /// Frame of a terminal of that size, as text.
@@ -77,7 +82,16 @@ fn text(buffer: &Buffer) -> String {
     rows.map(row).collect()
 }
 
-fn heading(followed: &Followed, look: Look) -> Line<'static> {
+/// The variable that is being set, or the keys.
+fn bottom(followed: &Followed, look: &Look) -> String {
+    let variables = followed.newest().map_or(&[][..], |newest| &newest.variables);
+    look.edit.prompt(variables).unwrap_or_else(|| {
+        let said = followed.said().map_or_else(String::new, |said| format!("  {}", one_line(said)));
+        format!("{KEYS}{said}")
+    })
+}
+
+fn heading(followed: &Followed, look: &Look) -> Line<'static> {
     let hello = followed.hello();
     let at = followed.newest().map(|newest| newest.t_ns / 1_000_000_000);
     let since = at.map_or_else(String::new, |seconds| shown::duration(seconds as f64));

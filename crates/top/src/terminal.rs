@@ -12,6 +12,7 @@ use ratatui::text::Line as Text;
 use takt_base::{Stop, utc_ns_now};
 use takt_live::{Asker, Line, Lines, LiveError, Running, Watch};
 
+use crate::edit::Edit;
 use crate::page::{Look, draw, drawn, put};
 use crate::{EVERY_MS, Followed, Listed, TopError, listed, listing};
 
@@ -83,13 +84,13 @@ struct Follow {
     look: Look,
     lines: Receiver<Result<Line, LiveError>>,
     /// Its end closes the connection, and with it the thread that reads.
-    _asker: Asker,
+    asker: Asker,
 }
 
 impl Follow {
     fn open(process: &Running) -> Result<Follow, TopError> {
         let Watch { hello, lines, asker } = Watch::open(process, EVERY_MS)?;
-        Ok(Follow { followed: Followed::new(hello), look: Look::default(), lines: reading(lines)?, _asker: asker })
+        Ok(Follow { followed: Followed::new(hello), look: Look::default(), lines: reading(lines)?, asker })
     }
 
     /// Takes the lines that have come. A frame that stands still leaves out what came meanwhile.
@@ -136,7 +137,7 @@ fn turns(terminal: &mut DefaultTerminal, follow: &mut Option<Follow>, stop: &Sto
         match follow {
             Some(follow) => {
                 follow.catch_up();
-                terminal.draw(|frame| draw(frame, &follow.followed, follow.look)).map_err(TopError::Terminal)?;
+                terminal.draw(|frame| draw(frame, &follow.followed, &follow.look)).map_err(TopError::Terminal)?;
             }
             None => {
                 menu.look()?;
@@ -146,7 +147,7 @@ fn turns(terminal: &mut DefaultTerminal, follow: &mut Option<Follow>, stop: &Sto
         }
         let action = match next_key()? {
             None => Action::Nothing,
-            Some(key) if is_quit(key) => Action::Quit,
+            Some(key) if is_quit(key, follow.as_ref()) => Action::Quit,
             Some(key) => follow.as_mut().map_or_else(|| menu.key(key), |follow| follow.key(key)),
         };
         match action {
@@ -175,16 +176,31 @@ fn next_key() -> Result<Option<KeyEvent>, TopError> {
     }
 }
 
-fn is_quit(key: KeyEvent) -> bool {
+fn is_quit(key: KeyEvent, follow: Option<&Follow>) -> bool {
     let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-    control_c || key.code == KeyCode::Char('q')
+    // While a value is typed, a q is part of it.
+    let types = follow.is_some_and(|follow| follow.look.edit != Edit::Off);
+    control_c || (key.code == KeyCode::Char('q') && !types)
 }
 
 impl Follow {
     fn key(&mut self, key: KeyEvent) -> Action {
-        let Look { skip, paused } = &mut self.look;
-        let most = self.followed.newest().map_or(0, |newest| newest.components.len().saturating_sub(1));
+        let newest = self.followed.newest();
+        let (variables, outputs) =
+            newest.map_or((&[][..], &[][..]), |newest| (&newest.variables[..], &newest.outputs[..]));
+        let Look { skip, paused, edit, tap } = &mut self.look;
+        if *edit != Edit::Off {
+            // A connection that broke ends the view's lines, which says so.
+            edit.key(key.code, variables).into_iter().for_each(|set| drop(self.asker.set(set)));
+            return Action::Nothing;
+        }
+        let most = newest.map_or(0, |newest| newest.components.len().saturating_sub(1));
         match key.code {
+            KeyCode::Char('v') => *edit = Edit::begin(variables),
+            KeyCode::Char('t') => {
+                *tap = next(tap.as_deref(), outputs);
+                drop(self.asker.taps(tap.iter().cloned().collect()));
+            }
             KeyCode::Char('l') | KeyCode::Esc => return Action::List,
             KeyCode::Char('p') | KeyCode::Char(' ') => *paused = !*paused,
             KeyCode::Down => *skip = (*skip + 1).min(most),
@@ -193,6 +209,12 @@ impl Follow {
         }
         Action::Nothing
     }
+}
+
+/// The output behind the one that is tapped; none behind the last.
+fn next(tapped: Option<&str>, outputs: &[String]) -> Option<String> {
+    let at = tapped.map_or(Some(0), |name| Some(outputs.iter().position(|output| output == name)? + 1));
+    outputs.get(at?).cloned()
 }
 
 /// The list, and which of it is chosen.

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use takt_live::{
-    Component, Direction, Hello, Kind, Letters, Line, Link, Miss, Node, Radio, Running, Slots, Snapshot, Spectrum,
-    Variable, VariableValue, hello,
+    Component, Constellation, Direction, Hello, Kind, Letters, Line, Link, Miss, Node, Radio, Running, SetAnswer,
+    Slots, Snapshot, Spectrum, Variable, VariableValue, hello,
 };
 
 use super::*;
+use crate::edit::Edit;
 use crate::page::{Look, draw, drawn};
 
 fn is_as_in(name: &str, text: &str) {
@@ -204,10 +205,41 @@ fn text_of_a_process_does_not_act_and_no_size_breaks_a_frame() {
         let text = frame_text(&followed, width, height);
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{width}x{height}: {text:?}");
         for skip in [0, 1, 99] {
-            let look = Look { skip, paused: true };
-            assert_eq!(drawn(width, height, |frame| draw(frame, &run(), look)).lines().count(), usize::from(height));
+            let look = Look { skip, paused: true, ..Look::default() };
+            assert_eq!(drawn(width, height, |frame| draw(frame, &run(), &look)).lines().count(), usize::from(height));
         }
     }
+}
+
+#[test]
+fn a_constellation_has_a_mark_where_points_are() {
+    let mut followed = Followed::new(who(Kind::Run, "bpsk"));
+    let points = (0..200).map(|n| [if n % 2 == 0 { 1.0 } else { -1.0 }, 0.0]).collect();
+    let tap = Constellation { name: "modulator.symbols".into(), modulation: Some("bpsk".into()), points };
+    followed.take(Snapshot { constellations: vec![tap], ..Snapshot::default() });
+    let text = frame_text(&followed, 80, 24);
+    let marks: Vec<usize> = text
+        .lines()
+        .flat_map(|line| line.chars().enumerate())
+        .filter(|(_, mark)| *mark == '●')
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(marks, [5, 17], "{text}");
+    assert!(text.contains("modulator.symbols, bpsk, 200 symbols"), "{text}");
+}
+
+#[test]
+fn the_last_line_has_the_variable_that_is_set_then_the_answer() {
+    let mut followed = run();
+    let look = Look { edit: Edit::Choose(0), ..Look::default() };
+    let last = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let choosing = last(&drawn(80, 24, |frame| draw(frame, &followed, &look)));
+    assert!(choosing.starts_with(" set channel.ebn0_db, now 3.5 (dB, -20 to 60)   up/down choose"), "{choosing}");
+    followed.line(Line::Set(SetAnswer { name: "channel.ebn0_db".into(), refused: None }));
+    assert!(last(&frame_text(&followed, 120, 24)).ends_with("channel.ebn0_db is set"));
+    let why = "99 exceeds 60".to_owned();
+    followed.line(Line::Set(SetAnswer { name: "channel.ebn0_db".into(), refused: Some(why) }));
+    assert!(last(&frame_text(&followed, 120, 24)).ends_with("channel.ebn0_db was not set: 99 exceeds 60"));
 }
 
 #[test]

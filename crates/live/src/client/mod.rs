@@ -130,6 +130,14 @@ impl Asker {
         self.send(&Request::Set(variable))
     }
 
+    /// Asks to show these outputs from now on, 8 at most. Those asked for before are shown no more.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub fn taps(&mut self, outputs: Vec<String>) -> Result<(), LiveError> {
+        self.send(&Request::Taps(outputs))
+    }
+
     fn send(&mut self, request: &Request) -> Result<(), LiveError> {
         let failed = |source| LiveError::Connection { doing: "writing to", pid: self.pid, source };
         let mut line = serde_json::to_vec(request).map_err(|error| failed(error.into()))?;

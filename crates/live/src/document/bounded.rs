@@ -14,6 +14,7 @@ impl Snapshot {
         cut(&mut self.links, limits::LINKS, &mut out);
         cut(&mut self.nodes, limits::NODES, &mut out);
         cut(&mut self.variables, limits::VARIABLES, &mut out);
+        cut(&mut self.outputs, limits::OUTPUTS, &mut out);
         cut(&mut self.spectra, limits::TAPS, &mut out);
         cut(&mut self.constellations, limits::TAPS, &mut out);
         self.components.iter_mut().for_each(|component| bound_component(component, &mut out));
@@ -71,6 +72,7 @@ impl Snapshot {
                 cut_text(text, limits::TEXT_CHARS);
             }
         }
+        self.outputs.iter_mut().for_each(|output| cut_text(output, limits::TEXT_CHARS));
         self.spectra.iter_mut().for_each(|spectrum| cut_text(&mut spectrum.name, limits::TEXT_CHARS));
         for tap in &mut self.constellations {
             let texts = [&mut tap.name].into_iter().chain(&mut tap.modulation);

@@ -1,8 +1,8 @@
 //! The document `takt.live/1`: every line that either side sends.
 //!
 //! A process sends [`Line`]s, and a reader sends [`Request`]s. Each is one JSON object with one key, which names its kind:
-//! `{"hello":{…}}`, `{"snapshot":{…}}`, `{"set":{…}}`, `{"end":{…}}` from the process, `{"every_ms":50}` and
-//! `{"set":{…}}` from the reader. A reader ignores kinds and keys that it does not know.
+//! `{"hello":{…}}`, `{"snapshot":{…}}`, `{"set":{…}}`, `{"end":{…}}` from the process, `{"every_ms":50}`,
+//! `{"set":{…}}` and `{"taps":[…]}` from the reader. A reader ignores kinds and keys that it does not know.
 
 mod bounded;
 mod radio;
@@ -127,6 +127,9 @@ pub struct Snapshot {
     /// Variables that a reader can read, and perhaps set, while it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<Variable>,
+    /// Outputs of components that a reader can tap, as `COMPONENT.OUTPUT`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
     /// Spectra of the samples, one a tap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spectra: Vec<Spectrum>,

@@ -11,6 +11,9 @@ pub enum Request {
     EveryMs(u32),
     /// Set a variable.
     Set(SetVariable),
+    /// Outputs to show, of [`Snapshot::outputs`](crate::Snapshot::outputs), [`TAPS`](crate::limits::TAPS) at most. They replace
+    /// those that the reader asked for before.
+    Taps(Vec<String>),
 }
 
 /// A variable and the value that it is to have.

@@ -46,6 +46,7 @@ fn whole() -> Snapshot {
             expected: None,
             settable: true,
         }],
+        outputs: vec!["modulator.out".into()],
         spectra: vec![Spectrum { name: "rx".into(), freq_hz: None, span_hz: 1e6, dbfs: vec![-90.0, -3.0] }],
         constellations: vec![Constellation { name: "pdsch".into(), modulation: None, points: vec![[0.7, -0.7]] }],
         left_out: 3,

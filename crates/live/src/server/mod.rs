@@ -26,6 +26,9 @@ pub trait Source: Send + 'static {
         Err(format!("nothing sets {} in this process", variable.name))
     }
 
+    /// Called before each snapshot: the outputs that readers want to see, of those that snapshots name. All readers see them.
+    fn show(&mut self, _outputs: &[String]) {}
+
     /// Called about once a second while nobody looks, if [`IDLES`](Source::IDLES): for what has to be taken from rings in time.
     fn idle(&mut self) {}
 
@@ -37,6 +40,7 @@ pub trait Source: Send + 'static {
 trait AnySource: Send {
     fn snapshot(&mut self) -> Snapshot;
     fn set(&mut self, variable: &SetVariable) -> Result<(), String>;
+    fn show(&mut self, outputs: &[String]);
     /// Whether it wants to be called again.
     fn idle(&mut self) -> bool;
 }
@@ -48,6 +52,10 @@ impl<S: Source> AnySource for S {
 
     fn set(&mut self, variable: &SetVariable) -> Result<(), String> {
         Source::set(self, variable)
+    }
+
+    fn show(&mut self, outputs: &[String]) {
+        Source::show(self, outputs);
     }
 
     fn idle(&mut self) -> bool {

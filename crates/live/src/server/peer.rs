@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use takt_base::MonoNs;
 
-use crate::limits::{EVERY_MAX_MS, EVERY_MIN_MS, LINE_IN, LINE_OUT};
+use crate::limits::{EVERY_MAX_MS, EVERY_MIN_MS, LINE_IN, LINE_OUT, TAPS};
 use crate::{End, Line, Request};
 
 /// A reader that does not say how often it wants to look, or takes nothing, for so long is dropped.
@@ -39,6 +39,8 @@ pub(super) struct Peer {
     stuck: Option<MonoNs>,
     /// Start of a second, and the requests in it.
     requests: (MonoNs, u32),
+    /// Outputs that it wants to see.
+    taps: Vec<String>,
 }
 
 impl Peer {
@@ -53,6 +55,7 @@ impl Peer {
             due: MonoNs::NEVER,
             stuck: None,
             requests: (now, 0),
+            taps: Vec::new(),
         })
     }
 
@@ -117,8 +120,21 @@ impl Peer {
             Request::EveryMs(every) if !(EVERY_MIN_MS..=EVERY_MAX_MS).contains(&every) => {
                 Err(Gone(Some(format!("every_ms is {every}; expected: {EVERY_MIN_MS} to {EVERY_MAX_MS}"))))
             }
+            Request::Taps(outputs) if outputs.len() > TAPS => {
+                Err(Gone(Some(format!("taps names {} outputs; expected: {TAPS} at most", outputs.len()))))
+            }
             request => Ok(request),
         }
+    }
+
+    /// It wants to see these outputs.
+    pub(super) fn tap(&mut self, outputs: Vec<String>) {
+        self.taps = outputs;
+    }
+
+    /// Outputs that it wants to see.
+    pub(super) fn taps(&self) -> &[String] {
+        &self.taps
     }
 
     /// It gets a snapshot now, and then at this interval.
@@ -216,6 +232,8 @@ mod tests {
         for bad in [&b"\n"[..], b"hello\n", b"\xff\n", b"{\"every_ms\":15}\n", b"{\"every_ms\":1001}\n", b"[[[[[[\n"] {
             assert!(matches!(asked(bad), Err(Gone(Some(_)))), "{bad:?}");
         }
+        let many = format!("{{\"taps\":{:?}}}\n", vec!["a.b"; TAPS + 1]);
+        assert_eq!(asked(many.as_bytes()), Err(Gone(Some("taps names 9 outputs; expected: 8 at most".into()))));
         let long = asked(&vec![b'x'; LINE_IN]).unwrap_err();
         assert!(long.0.is_some_and(|why| why.contains("longer than 4096 bytes")));
     }

@@ -13,7 +13,7 @@ use takt_host::sockets::NamedSocket;
 
 use super::AnySource;
 use super::peer::{Gone, Peer, line_of};
-use crate::limits::{LINE_OUT, READERS};
+use crate::limits::{LINE_OUT, READERS, TAPS};
 use crate::{Hello, Line, Request, SetAnswer, SetVariable, Snapshot};
 
 /// The system refuses to wait: the thread looks this often, ns.
@@ -98,6 +98,7 @@ impl Turns {
             for request in peer.requests(now)? {
                 match request {
                     Request::EveryMs(every_ms) => peer.pace(every_ms, now),
+                    Request::Taps(outputs) => peer.tap(outputs),
                     Request::Set(set) => {
                         let answer = Line::Set(set_variable(&mut *self.source, set));
                         peer.answer(&line_of(&answer), now)?;
@@ -142,6 +143,7 @@ impl Turns {
         if self.peers.iter().all(|peer| peer.due() > now) {
             return;
         }
+        self.source.show(&wanted(&self.peers));
         let mut snapshot = self.source.snapshot();
         snapshot.t_ns = u64::try_from(now.saturating_since(self.begun).as_nanos()).unwrap_or(u64::MAX);
         let line = line_within(snapshot.bounded());
@@ -154,6 +156,15 @@ impl Turns {
             }
         }
     }
+}
+
+/// Outputs that readers want to see, each once, as many as a snapshot has taps.
+fn wanted(peers: &[Peer]) -> Vec<String> {
+    let mut all: Vec<String> = peers.iter().flat_map(Peer::taps).cloned().collect();
+    all.sort();
+    all.dedup();
+    all.truncate(TAPS);
+    all
 }
 
 #[derive(Default)]

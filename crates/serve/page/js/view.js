@@ -9,7 +9,7 @@ const PARTS = [
   ["slots", (s) => s.slots, () => new Slots()],
   ["links", (s) => s.links?.length > 0, () => new Links()],
   ["components", (s) => s.components?.length > 0, () => new Graph()],
-  ["signal", (s) => s.spectra?.length > 0 || s.constellations?.length > 0, () => new Signal()],
+  ["signal", (s) => s.spectra?.length > 0 || s.constellations?.length > 0 || s.outputs?.length > 0, (view) => new Signal((value) => view.feed.send(value))],
   ["nodes", (s) => s.nodes?.length > 0, () => new Nodes()],
   ["variables", (s) => s.variables?.length > 0, (view) => new Variables((value) => view.feed.send(value))],
 ];
@@ -45,6 +45,7 @@ class View {
     this.facts = [`process ${pid}`, `takt ${version}`];
     this.command = command;
     this.say();
+    this.parts.get("signal")?.again();
   }
 
   /** What was typed. */

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use cdp::Browser;
 use serde_json::json;
-use shown::{Faults, Shown, show};
+use shown::{Faults, OUTPUT, Shown, show};
 use takt_base::Stop;
 use takt_live::{Kind, Miss, Publisher, Snapshot};
 use takt_serve::{Place, ServeOptions, Server, Token};
@@ -228,6 +228,35 @@ fn a_variable_is_set_or_refused_with_the_reason() {
     browser.until_text("[data-part=variables] tbody tr", "3.5 dB");
     // Only what the process declares settable has a field.
     browser.until("document.querySelectorAll('[data-part=variables] input').length === 1");
+}
+
+#[test]
+fn an_output_of_a_component_is_shown_on_request_also_after_a_lost_connection() {
+    let Some(mut scene) = Scene::set() else { return };
+    let (_process, _) = scene.run();
+    scene.browser.open(&scene.url());
+    let captions =
+        "[...document.querySelectorAll('[data-part=signal] figcaption')].filter((one) => one.textContent.includes";
+    let shown = |wanted: usize| format!("{captions}({})).length === {wanted}", json!(OUTPUT));
+    scene.browser.until("document.querySelector('#tap option:nth-child(2)')");
+    scene.browser.until(&shown(0));
+    let choose = |value: &str| {
+        format!(
+            "(() => {{ const s = document.querySelector('#tap'); s.value = {}; s.dispatchEvent(new Event('change')); }})()",
+            json!(value)
+        )
+    };
+    scene.browser.value(&choose(OUTPUT));
+    // A spectrum and a constellation.
+    scene.browser.until(&shown(2));
+    let at = scene.served.take().unwrap().at.to_string();
+    scene.browser.until_text("#lost", "The connection to takt serve is lost.");
+    scene.served = Some(Served::start(scene.folder.path(), &at, None));
+    scene.browser.click("#again");
+    scene.browser.until("document.querySelector('#lost').hidden");
+    scene.browser.until(&shown(2));
+    scene.browser.value(&choose(""));
+    scene.browser.until(&shown(0));
 }
 
 #[test]

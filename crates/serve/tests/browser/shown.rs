@@ -24,11 +24,16 @@ pub struct Faults {
 pub struct Shown {
     pub faults: Arc<Mutex<Faults>>,
     turn: u64,
+    /// Outputs that readers ask for.
+    taps: Vec<String>,
 }
+
+/// Output of a component that can be tapped.
+pub const OUTPUT: &str = "modulator.symbols";
 
 impl Shown {
     pub fn new() -> Shown {
-        Shown { faults: Arc::new(Mutex::new(Faults { ebn0_db: 12.5, ..Faults::default() })), turn: 0 }
+        Shown { faults: Arc::new(Mutex::new(Faults { ebn0_db: 12.5, ..Faults::default() })), turn: 0, taps: Vec::new() }
     }
 }
 
@@ -36,16 +41,24 @@ impl Source for Shown {
     fn snapshot(&mut self) -> Snapshot {
         self.turn += 1;
         let faults = self.faults.lock().expect("no test panics with it").clone();
+        let tapped: Vec<_> = self.taps.iter().filter(|name| *name == OUTPUT).collect();
+        let spectra = tapped.iter().map(|&name| Spectrum { name: name.clone(), freq_hz: None, ..spectrum(self.turn) });
+        let points = tapped.iter().map(|&name| Constellation { name: name.clone(), ..constellation(self.turn) });
         Snapshot {
             radios: radios(self.turn, &faults),
             slots: Some(slots(self.turn, &faults)),
             components: components(self.turn),
             links: vec![link()],
             variables: variables(&faults),
-            spectra: vec![spectrum(self.turn)],
-            constellations: vec![constellation(self.turn)],
+            outputs: vec![OUTPUT.to_owned()],
+            spectra: [spectrum(self.turn)].into_iter().chain(spectra).collect(),
+            constellations: [constellation(self.turn)].into_iter().chain(points).collect(),
             ..Snapshot::default()
         }
+    }
+
+    fn show(&mut self, outputs: &[String]) {
+        self.taps = outputs.to_vec();
     }
 
     fn set(&mut self, variable: &SetVariable) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! Each part of a snapshot as lines of text.
 
+mod constellation;
 mod links;
 mod radios;
 mod run;
@@ -78,6 +79,7 @@ pub(crate) fn sections(followed: &Followed, skip: usize, width: usize) -> Vec<Se
         run::misses(snapshot, width).map(Section::second),
         links::nodes(snapshot, width).map(Section::second),
         spectrum::section(snapshot, width).map(Section::second),
+        constellation::section(snapshot, width).map(Section::second),
         links::variables(snapshot, width).map(Section::second),
         left_out(snapshot, width).map(Section::second),
     ];
