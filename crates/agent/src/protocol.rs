@@ -82,6 +82,8 @@ pub enum Service {
     Exchange,
     /// A second node, which executes a part of a waveform.
     Node,
+    /// One radio shared by many.
+    Share,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,9 @@ use takt_host::leftovers::{LeftoversError, Registry};
 use takt_soapy::DeviceSpec;
 use takt_testbed::environment::Nodes;
 
-use crate::bench::{LabBench, NodesError, OnAirError, OwnRadioError, answers_to, can_go_there, device, on_air};
+use crate::bench::{
+    LabBench, NodesError, OnAirError, OwnRadioError, RunRadio, answers_to, can_go_there, device, on_air,
+};
 use crate::experiment::{Depth, Experiment, Point};
 use crate::run::{self, Event, Pace, Progress, Ran, Report, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -113,7 +115,7 @@ impl ExecuteError {
 /// Points can't be measured with the radio, or it may not transmit, the store can't be used, or the first round can't be run.
 pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, ExecuteError> {
     let points = order.experiment.points(order.depth);
-    can_go_there(&points, (order.addr, order.transmit), order.nodes.is_some())?;
+    can_go_there(&points, order.addr, order.transmit, order.nodes.is_some())?;
     if let Some(addr) = order.addr {
         answers_to(addr, &points)?;
         let emission = match &order.device {
@@ -127,10 +129,13 @@ pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, Ex
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
     // A driver of SoapySDR's does not know takt's emulator: what was permitted here it has to be told.
-    let transmit = order.transmit || order.device.is_some();
-    let mut bench = LabBench::new(order.program.clone(), &created, (order.addr, transmit), order.nodes.as_deref())
-        .through(order.device.as_ref().map(ToString::to_string))
-        .watching_stops(order.watch_stops);
+    let radio = RunRadio {
+        addr: order.addr,
+        transmit: order.transmit || order.device.is_some(),
+        device: order.device.as_ref().map(ToString::to_string),
+    };
+    let mut bench =
+        LabBench::new(order.program.clone(), &created, radio, order.nodes.as_deref()).watching_stops(order.watch_stops);
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

@@ -48,7 +48,7 @@ impl Fake {
 
 impl Bench for Fake {
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure> {
-        let rate = point.settings.number("rate_sps").unwrap();
+        let rate = point.workload.needs().stream.unwrap().rate_sps;
         self.ran.push(rate);
         let nth = self.ran.iter().filter(|&&ran| ran == rate).count();
         let (lost, conditions) = (self.script)(rate, nth, stop)?;

@@ -41,14 +41,19 @@ workloads! {
     RoundTrip = "round-trip": crate::round_trip::workload::RoundTrip;
     Waveform = "waveform": crate::waveform::workload::OnTheBeat;
     LongestPacket = "longest-packet": crate::longest_packet::workload::LongestPacket;
+    // Kinds of their own: their other side is a node, at the end of a path. `aloe` runs both, and stored runs name them.
     WaveformTwoNodes = "waveform-two-nodes": crate::nodes::workload::OnTwoNodes;
     LongestPacketTwoNodes = "longest-packet-two-nodes": crate::nodes::workload::LongestOnTwoNodes;
+    // A hand-over and a variable, timed alone: a running waveform can't tell them from its components. Rows of `aloe`.
     Interface = "interface": crate::interface::workload::Interface;
     Roles = "roles": crate::roles::workload::Roles;
     Calibration = "calibration": crate::calibration::workload::Calibration;
+    // The exchange of `linux-rt`: three processes under policies of the kernel. The waveform `td-scdma` is threads of a runtime,
+    // so its stages are not those that the study timed.
     Deadline = "deadline": crate::deadline::workload::Deadline;
     Wakeup = "wakeup": crate::wakeup::Wakeup;
     Link = "link": crate::link::Link;
+    Programs = "programs": crate::programs::Programs;
 }
 
 impl WorkloadKind {

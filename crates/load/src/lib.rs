@@ -12,6 +12,7 @@
 //! | `calibration` | what can this processor do, and what do components execute? | capacities, prices, counts |
 //! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
 //! | `link` | does an LTE link come up on two radios, and what does it lose? | attempts that connect, jitter, loss, CPU by thread |
+//! | `programs` | what does each of several programs get behind one front end, or with radios of their own? | samples, losses, CPU, delay, what leaks |
 //! | `longest_packet` | how long may a waveform's packets be? | items, every trial |
 //! | `nodes` | do two machines hold a waveform's slot, and how long may its packets be there? | the same, both nodes and the cable |
 //!
@@ -33,6 +34,7 @@ pub mod lent;
 pub mod link;
 pub mod longest_packet;
 pub mod nodes;
+pub mod programs;
 mod quantity;
 pub mod rate;
 pub mod roles;
@@ -49,4 +51,6 @@ pub use excluded::ExcludedSpans;
 pub use kind::WorkloadKind;
 pub use quantity::Quantity;
 pub use takt_radio::Model;
-pub use workload::{Contradiction, EmulatedAir, Lost, Peer, Target, Workload};
+pub use workload::{
+    Beside, Contradiction, EmulatedAir, EmulatedRadios, Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload,
+};

@@ -1,8 +1,11 @@
 //! `udp`, as a workload of experiments: datagram load by `takt-udp`.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
+use takt_packet::EngineKind;
 use takt_path::ethernet::datagram_wire_bytes;
 use takt_udp::{Direction, UdpOptions};
 
@@ -10,18 +13,29 @@ use crate::excluded::ExcludedSpans;
 use crate::lent::LentRule::{Any, Cores, List, Loopback, Sockets, Word};
 use crate::lent::{Lent, LentOptions, LentRule};
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::setting::{
+    DURATION, Domain, ENGINE, Level, Setting, Settings, Takes, UnknownLevel, WARM_UP, settings, words,
+};
+use crate::workload::{Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[
-    ENGINE,
-    DURATION,
-    WARM_UP,
-    Setting::required("payload_bytes", Takes::Whole(16, 8972)).about("payload of a datagram"),
-    Setting::required("direction", Takes::Word(&["to-host", "from-host", "both"])).about("which way datagrams flow"),
-    Setting::new("offered", Takes::Domain(&Offered), "flat-out")
-        .about("load: as much as goes, datagrams a second, or as many as an Ethernet of that rate carries"),
-];
+settings! {
+    /// A point of `udp`.
+    struct UdpSettings {
+        engine: EngineKind = ENGINE,
+        duration: Duration = DURATION,
+        warm_up: Duration = WARM_UP,
+        payload_bytes: usize =
+            Setting::required("payload_bytes", Takes::Whole(16, 8972)).about("payload of a datagram"),
+        direction: Direction = Setting::required("direction", Takes::Word(&["to-host", "from-host", "both"]))
+            .about("which way datagrams flow"),
+        offered: Option<Offered> = Setting::new("offered", Takes::Domain(&OfferedDomain), "flat-out")
+            .about("load: as much as goes, datagrams a second, or as many as an Ethernet of that rate carries"),
+    }
+}
+
+words! {
+    Direction: "to-host" => Direction::FromServer, "from-host" => Direction::ToServer, "both" => Direction::Both;
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("datagrams_per_s", "/datagrams_per_s", "datagrams received"),
@@ -67,26 +81,11 @@ pub(crate) struct Udp;
 
 impl Workload for Udp {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::Server, settings: SETTINGS, quantities: QUANTITIES }
+        Facts { lent: Some(Lent::without_waveform(LENT)), ..Facts::of(Peer::Server, UdpSettings::SETTINGS, QUANTITIES) }
     }
 
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
-        let directions =
-            [("to-host", Direction::FromServer), ("from-host", Direction::ToServer), ("both", Direction::Both)];
-        let payload_bytes = settings.whole("payload_bytes");
-        write(&UdpOptions {
-            direction: settings.choice("direction", &directions)?,
-            payload_bytes,
-            datagrams_per_s: offered(settings, payload_bytes),
-            duration: settings.span("duration"),
-            warm_up: settings.span("warm_up"),
-            engine: settings.parsed("engine")?,
-            ..UdpOptions::to(target.server())
-        })
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent::without_waveform(LENT))
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(UdpSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -101,10 +100,50 @@ impl Workload for Udp {
     }
 }
 
-/// Datagrams a second; `None`: flat out. The rate of an Ethernet means as many as it carries, with everything it adds.
-fn offered(settings: &Settings, payload_bytes: usize) -> Option<f64> {
-    let of_ethernet = |bps: f64| bps / 8.0 / datagram_wire_bytes(payload_bytes) as f64;
-    settings.number("offered").or_else(|| ethernet_bps(settings.word("offered")).map(of_ethernet))
+impl PointWorkload for UdpSettings {
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure> {
+        write(&UdpOptions {
+            direction: self.direction,
+            payload_bytes: self.payload_bytes,
+            datagrams_per_s: self.offered.map(|offered| offered.datagrams_per_s(self.payload_bytes)),
+            duration: self.duration,
+            warm_up: self.warm_up,
+            engine: self.engine,
+            ..UdpOptions::to(target.server())
+        })
+    }
+
+    fn about(&self) -> Duration {
+        self.duration + self.warm_up
+    }
+
+    fn needs(&self) -> PointNeeds {
+        PointNeeds { engine: Some(self.engine), payload_bytes: Some(self.payload_bytes), ..PointNeeds::default() }
+    }
+}
+
+/// A load that is not as much as goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Offered {
+    DatagramsPerS(f64),
+    /// As many datagrams as an Ethernet of that rate carries, bit/s, with everything it adds.
+    EthernetBps(f64),
+}
+
+impl Offered {
+    fn datagrams_per_s(self, payload_bytes: usize) -> f64 {
+        match self {
+            Offered::DatagramsPerS(per_s) => per_s,
+            Offered::EthernetBps(bps) => bps / 8.0 / datagram_wire_bytes(payload_bytes) as f64,
+        }
+    }
+}
+
+impl Level for Offered {
+    fn read(_: &Setting, level: &Value) -> Option<Offered> {
+        let of_ethernet = || ethernet_bps(level.as_str()?).map(Offered::EthernetBps);
+        level.as_f64().map(Offered::DatagramsPerS).or_else(of_ethernet)
+    }
 }
 
 /// `100Mb/s` as bits a second.
@@ -114,9 +153,9 @@ fn ethernet_bps(text: &str) -> Option<f64> {
 
 /// `"flat-out"`, datagrams a second (`20_000`, `"20k"`), or the rate of an Ethernet (`"100Mb/s"`).
 #[derive(Debug)]
-struct Offered;
+struct OfferedDomain;
 
-impl Domain for Offered {
+impl Domain for OfferedDomain {
     fn shown(&self) -> String {
         "flat-out | datagrams a second | the rate of an Ethernet, such as 100Mb/s".into()
     }
@@ -137,10 +176,12 @@ mod tests {
 
     #[test]
     fn a_load_is_datagrams_a_second_or_what_an_ethernet_carries() {
-        assert_eq!(Offered.accept(&json!("20k")), Ok(json!(20e3)));
-        assert_eq!(Offered.accept(&json!("100Mb/s")), Ok(json!("100Mb/s")));
-        assert!(Offered.accept(&json!("fast")).is_err());
+        assert_eq!(OfferedDomain.accept(&json!("20k")), Ok(json!(20e3)));
+        assert_eq!(OfferedDomain.accept(&json!("100Mb/s")), Ok(json!("100Mb/s")));
+        assert!(OfferedDomain.accept(&json!("fast")).is_err());
         assert_eq!(ethernet_bps("100Mb/s"), Some(1e8));
+        let read = |level: Value| Offered::read(&DURATION, &level).map(|offered| offered.datagrams_per_s(1472).round());
+        assert_eq!((read(json!(20e3)), read(json!("100Mb/s"))), (Some(20e3), Some(8_127.0)));
     }
 
     #[test]

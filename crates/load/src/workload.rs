@@ -1,5 +1,6 @@
 //! The contract of a workload.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -8,109 +9,30 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
+use takt_packet::EngineKind;
+use takt_radio::Model;
 use takt_udp::DEFAULT_PORT;
 
 use crate::emulated::Played;
 use crate::excluded::ExcludedSpans;
 use crate::lent::Lent;
+use crate::programs::SharedRadios;
 use crate::quantity::Quantity;
-use crate::setting::{Setting, Settings};
+use crate::rate::Stream;
+use crate::setting::{Setting, Settings, UnknownLevel};
 
-/// Workload that is run at a point of an experiment: what can be set, how it is run, what its result says.
+/// Workload of experiments: what can be set, how it is run, what its result says.
 ///
 /// A workload is one folder of this crate and one line of [`WorkloadKind`](crate::WorkloadKind). It measures; it never
-/// judges. Whoever runs it asks here what it needs, and never which one it is: a method that has a default is for the few
-/// workloads that differ.
+/// judges. Whoever runs it asks here what it needs, and never which one it is.
 pub trait Workload: Sync {
     fn facts(&self) -> Facts;
 
-    /// The options document of a point.
+    /// The workload with the settings of a point.
     ///
     /// # Errors
-    /// A file that the point names can't be read; a level that this workload can't read.
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure>;
-
-    /// A setting that another one rules out, what is wrong, and what would fit; `None`: all go together.
-    fn contradiction(&self, settings: &Settings) -> Option<Contradiction> {
-        let _ = settings;
-        None
-    }
-
-    /// Expected time of a round, as far as that is known before.
-    fn about(&self, settings: &Settings) -> Duration {
-        settings.span("duration") + settings.span("warm_up")
-    }
-
-    /// Whether it sends samples to a radio.
-    fn transmits(&self, settings: &Settings) -> bool {
-        let _ = settings;
-        self.facts().peer == Peer::Radio
-    }
-
-    /// The signal that its emulated radio plays.
-    fn played(&self, settings: &Settings) -> Played {
-        let _ = settings;
-        Played::Usual
-    }
-
-    /// The air in which its emulated radios stand, the first of them at `radio`; `None`: one radio by itself.
-    fn air(&self, settings: &Settings, radio: Ipv4Addr) -> Option<EmulatedAir> {
-        let _ = (settings, radio);
-        None
-    }
-
-    /// The settings by which the point is measured once more in the same round, after `times` times: this machine did not keep up.
-    /// The result of the first time gets the others' in its list `slower`; the round is judged by the first.
-    fn again(&self, settings: &Settings, times: usize, result: &Value) -> Option<Settings> {
-        let _ = (settings, times, result);
-        None
-    }
-
-    /// Time from one turn of its emulated radio to the next, microseconds; `None`: the usual one. `real_time`: the emulator has
-    /// real-time priority.
-    fn beat_us(&self, settings: &Settings, real_time: bool) -> Option<u32> {
-        let _ = (settings, real_time);
-        None
-    }
-
-    /// Whether its processes need CPUs that no other process may use, as under `SCHED_DEADLINE`.
-    fn needs_exclusive_cpus(&self, settings: &Settings) -> bool {
-        let _ = settings;
-        false
-    }
-
-    /// The CPUs that a disturbance gets, of those of the host side.
-    ///
-    /// # Errors
-    /// The workload wants some for itself, and there are too few.
-    fn disturbed_cpus(&self, settings: &Settings, host_cpus: &[usize]) -> Result<Vec<usize>, Failure> {
-        let _ = settings;
-        Ok(host_cpus.to_vec())
-    }
-
-    /// Whether stops of the host side explain what it loses: takt looks for them while it runs, and an experiment can cause
-    /// some (settings `hog`, `freeze`, `stall`).
-    fn is_hurt_by_stops(&self) -> bool {
-        false
-    }
-
-    /// Whether an experiment can limit the CPU time of its host side (setting `cpu_quota`). Its result then has
-    /// `/cpu/host_seconds` and `/wall_s`, since a quota is a share of what it takes without one.
-    fn takes_cpu_quota(&self) -> bool {
-        false
-    }
-
-    /// Whether datagrams that its emulated radio did not read in time are among the faults of its result, and excluded there.
-    /// Else a round that has some does not count.
-    fn excludes_unread_datagrams(&self) -> bool {
-        false
-    }
-
-    /// The work that a lab elsewhere may have it do on a node of a cluster; `None`: nothing. Then it reads files of the node,
-    /// reaches other machines from it, or nobody has thought about it.
-    fn lent(&self) -> Option<Lent> {
-        None
-    }
+    /// A level that a setting accepts and that this workload can't read: a fault of takt.
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel>;
 
     /// Runs a round by its options document; returns its result document.
     ///
@@ -125,9 +47,13 @@ pub trait Workload: Sync {
         None
     }
 
-    /// The fate of the share that [`Workload::lost`] counts, in a word after a number.
-    fn lost_is(&self) -> &'static str {
-        "lost"
+    /// The result of a round from those of its programs ([`PointNeeds::programs`]), and from the summary of their share.
+    ///
+    /// # Errors
+    /// A result can't be read.
+    fn joined(&self, results: Vec<Value>, share: Option<&Value>) -> Result<Value, Failure> {
+        let _ = share;
+        Ok(Value::Array(results))
     }
 
     /// Share of a round that is excluded for what takt's own radio did, 0 to 1; `None`: the workload has no such share.
@@ -135,6 +61,92 @@ pub trait Workload: Sync {
         let _ = (result, radio);
         None
     }
+}
+
+/// A workload with the settings of a point. A method that has a default is for the few workloads that differ.
+pub trait PointWorkload: fmt::Debug + Send + Sync {
+    /// The options document for [`Workload::run`].
+    ///
+    /// # Errors
+    /// A file that the point names can't be read; what it wants can't be had at this target.
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure>;
+
+    /// Expected time of a round, as far as that is known before.
+    fn about(&self) -> Duration;
+
+    /// Its needs of the place where it runs.
+    fn needs(&self) -> PointNeeds {
+        PointNeeds::default()
+    }
+
+    /// A setting that another one rules out, what is wrong, and what would fit; `None`: all go together.
+    fn contradiction(&self) -> Option<Contradiction> {
+        None
+    }
+
+    /// The signal that its emulated radio plays.
+    fn played(&self) -> Played {
+        Played::Usual
+    }
+
+    /// The air in which its emulated radios stand, the first of them at `radio`; `None`: one radio by itself.
+    fn air(&self, radio: Ipv4Addr) -> Option<EmulatedAir> {
+        let _ = radio;
+        None
+    }
+
+    /// The radios that are emulated for its programs, and what shares one of them; `front_end` is the first address. `None`: one radio
+    /// by itself, or an air.
+    fn beside(&self, front_end: Ipv4Addr) -> Option<Beside> {
+        let _ = front_end;
+        None
+    }
+
+    /// The same as it is measured once more in the same round, after `times` times: this machine did not keep up.
+    /// The result of the first time gets the others' in its list `slower`; the round is judged by the first.
+    fn again(&self, times: usize, result: &Value) -> Option<Box<dyn PointWorkload>> {
+        let _ = (times, result);
+        None
+    }
+
+    /// Time from one turn of its emulated radio to the next, microseconds; `None`: the usual one. `real_time`: the emulator has
+    /// real-time priority.
+    fn beat_us(&self, real_time: bool) -> Option<u32> {
+        let _ = real_time;
+        None
+    }
+
+    /// The CPUs that a disturbance gets, of those of the host side.
+    ///
+    /// # Errors
+    /// The workload wants some for itself, and there are too few.
+    fn disturbed_cpus(&self, host_cpus: &[usize]) -> Result<Vec<usize>, Failure> {
+        Ok(host_cpus.to_vec())
+    }
+}
+
+/// Needs of a point of the place where it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PointNeeds {
+    /// The radio; `None`: none, or the usual one.
+    pub model: Option<Model>,
+    /// The stream to or from that radio, if that is all it measures.
+    pub stream: Option<Stream>,
+    /// It sends no samples to its radio. Otherwise takt asks before it runs with one that is not takt's own.
+    pub only_receives: bool,
+    /// Packet engine of its host side.
+    pub engine: Option<EngineKind>,
+    /// Payload of each datagram, where all have the same.
+    pub payload_bytes: Option<usize>,
+    /// CPUs that no other process may use, as under `SCHED_DEADLINE`.
+    pub exclusive_cpus: bool,
+    /// A process of its own each round.
+    pub fresh_process: bool,
+    /// A second node in the environment of the first; otherwise it is native.
+    pub second_node_inside: bool,
+    /// Programs at once, each with a network of its own; 0: one, on the path itself. With programs, `options` has those of each in
+    /// its list `programs`.
+    pub programs: usize,
 }
 
 /// Facts about a workload before any point.
@@ -145,6 +157,39 @@ pub struct Facts {
     pub settings: &'static [Setting],
     /// Quantities of its result; the most telling first.
     pub quantities: &'static [Quantity],
+    /// Stops of the host side explain what it loses: takt looks for them while it runs, and an experiment can cause some
+    /// (settings `hog`, `freeze`, `stall`).
+    pub is_hurt_by_stops: bool,
+    /// An experiment can limit the CPU time of its host side (setting `cpu_quota`). Its result then has `/cpu/host_seconds` and
+    /// `/wall_s`, since a quota is a share of what it takes without one.
+    pub takes_cpu_quota: bool,
+    /// Datagrams that its emulated radio did not read in time are among the faults of its result, and excluded there. Otherwise
+    /// a round that has some does not count.
+    pub excludes_unread_datagrams: bool,
+    /// takt can measure it through a device of SoapySDR.
+    pub runs_through_a_device: bool,
+    /// The fate of the share that [`Workload::lost`] counts, in a word after a number.
+    pub lost_is: &'static str,
+    /// The work that a lab elsewhere may have it do on a node of a cluster; `None`: nothing. Then it reads files of the node,
+    /// reaches other machines from it, or nobody has thought about it.
+    pub lent: Option<Lent>,
+}
+
+impl Facts {
+    /// Facts that hold for most workloads.
+    pub(crate) const fn of(peer: Peer, settings: &'static [Setting], quantities: &'static [Quantity]) -> Facts {
+        Facts {
+            peer,
+            settings,
+            quantities,
+            is_hurt_by_stops: false,
+            takes_cpu_quota: false,
+            excludes_unread_datagrams: false,
+            runs_through_a_device: false,
+            lost_is: "lost",
+            lent: None,
+        }
+    }
 }
 
 /// The other side of the path.
@@ -168,12 +213,29 @@ pub struct Contradiction {
 }
 
 /// Several emulated radios, and what is between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EmulatedAir {
     /// As `takt emulate --config` reads it.
+    #[serde(rename = "air")]
     pub scene: String,
     /// As `takt emulate --speed` reads it.
     pub speed: String,
+}
+
+/// Emulated radios of several programs, and what shares one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    pub radios: EmulatedRadios,
+    /// `None`: each program has a radio of its own.
+    pub share: Option<SharedRadios>,
+}
+
+/// Several emulated radios, each by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmulatedRadios {
+    pub addrs: Vec<Ipv4Addr>,
+    /// The signal of each, as `takt emulate --source` reads it.
+    pub sources: Vec<String>,
 }
 
 /// The other side of a workload, and its place.
@@ -187,6 +249,8 @@ pub struct Target<'a> {
     pub transmit: bool,
     /// Cores of the host side.
     pub host_cpus: &'a [usize],
+    /// Rate of the cable between the sides, bits a second, where the point sets it.
+    pub cable_bps: Option<f64>,
 }
 
 impl Target<'_> {

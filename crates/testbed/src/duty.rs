@@ -23,6 +23,7 @@ use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
 
 use crate::disturbance::Loops;
 use crate::impairment::Hog;
+use crate::sharing::Sharing;
 
 /// Answers requests until `input` ends, as [`takt_agent::serve`] does.
 pub fn serve(
@@ -42,6 +43,7 @@ pub(crate) enum Running {
     Hog(Hog),
     Exchange(Role),
     Node(Serve),
+    Share(Sharing),
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
@@ -59,6 +61,7 @@ impl Handler for Running {
                 let started = Role::start(read("role", options)?);
                 started.map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
             }
+            Service::Share => Sharing::start(&read("shared radios", options)?).map(Running::Share),
             Service::Node => Serve::start(read("options of a node", options)?).map(Running::Node).map_err(failed),
             Service::UdpServer => serve_udp(read("server options", options)?),
         }
@@ -71,6 +74,7 @@ impl Handler for Running {
             Running::Air(radios) => radios.addrs().map(|(_, addr)| addr.to_string()).collect(),
             Running::Hop(_) | Running::Disturbance(_) | Running::Hog(_) | Running::Exchange(_) => Vec::new(),
             Running::Node(node) => vec![node.local().to_string()],
+            Running::Share(sharing) => sharing.at(),
             Running::Udp { at, .. } => vec![at.to_string()],
         }
     }
@@ -94,6 +98,7 @@ impl Handler for Running {
                 Ok(Value::Null)
             }
             Running::Exchange(role) => write(&role.finish().map_err(failed)?),
+            Running::Share(sharing) => sharing.finish(),
             Running::Node(node) => {
                 drop(node);
                 Ok(Value::Null)

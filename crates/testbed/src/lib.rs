@@ -33,8 +33,10 @@ mod duty;
 pub mod environment;
 pub mod impairment;
 mod lateness;
+mod launch;
 mod lent;
 pub mod net;
+mod sharing;
 
 pub use duty::serve;
 pub use lateness::{Lateness, OwnLag, RadioLateness, Unread};

@@ -26,7 +26,8 @@ pub(super) fn report(
     let round = Round { plan, clock, headers_bytes };
     let way = |name, from: &Side, to: &Side| -> Option<Way> {
         let (sent, received) = (from.sent.as_ref()?, to.received.as_ref()?);
-        Some(join(name, (sent, &from.evidence), (received, &to.evidence), &round))
+        let halves = Halves { sent, sender: &from.evidence, received, receiver: &to.evidence };
+        Some(join(name, halves, &round))
     };
     let forward = way(WayName::ToServer, &mine, &theirs);
     let back = way(WayName::FromServer, &theirs, &mine);
@@ -62,16 +63,21 @@ struct Round<'a> {
     headers_bytes: u64,
 }
 
-fn join(
-    direction: WayName,
-    (sent, sender): (&Sent, &EndEvidence),
-    (received, receiver): (&Received, &EndEvidence),
-    round: &Round<'_>,
-) -> Way {
+/// The counts of both ends of a way, and the evidence of each.
+#[derive(Clone, Copy)]
+struct Halves<'a> {
+    sent: &'a Sent,
+    sender: &'a EndEvidence,
+    received: &'a Received,
+    receiver: &'a EndEvidence,
+}
+
+fn join(direction: WayName, halves: Halves<'_>, round: &Round<'_>) -> Way {
+    let Halves { sent, sender, received, receiver } = halves;
     let total = sent.datagrams.saturating_sub(received.datagrams);
-    let crossed_as = crossed(received, receiver, sender, round);
+    let crossed_as = crossed(halves, round);
     let (plan, clock) = (round.plan, &round.clock);
-    let mut observed = observed((sent, sender), (received, receiver));
+    let mut observed = observed(halves);
     // Fragments are more than datagrams: how many datagrams a missing one stands for is not known.
     observed.between = observed.between.filter(|_| crossed_as != CrossedAs::Fragments);
     let (by_place, unplaced) = place(total, &observed);
@@ -121,7 +127,8 @@ fn join(
 }
 
 /// Evidence of both ends' counters on losses of this way.
-fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Observed {
+fn observed(halves: Halves<'_>) -> Observed {
+    let Halves { sent, sender, received, receiver } = halves;
     let at_sender = lost_at_sender(sender);
     let inward = receiver.net.udp.unwrap_or_default();
     let device = receiver.net.device.as_ref().map_or(0, |d| d.counts.rx_dropped + d.counts.rx_errors);
@@ -154,7 +161,8 @@ fn between(expected: u64, sender: &EndEvidence, receiver: &EndEvidence) -> Optio
     (left >= expected).then(|| left.saturating_sub(came))
 }
 
-fn crossed(received: &Received, receiver: &EndEvidence, sender: &EndEvidence, round: &Round<'_>) -> CrossedAs {
+fn crossed(halves: Halves<'_>, round: &Round<'_>) -> CrossedAs {
+    let Halves { sender, received, receiver, .. } = halves;
     let packet_bytes = round.plan.largest_payload_bytes() as u64 + round.headers_bytes;
     let fits = |end: &EndEvidence| end.net.mtu_bytes.is_none_or(|mtu| packet_bytes <= u64::from(mtu));
     match &receiver.net.device {
@@ -235,7 +243,8 @@ mod tests {
         (plan.payload_bytes, plan.duration_ns) = (100, 2_000_000_000);
         let clock = Relation { shared: true, ..Relation::default() };
         let round = Round { plan: &plan, clock, headers_bytes: 28 };
-        join(WayName::ToServer, (&sent(1000), sender), (&received(900), receiver), &round)
+        let halves = Halves { sent: &sent(1000), sender, received: &received(900), receiver };
+        join(WayName::ToServer, halves, &round)
     }
 
     #[test]
@@ -253,7 +262,8 @@ mod tests {
     fn what_came_with_a_number_of_no_use_was_lost_in_the_application() {
         let received = Received { foreign: 1, too_old: 20, too_far: 300, ..received(600) };
         let nothing = EndEvidence::default();
-        assert_eq!(observed((&sent(1000), &nothing), (&received, &nothing)).application, 321);
+        let halves = Halves { sent: &sent(1000), sender: &nothing, received: &received, receiver: &nothing };
+        assert_eq!(observed(halves).application, 321);
     }
 
     #[test]

@@ -81,12 +81,12 @@ impl WakeupError {
             WakeupError::Interval { .. } => Some("--interval 1ms".to_owned()),
             WakeupError::TickHz { .. } => Some("--tick-hz 128, 512 or 1024".to_owned()),
             WakeupError::Load { .. } => Some("give --load 4 for each core, as the studies do".to_owned()),
-            WakeupError::NoSlack => Some("give --slack 1ns, which is the least, or leave --slack out".to_owned()),
+            WakeupError::NoSlack => Some("give --slack 1ns, which is the least, or omit --slack".to_owned()),
             WakeupError::Affinity(_) => Some("give --cores with cores of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
             WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\n--idle sleep")),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {
-                Some("give --timer nanosleep, or leave --tick-hz out".to_owned())
+                Some("give --timer nanosleep, or omit --tick-hz".to_owned())
             }
             _ => None,
         }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use takt_load::WorkloadKind;
+use takt_load::Peer;
 use takt_packet::EngineKind;
 use takt_radio::n200::Emission;
 use takt_radio::{AnyIdentity, Net, WallNet, find};
@@ -65,11 +65,12 @@ pub fn measurable(experiment: &mut Experiment) {
 }
 
 fn is_measurable(part: &Part) -> bool {
-    match part.kind {
-        WorkloadKind::Rate => !part.factors.iter().any(|factor| factor.name == ENGINE),
+    let facts = part.kind.workload().facts();
+    match facts.peer {
+        Peer::Radio => facts.runs_through_a_device && !part.factors.iter().any(|factor| factor.name == ENGINE),
         // A radio takes no datagram load.
-        WorkloadKind::Udp => false,
-        kind => !has_radio(kind),
+        Peer::Server => false,
+        Peer::None | Peer::Node => true,
     }
 }
 

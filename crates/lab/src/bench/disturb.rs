@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use takt_agent::{AgentError, Failure};
-use takt_base::parse_duration;
 use takt_host::leftovers::Run;
-use takt_testbed::disturbance::{Disturbance, DisturbanceOptions, Spec};
+use takt_testbed::disturbance::{Disturbance, DisturbanceOptions};
 use takt_testbed::environment::{Native, Placement};
 
 use crate::experiment::Point;
+use crate::experiment::settings::PointDisturbance;
 
 /// Starts the disturbance that a point asks for, on the cores of the host side.
 pub(super) fn start(point: &Point, on: &Placement, native: &Native, run: &Run) -> Result<Disturbance, Failure> {
@@ -16,14 +16,12 @@ pub(super) fn start(point: &Point, on: &Placement, native: &Native, run: &Run) -
 }
 
 fn wanted(point: &Point, placement: &Placement) -> Result<DisturbanceOptions, Failure> {
-    let settings = &point.settings;
-    // Checked with the file.
-    let spec: Spec = settings.word("disturbance").parse().unwrap_or_default();
+    let PointDisturbance { spec, cap_share, cap_period } = point.place.disturbance.clone();
     Ok(DisturbanceOptions {
         spec,
-        cap_share: settings.number("cap").map(|percent| percent / 100.0),
-        cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
-        cpus: point.kind.workload().disturbed_cpus(settings, &placement.host)?,
+        cap_share,
+        cap_period,
+        cpus: point.workload.disturbed_cpus(&placement.host)?,
         cores: placement.cpus().len(),
     })
 }

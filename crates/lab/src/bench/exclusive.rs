@@ -10,19 +10,19 @@ use takt_agent::Failure;
 use takt_host::cgroup::{CpuSet, GroupError};
 use takt_host::leftovers::Run;
 use takt_host::policy::{Policy, PolicyError, set_policy};
-use takt_testbed::environment::InForce;
+use takt_testbed::environment::{EnvironmentKind, InForce};
 
-use crate::experiment::settings::Settings;
+use crate::experiment::settings::PointPlace;
 
 /// A domain of the host side's CPUs, with these processes in it. Dropping it gives the CPUs back.
 ///
 /// # Errors
 /// It can't be had here; the round is left out, with the reason.
-pub(super) fn cpus(settings: &Settings, site: &InForce, pids: &[u32], run: &Run) -> Result<CpuSet, Failure> {
+pub(super) fn cpus(place: &PointPlace, site: &InForce, pids: &[u32], run: &Run) -> Result<CpuSet, Failure> {
     if let Some(error) = refused_by_kernel() {
         return Err(Failure::of(&error, error.fix()));
     }
-    if site.environment != "native" {
+    if place.environment.kind != EnvironmentKind::Native {
         return Err(refused(&format!("its processes are in a {}", site.environment), None));
     }
     if site.placement.shared() {
@@ -31,7 +31,7 @@ pub(super) fn cpus(settings: &Settings, site: &InForce, pids: &[u32], run: &Run)
     let unable = |error: &GroupError| refused(&error.to_string(), error.fix());
     let set = CpuSet::create(run, "deadline", &site.placement.host, true).map_err(|error| unable(&error))?;
     // With version 2 a process is in one group, of its CPUs or of its quota.
-    if set.version() == "v2" && settings.number("cap").is_some() {
+    if set.version() == "v2" && place.disturbance.cap_share.is_some() {
         let why = "control groups of version 2 hold the cap in another group";
         return Err(refused(why, Some("cap = \"none\"".into())));
     }

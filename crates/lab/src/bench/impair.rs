@@ -1,13 +1,13 @@
 //! The impairment of the host side in a round, from its settings.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use takt_agent::Failure;
 use takt_host::leftovers::Run;
 use takt_testbed::environment::{Native, Site};
 use takt_testbed::impairment::{Impairment, ImpairmentOptions};
 
 use crate::experiment::Point;
-use crate::experiment::settings::Settings;
+use crate::experiment::settings::{PointImpairment, PointPlace, Settings, unimpaired};
 
 /// CPUs' worth of time that streams took with nothing done to the host side, by their settings.
 #[derive(Default)]
@@ -36,27 +36,19 @@ pub(super) fn start(
     native: &Native,
     run: &Run,
 ) -> Result<Impairment, Failure> {
-    let placement = &site.in_force.placement;
-    Impairment::start(wanted, site.host.pid(), (&placement.host, &placement.radio), native, run)
-        .map_err(|error| error.failure())
-}
-
-/// Impairments that a point asks for, but for the quota, which is a share of what is not known yet.
-pub(super) fn wanted(settings: &Settings) -> ImpairmentOptions {
-    // Checked with the file: what can't be read is `none`.
-    let every = |name: &str| settings.word(name).parse().ok();
-    ImpairmentOptions { hog: every("hog"), freeze: every("freeze"), stall: every("stall"), quota_cpus: None }
+    Impairment::start(wanted, site.host.pid(), &site.in_force.placement, native, run).map_err(|error| error.failure())
 }
 
 /// The same point with nothing done to the host side.
 pub(super) fn free_of_impairment(point: &Point) -> Point {
-    let none = |settings: Settings, name: &&str| settings.with(name, json!("none"));
-    let settings = ["hog", "freeze", "stall", "cpu_quota"].iter().fold(point.settings.clone(), none);
-    Point { settings, ..point.clone() }
+    let place = PointPlace { impairment: PointImpairment::default(), ..point.place.clone() };
+    Point { settings: unimpaired(point.settings.clone()), place, ..point.clone() }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::experiment::{Depth, Experiment};
 
@@ -72,8 +64,9 @@ mod tests {
         let points = points();
         let [half, more] = [&points[0], &points[1]].map(free_of_impairment);
         assert_eq!(half.settings, more.settings);
-        assert_eq!(wanted(&half.settings), ImpairmentOptions::default());
-        assert!(wanted(&points[0].settings).hog.is_some());
+        assert_eq!(half.place.impairment, PointImpairment::default());
+        assert!(points[0].place.impairment.stops.hog.is_some());
+        assert_eq!(points[1].place.impairment.quota_share, Some(0.8));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use takt_host::leftovers::{LeftoversError, Registry};
 use takt_testbed::environment::{self, EnvironmentError, EnvironmentKind, Spec};
 
-use super::sites::environment_of;
 use crate::experiment::Point;
 
 /// An environment that can't be had here.
@@ -21,11 +20,10 @@ pub struct Lacking {
 /// A record can't be kept, without which nothing is started.
 pub fn lacking(points: &[Point], program: &std::path::Path) -> Result<Vec<Lacking>, LeftoversError> {
     let mut specs: Vec<Spec> = Vec::new();
-    for spec in
-        points.iter().map(|point| environment_of(&point.settings)).filter(|spec| spec.kind != EnvironmentKind::Native)
-    {
+    let wanted = points.iter().map(|point| &point.place.environment);
+    for spec in wanted.filter(|spec| spec.kind != EnvironmentKind::Native) {
         if !specs.iter().any(|known| (known.kind, &known.runtime) == (spec.kind, &spec.runtime)) {
-            specs.push(spec);
+            specs.push(spec.clone());
         }
     }
     if specs.is_empty() {

@@ -28,9 +28,10 @@ pub use own_radio::{Needs, OwnRadioError};
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
@@ -39,9 +40,10 @@ use takt_host::cgroup::CpuSet;
 use takt_host::core_share;
 use takt_host::core_watch::CoreWatch;
 use takt_host::leftovers::Run;
-use takt_load::{EmulatedAir, Lost, Peer, Played};
+use takt_load::programs::SharedRadios;
+use takt_load::{Beside, Lost, Peer, Played};
 use takt_testbed::Lateness;
-use takt_testbed::environment::{Native, Nodes, Site};
+use takt_testbed::environment::{EmulationWish, Native, Nodes, Site, SitePath};
 use takt_testbed::impairment::ImpairmentOptions;
 use takt_testbed::net::PathError;
 use takt_udp::ServeOptions;
@@ -52,6 +54,17 @@ use self::source_files::SourceFiles;
 use crate::experiment::Point;
 use crate::run::{Bench, Conditions, Measured};
 use crate::store::Record;
+
+/// The radio of a run.
+#[derive(Clone, Debug, Default)]
+pub struct RunRadio {
+    /// Address of a radio that is there already; `None`: takt emulates one on this machine.
+    pub addr: Option<Ipv4Addr>,
+    /// It may be sent samples even if it is not takt's own.
+    pub transmit: bool,
+    /// Device of SoapySDR through which it is used; then `addr` is what sites know it by.
+    pub device: Option<String>,
+}
 
 pub struct LabBench<'a> {
     sites: Sites<'a>,
@@ -66,17 +79,11 @@ pub struct LabBench<'a> {
 }
 
 impl<'a> LabBench<'a> {
-    /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
-    /// `transmit`: it may be sent samples even if it is not takt's own. `nodes`: what speaks with nodes of a cluster.
+    /// `program`: the takt that agents are. `nodes`: what speaks with nodes of a cluster.
     #[must_use]
-    pub fn new(
-        program: PathBuf,
-        run: &'a Run,
-        (addr, transmit): (Option<Ipv4Addr>, bool),
-        nodes: Option<&'a dyn Nodes>,
-    ) -> LabBench<'a> {
-        let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, (addr, transmit), nodes));
-        let emulates = addr.is_none();
+    pub fn new(program: PathBuf, run: &'a Run, radio: RunRadio, nodes: Option<&'a dyn Nodes>) -> LabBench<'a> {
+        let emulates = radio.addr.is_none();
+        let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, radio, nodes));
         LabBench {
             sites,
             native,
@@ -88,13 +95,6 @@ impl<'a> LabBench<'a> {
         }
     }
 
-    /// Measures through a device of SoapySDR, of which `addr` is the address as sites know it.
-    #[must_use]
-    pub fn through(mut self, device: Option<String>) -> LabBench<'a> {
-        self.sites.through(device);
-        self
-    }
-
     /// Looks for stops of the host side's cores in each round that they may spoil.
     #[must_use]
     pub fn watching_stops(self, watch_stops: bool) -> LabBench<'a> {
@@ -104,7 +104,7 @@ impl<'a> LabBench<'a> {
 
 impl Bench for LabBench<'_> {
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure> {
-        if point.settings.word("process") == "fresh" {
+        if point.workload.needs().fresh_process {
             self.sites.remove(point);
         }
         let measured = self.impairment(point, stop).and_then(|wanted| {
@@ -149,7 +149,7 @@ impl LabBench<'_> {
             native: &self.native,
             impairment: wanted,
             run: self.run,
-            watch_stops: self.watch_stops && point.kind.workload().is_hurt_by_stops(),
+            watch_stops: self.watch_stops && point.kind.workload().facts().is_hurt_by_stops,
         };
         let measured = round(site, &beside, emulation, point, stop);
         if measured.is_err() {
@@ -168,8 +168,8 @@ impl LabBench<'_> {
         stop: &Stop,
     ) -> Result<Measured, AgentError> {
         let (mut slower, mut last) = (Vec::new(), first.record.result.clone());
-        while let Some(settings) = point.kind.workload().again(&point.settings, slower.len() + 1, &last) {
-            let again = self.measure(&Point { settings, ..point.clone() }, wanted, stop)?;
+        while let Some(workload) = point.workload.again(slower.len() + 1, &last) {
+            let again = self.measure(&Point { workload: workload.into(), ..point.clone() }, wanted, stop)?;
             last = again.record.result;
             slower.push(last.clone());
         }
@@ -182,8 +182,8 @@ impl LabBench<'_> {
     /// Impairments of the host side. The CPU time of the same stream without a quota is measured when a quota is first
     /// requested.
     fn impairment(&mut self, point: &Point, stop: &Stop) -> Result<ImpairmentOptions, AgentError> {
-        let wanted = impair::wanted(&point.settings);
-        let Some(percent) = point.settings.number("cpu_quota") else { return Ok(wanted) };
+        let wanted = point.place.impairment.stops.clone();
+        let Some(share) = point.place.impairment.quota_share else { return Ok(wanted) };
         let free = free_of_impairment(point);
         let cpus = match self.free_cpus.of(&free) {
             Some(cpus) => cpus,
@@ -192,25 +192,18 @@ impl LabBench<'_> {
                 self.free_cpus.note(&free, &measured.record.result).map_err(AgentError::Failed)?
             }
         };
-        Ok(ImpairmentOptions { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
+        Ok(ImpairmentOptions { quota_cpus: Some(share * cpus), ..wanted })
     }
 
-    /// Options of the emulated radio: its model, and what it plays.
-    fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
-        let settings = &point.settings;
-        let mut options = Map::new();
-        if let Some(model) = settings.all().get("model") {
-            options.insert("model".into(), model.clone());
-        }
-        let source = match point.kind.workload().played(settings) {
+    /// Requests of the point to the emulated radio, as far as no site is needed to know them.
+    fn emulation(&mut self, point: &Point) -> Result<EmulationWish, Failure> {
+        let source = match point.workload.played() {
             Played::Usual => None,
             Played::Counter => Some("counter".to_owned()),
             Played::File(file) => Some(self.source_files.source(&file, self.run)?),
         };
-        if let Some(source) = source {
-            options.insert("sources".into(), json!([source]));
-        }
-        Ok(Value::Object(options))
+        let sources = source.into_iter().collect();
+        Ok(EmulationWish { model: point.workload.needs().model, sources, ..EmulationWish::default() })
     }
 }
 
@@ -226,22 +219,22 @@ struct RoundContext<'a> {
 impl RoundContext<'_> {
     /// CPUs that the processes of a point have for themselves, if it takes that.
     fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Option<CpuSet>, Failure> {
-        let needed = point.kind.workload().needs_exclusive_cpus(&point.settings);
-        needed.then(|| exclusive::cpus(&point.settings, &site.in_force, pids, self.run)).transpose()
+        let needed = point.workload.needs().exclusive_cpus;
+        needed.then(|| exclusive::cpus(&point.place, &site.in_force, pids, self.run)).transpose()
     }
 }
 
 fn round(
     site: &mut Site,
     beside: &RoundContext<'_>,
-    emulation: Value,
+    emulation: EmulationWish,
     point: &Point,
     stop: &Stop,
 ) -> Result<Measured, AgentError> {
     let before = counters(site)?;
     let kind = point.kind.workload();
-    let workload = kind.options(&point.settings, &options::target(&site.in_force)).map_err(AgentError::Failed)?;
-    begin(site, point, emulation)?;
+    let workload = point.workload.options(&options::target(&site.in_force, point)).map_err(AgentError::Failed)?;
+    let share = begin(site, point, emulation)?;
     let &RoundContext { others, native, impairment, run, watch_stops } = beside;
     let disturbance = disturb::start(point, &site.in_force.placement, native, run).map_err(AgentError::Failed)?;
     let impairment = impair::start(impairment, site, native, run).map_err(AgentError::Failed)?;
@@ -254,8 +247,8 @@ fn round(
     let _since = site.account_elsewhere().transpose()?;
     let watch = (watch_stops && !site.is_elsewhere()).then(|| CoreWatch::begin(&site.in_force.placement.host));
     let earlier = snapshot()?;
-    let about = kind.about(&point.settings) + SETTLING;
-    let result = site.host.run(point.kind.name(), workload.clone(), about, stop);
+    let about = point.workload.about() + SETTLING;
+    let result = run_programs(site, point, &workload, about, stop);
     let usage = match site.account_elsewhere().transpose() {
         Ok(Some(there)) => there.ok_or_else(|| AgentError::Failed(Failure::saying("the agent has counted nothing")))?,
         Ok(None) => snapshot()?.since(&earlier),
@@ -267,21 +260,26 @@ fn round(
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
     // The other side is ended even after a workload that failed, so that the next round finds it idle.
+    let share = share.then(|| site.sharer.as_mut().map_or(Ok(Value::Null), Agent::finish)).transpose();
     let summary = end(site, kind.facts().peer);
     let (result, emulator) = (result?, summary?);
+    let result = match result {
+        Ran::One(result) => result,
+        Ran::Several(results) => kind.joined(results, share?.as_ref()).map_err(AgentError::Failed)?,
+    };
     let after = counters(site)?;
     let lateness = Lateness::of(&emulator);
     let excluded = lateness.as_ref().map(Lateness::excluded);
     let excluded_share = kind.excluded_share(&result, excluded.as_ref());
     let mut conditions = Conditions::of(&usage, lateness, excluded_share);
-    if kind.excludes_unread_datagrams() {
+    if kind.facts().excludes_unread_datagrams {
         conditions.emulator_unread = 0;
     }
     let settings = json!({ "point": point.settings, "workload": workload });
     let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
     if let Some(all) = in_force.as_object_mut() {
-        if let Some(bytes) = point.settings.number("payload_bytes") {
-            all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes as usize)));
+        if let Some(bytes) = point.workload.needs().payload_bytes {
+            all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes)));
         }
         all.insert("disturbance".into(), disturbed);
         all.insert("impairment".into(), impaired);
@@ -291,7 +289,8 @@ fn round(
     // Processes of this machine are none of another one's.
     let others = others.iter().copied().filter(|_| !site.is_elsewhere());
     let radio: Vec<u32> = radio.chain(others).collect();
-    let sides = json!({ "host": host, "radio": radio });
+    let share: Vec<u32> = site.sharer.iter().map(Agent::pid).collect();
+    let sides = json!({ "host": host, "radio": radio, "share": share });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides, "stops": stops });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
     Ok(Measured { record, conditions })
@@ -303,44 +302,74 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
-fn begin(site: &mut Site, point: &Point, emulation: Value) -> Result<(), AgentError> {
-    let workload = point.kind.workload();
-    match workload.facts().peer {
+/// Starts the other side; whether something shares its radio.
+fn begin(site: &mut Site, point: &Point, emulation: EmulationWish) -> Result<bool, AgentError> {
+    if let Some(Beside { radios, share }) = point.workload.beside(site.in_force.radio_addr) {
+        site.start_emulator(&EmulationWish { addrs: radios.addrs, sources: radios.sources, ..emulation })?;
+        return share.map_or(Ok(false), |share| start_share(site, share).map(|()| true));
+    }
+    begin_alone(site, point, emulation).map(|()| false)
+}
+
+fn start_share(site: &mut Site, share: SharedRadios) -> Result<(), AgentError> {
+    let none = || AgentError::Failed(Failure::saying("nothing at this site can share a radio"));
+    let share = SharedRadios { allow: site.program_networks(), cpus: site.in_force.placement.host.clone(), ..share };
+    let started = site.sharer.as_mut().ok_or_else(none)?.start(Service::Share, json!(share));
+    started.map(|_| ())
+}
+
+/// What the host side has found.
+enum Ran {
+    One(Value),
+    /// Each program, in order.
+    Several(Vec<Value>),
+}
+
+/// Runs the workload: once, or a program of it on each agent of the host side at the same time.
+fn run_programs(
+    site: &mut Site,
+    point: &Point,
+    workload: &Value,
+    about: Duration,
+    stop: &Stop,
+) -> Result<Ran, AgentError> {
+    let name = point.kind.name();
+    if point.workload.needs().programs == 0 {
+        return site.host.run(name, workload.clone(), about, stop).map(Ran::One);
+    }
+    let options = workload.get("programs").and_then(Value::as_array).cloned().unwrap_or_default();
+    let agents = std::iter::once(&mut site.host).chain(&mut site.others);
+    let results = thread::scope(|scope| {
+        let run = |(agent, options): (_, Value)| scope.spawn(move || Agent::run(agent, name, options, about, stop));
+        let threads: Vec<_> = agents.zip(options).map(run).collect();
+        let joined =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        // All are waited for: an agent that still runs has no next request.
+        joined.collect::<Vec<_>>()
+    });
+    results.into_iter().collect::<Result<_, _>>().map(Ran::Several)
+}
+
+fn begin_alone(site: &mut Site, point: &Point, emulation: EmulationWish) -> Result<(), AgentError> {
+    match point.kind.workload().facts().peer {
         Peer::Server => {
-            let server = json!(ServeOptions::at(options::target(&site.in_force).server()));
+            let server = json!(ServeOptions::at(options::target(&site.in_force, point).server()));
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
         Peer::Radio => {
-            let beat_us = workload.beat_us(&point.settings, site.in_force.emulator_priority.is_some());
-            let air = workload.air(&point.settings, site.in_force.radio_addr);
-            site.start_emulator(in_air(with_beat(emulation, beat_us), air))
+            let beat_us = point.workload.beat_us(site.in_force.emulator_priority.is_some());
+            let air = point.workload.air(site.in_force.radio_addr);
+            site.start_emulator(&EmulationWish { beat_us, air, ..emulation })
         }
         Peer::Node => {
-            let radio = site.radio.as_mut().filter(|_| site.in_force.path != "loopback");
+            let radio = site.radio.as_mut().filter(|_| site.in_force.path != SitePath::Loopback);
             let options = json!(takt_load::nodes::ServeOptions { address: site.in_force.radio_addr });
             let radio = radio.ok_or_else(|| AgentError::Failed(options::no_second_node()))?;
             radio.start(Service::Node, options).map(|_| ())
         }
         Peer::None => Ok(()),
     }
-}
-
-/// The options of an emulated radio with its beat; `None`: the usual one.
-fn with_beat(mut emulation: Value, beat_us: Option<u32>) -> Value {
-    if let Some(beat_us) = beat_us {
-        emulation["beat_us"] = json!(beat_us);
-    }
-    emulation
-}
-
-/// The options of emulated radios with the air in which they stand.
-fn in_air(mut emulation: Value, air: Option<EmulatedAir>) -> Value {
-    if let Some(EmulatedAir { scene, speed }) = air {
-        emulation["air"] = json!(scene);
-        emulation["speed"] = json!(speed);
-    }
-    emulation
 }
 
 fn end(site: &mut Site, peer: Peer) -> Result<Value, AgentError> {

@@ -33,7 +33,7 @@ impl NodesError {
                  emulator on the node"
             }
             NodesError::OnAir { .. } => {
-                "leave --transmit out, which takt's emulator does not need\nuse the environment native, on that machine itself"
+                "omit --transmit, which takt's emulator does not need\nuse the environment native, on that machine itself"
             }
         }
     }
@@ -42,12 +42,12 @@ impl NodesError {
 /// Whether all points on nodes can be measured there, as far as that is known without requests to them.
 pub(crate) fn can_go_there(
     points: &[Point],
-    (addr, transmit): (Option<Ipv4Addr>, bool),
+    addr: Option<Ipv4Addr>,
+    transmit: bool,
     has_cluster: bool,
 ) -> Result<(), NodesError> {
     for point in points {
-        // The round itself reports a fault in a path.
-        let Ok(wanted) = SiteKey::of(point, addr) else { continue };
+        let wanted = SiteKey::of(point, addr);
         let Some((node, needs_radio)) = wanted.node() else { continue };
         let (label, node) = (point.label(), node.to_owned());
         if !has_cluster {
@@ -74,15 +74,15 @@ mod tests {
                     mode = \"rx\", rate_sps = 1e6, duration = \"1s\" }\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
         let points = |text: &str| Experiment::parse("x", text).unwrap().points(Depth::Full);
         let (points, sending) = (points(text), points(&text.replace("\"rx\"", "\"tx\"")));
-        let why = |addr, has_cluster| can_go_there(&points, (addr, false), has_cluster).unwrap_err();
+        let why = |addr, has_cluster| can_go_there(&points, addr, false, has_cluster).unwrap_err();
         let (label, node) = ("x environment=node:a".to_owned(), "a".to_owned());
         assert_eq!(why(None, false), NodesError::NoCluster { label: label.clone(), node: node.clone() });
         assert_eq!(why(None, true), NodesError::NoRadio { label: label.clone(), node: node.clone() });
         let given = Some(Ipv4Addr::LOCALHOST);
-        can_go_there(&points, (given, true), true).unwrap();
-        can_go_there(&points[..1], (None, false), false).unwrap();
-        assert_eq!(can_go_there(&sending, (given, true), true), Err(NodesError::OnAir { label, node }));
-        can_go_there(&sending, (given, false), true).unwrap();
-        can_go_there(&sending[..1], (given, true), true).unwrap();
+        can_go_there(&points, given, true, true).unwrap();
+        can_go_there(&points[..1], None, false, false).unwrap();
+        assert_eq!(can_go_there(&sending, given, true, true), Err(NodesError::OnAir { label, node }));
+        can_go_there(&sending, given, false, true).unwrap();
+        can_go_there(&sending[..1], given, true, true).unwrap();
     }
 }

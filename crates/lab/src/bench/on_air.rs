@@ -9,7 +9,6 @@ use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{AnyIdentity, Model, Net, RadioError, WallNet, find, model_at};
 
-use super::sites::SiteKey;
 use crate::experiment::{Experiment, Part, Point};
 
 /// Why a run that sends samples was not begun.
@@ -45,7 +44,7 @@ impl OnAirError {
 /// Whether samples go to the radio at this point.
 #[must_use]
 pub fn sends(point: &Point) -> bool {
-    point.kind.workload().transmits(&point.settings)
+    has_radio(point.kind) && !point.workload.needs().only_receives
 }
 
 /// Emission with which the radio at `addr` would transmit. `None`: it is takt's own, or it does not answer, or it is of
@@ -79,7 +78,7 @@ pub fn model(addr: Ipv4Addr) -> Result<Option<Model>, OnAirError> {
 /// # Errors
 /// `NotAllowed` without `transmit`.
 pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Result<Option<Emission>, OnAirError> {
-    let is_here = |point: &&Point| SiteKey::of(point, Some(addr)).map_or(true, |wanted| wanted.node().is_none());
+    let is_here = |point: &&Point| point.place.environment.node.is_none();
     let points: Vec<&Point> = points.iter().filter(is_here).collect();
     let Some(sender) = points.iter().find(|point| sends(point)) else { return Ok(None) };
     let Some(emission) = on_air(addr)? else { return Ok(None) };
@@ -119,6 +118,8 @@ const MODE: &str = "mode";
 
 #[cfg(test)]
 mod tests {
+    use takt_load::rate::Mode;
+
     use super::*;
     use crate::experiment::{Depth, named};
 
@@ -133,7 +134,8 @@ mod tests {
             let mut check = Experiment::parse("check", &named("check").unwrap()).unwrap();
             let all = check.points(depth);
             assert!(all.iter().any(sends) && all.iter().any(|point| point.kind == WorkloadKind::RoundTrip));
-            let received = |points: &[Point]| points.iter().filter(|p| p.settings.word("mode") == "rx").count();
+            let receives = |point: &&Point| point.workload.needs().stream.is_some_and(|stream| stream.mode == Mode::Rx);
+            let received = |points: &[Point]| points.iter().filter(receives).count();
             receive_only(&mut check);
             let left = check.points(depth);
             assert!(!left.iter().any(sends), "{:?}", left.iter().map(Point::label).collect::<Vec<_>>());

@@ -4,8 +4,11 @@ use takt_agent::Failure;
 use takt_load::Target;
 use takt_testbed::environment::InForce;
 
-pub(super) fn target(site: &InForce) -> Target<'_> {
+use crate::experiment::Point;
+
+pub(super) fn target<'a>(site: &'a InForce, point: &Point) -> Target<'a> {
     Target {
+        cable_bps: point.place.path.as_ref().and_then(|path| path.cable_bps),
         addr: site.radio_addr,
         device: site.device.as_deref(),
         transmit: site.transmit,
@@ -14,7 +17,7 @@ pub(super) fn target(site: &InForce) -> Target<'_> {
 }
 
 pub(super) fn no_server() -> Failure {
-    let fix = "leave the udp part out with --addr, or run `takt udp serve` there and `takt udp send` by hand";
+    let fix = "omit the udp part with --addr, or run `takt udp serve` there and `takt udp send` by hand";
     Failure { chain: vec!["a radio does not answer datagram load".into()], fix: Some(fix.into()), lasting: false }
 }
 
@@ -67,7 +70,7 @@ mod tests {
         );
         let experiment = Experiment::parse("test", &text).unwrap_or_else(|error| panic!("{text}{error:?}"));
         let point = &experiment.points(Depth::Full)[0];
-        let options = kind.workload().options(&point.settings, &target(&site()));
+        let options = point.workload.options(&target(&site(), point));
         options.unwrap_or_else(|failure| panic!("{failure}"))
     }
 

@@ -50,9 +50,7 @@ impl OwnRadioError {
         let rest = self.rest.iter().map(|word| format!("--only {word} measures what this radio can tell"));
         let other = match self.needs {
             Needs::Load => "run `takt udp serve` on a second machine and `takt udp send` here",
-            Needs::Environment(_) | Needs::Path(_) | Needs::Counter => {
-                "leave --addr out, so that takt emulates the radio"
-            }
+            Needs::Environment(_) | Needs::Path(_) | Needs::Counter => "omit --addr, so that takt emulates the radio",
         };
         rest.chain([other.to_owned()]).collect::<Vec<_>>().join("\n")
     }
@@ -68,15 +66,14 @@ fn needs(point: &Point) -> Option<Needs> {
     if !point.kind.has_path() || point.kind.has_second_node() {
         return None;
     }
-    let workload = point.kind.workload();
-    if workload.facts().peer == Peer::Server {
+    if point.kind.workload().facts().peer == Peer::Server {
         return Some(Needs::Load);
     }
-    if matches!(workload.played(&point.settings), Played::Counter) {
+    if matches!(point.workload.played(), Played::Counter) {
         return Some(Needs::Counter);
     }
     // Without the radio in the way: what the point would have built.
-    let wanted = SiteKey::of(point, None).ok()?;
+    let wanted = SiteKey::of(point, None);
     match wanted.own_network() {
         Some(environment) => Some(Needs::Environment(environment)),
         None => wanted.built_path().map(Needs::Path),

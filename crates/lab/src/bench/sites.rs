@@ -4,18 +4,17 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use takt_agent::Failure;
-use takt_base::parse_bytes;
 use takt_host::leftovers::Run;
 use takt_load::Model;
 use takt_packet::EngineKind;
 use takt_testbed::environment::{
-    self, Environment, EnvironmentError, EnvironmentKind, Limits, Nodes, Parameters, RuntimeName, Site, SiteError,
-    SiteOptions, Spec,
+    self, Environment, EnvironmentError, Nodes, Site, SiteError, SiteOptions, SitePath, Spec,
 };
-use takt_testbed::net::{PathSpec, PathSpecError};
+use takt_testbed::net::PathSpec;
 
+use super::RunRadio;
 use crate::experiment::Point;
-use crate::experiment::settings::{Settings, path_setting_of};
+use crate::experiment::settings::PointPath;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SiteKey {
@@ -28,23 +27,27 @@ pub(super) struct SiteKey {
 
 impl SiteKey {
     /// Key of a point; `addr`: a radio that is there already.
-    pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<SiteKey, PathSpecError> {
-        let (settings, kind) = (&point.settings, environment_of(&point.settings));
+    pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> SiteKey {
+        let (needs, path, environment) = (point.workload.needs(), point.place.path.as_ref(), &point.place.environment);
         // A second node is takt's own, whatever radio there is.
         let addr = addr.filter(|_| !point.kind.has_second_node());
-        let alone = !point.kind.has_path();
-        let second_inside = point.kind.has_second_node() && settings.word("second_node") == "same";
-        let loopback = settings.word("path") == "loopback";
-        let (mtu_bytes, whole_frames) = (usual_mtu_bytes(settings), needs_whole_frames(settings));
-        let path = if alone || loopback || addr.is_some() { None } else { path(settings, mtu_bytes)? };
-        let way = if alone { "alone" } else { settings.word("path") };
-        let holder = kind.runtime.map_or_else(|| kind.name(), |runtime| runtime.name().to_owned());
-        let label = format!("{holder}-{way}");
-        Ok(SiteKey {
-            environment: kind,
-            options: SiteOptions { addr, loopback, alone, path, mtu_bytes, whole_frames, second_inside },
-            label,
-        })
+        let mtu_bytes = usual_mtu_bytes(needs.model);
+        let way = path.map_or("alone", PointPath::name);
+        let holder = environment.runtime.map_or_else(|| environment.name(), |runtime| runtime.name().to_owned());
+        SiteKey {
+            environment: environment.clone(),
+            options: SiteOptions {
+                addr,
+                loopback: path.is_some_and(|path| path.is_loopback),
+                alone: path.is_none(),
+                path: path.filter(|_| addr.is_none()).and_then(|path| path.built(mtu_bytes)),
+                mtu_bytes,
+                whole_frames: needs.engine.is_some_and(EngineKind::sees_frames),
+                second_inside: needs.second_node_inside,
+                programs: u8::try_from(needs.programs).unwrap_or(u8::MAX),
+            },
+            label: format!("{holder}-{way}"),
+        }
     }
 
     /// An environment with a network of its own.
@@ -65,70 +68,16 @@ impl SiteKey {
     }
 }
 
-/// `native` and `aarch64` have no limits: those of a sweep over environments are for the others.
-pub(super) fn environment_of(settings: &Settings) -> Spec {
-    let Spec { kind, node, .. } = Spec::named(settings.word("environment")).unwrap_or_default();
-    let limits = Limits {
-        cpus: settings.number("environment_cpus"),
-        memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
-    };
-    let runtime =
-        RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == EnvironmentKind::Container);
-    let parameters = settings.word("environment_parameters").parse().unwrap_or_default();
-    let limits = match kind {
-        EnvironmentKind::Container | EnvironmentKind::Vm => limits,
-        EnvironmentKind::Node => Limits { memory_bytes: None, ..limits },
-        EnvironmentKind::Native | EnvironmentKind::Aarch64 => Limits::default(),
-    };
-    Spec {
-        kind,
-        node,
-        limits,
-        runtime,
-        parameters: if kind == EnvironmentKind::Vm { parameters } else { Parameters::default() },
-        shell: false,
-    }
-}
-
 /// The largest packet of an X310's cable, as its manual asks for, and of every other one.
-fn usual_mtu_bytes(settings: &Settings) -> u32 {
-    let jumbo = settings.parsed::<Model>("model") == Ok(Model::X310);
-    if jumbo { PathSpec::JUMBO_MTU_BYTES } else { PathSpec::MTU_BYTES }
-}
-
-/// An engine that sees frames sees their checksums too, which a virtual cable leaves unfinished otherwise.
-fn needs_whole_frames(settings: &Settings) -> bool {
-    settings.parsed::<EngineKind>("engine").is_ok_and(EngineKind::sees_frames)
-}
-
-/// `None` for a plain cable, which is a veth pair where permitted and loopback where not.
-fn path(settings: &Settings, mtu_bytes: u32) -> Result<Option<PathSpec>, PathSpecError> {
-    let named = |name: &str| PathSpec::named(name).map(|spec| PathSpec { mtu_bytes, ..spec });
-    let mut spec = named(settings.word("path"))?;
-    let (cable, usual) = (named("direct")?, spec.clone());
-    for option in takt_testbed::net::OPTIONS {
-        match settings.all().get(&path_setting_of(option)) {
-            Some(value) if value != "usual" => spec.set(option, &plain_option(value))?,
-            _ => {}
-        }
-    }
-    Ok((spec != cable || spec != usual).then_some(spec))
-}
-
-/// A number as `PathSpec` reads it: never abbreviated.
-fn plain_option(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+fn usual_mtu_bytes(model: Option<Model>) -> u32 {
+    if model == Some(Model::X310) { PathSpec::JUMBO_MTU_BYTES } else { PathSpec::MTU_BYTES }
 }
 
 /// Sites of one run, taken away when this is dropped.
 pub(super) struct Sites<'a> {
     program: PathBuf,
     run: &'a Run,
-    addr: Option<Ipv4Addr>,
-    /// That radio may be sent samples even if it is not takt's own.
-    transmit: bool,
-    /// Device of SoapySDR through which that radio is used.
-    device: Option<String>,
+    radio: RunRadio,
     /// Connection to the nodes of a cluster, if one is named.
     nodes: Option<&'a dyn Nodes>,
     up: Vec<(SiteKey, Site)>,
@@ -139,22 +88,13 @@ pub(super) struct Sites<'a> {
 }
 
 impl<'a> Sites<'a> {
-    pub(super) fn new(
-        program: PathBuf,
-        run: &'a Run,
-        (addr, transmit): (Option<Ipv4Addr>, bool),
-        nodes: Option<&'a dyn Nodes>,
-    ) -> Sites<'a> {
-        Sites { program, run, addr, transmit, device: None, nodes, up: Vec::new(), missing: Vec::new(), made: 0 }
-    }
-
-    pub(super) fn through(&mut self, device: Option<String>) {
-        self.device = device;
+    pub(super) fn new(program: PathBuf, run: &'a Run, radio: RunRadio, nodes: Option<&'a dyn Nodes>) -> Sites<'a> {
+        Sites { program, run, radio, nodes, up: Vec::new(), missing: Vec::new(), made: 0 }
     }
 
     /// The site of a point, brought up if it is not there, and the processes of all others.
     pub(super) fn of(&mut self, point: &Point) -> Result<(&mut Site, Vec<u32>), Failure> {
-        let wanted = SiteKey::of(point, self.addr).map_err(|error| Failure::of(&error, None))?;
+        let wanted = SiteKey::of(point, self.radio.addr);
         let place = self.place(&wanted).map_err(|error| Failure::of(&error, error.fix()))?;
         let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
         let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
@@ -163,14 +103,13 @@ impl<'a> Sites<'a> {
 
     /// Takes the site of a point away, so that the next round there has a new one.
     pub(super) fn remove(&mut self, point: &Point) {
-        if let Ok(wanted) = SiteKey::of(point, self.addr) {
-            self.up.retain(|(there, _)| *there != wanted);
-        }
+        let wanted = SiteKey::of(point, self.radio.addr);
+        self.up.retain(|(there, _)| *there != wanted);
     }
 
     /// Why a point can't be measured on this machine, if it can't: found out once for each environment and path.
     pub(super) fn missing(&mut self, point: &Point) -> Option<String> {
-        let wanted = SiteKey::of(point, self.addr).ok()?;
+        let wanted = SiteKey::of(point, self.radio.addr);
         if let Some((_, why)) = self.missing.iter().find(|(there, _)| *there == wanted) {
             return Some(why.clone());
         }
@@ -207,17 +146,14 @@ impl<'a> Sites<'a> {
             n => format!("{}-{n}", wanted.label),
         };
         let mut site = Site::bring_up(&wanted.options, &*environment as &dyn Environment, self.run, &label)?;
-        site.in_force.transmit = self.transmit;
-        if let Some(device) = self.device.clone().filter(|_| !wanted.options.alone) {
-            site.in_force.path = DEVICE_PATH.to_owned();
+        site.in_force.transmit = self.radio.transmit;
+        if let Some(device) = self.radio.device.clone().filter(|_| !wanted.options.alone) {
+            site.in_force.path = SitePath::Device;
             site.in_force.device = Some(device);
         }
         Ok(site)
     }
 }
-
-/// The path to a device of SoapySDR: its driver's own, whatever that is.
-const DEVICE_PATH: &str = "device";
 
 /// In a sentence, with the fixes. An environment that is missing is missing on every path.
 fn not_here(wanted: &SiteKey, error: &SiteError) -> String {
@@ -230,6 +166,8 @@ fn not_here(wanted: &SiteKey, error: &SiteError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use takt_testbed::environment::{Parameters, RuntimeName};
+
     use super::*;
     use crate::experiment::{Depth, Experiment};
 
@@ -242,7 +180,7 @@ mod tests {
     }
 
     fn sites(fixed: &str, factors: &str) -> Vec<SiteKey> {
-        points(fixed, factors).iter().map(|point| SiteKey::of(point, None).unwrap()).collect()
+        points(fixed, factors).iter().map(|point| SiteKey::of(point, None)).collect()
     }
 
     #[test]
@@ -282,7 +220,7 @@ mod tests {
                     workload = { kind = \"rate\", duration = \"1s\", mode = \"rx\", rate_sps = 1e6 }\n\
                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
         let experiment = Experiment::parse("x", text).unwrap();
-        let sites = experiment.points(Depth::Full).into_iter().map(|point| SiteKey::of(&point, None).unwrap().options);
+        let sites = experiment.points(Depth::Full).into_iter().map(|point| SiteKey::of(&point, None).options);
         let sizes = sites.map(|site| (site.path.map(|path| path.mtu_bytes), site.mtu_bytes));
         assert_eq!(sizes.collect::<Vec<_>>(), [(None, 1500), (Some(1500), 1500), (None, 9000), (Some(9000), 9000)]);
     }
@@ -293,7 +231,7 @@ mod tests {
                     workload = { kind = \"waveform-two-nodes\", duration = \"1s\" }\n\
                     [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
         let points = Experiment::parse("x", text).unwrap().points(Depth::Full);
-        let sites: Vec<SiteKey> = points.iter().map(|point| SiteKey::of(point, None).unwrap()).collect();
+        let sites: Vec<SiteKey> = points.iter().map(|point| SiteKey::of(point, None)).collect();
         assert_eq!(sites.iter().map(|site| site.options.second_inside).collect::<Vec<_>>(), [false, true]);
         assert_ne!(sites[0], sites[1], "each has its own agents");
     }
@@ -303,7 +241,7 @@ mod tests {
         let factors = "path = [\"direct\", \"loopback\", \"switch\"]";
         let built: Vec<bool> = sites("", factors).iter().map(|site| site.options.path.is_some()).collect();
         assert_eq!(built, [false, false, true]);
-        let given = SiteKey::of(&points("", factors)[2], Some(Ipv4Addr::LOCALHOST)).unwrap();
+        let given = SiteKey::of(&points("", factors)[2], Some(Ipv4Addr::LOCALHOST));
         assert!(given.options.path.is_none(), "a radio is where it is");
     }
 }

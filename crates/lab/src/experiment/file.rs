@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use takt_base::Mistyped;
 use takt_load::Contradiction;
+use takt_load::setting::UnknownLevel;
 use toml::Spanned;
 
 use super::count::Count;
@@ -138,13 +138,8 @@ fn two() -> usize {
 impl Experiment {
     #[must_use]
     pub fn is_needed(&self, point: &Point) -> bool {
-        let is = |name: &str, value: Value| point.settings.all().get(name) == Some(&value);
-        self.needs.iter().any(|need| {
-            is("model", json!(need.model))
-                && is("mode", json!(need.mode))
-                && is("format", json!(need.format))
-                && is("rate_sps", json!(need.rate_sps))
-        })
+        let stream = point.workload.needs().stream;
+        self.needs.iter().any(|need| stream == Some(need.stream()))
     }
 
     /// Reads and checks a file. `name` is its name without directory and `.toml`.
@@ -236,21 +231,28 @@ fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Compl
 
 /// No point has settings that rule each other out.
 fn no_contradiction(experiment: &Experiment, spans: &[Range<usize>]) -> Result<(), Complaint> {
-    let points = [Depth::Full, Depth::Quick].into_iter().flat_map(|depth| experiment.points(depth));
-    for point in points {
-        let contradiction = point.kind.workload().contradiction(&point.settings);
-        let contradiction = contradiction.or_else(|| on_node::contradiction(&point));
-        let Some(Contradiction { setting, what, remedy }) = contradiction else {
-            continue;
-        };
-        // A part reaches to the next; its own span is that of its head.
-        let begin = spans.get(point.part).map_or(0, |span| span.start);
-        let end = spans.get(point.part + 1).map_or(experiment.text.len(), |span| span.start);
-        let named = experiment.text.get(begin..end).and_then(|text| text.find(setting));
-        let place = named.map_or(begin..begin, |at| begin + at..begin + at + setting.len());
-        return Err(Complaint::new(place, what, remedy));
+    for depth in [Depth::Full, Depth::Quick] {
+        let points = experiment.read_points(depth).map_err(|unknown| unread(&unknown, &experiment.text))?;
+        points.iter().try_for_each(|point| no_contradiction_at(point, experiment, spans))?;
     }
     Ok(())
+}
+
+fn no_contradiction_at(point: &Point, experiment: &Experiment, spans: &[Range<usize>]) -> Result<(), Complaint> {
+    let contradiction = point.workload.contradiction().or_else(|| on_node::contradiction(point));
+    let Some(Contradiction { setting, what, remedy }) = contradiction else { return Ok(()) };
+    // A part reaches to the next; its own span is that of its head.
+    let begin = spans.get(point.part).map_or(0, |span| span.start);
+    let end = spans.get(point.part + 1).map_or(experiment.text.len(), |span| span.start);
+    let named = experiment.text.get(begin..end).and_then(|text| text.find(setting));
+    let place = named.map_or(begin..begin, |at| begin + at..begin + at + setting.len());
+    Err(Complaint::new(place, what, remedy))
+}
+
+/// A level that a setting accepts and that nothing reads.
+fn unread(unknown: &UnknownLevel, text: &str) -> Complaint {
+    let place = text.find(unknown.name).map_or(0..0, |at| at..at + unknown.name.len());
+    Complaint::new(place, unknown.to_string(), "report it: this is a bug in takt")
 }
 
 fn rounds(raw: RawRounds) -> Result<Rounds, Complaint> {

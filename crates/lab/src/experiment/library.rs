@@ -10,6 +10,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("aloe", include_str!("../../../../experiments/aloe.toml")),
     ("virtual-sdr/link", include_str!("../../../../experiments/virtual-sdr/link.toml")),
     ("virtual-sdr/radio", include_str!("../../../../experiments/virtual-sdr/radio.toml")),
+    ("virtual-sdr/share", include_str!("../../../../experiments/virtual-sdr/share.toml")),
     ("routers", include_str!("../../../../experiments/routers.toml")),
     ("guest-timers", include_str!("../../../../experiments/guest-timers.toml")),
     ("linux-rt", include_str!("../../../../experiments/linux-rt.toml")),

@@ -1,17 +1,19 @@
 //! From factors to points: every combination of levels is one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use takt_load::WorkloadKind;
+use takt_load::setting::UnknownLevel;
+use takt_load::{PointWorkload, WorkloadKind};
 
-use super::settings::{self, Settings};
+use super::settings::{self, PointPlace, Settings};
 use super::{Depth, Experiment, Part};
 use crate::store::PointRow;
 
 /// One combination of levels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Which part it belongs to, by its place in [`Experiment::parts`].
     pub part: usize,
@@ -19,8 +21,11 @@ pub struct Point {
     pub kind: WorkloadKind,
     /// The level of each factor.
     pub factors: BTreeMap<String, Value>,
-    /// Everything in force, factors and defaults included.
+    /// Everything in force, factors and defaults included, as its record keeps it. It is measured by what was read from that:
+    /// the next two.
     pub settings: Settings,
+    pub workload: Arc<dyn PointWorkload>,
+    pub place: PointPlace,
 }
 
 impl Point {
@@ -32,7 +37,7 @@ impl Point {
     /// Time of its round if nothing has to be waited for.
     #[must_use]
     pub fn about(&self) -> Duration {
-        self.kind.workload().about(&self.settings)
+        self.workload.about()
     }
 
     /// Its settings, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
@@ -68,6 +73,10 @@ impl Experiment {
     /// All points of a run, part by part; within a part the last factor varies fastest.
     #[must_use]
     pub fn points(&self, depth: Depth) -> Vec<Point> {
+        self.read_points(depth).expect("every level was read when the file was checked")
+    }
+
+    pub(super) fn read_points(&self, depth: Depth) -> Result<Vec<Point>, UnknownLevel> {
         self.parts.iter().enumerate().flat_map(|(n, part)| points(n, part, depth)).collect()
     }
 
@@ -77,7 +86,7 @@ impl Experiment {
     }
 }
 
-fn points(number: usize, part: &Part, depth: Depth) -> Vec<Point> {
+fn points(number: usize, part: &Part, depth: Depth) -> impl Iterator<Item = Result<Point, UnknownLevel>> {
     let mut combinations = vec![BTreeMap::new()];
     for factor in &part.factors {
         let extended = combinations.iter().flat_map(|so_far: &BTreeMap<String, Value>| {
@@ -89,19 +98,23 @@ fn points(number: usize, part: &Part, depth: Depth) -> Vec<Point> {
         });
         combinations = extended.collect();
     }
-    let point = |factors: BTreeMap<String, Value>| {
-        let mut given = part.fixed.clone();
-        if depth == Depth::Quick {
-            given.extend(part.fixed_quick.clone());
-        }
-        given.extend(factors.clone());
-        Point {
-            part: number,
-            part_name: part.name.clone(),
-            kind: part.kind,
-            factors,
-            settings: Settings::complete(given, settings::of(part.kind)),
-        }
-    };
-    combinations.into_iter().map(point).collect()
+    combinations.into_iter().map(move |factors| point(number, part, depth, factors))
+}
+
+fn point(number: usize, part: &Part, depth: Depth, factors: BTreeMap<String, Value>) -> Result<Point, UnknownLevel> {
+    let mut given = part.fixed.clone();
+    if depth == Depth::Quick {
+        given.extend(part.fixed_quick.clone());
+    }
+    given.extend(factors.clone());
+    let settings = Settings::complete(given, settings::of(part.kind));
+    Ok(Point {
+        part: number,
+        part_name: part.name.clone(),
+        kind: part.kind,
+        factors,
+        workload: part.kind.workload().at(&settings)?.into(),
+        place: PointPlace::read(part.kind, &settings)?,
+        settings,
+    })
 }

@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use takt_base::parse_number;
-use takt_load::rate::{Format, Mode};
+use takt_load::rate::{Format, Mode, Stream};
 use takt_load::{Contradiction, Model, WorkloadKind};
 
-use super::settings::{self, Settings};
+use super::settings;
 use super::{Experiment, Part};
 
 /// A rate that is needed.
@@ -51,7 +51,7 @@ impl FromStr for Need {
             [model, rate, rest @ ..] if rest.len() <= 2 => (*model, *rate, rest),
             [_, _, ..] => {
                 let what = format!("`{text}` is more than MODEL:RATE:MODE:FORMAT");
-                return Err(NeedError::new(what, "leave the rest away"));
+                return Err(NeedError::new(what, "omit the rest"));
             }
             _ => {
                 let what = format!("`{text}` is not a needed rate");
@@ -65,13 +65,10 @@ impl FromStr for Need {
         let mode: Mode = one_of("mode", rest.first().unwrap_or(&"duplex"), "use rx, tx or duplex, as in n200:25M:rx")?;
         let format: Format =
             one_of("sample format", rest.get(1).unwrap_or(&usual), "use sc16 or sc8, as in n200:25M:duplex:sc16")?;
-        let given =
-            [("model", json!(model)), ("rate_sps", json!(rate_sps)), ("mode", json!(mode)), ("format", json!(format))];
-        let given = given.map(|(name, value)| (name.to_owned(), value)).into();
-        let settings = Settings::complete(given, settings::of(WorkloadKind::Rate));
-        match WorkloadKind::Rate.workload().contradiction(&settings) {
+        let need = Need { model, mode, rate_sps, format };
+        match need.stream().contradiction() {
             Some(Contradiction { what, remedy, .. }) => Err(NeedError::new(what, &format!("use {remedy}"))),
-            None => Ok(Need { model, mode, rate_sps, format }),
+            None => Ok(need),
         }
     }
 }
@@ -121,6 +118,10 @@ impl fmt::Display for Need {
 }
 
 impl Need {
+    pub(super) fn stream(&self) -> Stream {
+        Stream { model: self.model, mode: self.mode, rate_sps: self.rate_sps, format: self.format }
+    }
+
     /// A check's default: both ways at what a busy cable of the model carries.
     #[must_use]
     pub fn usual(model: Model) -> Need {
@@ -203,7 +204,7 @@ mod tests {
             ("x310:25M:rx:sc8", "an X310 has no sc8 on the wire", "use sc16"),
             ("n200:25M:both", "unknown mode `both`", "use rx, tx or duplex, as in n200:25M:rx"),
             ("n200:25M:rx:sc9", "unknown sample format `sc9`", "use sc16 or sc8, as in n200:25M:duplex:sc16"),
-            ("n200:25M:rx:sc16:x", "`n200:25M:rx:sc16:x` is more than MODEL:RATE:MODE:FORMAT", "leave the rest away"),
+            ("n200:25M:rx:sc16:x", "`n200:25M:rx:sc16:x` is more than MODEL:RATE:MODE:FORMAT", "omit the rest"),
         ] {
             let error = text.parse::<Need>().unwrap_err();
             assert_eq!((error.what.as_str(), error.fix.as_str()), (what, fix), "{text}");
@@ -218,8 +219,10 @@ mod tests {
         let rates: Vec<f64> = with
             .points(Depth::Quick)
             .iter()
-            .filter(|p| p.part_name == "sc16" && p.settings.word("mode") == "duplex")
-            .filter_map(|p| p.settings.number("rate_sps"))
+            .filter(|point| point.part_name == "sc16")
+            .filter_map(|point| point.workload.needs().stream)
+            .filter(|stream| stream.mode == Mode::Duplex)
+            .map(|stream| stream.rate_sps)
             .collect();
         assert_eq!(rates, [5e6, 1e8 / 13.0, 12.5e6, 25e6]);
         assert_eq!(with.needs.len(), 1);

@@ -2,64 +2,55 @@
 //! it.
 
 use takt_load::{Contradiction, Peer, Played};
+use takt_testbed::impairment::ImpairmentOptions;
 
 use super::Point;
-
-/// Settings that act on processes, cores or cables of this machine, with the value that leaves them alone.
-const OF_THIS_MACHINE: [(&str, &str); 5] =
-    [("disturbance", "none"), ("hog", "none"), ("freeze", "none"), ("stall", "none"), ("cpu_quota", "none")];
+use super::settings::{PointPath, PointPlace};
 
 /// Setting that rules out measuring a point on its node; `None`: nothing does, or it is no node.
 pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {
-    let environment = point.settings.word("environment");
-    takt_testbed::environment::node_of(environment)?;
-    let is = |name: &str, usual: &str| point.settings.all().get(name).is_none_or(|value| value == usual);
-    if let Some((setting, usual)) = OF_THIS_MACHINE.into_iter().find(|(setting, usual)| !is(setting, usual)) {
+    point.place.environment.node.as_ref()?;
+    let environment = &point.place.environment.name();
+    if let Some(setting) = acts_on_this_machine(&point.place) {
         let what = format!("{setting} acts on this machine, and {environment} is another one");
-        return Some(Contradiction {
-            setting,
-            what,
-            remedy: format!("{setting} = \"{usual}\", or a part without nodes"),
-        });
+        return Some(Contradiction { setting, what, remedy: format!("{setting} = \"none\", or a part without nodes") });
     }
     if point.kind.has_second_node() {
         let what = format!("{} makes two nodes of this machine, and {environment} is another one", point.kind.name());
         return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
     }
-    if matches!(point.kind.workload().played(&point.settings), Played::File(_)) {
+    if matches!(point.workload.played(), Played::File(_)) {
         let kind = point.kind.name();
         let what = format!("a {kind} workload plays files of this machine, and {environment} is another one");
         return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
     }
-    if !point.kind.has_path() {
-        return None;
-    }
-    path(point, environment)
+    path(point, point.place.path.as_ref()?, environment)
+}
+
+/// A setting that acts on processes, cores or cables of this machine.
+fn acts_on_this_machine(place: &PointPlace) -> Option<&'static str> {
+    let ImpairmentOptions { hog, freeze, stall, .. } = place.impairment.stops;
+    let all = [
+        ("disturbance", !place.disturbance.spec.is_none()),
+        ("hog", hog.is_some()),
+        ("freeze", freeze.is_some()),
+        ("stall", stall.is_some()),
+        ("cpu_quota", place.impairment.quota_share.is_some()),
+    ];
+    all.into_iter().find(|(_, is_set)| *is_set).map(|(setting, _)| setting)
 }
 
 /// A path is built in namespaces of this machine; a node has its loopback interface, and its own way to a radio that is there.
-fn path(point: &Point, environment: &str) -> Option<Contradiction> {
-    let settings = &point.settings;
-    let remedy = match point.kind.workload().facts().peer {
+fn path(point: &Point, path: &PointPath, environment: &str) -> Option<Contradiction> {
+    let peer = point.kind.workload().facts().peer;
+    let is_its_own = path.is_loopback || (path.is_direct() && peer == Peer::Radio);
+    let setting = if is_its_own { path.option_set()? } else { "path" };
+    let remedy = match peer {
         Peer::Server => "path = \"loopback\", or a part without nodes",
         _ => "path = \"loopback\"; or no path, and --addr with a radio that the node reaches",
     };
-    let refuse = |setting: &'static str| {
-        let what = format!("a path is made of namespaces of this machine, and {environment} is another one");
-        Some(Contradiction { setting, what, remedy: remedy.into() })
-    };
-    let own = match settings.word("path") {
-        "loopback" => true,
-        "direct" => point.kind.workload().facts().peer == Peer::Radio,
-        _ => false,
-    };
-    if !own {
-        return refuse("path");
-    }
-    let named = |setting: &&super::settings::Setting| setting.name.starts_with("path_");
-    let mut options = super::settings::of(point.kind).filter(named);
-    let changed = options.find(|option| settings.all().get(option.name).is_some_and(|value| value != "usual"));
-    changed.and_then(|option| refuse(option.name))
+    let what = format!("a path is made of namespaces of this machine, and {environment} is another one");
+    Some(Contradiction { setting, what, remedy: remedy.into() })
 }
 
 #[cfg(test)]

@@ -9,11 +9,16 @@ use takt_base::Stop;
 use super::CalibrationOptions;
 use crate::lent::{Lent, LentOptions, LentRule};
 use crate::quantity::Quantity;
-use crate::setting::{Setting, Settings};
+use crate::setting::{Settings, UnknownLevel, settings};
 use crate::waveform::workload::{LENT_WAVEFORM, WAVEFORM, named};
-use crate::workload::{Facts, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Peer, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[WAVEFORM];
+settings! {
+    /// A point of `calibration`.
+    struct CalibrationSettings {
+        waveform: String = WAVEFORM,
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("mac_per_s", "/capacities/mac_per_s", "multiply-accumulates a second"),
@@ -26,24 +31,29 @@ pub(crate) struct Calibration;
 
 impl Workload for Calibration {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
+        Facts {
+            lent: Some(Lent { options: LENT, waveform_at: Some("/waveform") }),
+            ..Facts::of(Peer::None, CalibrationSettings::SETTINGS, QUANTITIES)
+        }
     }
 
-    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        write(&CalibrationOptions { waveform: named(settings)? })
-    }
-
-    fn about(&self, _: &Settings) -> Duration {
-        ABOUT
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent { options: LENT, waveform_at: Some("/waveform") })
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(CalibrationSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: CalibrationOptions = read("calibration options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+}
+
+impl PointWorkload for CalibrationSettings {
+    fn options(&self, _: &Target<'_>) -> Result<Value, Failure> {
+        write(&CalibrationOptions { waveform: named(&self.waveform)? })
+    }
+
+    fn about(&self) -> Duration {
+        ABOUT
     }
 }
 

@@ -62,7 +62,7 @@ pub use error::DeadlineError;
 use exchange::Exchange;
 pub use excluded::{Excluded, Own, SEGMENT_SUBFRAMES, Segments};
 use interface::{Plan, Receiving, Sending};
-pub use options::{Apart, DeadlineOptions, Handover, PolicyName, ProcessCpus, Wake};
+pub use options::{Apart, DeadlineOptions, Handover, ProcessCpus, Wake};
 pub use outcome::{Answered, Budget, DeadlineOutcome, Radio};
 pub use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
@@ -115,7 +115,7 @@ pub fn run(options: &DeadlineOptions, stop: &Stop) -> Result<DeadlineOutcome, De
     let plan = Plan::new(options, start, ClockModel::through(before, before));
     let receiving = Receiving::new(rx, &exchange, options, &plan)?;
     let sending = Sending::new(tx, &exchange, options, &plan);
-    let above_all = options.policy == PolicyName::Deadline;
+    let above_all = options.policy == crate::setting::PolicyName::Deadline;
     let unwatched = above_all.then_some("nothing comes before processes under SCHED_DEADLINE");
     let watch = Watch::over(&options.used_cpus(), &plan, unwatched);
     let ran = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;

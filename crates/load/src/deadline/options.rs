@@ -11,6 +11,7 @@ use takt_packet::EngineKind;
 
 use super::placement::ThreadPlacement;
 use super::{DeadlineError, SUBFRAME_NS};
+use crate::setting::{PolicyName, words};
 
 /// The options of a round of the exchange. Start from [`DeadlineOptions::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,7 @@ pub struct DeadlineOptions {
     pub duration: Duration,
     pub warm_up: Duration,
     pub engine: EngineKind,
+    /// Under `fifo` and `rr` the process that is nearer to the answer comes first, the physical layer last.
     pub policy: PolicyName,
     /// Only the interface has that policy, as in the study; the others are `other`.
     pub interface_alone: bool,
@@ -42,18 +44,6 @@ pub struct DeadlineOptions {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PolicyName {
-    #[default]
-    Other,
-    /// `SCHED_FIFO`: the process that is nearer to the answer comes first, the physical layer last.
-    Fifo,
-    Rr,
-    /// `SCHED_DEADLINE`; no process can have cores of its own then.
-    Deadline,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Wake {
     /// The samples themselves.
     #[default]
@@ -71,6 +61,10 @@ pub enum Handover {
     Subframe,
     /// Each slot as soon as it is there, so that only the last is left to do when the subframe ends.
     Slot,
+}
+
+words! {
+    Handover: "subframe" => Handover::Subframe, "slot" => Handover::Slot;
 }
 
 /// CPUs of each process; empty: those of the host side.

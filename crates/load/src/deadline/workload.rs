@@ -1,40 +1,77 @@
 //! `deadline`, as a workload of experiments.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
+use takt_host::idle::Idle;
+use takt_host::timer::Method;
+use takt_packet::EngineKind;
 
 use super::downlink::write_downlink;
-use super::process_cpus::process_cpus;
-use super::{DeadlineOptions, Handover, PolicyName, Wake};
+use super::process_cpus::{Cores, process_cpus};
+use super::{DeadlineOptions, Handover, Wake};
 use crate::emulated::{PUNCTUAL_BEAT_US, Played, PlayedFile};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, ENGINE, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::setting::{
+    DURATION, ENGINE, IDLE, Level, POLICY, PolicyName, Setting, Settings, TICK_HZ, Takes, UnknownLevel, WARM_UP,
+    settings, words,
+};
+use crate::workload::{Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[
-    ENGINE,
-    DURATION,
-    WARM_UP,
-    POLICY,
-    Setting::new("scheduled", Takes::Word(&["all", "interface"]), "all")
-        .about("which processes have that policy; the study gave it to the data interface alone"),
-    Setting::new("timer", Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]), "arrival")
-        .about("what wakes the interface: the samples themselves, or a timer set to when they are due"),
-    TICK_HZ,
-    Setting::new("handover", Takes::Word(&["subframe", "slot"]), "subframe")
-        .about("when the interface hands samples over: a whole subframe, or each slot as soon as it is there"),
-    IDLE,
-    Setting::new("cores", Takes::Word(&["any", "pinned", "isolated"]), "any")
-        .about("any core of the host side, one for each process, or one that the disturbance is kept off"),
-    Setting::new("codes", Takes::Whole(1, 16), "16")
-        .about("channelisation codes of the downlink: how much the physical layer has to do"),
-    Setting::new("trace", Takes::Word(&["no", "worst"]), "no")
-        .about("who ran where around the worst subframe (the kernel's sched_switch; costs what it traces)"),
-];
+settings! {
+    /// A point of `deadline`.
+    struct DeadlineSettings {
+        engine: EngineKind = ENGINE,
+        duration: Duration = DURATION,
+        warm_up: Duration = WARM_UP,
+        policy: PolicyName = POLICY,
+        scheduled: Scheduled = Setting::new("scheduled", Takes::Word(&["all", "interface"]), "all")
+            .about("which processes have that policy; the study gave it to the data interface alone"),
+        timer: Wake =
+            Setting::new("timer", Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]), "arrival")
+                .about("what wakes the interface: the samples themselves, or a timer set to when they are due"),
+        tick_hz: u32 = TICK_HZ,
+        handover: Handover = Setting::new("handover", Takes::Word(&["subframe", "slot"]), "subframe")
+            .about("when the interface hands samples over: a whole subframe, or each slot as soon as it is there"),
+        idle: Idle = IDLE,
+        cores: Cores = Setting::new("cores", Takes::Word(&["any", "pinned", "isolated"]), "any")
+            .about("any core of the host side, one for each process, or one that the disturbance is kept off"),
+        codes: usize = Setting::new("codes", Takes::Whole(1, 16), "16")
+            .about("channelisation codes of the downlink: how much the physical layer has to do"),
+        trace: Trace = Setting::new("trace", Takes::Word(&["no", "worst"]), "no")
+            .about("who ran where around the worst subframe (the kernel's sched_switch; costs what it traces)"),
+    }
+}
+
+/// The processes that have the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheduled {
+    All,
+    /// The interface alone.
+    Interface,
+}
+
+/// The subframes that are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trace {
+    No,
+    Worst,
+}
+
+words! {
+    Scheduled: "all" => Scheduled::All, "interface" => Scheduled::Interface;
+    Trace: "no" => Trace::No, "worst" => Trace::Worst;
+}
+
+impl Level for Wake {
+    fn read(setting: &Setting, level: &Value) -> Option<Wake> {
+        if level == "arrival" { Some(Wake::Arrival) } else { Method::read(setting, level).map(Wake::Timer) }
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::share("failure_ratio", "/failure_ratio", "answers over 3.45 ms, and subframes without one"),
@@ -54,59 +91,11 @@ pub(crate) struct Deadline;
 
 impl Workload for Deadline {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::Radio, settings: SETTINGS, quantities: QUANTITIES }
+        Facts::of(Peer::Radio, DeadlineSettings::SETTINGS, QUANTITIES)
     }
 
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
-        let wake = match settings.word("timer") {
-            "arrival" => Wake::Arrival,
-            _ => Wake::Timer(settings.parsed("timer")?),
-        };
-        let policies = [
-            ("other", PolicyName::Other),
-            ("fifo", PolicyName::Fifo),
-            ("rr", PolicyName::Rr),
-            ("deadline", PolicyName::Deadline),
-        ];
-        write(&DeadlineOptions {
-            addr: target.addr.into(),
-            transmit: target.transmit,
-            duration: settings.span("duration"),
-            warm_up: settings.span("warm_up"),
-            engine: settings.parsed("engine")?,
-            policy: settings.choice("policy", &policies)?,
-            interface_alone: settings.choice("scheduled", &[("all", false), ("interface", true)])?,
-            wake,
-            tick_hz: settings.whole("tick_hz") as u32,
-            idle: settings.parsed("idle")?,
-            handover: settings.choice("handover", &[("subframe", Handover::Subframe), ("slot", Handover::Slot)])?,
-            process_cpus: process_cpus(settings, target.host_cpus)?.0,
-            host_cpus: target.host_cpus.to_vec(),
-            codes: codes(settings),
-            seed: SEED,
-            trace: settings.choice("trace", &[("no", false), ("worst", true)])?,
-            ..DeadlineOptions::default()
-        })
-    }
-
-    /// The downlink that the physical layer is to decode.
-    fn played(&self, settings: &Settings) -> Played {
-        let codes = codes(settings);
-        let write = Box::new(move |file: &Path| write_downlink(file, codes, SEED));
-        Played::File(PlayedFile { name: format!("downlink-{codes}"), write })
-    }
-
-    fn beat_us(&self, _: &Settings, _: bool) -> Option<u32> {
-        Some(PUNCTUAL_BEAT_US)
-    }
-
-    /// The kernel admits such processes only where they may run on all CPUs of their domain.
-    fn needs_exclusive_cpus(&self, settings: &Settings) -> bool {
-        settings.word("policy") == "deadline"
-    }
-
-    fn disturbed_cpus(&self, settings: &Settings, host_cpus: &[usize]) -> Result<Vec<usize>, Failure> {
-        Ok(process_cpus(settings, host_cpus)?.1)
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(DeadlineSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -126,8 +115,56 @@ impl Workload for Deadline {
     }
 }
 
-fn codes(settings: &Settings) -> usize {
-    settings.number("codes").unwrap_or(16.0) as usize
+impl PointWorkload for DeadlineSettings {
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure> {
+        write(&DeadlineOptions {
+            addr: target.addr.into(),
+            transmit: target.transmit,
+            duration: self.duration,
+            warm_up: self.warm_up,
+            engine: self.engine,
+            policy: self.policy,
+            interface_alone: self.scheduled == Scheduled::Interface,
+            wake: self.timer,
+            tick_hz: self.tick_hz,
+            idle: self.idle,
+            handover: self.handover,
+            process_cpus: process_cpus(self.cores, target.host_cpus)?.0,
+            host_cpus: target.host_cpus.to_vec(),
+            codes: self.codes,
+            seed: SEED,
+            trace: self.trace == Trace::Worst,
+            ..DeadlineOptions::default()
+        })
+    }
+
+    fn about(&self) -> Duration {
+        self.duration + self.warm_up
+    }
+
+    /// The kernel admits processes under `SCHED_DEADLINE` only where they may run on all CPUs of their domain.
+    fn needs(&self) -> PointNeeds {
+        PointNeeds {
+            engine: Some(self.engine),
+            exclusive_cpus: self.policy == PolicyName::Deadline,
+            ..PointNeeds::default()
+        }
+    }
+
+    /// The downlink that the physical layer is to decode.
+    fn played(&self) -> Played {
+        let codes = self.codes;
+        let write = Box::new(move |file: &Path| write_downlink(file, codes, SEED));
+        Played::File(PlayedFile { name: format!("downlink-{codes}"), write })
+    }
+
+    fn beat_us(&self, _: bool) -> Option<u32> {
+        Some(PUNCTUAL_BEAT_US)
+    }
+
+    fn disturbed_cpus(&self, host_cpus: &[usize]) -> Result<Vec<usize>, Failure> {
+        Ok(process_cpus(self.cores, host_cpus)?.1)
+    }
 }
 
 #[cfg(test)]
@@ -136,13 +173,14 @@ mod tests {
 
     use super::*;
 
-    fn settings(name: &str, value: Value) -> Settings {
-        Settings::complete([(name.to_owned(), value)].into(), SETTINGS.iter())
+    fn point(name: &str, value: Value) -> DeadlineSettings {
+        let given = [("duration".to_owned(), json!("1s")), (name.to_owned(), value)];
+        DeadlineSettings::read(&Settings::complete(given.into(), DeadlineSettings::SETTINGS.iter())).unwrap()
     }
 
     #[test]
     fn a_radio_plays_the_downlink_that_the_physical_layer_decodes() {
-        let Played::File(played) = Deadline.played(&settings("codes", json!(2))) else { panic!("no file") };
+        let Played::File(played) = point("codes", json!(2)).played() else { panic!("no file") };
         assert_eq!(played.name, "downlink-2");
         let folder = tempfile::tempdir().unwrap();
         let [by_the_point, by_hand] = ["point", "hand"].map(|name| folder.path().join(name));
@@ -154,13 +192,13 @@ mod tests {
     #[test]
     fn only_processes_under_sched_deadline_need_cpus_of_their_own() {
         let policies = ["other", "fifo", "rr", "deadline"];
-        let needs = policies.map(|policy| Deadline.needs_exclusive_cpus(&settings("policy", json!(policy))));
+        let needs = policies.map(|policy| point("policy", json!(policy)).needs().exclusive_cpus);
         assert_eq!(needs, [false, false, false, true]);
     }
 
     #[test]
     fn what_disturbs_leaves_an_isolated_core_alone() {
-        let disturbed = |cores: &str, host: &[usize]| Deadline.disturbed_cpus(&settings("cores", json!(cores)), host);
+        let disturbed = |cores: &str, host: &[usize]| point("cores", json!(cores)).disturbed_cpus(host);
         assert_eq!(disturbed("isolated", &[0, 1, 2]).unwrap(), [0, 1]);
         assert_eq!(disturbed("any", &[0, 1, 2]).unwrap(), [0, 1, 2]);
         assert!(disturbed("isolated", &[0]).is_err());

@@ -10,15 +10,23 @@ use super::{InterfaceOptions, Side, WARM_UP};
 use crate::lent::LentRule::{Any, UpTo};
 use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
-use crate::setting::{Setting, Settings, Takes};
-use crate::workload::{Facts, Peer, Target, Workload, read, write};
+use crate::setting::{Setting, Settings, Takes, UnknownLevel, settings, words};
+use crate::workload::{Facts, Peer, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[
-    Setting::required("packet_bytes", Takes::Whole(1, 134_217_728)).about("bytes of a packet"),
-    Setting::new("count", Takes::Whole(1, 100_000_000), "100000").about("packets measured"),
-    Setting::new("reader", Takes::Word(&["same-core", "other-core"]), "same-core")
-        .about("where the reader of the packets is"),
-];
+settings! {
+    /// A point of `interface`.
+    struct InterfaceSettings {
+        packet_bytes: usize =
+            Setting::required("packet_bytes", Takes::Whole(1, 134_217_728)).about("bytes of a packet"),
+        count: u64 = Setting::new("count", Takes::Whole(1, 100_000_000), "100000").about("packets measured"),
+        reader: Side = Setting::new("reader", Takes::Word(&["same-core", "other-core"]), "same-core")
+            .about("where the reader of the packets is"),
+    }
+}
+
+words! {
+    Side: "same-core" => Side::SameCore, "other-core" => Side::OtherCore;
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("mean_ns", "/mean_ns", "write, hand-over and read"),
@@ -38,30 +46,30 @@ pub(crate) struct Interface;
 
 impl Workload for Interface {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
+        Facts {
+            lent: Some(Lent::without_waveform(LENT)),
+            ..Facts::of(Peer::None, InterfaceSettings::SETTINGS, QUANTITIES)
+        }
     }
 
-    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        let readers = [("same-core", Side::SameCore), ("other-core", Side::OtherCore)];
-        write(&InterfaceOptions {
-            packet_bytes: settings.whole("packet_bytes"),
-            count: settings.whole("count") as u64,
-            reader: settings.choice("reader", &readers)?,
-        })
-    }
-
-    fn about(&self, settings: &Settings) -> Duration {
-        let per_packet_ns = 2_000 + settings.whole("packet_bytes") as u64;
-        let packets = settings.whole("count") as u64 + WARM_UP;
-        Duration::from_nanos(packets.saturating_mul(per_packet_ns))
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent::without_waveform(LENT))
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(InterfaceSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: InterfaceOptions = read("interface options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
+    }
+}
+
+impl PointWorkload for InterfaceSettings {
+    fn options(&self, _: &Target<'_>) -> Result<Value, Failure> {
+        let &InterfaceSettings { packet_bytes, count, reader } = self;
+        write(&InterfaceOptions { packet_bytes, count, reader })
+    }
+
+    fn about(&self) -> Duration {
+        let per_packet_ns = 2_000 + self.packet_bytes as u64;
+        Duration::from_nanos((self.count + WARM_UP).saturating_mul(per_packet_ns))
     }
 }

@@ -110,6 +110,8 @@ fn pair(options: &LinkOptions, number: u64) -> Result<PairOptions, LinkError> {
     let placement = Placement { priority: options.priority, ..Placement::default() };
     let placement = if placement.attempt().is_ok() { placement } else { Placement::default() };
     let wish = |addr: std::net::IpAddr, engine: EngineKind| RadioWish {
+        early: Duration::ZERO,
+        resample: false,
         addr,
         engine,
         transmit: options.transmit,

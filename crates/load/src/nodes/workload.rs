@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 use takt_agent::Failure;
-use takt_base::{Stop, parse_number};
+use takt_base::Stop;
 
 use super::{NodesError, NodesOptions};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, Setting, Settings, Takes};
-use crate::waveform::WaveformOptions;
-use crate::waveform::workload::{LATENCY, PACKET, POLICY, SLOT, SLOTS, WAVEFORM, options};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::setting::{DURATION, Setting, Settings, Takes, UnknownLevel, settings, words};
+use crate::waveform::workload::{LATENCY, PACKET, POLICY, SLOT, SLOTS, WAVEFORM, measured, named};
+use crate::waveform::{Latency, Packet, Policy, Slots, WaveformOptions};
+use crate::workload::{Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload, read, write};
 
 const CUT: Setting = Setting::new("cut", Takes::Domain(&LastOnFirst), "mapper")
     .about("what is on the first node: as the mapper says, or a chain up to the component named");
@@ -20,8 +20,51 @@ const CUT: Setting = Setting::new("cut", Takes::Domain(&LastOnFirst), "mapper")
 const SECOND: Setting = Setting::new("second_node", Takes::Word(&["native", "same"]), "native")
     .about("what the second node is: this machine's takt, or of the first one's environment, native or aarch64");
 
-const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, PACKET, SLOT, SLOTS, LATENCY, POLICY, CUT, SECOND];
-const LONGEST_SETTINGS: &[Setting] = &[DURATION, WAVEFORM, SLOT, LATENCY, POLICY, CUT, SECOND];
+settings! {
+    /// A point of `waveform-two-nodes`.
+    struct NodesSettings {
+        duration: Duration = DURATION,
+        waveform: String = WAVEFORM,
+        packet: Packet = PACKET,
+        slot: Duration = SLOT,
+        slots: Slots = SLOTS,
+        latency: Latency = LATENCY,
+        policy: Policy = POLICY,
+        cut: Option<String> = CUT,
+        second_node: SecondNode = SECOND,
+    }
+}
+
+settings! {
+    /// A point of `longest-packet-two-nodes`.
+    struct LongestNodesSettings {
+        duration: Duration = DURATION,
+        waveform: String = WAVEFORM,
+        slot: Duration = SLOT,
+        latency: Latency = LATENCY,
+        policy: Policy = POLICY,
+        cut: Option<String> = CUT,
+        second_node: SecondNode = SECOND,
+    }
+}
+
+/// The environment of the second node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecondNode {
+    Native,
+    /// Of the first one's environment.
+    Same,
+}
+
+words! {
+    SecondNode: "native" => SecondNode::Native, "same" => SecondNode::Same;
+}
+
+impl SecondNode {
+    fn needs(self) -> PointNeeds {
+        PointNeeds { second_node_inside: self == SecondNode::Same, ..PointNeeds::default() }
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("misses", "/misses", "slots of components missed"),
@@ -41,16 +84,11 @@ pub(crate) struct OnTwoNodes;
 
 impl Workload for OnTwoNodes {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::Node, settings: SETTINGS, quantities: QUANTITIES }
+        Facts::of(Peer::Node, NodesSettings::SETTINGS, QUANTITIES)
     }
 
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
-        write(&of(settings, target)?)
-    }
-
-    fn about(&self, settings: &Settings) -> Duration {
-        let slots = settings.number("slots").unwrap_or(0.0);
-        settings.span("duration").max(settings.span("slot").mul_f64(slots)) + FACTS
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(NodesSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -66,16 +104,11 @@ pub(crate) struct LongestOnTwoNodes;
 
 impl Workload for LongestOnTwoNodes {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::Node, settings: LONGEST_SETTINGS, quantities: LONGEST_QUANTITIES }
+        Facts::of(Peer::Node, LongestNodesSettings::SETTINGS, LONGEST_QUANTITIES)
     }
 
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
-        write(&of(settings, target)?)
-    }
-
-    /// Some thirty trials of a quarter, and some confirmations, each with its agreement.
-    fn about(&self, settings: &Settings) -> Duration {
-        settings.span("duration") * 20 + settings.span("slot") * 5_000 + 2 * FACTS
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(LongestNodesSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -88,11 +121,58 @@ fn failed(error: NodesError) -> Failure {
     Failure::of(&error, error.fix())
 }
 
-fn of(settings: &Settings, target: &Target<'_>) -> Result<NodesOptions, Failure> {
-    let cable_bps = settings.number("path_rate").or_else(|| parse_number(settings.word("path_rate")).ok());
-    let last_on_first = Some(settings.word("cut")).filter(|cut| *cut != "mapper").map(str::to_owned);
-    let waveform = WaveformOptions { workers: 1, hash: false, ..options(settings)? };
-    Ok(NodesOptions { second: target.addr, cable_bps, last_on_first, waveform })
+impl PointWorkload for NodesSettings {
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure> {
+        let waveform = WaveformOptions {
+            packet: self.packet,
+            slot: self.slot,
+            duration: self.duration,
+            slots: self.slots,
+            latency: self.latency,
+            policy: self.policy,
+            ..on_two(&self.waveform)?
+        };
+        write(&across(target, self.cut.as_ref(), waveform))
+    }
+
+    fn about(&self) -> Duration {
+        measured(self.duration, self.slot, self.slots) + FACTS
+    }
+
+    fn needs(&self) -> PointNeeds {
+        self.second_node.needs()
+    }
+}
+
+impl PointWorkload for LongestNodesSettings {
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure> {
+        let waveform = WaveformOptions {
+            slot: self.slot,
+            duration: self.duration,
+            latency: self.latency,
+            policy: self.policy,
+            ..on_two(&self.waveform)?
+        };
+        write(&across(target, self.cut.as_ref(), waveform))
+    }
+
+    /// Some thirty trials of a quarter, and some confirmations, each with its agreement.
+    fn about(&self) -> Duration {
+        self.duration * 20 + self.slot * 5_000 + 2 * FACTS
+    }
+
+    fn needs(&self) -> PointNeeds {
+        self.second_node.needs()
+    }
+}
+
+/// The waveform by its name, without a warm-up and without a chain that is made up.
+fn on_two(waveform: &str) -> Result<WaveformOptions, Failure> {
+    Ok(WaveformOptions { components: 0, warm_up: Duration::ZERO, ..named(waveform)? })
+}
+
+fn across(target: &Target<'_>, last_on_first: Option<&String>, waveform: WaveformOptions) -> NodesOptions {
+    NodesOptions { second: target.addr, cable_bps: target.cable_bps, last_on_first: last_on_first.cloned(), waveform }
 }
 
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 mod account;
 mod backlog;
 mod device;
+mod domains;
 mod faults;
 mod intervals;
 #[cfg(any(test, feature = "testing"))]
@@ -15,9 +16,11 @@ mod numbers;
 mod options;
 mod outcome;
 mod own;
+mod point;
 mod rx;
 pub mod screen;
 mod shown;
+mod stream;
 mod tx;
 pub(crate) mod workload;
 
@@ -49,11 +52,13 @@ pub use options::{Mode, RateOptions, Threads};
 pub(crate) use options::{check_model, check_rate};
 pub use outcome::{Cpu, Delivery, EngineInForce, LostSamples, Radio, RateOutcome, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
+pub use point::REFERENCE;
 use rx::RxSide;
 pub use shown::RateView;
+pub use stream::Stream;
+pub(crate) use stream::without_such_a_rate;
 pub use takt_wire::sample::Format;
 use tx::TxSide;
-pub use workload::REFERENCE;
 
 const START_AHEAD: Duration = Duration::from_millis(100);
 /// A call that brings nothing, or takes nothing, for so long counts as a timeout.

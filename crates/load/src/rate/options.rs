@@ -92,7 +92,7 @@ pub struct RateOptions {
     /// Gain in dB (N200).
     #[cfg_attr(feature = "clap", arg(long = "gain", value_name = "DB"))]
     pub gain_db: Option<f64>,
-    /// Antenna (N200), of the receiving side if it receives. `takt probe` lists them.
+    /// Antenna (N200): with --rx that of the receiver, else of the transmitter. `takt probe` lists them.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub antenna: Option<String>,
     /// Receive channels: 0, 1 or 0,1.
@@ -101,7 +101,7 @@ pub struct RateOptions {
     /// Transmit channels (X310): 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0", value_delimiter = ','))]
     pub tx_channels: Vec<u8>,
-    /// Largest datagram, up to which takt probes the path [default: 1472; X310: 8000].
+    /// Largest datagram to use, if the path carries it [default: 1472; X310: 8000].
     #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", value_parser = bytes))]
     pub frame_bytes: Option<usize>,
     /// Samples per datagram [default: as many as fit].
@@ -110,7 +110,8 @@ pub struct RateOptions {
     /// Let the kernel split and join aggregates of datagrams (UDP GSO and GRO).
     #[cfg_attr(feature = "clap", arg(long))]
     pub aggregate: bool,
-    /// How long received samples may wait, so that one wake-up fetches many. With 0s, takt wakes up for each datagram.
+    /// Longest time that received samples may wait, so that one wake-up fetches a batch. With 0s, takt wakes up for each
+    /// datagram.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
     /// Never sleep while waiting for samples. Takes a whole core; with --engine xdp, also does the driver's work.
@@ -119,17 +120,18 @@ pub struct RateOptions {
     /// Datagrams' worth of samples that a call asks for; 1: each datagram is handed over as it comes.
     #[cfg_attr(feature = "clap", arg(skip = CALL_DATAGRAMS))]
     pub call_datagrams: usize,
-    /// Size of the socket's receive buffer, beyond net.core.rmem_max (CAP_NET_ADMIN) [default: as for an ordinary program].
+    /// Size of the socket's receive buffer. CAP_NET_ADMIN allows more than net.core.rmem_max [default: what an ordinary program
+    /// gets].
     // That is what the kernel gives one that asks for what UHD asks for.
     #[cfg_attr(feature = "clap", arg(long = "recv-buffer", value_name = "BYTES", value_parser = bytes))]
     pub recv_buffer_bytes: Option<usize>,
     /// The radio plays a `counter`: count samples by their numbers too.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub counter: bool,
-    /// Number of threads: 1 for both directions, or 2.
+    /// Number of streaming threads: one for each direction, or one for both.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "2"))]
     pub threads: Threads,
-    /// Cores for the streaming threads: receiving, transmitting.
+    /// Cores for the streaming threads, the receiving one first.
     // One core alone is for both; without any they keep those they have.
     #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "CORES", value_delimiter = ','))]
     pub cpus: Vec<usize>,
@@ -145,7 +147,7 @@ pub struct RateOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILES", default_value = "uhd"))]
     #[serde(default, skip_serializing_if = "CalibrationUse::is_off")]
     pub calibration: CalibrationUse,
-    /// Allow transmission with a radio other than takt's emulator.
+    /// Transmit even if the radio is not takt's emulator.
     #[cfg_attr(feature = "clap", arg(long))]
     pub transmit: bool,
     /// Take over the radio even if another host uses it.

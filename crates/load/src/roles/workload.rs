@@ -10,11 +10,18 @@ use super::RolesOptions;
 use crate::lent::LentRule::{Any, UpTo};
 use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, Setting, Settings};
+use crate::setting::{DURATION, Settings, UnknownLevel, settings};
 use crate::waveform::workload::{COMPONENTS, SLOT};
-use crate::workload::{Facts, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Peer, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[DURATION, COMPONENTS, SLOT];
+settings! {
+    /// A point of `roles`.
+    struct RolesSettings {
+        duration: Duration = DURATION,
+        components: usize = COMPONENTS,
+        slot: Duration = SLOT,
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::difference("variable_ns", "/variable_ns", "a variable set and read"),
@@ -27,28 +34,27 @@ pub(crate) struct Roles;
 
 impl Workload for Roles {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
+        Facts { lent: Some(Lent::without_waveform(LENT)), ..Facts::of(Peer::None, RolesSettings::SETTINGS, QUANTITIES) }
     }
 
-    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        write(&RolesOptions {
-            slot: settings.span("slot"),
-            duration: settings.span("duration"),
-            components: settings.whole("components"),
-        })
-    }
-
-    /// There are six runs.
-    fn about(&self, settings: &Settings) -> Duration {
-        settings.span("duration") * 6
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent::without_waveform(LENT))
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(RolesSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: RolesOptions = read("roles options", options)?;
         write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+}
+
+impl PointWorkload for RolesSettings {
+    fn options(&self, _: &Target<'_>) -> Result<Value, Failure> {
+        let &RolesSettings { duration, components, slot } = self;
+        write(&RolesOptions { slot, duration, components })
+    }
+
+    /// There are six runs.
+    fn about(&self) -> Duration {
+        self.duration * 6
     }
 }

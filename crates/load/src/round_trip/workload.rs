@@ -1,28 +1,37 @@
 //! `round-trip`, as a workload of experiments.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
+use takt_packet::EngineKind;
+use takt_radio::Model;
 
 use super::{RoundTripOptions, RoundTripOutcome};
 use crate::excluded::ExcludedSpans;
 use crate::lent::LentRule::{Any, Cores, List, Sockets, UpTo};
 use crate::lent::{Lent, LentOptions, LentRule};
 use crate::quantity::Quantity;
-use crate::rate::workload::{MODEL, POLICY, RATE_SPS, failure, priority, without_such_a_rate};
-use crate::setting::{DURATION, ENGINE, Setting, Settings, Takes, WARM_UP};
-use crate::workload::{Contradiction, Facts, Lost, Peer, Target, Workload, read, write};
+use crate::rate::without_such_a_rate;
+use crate::rate::workload::{MODEL, POLICY, RATE_SPS, StreamPolicy, failure};
+use crate::setting::{DURATION, ENGINE, Setting, Settings, Takes, UnknownLevel, WARM_UP, settings};
+use crate::workload::{Contradiction, Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[
-    ENGINE,
-    DURATION,
-    WARM_UP,
-    MODEL,
-    RATE_SPS,
-    POLICY,
-    Setting::required("delay", Takes::Span).about("time between the samples and the answer to them"),
-];
+settings! {
+    /// A point of `round-trip`.
+    struct RoundTripSettings {
+        engine: EngineKind = ENGINE,
+        duration: Duration = DURATION,
+        warm_up: Duration = WARM_UP,
+        model: Model = MODEL,
+        rate_sps: f64 = RATE_SPS,
+        policy: StreamPolicy = POLICY,
+        delay: Duration =
+            Setting::required("delay", Takes::Span).about("time between the samples and the answer to them"),
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("answers", "/answers", "answers given"),
@@ -54,35 +63,17 @@ pub(crate) struct RoundTrip;
 
 impl Workload for RoundTrip {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::Radio, settings: SETTINGS, quantities: QUANTITIES }
+        Facts {
+            is_hurt_by_stops: true,
+            // An answer counts if it comes in time.
+            lost_is: "late",
+            lent: Some(Lent::without_waveform(LENT)),
+            ..Facts::of(Peer::Radio, RoundTripSettings::SETTINGS, QUANTITIES)
+        }
     }
 
-    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
-        let usual = RoundTripOptions::default();
-        write(&RoundTripOptions {
-            addr: target.addr.into(),
-            model: Some(settings.parsed("model")?),
-            transmit: target.transmit,
-            rate_sps: settings.number("rate_sps").unwrap_or(usual.rate_sps),
-            delays: vec![settings.span("delay")],
-            duration: settings.span("duration"),
-            warm_up: settings.span("warm_up"),
-            engine: settings.parsed("engine")?,
-            priority: priority(settings)?,
-            ..usual
-        })
-    }
-
-    fn contradiction(&self, settings: &Settings) -> Option<Contradiction> {
-        without_such_a_rate(settings)
-    }
-
-    fn is_hurt_by_stops(&self) -> bool {
-        true
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent::without_waveform(LENT))
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(RoundTripSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -95,12 +86,36 @@ impl Workload for RoundTrip {
         Some(Lost::own(RoundTripOutcome::deserialize(result).ok()?.failed_share()))
     }
 
-    /// An answer counts if it comes in time.
-    fn lost_is(&self) -> &'static str {
-        "late"
-    }
-
     fn excluded_share(&self, result: &Value, radio: Option<&ExcludedSpans>) -> Option<f64> {
         Some(radio?.share_of(RoundTripOutcome::deserialize(result).ok()?.span_ticks))
+    }
+}
+
+impl PointWorkload for RoundTripSettings {
+    fn options(&self, target: &Target<'_>) -> Result<Value, Failure> {
+        write(&RoundTripOptions {
+            addr: target.addr.into(),
+            model: Some(self.model),
+            transmit: target.transmit,
+            rate_sps: self.rate_sps,
+            delays: vec![self.delay],
+            duration: self.duration,
+            warm_up: self.warm_up,
+            engine: self.engine,
+            priority: self.policy.priority(),
+            ..RoundTripOptions::default()
+        })
+    }
+
+    fn about(&self) -> Duration {
+        self.duration + self.warm_up
+    }
+
+    fn needs(&self) -> PointNeeds {
+        PointNeeds { model: Some(self.model), engine: Some(self.engine), ..PointNeeds::default() }
+    }
+
+    fn contradiction(&self) -> Option<Contradiction> {
+        without_such_a_rate(self.model, self.rate_sps)
     }
 }

@@ -1,14 +1,19 @@
 //! A setting of a workload: its name, what it can be set to, its default, what it means.
 //!
-//! A workload lists its settings in its own folder. Checking an experiment's file, `takt experiment factors` and the
-//! reference page come from these rows, so a new setting is a new row.
+//! A workload lists its settings in its own folder, each with its type, by the macro `settings!`. Checking an experiment's file,
+//! `takt experiment factors`, the reference page and the struct that the workload runs by come from this list, so a new setting
+//! is a new row.
 
 mod domain;
 pub mod former;
+mod level;
 mod shared;
 mod values;
 
 pub use domain::{Domain, Takes, word_or, word_remedy};
+pub(crate) use level::words;
+pub use level::{ByteCount, Level};
+pub use shared::PolicyName;
 pub(crate) use shared::{DURATION, ENGINE, IDLE, POLICY, TICK_HZ, WARM_UP};
 pub use values::{Settings, UnknownLevel};
 
@@ -67,3 +72,42 @@ impl Setting {
         self.takes.accept(value).map_err(refuse)
     }
 }
+
+/// A struct of settings: each field with its type and its [`Setting`].
+///
+/// ```text
+/// settings! {
+///     /// A point of `roles`.
+///     struct RolesSettings {
+///         duration: Duration = DURATION,
+///         components: usize = COMPONENTS,
+///     }
+/// }
+/// ```
+///
+/// It has the rows as `SETTINGS`, and `read` for the [`Settings`] of a point.
+macro_rules! settings {
+    ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($field:ident: $type:ty = $setting:expr,)+ }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq)]
+        $visibility struct $name {
+            $($visibility $field: $type,)+
+        }
+
+        impl $name {
+            $visibility const SETTINGS: &'static [$crate::setting::Setting] = &[$($setting),+];
+
+            $visibility fn read(
+                settings: &$crate::setting::Settings,
+            ) -> Result<$name, $crate::setting::UnknownLevel> {
+                Ok($name {
+                    $($field: {
+                        const SETTING: $crate::setting::Setting = $setting;
+                        settings.read(&SETTING)?
+                    },)+
+                })
+            }
+        }
+    };
+}
+pub(crate) use settings;

@@ -1,26 +1,27 @@
-//! The settings of a point.
+//! The settings of a point, as documents have them.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use takt_agent::Failure;
-use takt_base::parse_duration;
 
-use super::Setting;
+use super::{Level, Setting};
 
-/// The settings of a point, all of them, checked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The settings of a point as its file has them and its record keeps them: all of them, checked.
+///
+/// They are read once, when the file is: into the struct of the workload ([`Workload::at`](crate::Workload::at)) and into the
+/// lab's own. Everything later has those.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, Value>);
 
-/// A level that a setting accepts and its workload can't read: a fault of takt.
+/// A level that a setting accepts and that can't be read: a fault of takt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("files may have {name} = \"{level}\", but no workload knows it")]
+#[error("files may have {name} = {level}, but nothing reads it")]
 pub struct UnknownLevel {
-    pub name: String,
+    pub name: &'static str,
+    /// As in a file; `nothing` for a setting that is not there.
     pub level: String,
 }
 
@@ -35,59 +36,35 @@ impl Settings {
         Settings(given)
     }
 
-    /// A word; empty for a setting this workload does not have.
-    #[must_use]
-    pub fn word(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// A number; `None` for a setting this workload does not have, or one that is a word.
-    #[must_use]
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.0.get(name).and_then(Value::as_f64)
-    }
-
-    /// A whole number; zero for a setting this workload does not have, or one that is a word.
-    #[must_use]
-    pub fn whole(&self, name: &str) -> usize {
-        self.0.get(name).and_then(Value::as_u64).map_or(0, |number| number as usize)
-    }
-
-    /// A time; zero for a setting this workload does not have.
-    #[must_use]
-    pub fn span(&self, name: &str) -> Duration {
-        parse_duration(self.word(name)).unwrap_or_default()
-    }
-
-    /// Meaning of a word; for a setting that this workload does not have, the first choice.
+    /// Meaning of a setting's level.
     ///
     /// # Errors
-    /// A word that the setting accepts and this list does not have: nothing is measured as something else.
-    pub fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, UnknownLevel> {
-        let word = self.word(name);
-        let found = choices.iter().find(|(known, _)| *known == word || word.is_empty());
-        found.map(|(_, choice)| *choice).ok_or_else(|| self.unknown(name))
+    /// A level that `T` does not know: nothing is measured as something else.
+    pub fn read<T: Level>(&self, setting: &Setting) -> Result<T, UnknownLevel> {
+        self.read_by(setting, |level| T::read(setting, level))
     }
 
-    /// Parses a word by itself.
-    pub fn parsed<T: FromStr>(&self, name: &str) -> Result<T, UnknownLevel> {
-        self.word(name).parse().map_err(|_| self.unknown(name))
+    /// The same, by a function.
+    ///
+    /// # Errors
+    /// A level that the function does not know.
+    pub fn read_by<T>(&self, setting: &Setting, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, UnknownLevel> {
+        let level = self.0.get(setting.name);
+        level.and_then(read).ok_or_else(|| UnknownLevel {
+            name: setting.name,
+            level: level.map_or_else(|| "nothing".to_owned(), Value::to_string),
+        })
     }
 
-    /// The same with one setting changed.
+    /// The same with these settings at their defaults.
     #[must_use]
-    pub fn with(mut self, name: &str, value: Value) -> Settings {
-        self.0.insert(name.to_owned(), value);
+    pub fn without(mut self, settings: &[Setting]) -> Settings {
+        for setting in settings {
+            if let (Some(level), Some(default)) = (self.0.get_mut(setting.name), setting.default_value()) {
+                *level = default;
+            }
+        }
         self
-    }
-
-    #[must_use]
-    pub fn all(&self) -> &BTreeMap<String, Value> {
-        &self.0
-    }
-
-    fn unknown(&self, name: &str) -> UnknownLevel {
-        UnknownLevel { name: name.to_owned(), level: self.word(name).to_owned() }
     }
 }
 

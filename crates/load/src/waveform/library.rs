@@ -5,7 +5,10 @@ use std::time::Duration;
 use takt_graph::{ComponentSpec, GraphError, Waveform};
 
 /// Names of what comes with the program.
-pub const NAMES: &[&str] = &["bpsk", "utran", "utran-ref", "modem", "chain"];
+pub const NAMES: &[&str] = &["bpsk", "utran", "utran-ref", "modem", CHAIN];
+
+/// A chain of components that do nothing, as long as requested.
+pub const CHAIN: &str = "chain";
 
 /// A waveform by its name: `bpsk`, `utran` and `utran-ref` (the files of those names), `modem` (source, modulator,
 /// demodulator, sink: bits to 16-bit samples and back), `chain` (a null source, copies, a null sink: one item a packet, if
@@ -16,7 +19,7 @@ pub fn named(name: &str, components: usize) -> Option<Result<Waveform, GraphErro
         "utran" => Some(Waveform::parse("utran.toml", include_str!("../../../../waveforms/utran.toml"))),
         "utran-ref" => Some(Waveform::parse("utran-ref.toml", include_str!("../../../../waveforms/utran-ref.toml"))),
         "modem" => Some(Ok(modem())),
-        "chain" => Some(Ok(chain(components))),
+        CHAIN => Some(Ok(chain(components))),
         _ => None,
     }
 }

@@ -11,8 +11,10 @@ use crate::excluded::ExcludedSpans;
 use crate::lent::LentRule::{Any, UpTo};
 use crate::lent::{Lent, LentOptions};
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, Domain, Setting, Settings, Takes, WARM_UP, word_or, word_remedy};
-use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
+use crate::setting::{
+    DURATION, Domain, Level, Setting, Settings, Takes, UnknownLevel, WARM_UP, settings, word_or, word_remedy, words,
+};
+use crate::workload::{Facts, Lost, Peer, PointNeeds, PointWorkload, Target, Workload, read, write};
 
 pub(crate) const WAVEFORM: Setting = Setting::new("waveform", Takes::Domain(&WaveformName), "bpsk")
     .about("what runs: a file, or one that comes with takt");
@@ -27,26 +29,67 @@ pub(crate) const LATENCY: Setting = Setting::new("latency", Takes::Word(&["fixed
 pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["highest", "fifo", "other"]), "highest")
     .about("scheduling policy of the workers; highest is fifo where permitted");
 
-pub(crate) const PACKET: Setting =
-    Setting::new("packet", Takes::Domain(&PacketLength), "as-written").about("what each source makes in a slot");
-pub(crate) const SLOTS: Setting =
-    Setting::new("slots", Takes::Domain(&SlotCount), "by-duration").about("how many slots are measured");
+const AS_WRITTEN: &str = "as-written";
+const BY_DURATION: &str = "by-duration";
 
-const SETTINGS: &[Setting] = &[
-    DURATION,
-    WARM_UP,
-    WAVEFORM,
-    COMPONENTS,
-    PACKET,
-    SLOT,
-    SLOTS,
-    WORKERS,
-    LATENCY,
-    Setting::new("clock", Takes::Word(&["wall", "free"]), "wall").about("the host's clock, or as fast as can be"),
-    POLICY,
-    Setting::new("process", Takes::Word(&["shared", "fresh"]), "shared")
-        .about("whether each round has a process of its own, as memory needs it"),
-];
+pub(crate) const PACKET: Setting =
+    Setting::new("packet", Takes::Domain(&PacketLength), AS_WRITTEN).about("what each source makes in a slot");
+pub(crate) const SLOTS: Setting =
+    Setting::new("slots", Takes::Domain(&SlotCount), BY_DURATION).about("how many slots are measured");
+
+settings! {
+    /// A point of `waveform`.
+    struct WaveformSettings {
+        duration: Duration = DURATION,
+        warm_up: Duration = WARM_UP,
+        waveform: String = WAVEFORM,
+        components: usize = COMPONENTS,
+        packet: Packet = PACKET,
+        slot: Duration = SLOT,
+        slots: Slots = SLOTS,
+        workers: usize = WORKERS,
+        latency: Latency = LATENCY,
+        clock: Clock = Setting::new("clock", Takes::Word(&["wall", "free"]), "wall")
+            .about("the host's clock, or as fast as can be"),
+        policy: Policy = POLICY,
+        process: Process = Setting::new("process", Takes::Word(&["shared", "fresh"]), "shared")
+            .about("whether each round has a process of its own, as memory needs it"),
+    }
+}
+
+/// The process of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Process {
+    /// That of the rounds before.
+    Shared,
+    Fresh,
+}
+
+words! {
+    Latency: "fixed" => Latency::Fixed, "compact" => Latency::Compact;
+    Clock: "wall" => Clock::Wall, "free" => Clock::Free;
+    Policy: "highest" => Policy::Highest, "fifo" => Policy::Fifo, "other" => Policy::Other;
+    Process: "shared" => Process::Shared, "fresh" => Process::Fresh;
+}
+
+impl Level for Packet {
+    fn read(_: &Setting, level: &Value) -> Option<Packet> {
+        match level.as_u64() {
+            Some(items) => items.try_into().ok().map(Packet::Items),
+            None if level == AS_WRITTEN => Some(Packet::AsWritten),
+            None => per_second(level.as_str()?).map(Packet::PerSecond),
+        }
+    }
+}
+
+impl Level for Slots {
+    fn read(_: &Setting, level: &Value) -> Option<Slots> {
+        match level.as_u64() {
+            Some(count) => Some(Slots::Count(count)),
+            None => (level == BY_DURATION).then_some(Slots::ByDuration),
+        }
+    }
+}
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("misses", "/misses", "slots of components missed"),
@@ -80,20 +123,14 @@ pub(crate) struct OnTheBeat;
 
 impl Workload for OnTheBeat {
     fn facts(&self) -> Facts {
-        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
+        Facts {
+            lent: Some(Lent { options: LENT_WAVEFORM, waveform_at: Some("") }),
+            ..Facts::of(Peer::None, WaveformSettings::SETTINGS, QUANTITIES)
+        }
     }
 
-    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
-        write(&options(settings)?)
-    }
-
-    fn about(&self, settings: &Settings) -> Duration {
-        let slots = settings.number("slots").unwrap_or(0.0);
-        settings.span("duration").max(settings.span("slot").mul_f64(slots)) + settings.span("warm_up")
-    }
-
-    fn lent(&self) -> Option<Lent> {
-        Some(Lent { options: LENT_WAVEFORM, waveform_at: Some("") })
+    fn at(&self, settings: &Settings) -> Result<Box<dyn PointWorkload>, UnknownLevel> {
+        Ok(Box::new(WaveformSettings::read(settings)?))
     }
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
@@ -106,36 +143,44 @@ impl Workload for OnTheBeat {
     }
 }
 
-/// Options of the waveform that a point runs.
-pub(crate) fn options(settings: &Settings) -> Result<WaveformOptions, Failure> {
-    let name = settings.word("waveform");
-    let packet = match (settings.number("packet"), per_second(settings.word("packet"))) {
-        (Some(items), _) => Packet::Items(items as u32),
-        (None, Some(per_s)) => Packet::PerSecond(per_s),
-        (None, None) => Packet::AsWritten,
-    };
-    let policies = [("highest", Policy::Highest), ("fifo", Policy::Fifo), ("other", Policy::Other)];
-    Ok(WaveformOptions {
-        waveform: name.to_owned(),
-        text: text(name)?,
-        components: settings.whole("components"),
-        packet,
-        slot: settings.span("slot"),
-        duration: settings.span("duration"),
-        warm_up: settings.span("warm_up"),
-        slots: settings.number("slots").map_or(Slots::ByDuration, |n| Slots::Count(n as u64)),
-        workers: settings.whole("workers").max(1),
-        latency: settings.choice("latency", &[("fixed", Latency::Fixed), ("compact", Latency::Compact)])?,
-        clock: settings.choice("clock", &[("wall", Clock::Wall), ("free", Clock::Free)])?,
-        policy: settings.choice("policy", &policies)?,
-        hash: settings.word("clock") == "free" && name != "chain",
-        watch_memory: settings.word("process") == "fresh",
-    })
+impl PointWorkload for WaveformSettings {
+    fn options(&self, _: &Target<'_>) -> Result<Value, Failure> {
+        write(&WaveformOptions {
+            components: self.components,
+            packet: self.packet,
+            slot: self.slot,
+            duration: self.duration,
+            warm_up: self.warm_up,
+            slots: self.slots,
+            workers: self.workers,
+            latency: self.latency,
+            clock: self.clock,
+            policy: self.policy,
+            hash: self.clock == Clock::Free && self.waveform != library::CHAIN,
+            watch_memory: self.process == Process::Fresh,
+            ..named(&self.waveform)?
+        })
+    }
+
+    fn about(&self) -> Duration {
+        measured(self.duration, self.slot, self.slots) + self.warm_up
+    }
+
+    fn needs(&self) -> PointNeeds {
+        PointNeeds { fresh_process: self.process == Process::Fresh, ..PointNeeds::default() }
+    }
 }
 
-/// The waveform that a point names, as it is written.
-pub(crate) fn named(settings: &Settings) -> Result<WaveformOptions, Failure> {
-    let name = settings.word("waveform");
+/// Time of so many slots, at least this.
+pub(crate) fn measured(least: Duration, slot: Duration, slots: Slots) -> Duration {
+    match slots {
+        Slots::ByDuration => least,
+        Slots::Count(count) => least.max(slot.mul_f64(count as f64)),
+    }
+}
+
+/// The waveform that a point names, as it is written; all else is usual.
+pub(crate) fn named(name: &str) -> Result<WaveformOptions, Failure> {
     Ok(WaveformOptions { waveform: name.to_owned(), text: text(name)?, ..WaveformOptions::default() })
 }
 
@@ -186,7 +231,7 @@ impl Domain for PacketLength {
             None => per_second(value.as_str()?).map(|_| value.clone()),
         };
         let remedy = "\"as-written\", items a slot from 1 to 16777216, or items a second such as \"5M/s\"";
-        word_or(value, "as-written", read, remedy)
+        word_or(value, AS_WRITTEN, read, remedy)
     }
 }
 
@@ -205,7 +250,7 @@ impl Domain for SlotCount {
 
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let read = |value: &Value| value.as_u64().filter(|n| (1..=1_000_000_000_000).contains(n)).map(|n| json!(n));
-        word_or(value, "by-duration", read, "\"by-duration\", or a number of slots")
+        word_or(value, BY_DURATION, read, "\"by-duration\", or a number of slots")
     }
 }
 
@@ -217,7 +262,9 @@ mod tests {
     fn packets_slots_and_waveforms_are_words_or_numbers() {
         assert_eq!(PacketLength.accept(&json!(1000)), Ok(json!(1000)));
         assert_eq!(PacketLength.accept(&json!("5M/s")), Ok(json!("5M/s")));
-        assert_eq!(per_second("5M/s"), Some(5e6));
+        let packet = |level: Value| Packet::read(&PACKET, &level);
+        assert_eq!((packet(json!("5M/s")), packet(json!(7))), (Some(Packet::PerSecond(5e6)), Some(Packet::Items(7))));
+        assert_eq!((packet(json!(AS_WRITTEN)), packet(json!("much"))), (Some(Packet::AsWritten), None));
         assert!(["5M", "0/s", "much"].iter().all(|text| PacketLength.accept(&json!(text)).is_err()));
         assert!(PacketLength.accept(&json!(0)).is_err());
         assert_eq!(SlotCount.accept(&json!(100)), Ok(json!(100)));

@@ -8,29 +8,30 @@ use takt_emulator::air::Scene;
 use takt_emulator::emulate::{EmulatorOptions, InAir};
 use takt_load::link::{LinkOutcome, terminal_radio};
 use takt_load::setting::Settings;
-use takt_load::{Target, WorkloadKind};
+use takt_load::{PointWorkload, Target, WorkloadKind};
 use takt_testing::not_judged;
 
 /// Slow enough for a machine that does other things as well.
 const SPEED: &str = "0.2";
 
-fn settings() -> Settings {
+fn point() -> Box<dyn PointWorkload> {
     let given =
         json!({ "prb": 6, "speed": SPEED, "duration": "400ms", "down_bps": 200_000, "attempts": 2, "patience": "2s" });
     let given = serde_json::from_value(given).expect("settings");
-    Settings::complete(given, WorkloadKind::Link.settings().iter())
+    let settings = Settings::complete(given, WorkloadKind::Link.settings().iter());
+    WorkloadKind::Link.workload().at(&settings).expect("levels that a link knows")
 }
 
 /// The result of a round whose radios are at `radio`.
 fn round(radio: Ipv4Addr) -> Value {
-    let (workload, settings) = (WorkloadKind::Link.workload(), settings());
-    let air = workload.air(&settings, radio).expect("a link has an air");
+    let (workload, point) = (WorkloadKind::Link.workload(), point());
+    let air = point.air(radio).expect("a link has an air");
     let mut scene = Scene::parse("test", &air.scene).expect("a scene");
     let speed = air.speed.parse().expect("a speed");
     scene.apply(&EmulatorOptions { speed, ..EmulatorOptions::default() }).expect("options of all radios");
     let radios = InAir::start(&scene).expect("radios");
-    let target = Target { addr: radio, transmit: false, device: None, host_cpus: &[0] };
-    let options = workload.options(&settings, &target).expect("options");
+    let target = Target { addr: radio, transmit: false, device: None, host_cpus: &[0], cable_bps: None };
+    let options = point.options(&target).expect("options");
     let result = workload.run(options, &Stop::new()).expect("the link runs");
     radios.stop().expect("the radios ran");
     result
@@ -60,14 +61,15 @@ fn a_link_connects_twice_and_the_first_attempt_carries_the_load() {
     for quantity in WorkloadKind::Link.quantities() {
         assert!(quantity.read(&result).is_some(), "{}", quantity.name);
     }
-    assert_eq!(WorkloadKind::Link.workload().again(&settings(), 1, &result), None);
+    assert!(point().again(1, &result).is_none());
 }
 
 #[test]
 fn an_end_whose_radio_does_not_answer_says_which_and_that_another_round_may_do() {
-    let (workload, settings) = (WorkloadKind::Link.workload(), settings());
-    let target = Target { addr: takt_testing::loopback(42), transmit: false, device: None, host_cpus: &[0] };
-    let options = workload.options(&settings, &target).expect("options");
+    let (workload, point) = (WorkloadKind::Link.workload(), point());
+    let target =
+        Target { addr: takt_testing::loopback(42), transmit: false, device: None, host_cpus: &[0], cable_bps: None };
+    let options = point.options(&target).expect("options");
     let failure = workload.run(options, &Stop::new()).expect_err("nothing answers there");
     assert!(failure.chain[0].ends_with("can't run"), "{failure:?}");
     assert!(!failure.lasting, "{failure:?}");

@@ -33,6 +33,8 @@ pub enum EnvironmentError {
     Elsewhere { environment: String },
     #[error("{environment} can't hold a second node: there is only one of it at a time")]
     NoSecond { environment: String },
+    #[error("{environment} can't hold several programs: there is only one of it at a time")]
+    OneProgram { environment: String },
     #[error("node {node} belongs to a cluster, but no cluster is named")]
     NoCluster { node: String },
     /// The connection to the nodes says why.
@@ -80,6 +82,7 @@ impl EnvironmentError {
                 Some("give --addr with the address of a radio that the node reaches\nset path = \"loopback\"".into())
             }
             EnvironmentError::NoSecond { .. } => Some("set second_node = \"native\"".into()),
+            EnvironmentError::OneProgram { .. } => Some("set environment = \"native\", \"container\" or \"vm\"".into()),
             EnvironmentError::NoCluster { .. } => Some("give --cluster with the folder of a member".into()),
             EnvironmentError::NoPathEnd { requested: true, .. } => Some("use any path except loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),

@@ -15,8 +15,8 @@
 //!                           +----------------------------------+     +----------------------------------+
 //! ```
 //!
-//! A node of a cluster is another machine: nothing of this one leads into it. The connection to it comes from above, as
-//! [`Nodes`].
+//! A node of a cluster is another machine: nothing of this one leads into it. The connection to it is a `Fleet` (feature
+//! `cluster`), behind [`Nodes`].
 //!
 //! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path.
 //! Everything that an environment makes is registered before it exists and goes when its [`RunningEnvironment`] is
@@ -26,7 +26,10 @@ mod aarch64;
 mod bridge;
 mod container;
 mod drawing;
+mod emulation;
 mod error;
+#[cfg(feature = "cluster")]
+mod fleet;
 mod given;
 mod native;
 mod nodes;
@@ -37,22 +40,26 @@ mod scratch;
 mod shell;
 mod sides;
 mod site;
+mod site_path;
 mod spec;
 mod vm;
 
 pub use aarch64::Aarch64;
 pub use container::{Container, RuntimeName};
+pub use emulation::EmulationWish;
 pub use error::EnvironmentError;
+#[cfg(feature = "cluster")]
+pub use fleet::Fleet;
 pub use native::Native;
-pub(crate) use native::launch;
 pub use nodes::{Machine, Nodes, node_of};
 pub use placement::Placement;
 pub use running::{EnvironmentFacts, RunningEnvironment};
 pub use scratch::Scratch;
 pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
+pub use site_path::SitePath;
 pub use spec::{EnvironmentKind, Limits, Spec, open};
-pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
+pub use vm::{GuestError, GuestLine, Parameters, ParametersError, Vm, serve_guest};
 
 use std::path::Path;
 
@@ -89,4 +96,14 @@ pub trait Environment: Send {
 
     /// Starts an agent inside, on the end if there is a path, on these CPUs of this machine. If that fails nothing is left.
     fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError>;
+
+    /// Starts one of several agents, each with a network of its own on the same end; `seat` counts from 0. The first is started
+    /// before the others, and dropped after them.
+    ///
+    /// # Errors
+    /// There is only one of it at a time; else as [`Environment::start`].
+    fn start_beside(&self, end: &PathEnd, seat: u8, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        let _ = (end, seat, cpus);
+        Err(EnvironmentError::OneProgram { environment: self.name().to_owned() })
+    }
 }

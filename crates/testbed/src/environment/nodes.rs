@@ -1,4 +1,4 @@
-//! Environments on other machines: nodes of a cluster, which is above this crate.
+//! Environments on other machines: nodes of a cluster. Only the feature `cluster` brings some.
 
 use std::fmt;
 

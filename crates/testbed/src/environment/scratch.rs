@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use takt_host::cleaning::remove_scratch;
 use takt_host::dirs::make_scratch;
-use takt_host::leftovers::{Leftover, Registration, Run, remove_scratch};
+use takt_host::leftovers::{Leftover, Registration, Run};
 
 use super::EnvironmentError;
 

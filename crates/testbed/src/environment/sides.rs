@@ -6,11 +6,15 @@ use takt_agent::Agent;
 
 use super::site::{SiteError, SiteOptions};
 use super::{Environment, EnvironmentError, Placement, RunningEnvironment};
-use crate::net::{Build, Ceiling, Path, PathError, PathName, PathSpec, Towards};
+use crate::net::{Build, Ceiling, Path, PathEnd, PathError, PathName, PathSpec, Towards};
 
 /// Agents of both sides, and their cores.
 pub(super) struct Sides {
     pub(super) running: RunningEnvironment,
+    /// Further programs beside it.
+    pub(super) others: Vec<Agent>,
+    /// What may share a radio among them.
+    pub(super) sharer: Option<Agent>,
     /// The radio's side, if the radio is emulated.
     pub(super) radio: Option<Agent>,
     pub(super) placement: Placement,
@@ -31,9 +35,17 @@ impl Sides {
             // There is no way from the loopback interface of this machine into another namespace.
             return Err(failed(EnvironmentError::NoPathEnd { environment: name.into(), requested: options.loopback }));
         }
-        let running = environment.start(path.map(|path| &path.host), &placement.host).map_err(failed)?;
+        let end = path.map(|path| &path.host);
+        let (running, others) = match options.programs {
+            0 => (environment.start(end, &placement.host).map_err(failed)?, Vec::new()),
+            programs => side_by_side(environment, end, programs, &placement.host).map_err(failed)?,
+        };
         let radio = emulated.then(|| other_side(options, environment, path, &placement.radio));
-        Ok(Sides { running, radio: radio.transpose().map_err(SiteError::Radio)?, placement })
+        let radio = radio.transpose().map_err(SiteError::Radio)?;
+        // It works for the host, whose cores it has, and reaches the radio without the path between.
+        let sharer = (options.programs > 0).then(|| other_side(options, environment, path, &placement.host));
+        let sharer = sharer.transpose().map_err(SiteError::Radio)?;
+        Ok(Sides { running, others, sharer, radio, placement })
     }
 
     /// The same on another machine: the host side there, and an emulated radio beside it on its loopback interface. A radio
@@ -45,6 +57,9 @@ impl Sides {
     ) -> Result<Sides, SiteError> {
         let name = environment.name();
         let failed = |source| SiteError::Environment { name: name.to_owned(), source: Box::new(source) };
+        if options.programs > 0 {
+            return Err(failed(EnvironmentError::OneProgram { environment: name.to_owned() }));
+        }
         if emulated && !options.loopback {
             return Err(failed(EnvironmentError::Elsewhere { environment: name.to_owned() }));
         }
@@ -57,8 +72,22 @@ impl Sides {
             radio: radio.as_ref().map(cpus).unwrap_or_default(),
             how: format!("cores that {name} has granted"),
         };
-        Ok(Sides { running, radio, placement })
+        Ok(Sides { running, others: Vec::new(), sharer: None, radio, placement })
     }
+}
+
+/// Several programs, each with a network of its own at the end of the path; the first apart from the others.
+fn side_by_side(
+    environment: &dyn Environment,
+    end: Option<&PathEnd>,
+    programs: u8,
+    cpus: &[usize],
+) -> Result<(RunningEnvironment, Vec<Agent>), EnvironmentError> {
+    let network = || EnvironmentError::NoPathEnd { environment: "network of a program".into(), requested: false };
+    let end = end.ok_or_else(network)?;
+    let first = environment.start_beside(end, 0, cpus)?;
+    let others = (1..programs).map(|seat| Ok(environment.start_beside(end, seat, cpus)?.agent));
+    Ok((first, others.collect::<Result<_, EnvironmentError>>()?))
 }
 
 /// A second node is one more process: of a container, a guest or another machine there is one at a time.
@@ -139,7 +168,6 @@ fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Re
 mod tests {
     use super::super::Native;
     use super::*;
-    use crate::net::PathEnd;
 
     /// One that nothing is started in.
     struct Apart;

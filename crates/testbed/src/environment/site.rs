@@ -11,9 +11,12 @@ use takt_host::affinity::own_cpus;
 use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
+use takt_load::programs::radio_of;
 
+use super::emulation::{EmulationRequest, EmulationWish};
 use super::given::GivenRadio;
 use super::sides::{BuiltPath, Sides, second_is_possible};
+use super::site_path::SitePath;
 use super::{Environment, EnvironmentError, EnvironmentFacts, Placement, RunningEnvironment, Shell, drawing};
 use crate::net::{Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathSpec, RadioPair, topology};
 
@@ -33,6 +36,8 @@ pub struct SiteOptions {
     pub whole_frames: bool,
     /// The other side is no radio but a second node of the environment's kind: `native` or `aarch64`.
     pub second_inside: bool,
+    /// Programs of the host side, each with a network of its own; 0: one, at the end of the path itself.
+    pub programs: u8,
 }
 
 impl Default for SiteOptions {
@@ -45,6 +50,7 @@ impl Default for SiteOptions {
             mtu_bytes: PathSpec::MTU_BYTES,
             whole_frames: false,
             second_inside: false,
+            programs: 0,
         }
     }
 }
@@ -53,8 +59,7 @@ impl Default for SiteOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InForce {
     pub environment: String,
-    /// `veth`, `loopback`, `network`, or the name of a built path; `none` where there is no other side.
-    pub path: String,
+    pub path: SitePath,
     #[serde(default)]
     pub path_spec: Option<PathSpec>,
     #[serde(default)]
@@ -89,6 +94,10 @@ pub struct InForce {
 /// The path, and an agent on each side. Dropping it takes everything away again.
 #[derive(Debug)]
 pub struct Site {
+    /// The programs beside the first; they end before it.
+    pub others: Vec<Agent>,
+    /// What may share the radio among several programs.
+    pub sharer: Option<Agent>,
     pub host: Agent,
     pub shell: Shell,
     /// The radio's side, if the radio is emulated.
@@ -162,24 +171,28 @@ impl Site {
         let with = Build { run, label, program, cpus: &[] };
         let between =
             if !emulated || options.loopback { BuiltPath::default() } else { BuiltPath::build(options, &with)? };
+        if let Some(path) = between.path.as_deref() {
+            make_room(options, path)?;
+        }
         let sides = Sides::start(options, environment, emulated, placement, between.path.as_deref())?;
         Ok(Site::of(options, environment, sides, between))
     }
 
     /// Both sides run, and what lies between them is there.
     fn of(options: &SiteOptions, environment: &dyn Environment, sides: Sides, between: BuiltPath) -> Site {
-        let Sides { running: RunningEnvironment { agent: host, holder, shell }, radio, placement } = sides;
+        let Sides { running, others, sharer, radio, placement } = sides;
+        let RunningEnvironment { agent: host, holder, shell } = running;
         let BuiltPath { path: built, ceilings, notes } = between;
         let (path, radio_addr) = match (options.addr, &built) {
-            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
-            (Some(addr), _) => ("network", addr),
-            (None, None) => ("loopback", own_loopback()),
-            (None, Some(path)) if options.path.is_none() => ("veth", path.radio.address),
-            (None, Some(path)) => (path.spec.name.as_str(), path.radio.address),
+            _ if options.alone => (SitePath::None, Ipv4Addr::UNSPECIFIED),
+            (Some(addr), _) => (SitePath::Network, addr),
+            (None, None) => (SitePath::Loopback, own_loopback()),
+            (None, Some(path)) if options.path.is_none() => (SitePath::Veth, path.radio.address),
+            (None, Some(path)) => (SitePath::Built(path.spec.name), path.radio.address),
         };
         let in_force = InForce {
             environment: environment.name().into(),
-            path: path.into(),
+            path,
             path_spec: built.as_ref().map(|path| path.spec.clone()),
             topology: built.as_ref().map(|path| drawing::inside(path.topology.clone(), &holder)),
             path_limit: built.as_ref().and_then(|path| path.limit),
@@ -200,7 +213,7 @@ impl Site {
         let is_here = !options.alone && !is_elsewhere;
         // A device of SoapySDR need not have an address.
         let given = options.addr.filter(|addr| is_here && !addr.is_unspecified()).map(GivenRadio::at);
-        let mut site = Site { host, shell, radio, given, in_force, path: built, is_elsewhere };
+        let mut site = Site { others, sharer, host, shell, radio, given, in_force, path: built, is_elsewhere };
         if !options.second_inside {
             site.find_emulator_priority();
         }
@@ -227,7 +240,18 @@ impl Site {
     /// CPU time is what the environment costs.
     #[must_use]
     pub fn host_pids(&self) -> Vec<u32> {
-        vec![self.host.pid()]
+        std::iter::once(&self.host).chain(&self.others).map(Agent::pid).collect()
+    }
+
+    /// Networks that radios of several programs may send to, as `--allow` has them.
+    #[must_use]
+    pub fn program_networks(&self) -> Vec<String> {
+        let end = self.path.as_ref().filter(|_| !self.others.is_empty() || self.sharer.is_some());
+        // Behind a router that translates, the host has the address that it has on a cable.
+        let networks = |path: &Path| {
+            [format!("{}/{}", path.host.address, path.host.prefix_len), format!("{}/32", RadioPair::HOST_ADDR)]
+        };
+        end.into_iter().flat_map(|path| networks(path)).collect()
     }
 
     /// Processes of this machine that work for the site; what they use is not foreign load.
@@ -236,7 +260,7 @@ impl Site {
         if self.is_elsewhere {
             return Vec::new();
         }
-        let radio = self.radio.as_ref().map(Agent::pid);
+        let radio = self.radio.iter().chain(&self.sharer).map(Agent::pid);
         let path = self.path.as_deref().map(Path::pids).unwrap_or_default();
         self.host_pids().into_iter().chain(radio).chain(path).collect()
     }
@@ -266,12 +290,9 @@ impl Site {
     }
 
     /// Starts a fresh emulator, so that its lag and its counters are those of one round; a radio that is there already gets
-    /// a request that only an emulator answers. `more`: more of its options.
-    pub fn start_emulator(&mut self, more: Value) -> Result<(), AgentError> {
-        let mut options = self.emulator_options(self.in_force.emulator_priority);
-        if let (Value::Object(more), Some(options)) = (more, options.as_object_mut()) {
-            options.extend(more);
-        }
+    /// a request that only an emulator answers.
+    pub fn start_emulator(&mut self, wish: &EmulationWish) -> Result<(), AgentError> {
+        let options = self.emulator_options(self.in_force.emulator_priority, wish);
         if let Some(given) = &mut self.given {
             self.in_force.given_emulator = given.begin();
         }
@@ -297,17 +318,19 @@ impl Site {
         Ok(json!(lateness))
     }
 
-    fn emulator_options(&self, priority: Option<u8>) -> Value {
+    fn emulator_options(&self, priority: Option<u8>, wish: &EmulationWish) -> Value {
         // Behind most routers the host has the address that it has on a cable; behind one without translation its own.
         let own = self.path.as_ref().map(|path| path.host.address);
         let allow: Vec<String> =
             own.into_iter().chain([RadioPair::HOST_ADDR]).map(|host| format!("{host}/32")).collect();
-        json!({ "addrs": [self.in_force.radio_addr], "allow": allow, "priority": priority })
+        let allow: Vec<String> = allow.into_iter().chain(self.program_networks()).collect();
+        let addrs = if wish.addrs.is_empty() { vec![self.in_force.radio_addr] } else { wish.addrs.clone() };
+        json!(EmulationRequest { addrs, allow, priority, wish })
     }
 
     /// A radio is punctual by nature; an emulator needs priority for it. If that is not permitted the record says so.
     fn find_emulator_priority(&mut self) {
-        let options = self.emulator_options(Some(PRIORITY));
+        let options = self.emulator_options(Some(PRIORITY), &EmulationWish::default());
         let Some(radio) = &mut self.radio else { return };
         match radio.start(Service::Emulator, options).and_then(|_| radio.finish()) {
             Ok(_) => self.in_force.emulator_priority = Some(PRIORITY),
@@ -324,6 +347,16 @@ impl Site {
             }
         }
     }
+}
+
+/// An address for the radio of each program, beside that of the first radio.
+fn make_room(options: &SiteOptions, path: &Path) -> Result<(), PathError> {
+    let taken = [RadioPair::RADIO_ADDR, RadioPair::SECOND_RADIO_ADDR];
+    let addresses = (0..options.programs).map(|program| radio_of(path.radio.address, program.into()));
+    for address in addresses.filter(|address| !taken.contains(address)) {
+        path.radio.namespace.netlink()?.add_address(path.radio.interface, address, path.radio.prefix_len)?;
+    }
+    Ok(())
 }
 
 /// Below everything the kernel runs as FIFO, above every normal thread.

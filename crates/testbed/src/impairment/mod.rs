@@ -24,7 +24,7 @@ use takt_load::Every;
 pub(crate) use hog::Hog;
 use stall::Stall;
 
-use crate::environment::Native;
+use crate::environment::{Native, Placement};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentOptions {
@@ -71,20 +71,20 @@ impl ImpairmentError {
 }
 
 impl Impairment {
-    /// `pid`: the host side's process; then the cores of the host side and of the radio.
+    /// `pid`: the host side's process; `on`: the cores of both sides.
     pub fn start(
         wanted: &ImpairmentOptions,
         pid: u32,
-        (host, radio): (&[usize], &[usize]),
+        on: &Placement,
         native: &Native,
         run: &Run,
     ) -> Result<Impairment, ImpairmentError> {
         let mut impairment = Impairment { hogs: Vec::new(), stall: None, quota: None, wanted: wanted.clone() };
         if let Some(every) = wanted.hog {
-            impairment.take_cores(every, host, native)?;
+            impairment.take_cores(every, &on.host, native)?;
         }
         if let Some(every) = wanted.freeze {
-            let both: BTreeSet<usize> = host.iter().chain(radio).copied().collect();
+            let both: BTreeSet<usize> = on.host.iter().chain(&on.radio).copied().collect();
             impairment.take_cores(every, &both.into_iter().collect::<Vec<_>>(), native)?;
         }
         if let Some(cpus) = wanted.quota_cpus {

@@ -50,7 +50,7 @@ fn check_one(of: &str, key: &str, rule: LentRule, value: &Value) -> Result<(), F
         Word(word) => no(&format!("give {word:?}")),
         Never(_) if *value == Value::Bool(false) => Ok(()),
         Never(why) => no(why),
-        LentRule::Absent => no("leave it away"),
+        LentRule::Absent => no("omit it"),
         Sockets if is_over_sockets(value) => Ok(()),
         Sockets => no("give socket, mmsg or uring: other engines take the interface of the node"),
         Cores if value.as_array().is_some_and(|cores| cores.iter().all(is_granted)) => Ok(()),

@@ -41,7 +41,7 @@ impl Handler for RestrictedAgent {
                 allowed::check("the UDP server", allowed::SERVER, &options)?;
                 options
             }
-            Service::Hop | Service::Disturbance | Service::Hog | Service::Exchange | Service::Node => {
+            Service::Hop | Service::Disturbance | Service::Hog | Service::Exchange | Service::Node | Service::Share => {
                 return Err(refused("run this service"));
             }
         };
@@ -70,7 +70,7 @@ impl Handler for RestrictedAgent {
 
 fn may_run(kind: WorkloadKind, options: &Value) -> Result<(), Failure> {
     let workload = format!("workload `{}`", kind.name());
-    let lent = kind.workload().lent().ok_or_else(|| refused(&format!("run {workload}")))?;
+    let lent = kind.workload().facts().lent.ok_or_else(|| refused(&format!("run {workload}")))?;
     allowed::check(&workload, lent.options, options)?;
     match lent.waveform_at {
         Some(at) => waveform(options.pointer(at).unwrap_or(&Value::Null)),

@@ -33,7 +33,8 @@ fn a_radio_beside_the_lent_agent_is_on_the_loopback_interface_and_knows_no_files
 
 #[test]
 fn it_touches_nothing_else_of_its_machine() {
-    for service in [Service::Hop, Service::Disturbance, Service::Hog, Service::Exchange, Service::Node] {
+    use Service::{Disturbance, Exchange, Hog, Hop, Node, Share};
+    for service in [Hop, Disturbance, Hog, Exchange, Node, Share] {
         assert!(RestrictedAgent::start(service, Value::Null).err().is_some_and(|why| why.lasting), "{service:?}");
     }
     for kind in [WorkloadKind::Deadline, WorkloadKind::WaveformTwoNodes, WorkloadKind::LongestPacketTwoNodes] {
@@ -166,11 +167,17 @@ fn names(allowed: LentOptions) -> BTreeSet<String> {
     allowed.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-const TARGET: Target<'static> = Target { addr: Ipv4Addr::LOCALHOST, transmit: false, device: None, host_cpus: &[] };
+const TARGET: Target<'static> =
+    Target { addr: Ipv4Addr::LOCALHOST, transmit: false, device: None, host_cpus: &[], cable_bps: None };
 
 /// All options of a workload, as an experiment makes them.
 fn options(kind: WorkloadKind, given: BTreeMap<String, Value>) -> Result<Value, Failure> {
-    kind.workload().options(&Settings::complete(given, kind.settings().iter()), &TARGET)
+    options_at(kind, given, &TARGET)
+}
+
+fn options_at(kind: WorkloadKind, given: BTreeMap<String, Value>, target: &Target<'_>) -> Result<Value, Failure> {
+    let settings = Settings::complete(given, kind.settings().iter());
+    kind.workload().at(&settings)?.options(target)
 }
 
 /// The settings of a workload that have no default, set to something.
@@ -193,7 +200,7 @@ fn some_value(setting: &Setting) -> Value {
 #[test]
 fn each_option_of_each_workload_is_listed_and_any_other_one_is_refused() {
     for &kind in WorkloadKind::ALL {
-        let Some(lent) = kind.workload().lent() else { continue };
+        let Some(lent) = kind.workload().facts().lent else { continue };
         let document = &options(kind, required(kind)).unwrap();
         assert_eq!(keys(document.clone()), names(lent.options), "{kind:?}");
         assert!(may_run(kind, document).is_ok(), "{kind:?}: its defaults are allowed");
@@ -215,7 +222,7 @@ fn each_option_of_each_workload_is_listed_and_any_other_one_is_refused() {
 #[test]
 fn what_an_experiment_can_set_is_allowed_with_these_exceptions() {
     let mut refusals = BTreeSet::new();
-    for &kind in WorkloadKind::ALL.iter().filter(|kind| kind.workload().lent().is_some()) {
+    for &kind in WorkloadKind::ALL.iter().filter(|kind| kind.workload().facts().lent.is_some()) {
         for setting in kind.settings() {
             let Takes::Word(words) = setting.takes else { continue };
             for word in words {
@@ -234,16 +241,16 @@ fn what_an_experiment_can_set_is_allowed_with_these_exceptions() {
     assert_eq!(engines, BTreeSet::from(["engine"]), "{refusals:?}");
     // Options that say `transmit` come from the lab's command line.
     let with = Target { transmit: true, ..TARGET };
-    let given = [("mode", json!("tx")), ("rate_sps", json!(5e6))].map(|(name, value)| (name.to_owned(), value));
-    let settings = Settings::complete(given.into(), WorkloadKind::Rate.settings().iter());
-    let options = WorkloadKind::Rate.workload().options(&settings, &with).unwrap();
+    let given = [("mode", json!("tx")), ("rate_sps", json!(5e6)), ("duration", json!("1s"))];
+    let given = given.map(|(name, value)| (name.to_owned(), value)).into();
+    let options = options_at(WorkloadKind::Rate, given, &with).unwrap();
     assert!(may_run(WorkloadKind::Rate, &options).is_err());
 }
 
 #[test]
 fn radios_are_never_told_to_transmit_by_any_list() {
     for &kind in WorkloadKind::ALL {
-        for (name, rule) in kind.workload().lent().map(|lent| lent.options).unwrap_or_default() {
+        for (name, rule) in kind.workload().facts().lent.map(|lent| lent.options).unwrap_or_default() {
             let never = matches!(rule, LentRule::Never(_));
             assert_eq!(never, ["transmit", "force"].contains(name), "{kind:?} {name}");
         }

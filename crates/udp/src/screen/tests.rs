@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::search::{Ask, Bursts, SearchOptions, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
+use crate::search::{
+    Ask, Bursts, SearchOptions, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial, TrialCounts,
+};
 use crate::{
     Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Places,
     Progress, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpOptions, UdpReport, Way, WayName,
@@ -174,7 +176,7 @@ fn flat_out_has_no_schedule() {
 
 fn trial(intended: f64, (sent, received): (u64, u64)) -> Trial {
     let ask = Ask { value: intended, duration: Duration::from_secs(1) };
-    Trial { latency_us: quantiles(50.0), ..Trial::counted(ask, (sent, received, 0), 0.0) }
+    Trial { latency_us: quantiles(50.0), ..Trial::counted(ask, TrialCounts { sent, received, unsent: 0 }, 0.0) }
 }
 
 fn found(value: Option<f64>, set_by: SetBy) -> SearchOutcome {

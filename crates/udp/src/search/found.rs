@@ -77,6 +77,7 @@ mod tests {
     use takt_base::{Clock, MonoNs, VirtualClock};
 
     use super::super::super::schedule::{Pace, Schedule};
+    use super::super::report::TrialCounts;
     use super::*;
 
     const GOAL: Goal = Goal { resolution: 0.01, floor: 1e-3, verify: 1 };
@@ -114,7 +115,7 @@ mod tests {
                 leave += Duration::from_nanos(self.sender_ns);
             }
             self.clock.advance_to(end);
-            Trial::counted(ask, (sent, sent - lost, total - sent), 0.0)
+            Trial::counted(ask, TrialCounts { sent, received: sent - lost, unsent: total - sent }, 0.0)
         }
 
         fn searched(&self, ceiling: f64, confirm: Option<Duration>) -> SearchOutcome {

@@ -17,5 +17,5 @@ mod run;
 pub use bisection::{Bisection, Goal, Verdict};
 pub use found::{Ask, find};
 pub use options::SearchOptions;
-pub use report::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
+pub use report::{Bursts, SearchOutcome, SearchProgress, SearchReport, SetBy, SizeFound, Trial, TrialCounts};
 pub use run::search;

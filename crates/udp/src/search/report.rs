@@ -86,17 +86,27 @@ pub struct Trial {
 /// A trial of which more than this share of what was due was not sent is the sender's limit: below, a stall at its end.
 const UNSENT_SHARE: f64 = 0.001;
 
+/// Datagrams of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrialCounts {
+    pub sent: u64,
+    pub received: u64,
+    /// Due, but not sent.
+    pub unsent: u64,
+}
+
 impl Trial {
-    /// From counts alone: sent, received, unsent.
+    /// From counts alone.
     #[must_use]
-    pub fn counted(ask: Ask, (sent, received, unsent): (u64, u64, u64), loss_share: f64) -> Trial {
+    pub fn counted(ask: Ask, counts: TrialCounts, loss_share: f64) -> Trial {
+        let TrialCounts { sent, received, unsent } = counts;
         let lost = sent.saturating_sub(received);
         let share = if sent == 0 { 0.0 } else { lost as f64 / sent as f64 };
         let seconds = ask.duration.as_secs_f64();
         Trial {
             intended: ask.value,
             duration_s: seconds,
-            verdict: verdict(share, (sent, unsent), loss_share),
+            verdict: verdict(share, counts, loss_share),
             sent,
             received,
             lost,
@@ -114,11 +124,15 @@ impl Trial {
     pub(super) fn of(ask: Ask, report: &UdpReport, loss_share: f64) -> Trial {
         let ways = || std::iter::once(&report.way).chain(&report.from_server);
         let sum = |of: fn(&super::super::report::Way) -> u64| ways().map(of).sum::<u64>();
-        let counts = (sum(|w| w.sent.datagrams), sum(|w| w.received.datagrams), sum(|w| w.unsent));
+        let counts = TrialCounts {
+            sent: sum(|w| w.sent.datagrams),
+            received: sum(|w| w.received.datagrams),
+            unsent: sum(|w| w.unsent),
+        };
         let share = ways().map(|way| way.lost.share).fold(0.0, f64::max);
         let places = ways().map(|way| way.lost.by_place).fold(Places::default(), Places::and);
         Trial {
-            verdict: verdict(share, (counts.0, counts.2), loss_share),
+            verdict: verdict(share, counts, loss_share),
             lost: sum(|w| w.lost.total),
             lost_share: share,
             sent_s: ways().map(|way| way.sent.span_s).fold(0.0, f64::max),
@@ -132,7 +146,8 @@ impl Trial {
     }
 }
 
-fn verdict(lost_share: f64, (sent, unsent): (u64, u64), goal: f64) -> Verdict {
+fn verdict(lost_share: f64, counts: TrialCounts, goal: f64) -> Verdict {
+    let TrialCounts { sent, unsent, .. } = counts;
     if sent == 0 || unsent as f64 > UNSENT_SHARE * (sent + unsent) as f64 {
         Verdict::Behind
     } else if lost_share > goal {
@@ -209,7 +224,8 @@ mod tests {
 
     fn burst(length: u64, sent_s: f64, set_by: SetBy) -> SearchOutcome {
         let ask = Ask { value: length as f64, duration: Duration::from_secs(10) };
-        let trial = Trial { sent_s, ..Trial::counted(ask, (length, length, 0), 0.0) };
+        let trial =
+            Trial { sent_s, ..Trial::counted(ask, TrialCounts { sent: length, received: length, unsent: 0 }, 0.0) };
         SearchOutcome { value: Some(length as f64), failed_at: None, set_by, trials: vec![trial], complete: true }
     }
 
@@ -234,7 +250,7 @@ mod tests {
     #[test]
     fn a_stall_at_the_end_is_no_limit_of_the_sender_and_no_loss() {
         let ask = Ask { value: 1000.0, duration: Duration::from_secs(1) };
-        let of = |sent, received, unsent| Trial::counted(ask, (sent, received, unsent), 0.001).verdict;
+        let of = |sent, received, unsent| Trial::counted(ask, TrialCounts { sent, received, unsent }, 0.001).verdict;
         assert_eq!(
             (of(1000, 1000, 0), of(999, 999, 1), of(990, 990, 10)),
             (Verdict::Clean, Verdict::Clean, Verdict::Behind)

@@ -1,8 +1,8 @@
 //! The words of an experiment file: what can be set, to what, and for which workload.
 //!
 //! A setting is a factor if it has several levels, else it is fixed; the file decides. A workload lists its own settings
-//! (`takt_load`); here is what is set about where, over which path and beside what it runs. A record holds every setting of its
-//! workload, those left at their default as well.
+//! (`takt_load`); here is what is set about where, over which path and beside what it runs, and its type: [`PointPlace`]. A record
+//! holds every setting of its workload, those left at their default as well.
 
 mod disturbance;
 mod domains;
@@ -11,17 +11,47 @@ mod path;
 mod site;
 
 use takt_load::WorkloadKind;
+use takt_load::setting::UnknownLevel;
 pub use takt_load::setting::{Setting, Settings, Takes};
+use takt_testbed::environment::Spec;
 
-pub(crate) use path::setting_of as path_setting_of;
+pub use disturbance::PointDisturbance;
+pub use impairment::PointImpairment;
+pub(crate) use impairment::unimpaired;
+pub use path::PointPath;
+
+/// Where, over which path and beside what a point is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointPlace {
+    pub environment: Spec,
+    /// `None`: the workload has no other side.
+    pub path: Option<PointPath>,
+    pub disturbance: PointDisturbance,
+    pub impairment: PointImpairment,
+}
+
+impl PointPlace {
+    /// From the settings of a point.
+    ///
+    /// # Errors
+    /// A level that a setting accepts and that can't be read: a fault of takt.
+    pub fn read(kind: WorkloadKind, settings: &Settings) -> Result<PointPlace, UnknownLevel> {
+        Ok(PointPlace {
+            environment: site::read(settings)?,
+            path: kind.has_path().then(|| path::read(settings)).transpose()?,
+            disturbance: disturbance::read(settings)?,
+            impairment: impairment::read(settings, &kind.workload().facts())?,
+        })
+    }
+}
 
 /// Settings of a workload, and of where, over which path and beside what it runs.
 pub fn of(kind: WorkloadKind) -> impl Iterator<Item = &'static Setting> {
     let path = if kind.has_path() { path::ROWS } else { &[] };
-    let workload = kind.workload();
-    let stops = if workload.is_hurt_by_stops() { impairment::STOPS } else { &[] };
-    let quota = if workload.takes_cpu_quota() { impairment::QUOTA } else { &[] };
-    [site::ROWS, path, disturbance::ROWS, stops, quota, kind.settings()].into_iter().flatten()
+    let facts = kind.workload().facts();
+    let stops = if facts.is_hurt_by_stops { impairment::STOPS } else { &[] };
+    let quota = if facts.takes_cpu_quota { impairment::QUOTA } else { &[] };
+    [site::ROWS, path, disturbance::ROWS, stops, quota, facts.settings].into_iter().flatten()
 }
 
 /// Everything that can be set, each once. Two rows with one name are for different workloads.

@@ -13,7 +13,6 @@ mod runtime;
 
 use std::fs;
 use std::io::{IsTerminal, stdin};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -21,17 +20,18 @@ use std::time::Duration;
 use takt_agent::{Agent, AgentError, cores};
 use takt_host::Host;
 use takt_host::capability::{self, CapabilitySet, in_user_namespace};
+use takt_host::cgroup::remove_control_group;
 use takt_host::cgroup::{self, GroupLimits};
-use takt_host::leftovers::{Leftover, Registration, Run, remove_control_group};
+use takt_host::leftovers::{Leftover, Registration, Run};
 
 use self::config::Config;
 use self::runtime::Runtime;
 pub use self::runtime::RuntimeName;
-use super::bridge::Bridge;
+use super::bridge::{Bridge, INSIDE, Seat, connect};
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
-use crate::net::{Namespace, PathEnd, PathError, Rtnetlink};
+use crate::net::{Namespace, PathEnd};
 
 #[derive(Debug)]
 pub struct Container {
@@ -83,10 +83,10 @@ impl Container {
     }
 
     /// Connects a container that has started to the bridge.
-    fn join(&self, end: &PathEnd, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
+    fn join(&self, end: &PathEnd, seat: Seat, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
         let network = pid.and_then(engine::foreign_network);
         let network = network.ok_or_else(|| self.unusable("the container has no network namespace of its own"))?;
-        Ok(connect(end, &network)?)
+        Ok(connect(end, seat, &network)?)
     }
 
     fn unusable(&self, why: impl Into<String>) -> EnvironmentError {
@@ -110,17 +110,27 @@ impl Environment for Container {
     }
 
     fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        self.start_at(end.map(|end| (end, Seat::first(end))), cpus)
+    }
+
+    fn start_beside(&self, end: &PathEnd, seat: u8, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        self.start_at(Some((end, Seat::nth(end, seat))), cpus)
+    }
+}
+
+impl Container {
+    fn start_at(&self, end: Option<(&PathEnd, Seat)>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
         let mut parts = Parts::create(self, end)?;
         let command = self.prepare(&parts, cpus)?;
         let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
         let pid = self.runtime.pid(parts.scratch.path(), parts.scratch.name());
-        if let (Some(end), None) = (end, &parts.inside) {
-            parts._bridge = Some(self.join(end, pid)?);
+        if let (Some((end, seat)), None) = (end, &parts.inside) {
+            parts._bridge = Some(self.join(end, seat, pid)?);
         }
         let group = pid.and_then(engine::group_of).unwrap_or_else(|| parts.scratch.name().to_owned());
         let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(&group);
         let facts = EnvironmentFacts {
-            environment: self.name().into(),
+            environment: Environment::name(self).into(),
             kernel: agent.hello().kernel.clone(),
             runtime: Some(self.runtime.title()),
             cpus,
@@ -149,31 +159,21 @@ struct Parts {
 }
 
 impl Parts {
-    fn create(container: &Container, end: Option<&PathEnd>) -> Result<Parts, EnvironmentError> {
+    fn create(container: &Container, end: Option<(&PathEnd, Seat)>) -> Result<Parts, EnvironmentError> {
         let label = format!("box{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&container.run, &label)?;
         let group = container.run.will_create(Leftover::ControlGroup { name: scratch.name().to_owned() })?;
         let mut parts =
             Parts { runtime: container.runtime.clone(), group: Some(group), _bridge: None, inside: None, scratch };
         // Docker makes the namespace itself, later.
-        if let Some(end) = end
+        if let Some((end, seat)) = end
             && container.runtime.name != RuntimeName::Docker
         {
             let inside = parts.inside.insert(Namespace::create(&container.run, &format!("{label}-in"))?);
-            parts._bridge = Some(connect(end, &inside.path())?);
+            parts._bridge = Some(connect(end, seat, &inside.path())?);
         }
         Ok(parts)
     }
-}
-
-/// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
-fn connect(end: &PathEnd, network: &Path) -> Result<Bridge, PathError> {
-    let mut bridge = Bridge::over(end)?;
-    let file = fs::File::open(network).map_err(PathError::file("opening namespace", network.display()))?;
-    end.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
-    bridge.connect(OUTSIDE)?;
-    bridge.settle(&mut Rtnetlink::of(network)?, INSIDE)?;
-    Ok(bridge)
 }
 
 impl Drop for Parts {
@@ -187,9 +187,6 @@ impl Drop for Parts {
 }
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
-/// The ends of the pair of interfaces, named as in the study.
-const OUTSIDE: &str = "veth0";
-const INSIDE: &str = "veth1";
 /// A container is up in tens of milliseconds; on a machine that is busy with other things, later. One that is not by now
 /// hangs.
 const PATIENCE: Duration = Duration::from_secs(120);

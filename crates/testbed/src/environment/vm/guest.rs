@@ -14,7 +14,6 @@ use rustix::system::{RebootCommand, init_module, reboot};
 use serde::{Deserialize, Serialize};
 use takt_agent::{Failure, ServeError};
 
-use crate::duty::serve;
 use crate::net::{PathEnd, PathError, Rtnetlink};
 
 pub(super) const PROGRAM: &str = "/takt";
@@ -72,13 +71,15 @@ pub enum GuestError {
 /// Makes the guest ready, serves until the lab has gone, then ends the guest. Returns only where it is refused: outside
 /// of a guest.
 ///
+/// `serve`: what an agent does, as [`serve`](crate::serve) says it; it ends the guest if the lab is gone.
+///
 /// # Errors
 /// [`GuestError::NotFirst`]; anything else ends the guest with a line on its console.
-pub fn serve_guest(orders: &Path) -> Result<(), GuestError> {
+pub fn serve_guest(orders: &Path, serve: Serve) -> Result<(), GuestError> {
     if std::process::id() != 1 || !orders.starts_with(ORDERS) {
         return Err(GuestError::NotFirst);
     }
-    let served = make_ready(orders).and_then(|()| speak());
+    let served = make_ready(orders).and_then(|()| speak(serve));
     if let Err(error) = served {
         let chain = Failure::of(&error, None).chain.join(": ");
         let _ = fs::write(CONSOLE, format!("takt guest: {chain}\n"));
@@ -171,20 +172,24 @@ fn port(wanted: &str) -> Result<PathBuf, GuestError> {
     }
 }
 
-fn speak() -> Result<(), GuestError> {
+fn speak(serve: Serve) -> Result<(), GuestError> {
     let open = |path: &Path| File::options().read(true).write(true).open(path);
     let file = open(&port(PORT)?).map_err(|source| system("opening", PORT, source))?;
     let input = file.try_clone().map_err(|source| system("opening", PORT, source))?;
-    Ok(serve(BufReader::new(Line { port: input, received: false }), file, end)?)
+    Ok(serve(BufReader::new(GuestLine { port: input, received: false }), file, end)?)
 }
 
-/// The port, read. Until the lab has connected, a read finds the end of the input at once.
-struct Line {
+/// Duties of an agent, answered over a line; the last is what to do when nobody reads any more.
+type Serve = fn(BufReader<GuestLine>, File, fn()) -> Result<(), ServeError>;
+
+/// The lab's requests. Until the lab has connected, a read of the port finds the end of the input at once.
+#[derive(Debug)]
+pub struct GuestLine {
     port: File,
     received: bool,
 }
 
-impl Read for Line {
+impl Read for GuestLine {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let begun = Instant::now();
         loop {
@@ -222,6 +227,6 @@ mod tests {
 
     #[test]
     fn outside_of_a_guest_nothing_is_mounted_and_nothing_restarted() {
-        assert!(matches!(serve_guest(Path::new(ORDERS)), Err(GuestError::NotFirst)));
+        assert!(matches!(serve_guest(Path::new(ORDERS), crate::serve), Err(GuestError::NotFirst)));
     }
 }

@@ -29,14 +29,14 @@ use takt_agent::{Agent, AgentError};
 use takt_host::affinity::{own_cpus, pin_self};
 use takt_host::leftovers::Run;
 
-pub use self::guest::{GuestError, serve_guest};
+pub use self::guest::{GuestError, GuestLine, serve_guest};
 pub use self::parameters::{Parameters, ParametersError};
 
 use self::accelerator::Accelerator;
 use self::guest::{Link, Orders};
 use self::kernel::Kernel;
 use self::qemu::{Machine, Qemu};
-use super::bridge::Bridge;
+use super::bridge::{Bridge, Seat};
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
@@ -100,14 +100,16 @@ impl Vm {
 
     fn boot(
         &self,
-        end: Option<&PathEnd>,
+        at: Option<(&PathEnd, Seat)>,
         cpus: &[usize],
         patience: Duration,
     ) -> Result<RunningEnvironment, EnvironmentError> {
         let label = format!("vm{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&self.run, &label)?;
-        let bridge = end.map(plug_in).transpose()?;
-        let link = end.map(Link::of);
+        let bridge = at.map(|(end, seat)| plug_in(end, seat)).transpose()?;
+        let end = at.map(|(end, _)| end);
+        let tap = at.map(|(_, seat)| seat.name(TAP));
+        let link = at.map(|(end, seat)| Link { address: seat.address, ..Link::of(end) });
         let orders = Orders { modules: Vec::new(), link, shell: self.shell };
         let image = image::build(&self.native.caller, &self.native.program, &self.kernel, &self.tools, &orders)?;
         let shell = scratch.path().join("shell");
@@ -118,7 +120,7 @@ impl Vm {
             kernel: &self.kernel.image,
             image: &scratch.write("image", &image)?,
             console: &scratch.path().join("console"),
-            tap: end.map(|end| (TAP, end.hardware)),
+            tap: tap.as_deref().zip(at.map(|(_, seat)| seat.hardware)),
             shell: self.shell.then_some(&shell),
             parameters: self.parameters,
             name: scratch.name(),
@@ -183,10 +185,11 @@ impl Vm {
 }
 
 /// A tap of the bridge, for QEMU to open.
-fn plug_in(end: &PathEnd) -> Result<Bridge, EnvironmentError> {
-    let mut bridge = Bridge::over(end)?;
-    end.namespace.add_tap(TAP)?;
-    bridge.connect(TAP)?;
+fn plug_in(end: &PathEnd, seat: Seat) -> Result<Bridge, EnvironmentError> {
+    let mut bridge = Bridge::over(end, seat)?;
+    let tap = seat.name(TAP);
+    end.namespace.add_tap(&tap)?;
+    bridge.connect(&tap)?;
     Ok(bridge)
 }
 
@@ -200,7 +203,11 @@ impl Environment for Vm {
     }
 
     fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
-        self.boot(end, cpus, PATIENCE)
+        self.boot(end.map(|end| (end, Seat::first(end))), cpus, PATIENCE)
+    }
+
+    fn start_beside(&self, end: &PathEnd, seat: u8, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        self.boot(Some((end, Seat::nth(end, seat))), cpus, PATIENCE)
     }
 }
 

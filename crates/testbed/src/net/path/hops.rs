@@ -7,7 +7,7 @@ use takt_path::model::HopSpec;
 
 use super::super::{Namespace, PathError};
 use super::{Build, HopCounters, Path};
-use crate::environment::launch;
+use crate::launch::launch;
 
 /// Above the host side, below the kernel's own threads; a node stands for hardware, which is punctual.
 pub(super) const PRIORITY: u8 = 10;
