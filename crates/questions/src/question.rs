@@ -79,7 +79,7 @@ pub enum QuestionError {
     #[error("one check measures one radio, not an {one} and an {other}")]
     TwoRadios { one: Model, other: Model },
     /// The run's file names a study that is not among these.
-    #[error("run {run} is of the study {study}, which this version does not have")]
+    #[error("run {run} belongs to study {study}, which this version of takt does not have")]
     NoStudy { run: String, study: String },
     #[error("writing the answer as JSON")]
     Document(#[from] serde_json::Error),
@@ -122,9 +122,10 @@ impl Asked {
 }
 
 /// All questions; the first that a run [is of](Question::is_of) is the one that it answers.
-const ALL: [&dyn Question; 7] = [
+const ALL: [&dyn Question; 8] = [
     &aloe::Aloe,
     &virtual_sdr::STUDY,
+    &virtual_sdr::share::STUDY,
     &routers::STUDY,
     &linux_rt::LinuxRt,
     &uhd_dpdk::STUDY,

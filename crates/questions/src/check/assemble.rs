@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_load::{Model, WorkloadKind};
-use takt_testbed::environment::InForce;
+use takt_testbed::environment::{InForce, SitePath};
 
 use super::collect::{self, levels, rate_point, round_trip_point, udp_point};
 use super::conclude::{Measured, conclude};
@@ -116,7 +116,7 @@ fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
     let model = stored.file.needs.first().map_or(Model::default(), |need| need.model);
     let is_emulator = |record: &Record| record.in_force.get("given_emulator") == Some(&Value::Bool(true));
     // A waveform by itself has no other side.
-    let site = sites().find(|site| site.path != "none").or_else(|| sites().next());
+    let site = sites().find(|site| site.path != SitePath::None).or_else(|| sites().next());
     let radio = match &site {
         Some(site) if !site.emulated => {
             let addr = site.device.clone().unwrap_or_else(|| site.radio_addr.to_string());
@@ -125,8 +125,9 @@ fn setup(stored: &StoredRun, receive_only: Option<String>) -> Setup {
         }
         _ => RadioSetup::Emulated { model },
     };
-    let (path, environment, cores) =
-        site.map(|site| (site.path, site.environment, (site.placement.host, site.placement.radio))).unwrap_or_default();
+    let (path, environment, cores) = site
+        .map(|site| (site.path.name().to_owned(), site.environment, (site.placement.host, site.placement.radio)))
+        .unwrap_or_default();
     let (host_cores, radio_cores) = cores;
     // One run may have had several sessions, each with notes of its own.
     let notes: BTreeSet<String> = sites().flat_map(|site| site.notes).collect();

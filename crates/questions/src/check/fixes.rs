@@ -3,7 +3,7 @@
 use takt_base::words::{plural, sentence};
 use takt_host::call;
 
-use super::judge::msps;
+use super::rate_words::msps;
 use super::{DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, RoundsSummary};
 
 /// A layer, the doctor's rules that bear on it, and what to do where none of them stands.

@@ -3,6 +3,7 @@
 //! A [`CheckOutcome`] is everything a report needs: facts of the host, what was measured point by point, and the
 //! [`Verdict`]. It is a pure function of the records of a run, so a report can be drawn again at any time.
 
+mod answer;
 mod assemble;
 pub(crate) mod collect;
 mod conclude;
@@ -17,6 +18,7 @@ mod next;
 mod order;
 mod outcome;
 pub(crate) mod page;
+mod rate_words;
 pub mod rates;
 mod remedy;
 pub(crate) mod stops;

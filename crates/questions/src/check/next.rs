@@ -16,7 +16,9 @@ pub(super) fn next(outcome: &CheckOutcome) -> Option<String> {
         ));
     }
     if outcome.verdict.answer == CheckAnswer::Unknown && outcome.setup.receive_only.is_some() {
-        return Some(format!("Nothing was sent to the radio, since it is not takt's own. {ALLOW_TRANSMIT}."));
+        return Some(format!(
+            "Nothing was sent to the radio, since it is not takt's own. To transmit, {ALLOW_TRANSMIT}."
+        ));
     }
     (outcome.verdict.answer == CheckAnswer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(

@@ -4,15 +4,29 @@ use takt_base::shown::{significant, time};
 use takt_base::words::sentence;
 use takt_host::core_stop::Cause;
 
-use super::judge::msps;
+use super::judge::{Evidence, is_of};
+use super::rate_words::msps;
 use super::stops::wanted_ms;
-use super::{Fix, FixKind, Mode, Need, RatePoint, Stops};
+use super::{Fix, FixKind, Ground, Mode, Need, NeedVerdict, RatePoint, Stops};
 
 /// The most that UHD asks of a receive buffer for an N200: a higher limit gives such a program nothing.
 const ASKED_BYTES: u64 = 50_000_000;
 
+/// Remedies for the stops that decided.
+pub(super) fn of_needs(needs: &[NeedVerdict], evidence: &Evidence<'_>) -> Vec<Fix> {
+    if let Some(busy) = needs.iter().find(|need| need.decided_by == Ground::BusyHost) {
+        return vec![of_busy_host(&busy.need)];
+    }
+    let Some(stops) = evidence.stops else { return Vec::new() };
+    let deciding = needs.iter().filter(|need| need.decided_by == Ground::Stops).map(|need| &need.need);
+    let held = deciding.filter_map(|need| Some((need, stops.at(need)?.holds_ms)));
+    let Some((need, _)) = held.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+    let point = evidence.points.iter().find(|point| is_of(need, point));
+    point.map(|point| of_stops(stops, need, point)).unwrap_or_default()
+}
+
 /// The changes that a need asks for which stops decided, the largest first. None was tried here.
-pub(super) fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix> {
+fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix> {
     let longest_ms = stops.at(need).map_or(stops.longest_ms, |at| at.longest_ms);
     let longest = time(longest_ms * 1e-3);
     let (what, how) = cause_words(stops.worst().unwrap_or_default());
@@ -30,7 +44,7 @@ pub(super) fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix
 }
 
 /// The change for a host that was too busy for rounds.
-pub(super) fn of_busy_host(need: &Need) -> Fix {
+fn of_busy_host(need: &Need) -> Fix {
     Fix {
         id: None,
         what: "Others have the cores that a radio needs.".into(),

@@ -1,7 +1,9 @@
 //! Points and rounds for tests of the verdict.
 
-use super::{Format, LostByPlace, Mode, Need, RatePoint, RateRound, RoundState};
+use super::{Evidence, Format, LostByPlace, Mode, Need, RatePoint, RateRound, RoundState, StopSeen, Verdict, judge};
 use crate::check::rates;
+use takt_host::core_stop::Cause;
+use takt_host::core_watch::Watched;
 use takt_load::Model;
 
 /// A clean round of a second.
@@ -43,4 +45,33 @@ pub(crate) fn need() -> Need {
 /// A point made of rounds, its figures computed as for a real one.
 pub(crate) fn point(mode: Mode, rate_sps: f64, rounds: Vec<RateRound>) -> RatePoint {
     rates::point(mode, Format::Sc16, rate_sps, rounds, None)
+}
+
+/// Something was lost, but only while the emulator was late.
+pub(crate) fn excluded() -> RateRound {
+    RateRound { own_clean: true, excluded_faults: 1, excluded_share: 0.04, ..lossy() }
+}
+
+/// Judges by these points alone, four rounds of each being planned.
+pub(crate) fn judge_planned(needs: &[Need], points: &[RatePoint]) -> Verdict {
+    judge(needs, &Evidence { points, planned: 4, ..Evidence::default() })
+}
+
+/// A rate whose one round saw stops of one cause, the radio stopped as well.
+pub(crate) fn stopped_by(by: Cause, lengths_ms: &[f64]) -> RatePoint {
+    let stops = lengths_ms.iter().map(|&ms| StopSeen { ms, by, radio_too: true }).collect();
+    let watched = Watched { cores: vec![0], real_time: true, ..Watched::default() };
+    let round = RateRound {
+        stops: Some(stops),
+        watched: Some(watched),
+        rx_holds_ms: Some(42.0),
+        tx_holds_ms: Some(10.0),
+        ..round()
+    };
+    point(Mode::Duplex, 25e6, vec![round])
+}
+
+/// The same, by the hypervisor.
+pub(crate) fn stopped(lengths_ms: &[f64]) -> RatePoint {
+    stopped_by(Cause::Machine, lengths_ms)
 }

@@ -5,7 +5,7 @@ use takt_base::shown::{percent, time};
 use takt_base::words::{plural, sentence};
 use takt_load::WorkloadKind;
 
-use super::judge::{confidence_words, highest_words, limit_words, msps};
+use super::rate_words::{confidence_words, highest_words, limit_words, msps};
 use super::stops;
 use super::{
     CheckOutcome, ExcludedBy, Need, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint,

@@ -13,12 +13,12 @@ use takt_page::{Dot, Look, Point, Reading, Series, Source};
 /// The report of a study, without what is its own: sections, and whatever it adds.
 pub(crate) fn report(of: &StudyRun, paper: &str) -> Report {
     Report {
-        title: format!("takt paper {} on {}", of.study, of.about.host.hostname),
+        title: format!("{} on {}", command(of), of.about.host.hostname),
         run: of.about.run.clone(),
         facts: facts_with(&of.about, [plural(of.rounds.valid, "round")]),
         verdict: Verdict {
             answer: of.answer.into(),
-            headline: headline(of),
+            headline: headline(of, "the paper's claims"),
             summary: of.summary.clone(),
             ..Verdict::default()
         },
@@ -35,12 +35,24 @@ pub(crate) fn report(of: &StudyRun, paper: &str) -> Report {
 pub(crate) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> Report {
     let mut report = report(of, &paper.cite);
     report.verdict.summary.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
-    report.host.extend(paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone())));
+    let whose = if paper.own { "with" } else { "the paper's" };
+    report.host.extend(paper.setup.iter().map(|setup| (whose.to_owned(), setup.clone())));
+    if paper.own {
+        report.verdict.headline = headline(of, "the expectations");
+    }
     report
 }
 
+/// The command that asks for it. A part of a study that is run by itself is an option: `virtual-sdr/share`.
+fn command(of: &StudyRun) -> String {
+    match of.study.split_once('/') {
+        Some((study, part)) => format!("takt paper {study} --{part}"),
+        None => format!("takt paper {}", of.study),
+    }
+}
+
 /// Parts of all claims, by how they came out, and why some could not be judged.
-fn headline(of: &StudyRun) -> String {
+fn headline(of: &StudyRun, whose: &str) -> String {
     let parts = &of.parts;
     let made = match parts.by_construction {
         0 => String::new(),
@@ -49,7 +61,7 @@ fn headline(of: &StudyRun) -> String {
     };
     let stopped = if of.about.complete { "" } else { " The run was interrupted." };
     let all = plural(parts.counted, "part");
-    format!("{}.{made}{stopped}", how(parts, &format!("the {all} of the paper's claims")))
+    format!("{}.{made}{stopped}", how(parts, &format!("the {all} of {whose}")))
 }
 
 /// `2 of 6 parts hold, 1 fails, 3 could not be judged (guest in software, without KVM)`.
@@ -91,7 +103,7 @@ fn provenance(of: &StudyRun, paper: &str) -> Provenance {
     Provenance {
         started: of.about.started.clone(),
         version: of.about.takt_version.clone(),
-        commands: vec![format!("takt paper {}{depth}", of.study), format!("takt experiment show {}", of.about.run)],
+        commands: vec![format!("{}{depth}", command(of)), format!("takt experiment show {}", of.about.run)],
         notes: vec![
             format!(
                 "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that takt \

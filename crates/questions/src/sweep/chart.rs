@@ -67,6 +67,8 @@ pub enum Measure {
     Cores,
     Seconds,
     Count,
+    /// Decibels below full scale.
+    Decibels,
 }
 
 /// A figure of the paper, measured here.

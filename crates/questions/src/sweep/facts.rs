@@ -11,6 +11,9 @@ use crate::study::claim::Judged;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
+    /// No paper's: what takt itself expects of a part of a study that no paper has.
+    #[serde(default, skip_serializing_if = "is_a_papers")]
+    pub own: bool,
     pub cite: String,
     /// On what it was measured.
     pub setup: Vec<String>,
@@ -23,6 +26,12 @@ pub struct Facts {
     pub figures: Vec<FigureFacts>,
     #[serde(rename = "claim")]
     pub claims: Vec<ClaimFacts>,
+}
+
+/// Documents say it of the others alone.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_a_papers(own: &bool) -> bool {
+    !own
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

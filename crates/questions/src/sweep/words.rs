@@ -1,6 +1,6 @@
 //! The sentences of such a study.
 
-use takt_base::words::sentence;
+use takt_base::words::{self, sentence};
 use takt_lab::summary::FEW_ROUNDS;
 
 use super::noise::in_order;
@@ -99,6 +99,7 @@ pub(crate) fn at(chart: &Chart, x: f64) -> String {
     match chart.x.as_str() {
         "payload_bytes" => format!("{x} B"),
         "rate_sps" => format!("{} MS/s", (x / 1e4).round() / 100.0),
+        "programs" => words::plural(x as u64, "program"),
         _ => x.to_string(),
     }
 }
@@ -130,6 +131,7 @@ fn to_decimals(measure: Measure, figure: &crate::study::Figure, more: usize) -> 
         Measure::Cores => (1.0, " cores", 2),
         Measure::Seconds => (1e6, " µs", 1),
         Measure::Count => (1.0, "", 0),
+        Measure::Decibels => (1.0, " dB", 1),
     };
     // An interval ends where its quantity does: nothing here is less than nothing, nor a share more than all.
     let whole = |value: f64| value.clamp(0.0, if measure == Measure::Share { 1.0 } else { f64::INFINITY });

@@ -6,10 +6,13 @@
 //! | `radio` (radio.toml) | 5, 6, 7: samples by rate and mode |
 //! | `wire` (link.toml) | 3c on a wire as the paper's |
 //! | `noise` | none: the same point measured twice |
+//!
+//! [`share`] is a part of its own, which no paper has: programs behind one front end.
 
 mod charts;
 mod judge;
 mod needs;
+pub(crate) mod share;
 mod why;
 
 use charts::{CHARTS, EVIDENCE};

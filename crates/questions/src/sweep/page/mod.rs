@@ -67,7 +67,8 @@ fn of_paper(outcome: &SweepOutcome, number: &str, charts: &[&Chart]) -> Option<S
             shows.push(words);
         }
     }
-    let lead = format!("The paper's shows: {}.", shows.join("; "));
+    let whose = if outcome.paper.own { "Expected" } else { "The paper's shows" };
+    let lead = format!("{whose}: {}.", shows.join("; "));
     let figures = charts.iter().map(|chart| figure(outcome, chart)).collect();
     let tables = charts.iter().copied().map(table).collect();
     Section::shown(&format!("figure-{}", slug(number)), &title(number), &lead, figures, tables)
@@ -84,12 +85,14 @@ fn quantity(measure: Measure) -> (&'static str, Unit) {
         Measure::Cores => ("CPU", Unit::CORES),
         Measure::Seconds => ("jitter", Unit::SECONDS),
         Measure::Count => ("count", Unit::COUNT),
+        Measure::Decibels => ("below full scale", Unit::plain("dB")),
     }
 }
 
 fn across(factor: &str) -> (&'static str, Unit) {
     match factor {
         "rate_sps" => ("sample rate", Unit::SAMPLES_PER_S),
+        "programs" => ("programs", Unit::COUNT),
         _ => ("payload of a datagram", Unit::BYTES),
     }
 }
@@ -98,6 +101,7 @@ fn figure(outcome: &SweepOutcome, chart: &Chart) -> Figure {
     let (label, x_unit) = across(&chart.x);
     let x = match x_unit {
         Unit::BYTES => Axis::log(label, x_unit).with_ticks(levels(chart)),
+        Unit::COUNT => Axis::linear(label, x_unit).with_ticks(levels(chart)),
         _ => Axis::linear(label, x_unit),
     };
     let (name, unit) = quantity(chart.measure);
@@ -204,7 +208,9 @@ fn finding(chart: &Chart) -> String {
 fn references(chart: &Chart) -> Vec<Reference> {
     match chart.measure {
         Measure::Times => chart.over.iter().map(|base| Reference::Horizontal { y: 1.0, label: base.clone() }).collect(),
-        Measure::SamplesPerS => vec![Reference::Proportional { slope: 1.0, label: "all samples".into() }],
+        Measure::SamplesPerS if chart.x == "rate_sps" => {
+            vec![Reference::Proportional { slope: 1.0, label: "all samples".into() }]
+        }
         _ => Vec::new(),
     }
 }

@@ -1,0 +1,140 @@
+//! Readers of one number from a round of programs.
+
+use serde::Deserialize;
+use takt_lab::store::RoundRow;
+use takt_load::programs::ProgramsOutcome;
+use takt_testbed::Lateness;
+use takt_testbed::environment::EnvironmentKind;
+
+use crate::study::part::at;
+
+fn outcome(round: &RoundRow) -> Option<ProgramsOutcome> {
+    ProgramsOutcome::deserialize(&round.record.as_ref()?.result).ok()
+}
+
+/// Share of samples that the worst program missed, received or sent, wherever they were lost.
+pub(super) fn worst_loss(round: &RoundRow) -> Option<f64> {
+    Some(outcome(round)?.lost_share())
+}
+
+pub(super) fn received_sps(round: &RoundRow) -> Option<f64> {
+    at(round, "/rx_sps")
+}
+
+pub(super) fn programs_cores(round: &RoundRow) -> Option<f64> {
+    at(round, "/program_cores")
+}
+
+/// Cores of the share; nothing where each program has a radio of its own.
+pub(super) fn share_cores(round: &RoundRow) -> Option<f64> {
+    at(round, "/share/busiest_cores")
+}
+
+pub(super) fn cores(round: &RoundRow) -> Option<f64> {
+    Some(programs_cores(round)? + share_cores(round).unwrap_or_default())
+}
+
+pub(super) fn front_end_lost(round: &RoundRow) -> Option<f64> {
+    at(round, "/share/front_end_lost_share")
+}
+
+pub(super) fn neighbour_db(round: &RoundRow) -> Option<f64> {
+    at(round, "/neighbour_below_full_scale_db")
+}
+
+/// Time from the air to the program that 99 % of datagrams do not exceed, of the worst program. A time stamp is related to this
+/// host's clock by what the emulator says of its own clock, since a shared radio's present is later than its front end's. `None`
+/// in a guest, whose clock is another one.
+pub(super) fn delay_s(round: &RoundRow) -> Option<f64> {
+    let record = round.record.as_ref()?;
+    if record.in_force.get("environment")? == EnvironmentKind::Vm.name() {
+        return None;
+    }
+    let outcome = outcome(round)?;
+    let lateness = Lateness::of(&record.emulator)?;
+    let delay_ns = |(number, program): (usize, &takt_load::programs::ProgramOutcome)| {
+        // A shared radio's clock is its front end's.
+        let radio = lateness.devices.get(if outcome.share.is_some() { 0 } else { number })?;
+        let offset_ns = radio.clock_offset_ticks as i64 as f64 * 1e9 / f64::from(radio.clock_hz.get());
+        let look = program.look.as_ref()?;
+        Some(look.least_ns? as f64 + look.later.p99_us? * 1e3 + offset_ns)
+    };
+    outcome.programs.iter().enumerate().filter_map(delay_ns).reduce(f64::max).map(|ns| ns * 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use takt_lab::store::{Record, RoundState};
+
+    use super::*;
+
+    /// Two programs whose stamps were 3 and 4 ms old, of clocks that are 10 and 20 ms ahead of this host's.
+    fn round(environment: &str, share: Option<Value>) -> RoundRow {
+        let look = |way_ms: i64, ahead_ms: i64| {
+            let later = json!({ "min_us": 0.0, "p50_us": 0.0, "p99_us": 500.0, "p99_9_us": 0.0, "max_us": 0.0 });
+            json!({ "samples": 1, "power_dbfs": -90.0, "least_ns": (way_ms - ahead_ms) * 1_000_000, "later": later })
+        };
+        let rate = serde_json::to_value(takt_load::rate::RateOutcome::default()).expect("a document");
+        let program = |look| json!({ "rate": rate, "look": look });
+        let second = if share.is_some() { look(4, 10) } else { look(4, 20) };
+        let mut result = json!({
+            "programs": [program(look(3, 10)), program(second)], "rx_sps": 0.0, "tx_sps": 0.0, "rx_lost_share": 0.1,
+            "tx_lost_share": 0.0, "clean_programs": 0, "program_cores": 0.5, "neighbour_below_full_scale_db": 90.0,
+            "tone_dbfs": -1.0,
+        });
+        let report = json!({
+            "expected_cores": 0.2, "busiest_cores": 0.25, "front_end_lost_share": 0.5, "front_end_tx_faults": 0,
+            "unsent_datagrams": 0, "muted_samples": 0, "report": {},
+        });
+        if share.is_some() {
+            result["share"] = report;
+        }
+        let lag = json!({ "limit_us": 1000, "over_limit": 0, "max_us": 0 });
+        let device = |ahead_ms: u64| json!({ "lag": lag, "clock_offset_ticks": ahead_ms * 100_000, "datagrams": {} });
+        let emulator = json!({ "lag": lag, "devices": [device(10), device(20)] });
+        let nothing = || Value::Null;
+        let record = Record {
+            settings: nothing(),
+            result,
+            before: nothing(),
+            after: nothing(),
+            in_force: json!({ "environment": environment }),
+            emulator,
+            machine: nothing(),
+        };
+        RoundRow {
+            id: 1,
+            point: 0,
+            part: "native".into(),
+            factors: std::collections::BTreeMap::new(),
+            block: 0,
+            attempt: 0,
+            state: RoundState::Valid,
+            why: None,
+            started: String::new(),
+            took_s: 0.0,
+            record: Some(record),
+        }
+    }
+
+    fn near(value: Option<f64>, wanted: f64) {
+        assert!(value.is_some_and(|value| (value - wanted).abs() < 1e-9), "{value:?}");
+    }
+
+    #[test]
+    fn a_delay_is_by_the_clock_of_the_radio_that_stamped() {
+        near(delay_s(&round("native", None)), 4.5e-3);
+        near(delay_s(&round("container", Some(json!({})))), 4.5e-3);
+        assert_eq!(delay_s(&round("vm", None)), None, "a guest has another clock");
+    }
+
+    #[test]
+    fn a_loss_is_the_programs_and_the_front_ends_and_cores_are_both_sides() {
+        let (own, shared) = (round("native", None), round("native", Some(json!({}))));
+        near(worst_loss(&own), 0.1);
+        near(worst_loss(&shared), 0.55);
+        near(cores(&own), 0.5);
+        near(cores(&shared), 0.75);
+    }
+}
