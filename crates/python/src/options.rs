@@ -49,7 +49,7 @@ pub fn read(given: &Bound<'_, PyDict>) -> PyResult<(EmulatorOptions, bool)> {
     let mut addressed = false;
     for (option, value) in given {
         let option: String = option.extract()?;
-        // As if it were left away.
+        // As if it were omitted.
         if value.is_none() && (KEYWORDS.contains(&option.as_str()) || option == "as_hardware") {
             continue;
         }
@@ -102,6 +102,7 @@ fn unknown(option: &str, value: &Bound<'_, PyAny>) -> Problem {
         reason: None,
         fix: Some(fix),
         option: Some((option.to_owned(), repr(value))),
+        ..Problem::default()
     }
 }
 
@@ -120,6 +121,7 @@ impl Given<'_, '_> {
             reason: None,
             fix: Some(format!("{option}={example}")),
             option: Some((option.to_owned(), value)),
+            ..Problem::default()
         }
     }
 

@@ -11,10 +11,32 @@ use takt_packet::EngineError;
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     pub message: String,
-    pub reason: Option<String>,
+    /// Boxed, so that a result with a problem is no large value.
+    pub reason: Option<Box<str>>,
     pub fix: Option<String>,
     /// The option that is wrong, and its value as Python writes it: the exception is an `OptionError`.
     pub option: Option<(String, String)>,
+    /// The exception, where no option is wrong.
+    pub class: Class,
+}
+
+/// Exceptions that Rust raises, as Python calls them.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Class {
+    #[default]
+    Emulator,
+    Radio,
+    Waveform,
+}
+
+impl Class {
+    fn name(self) -> &'static str {
+        match self {
+            Class::Emulator => "EmulatorError",
+            Class::Radio => "RadioError",
+            Class::Waveform => "WaveformError",
+        }
+    }
 }
 
 impl From<Problem> for PyErr {
@@ -24,11 +46,12 @@ impl From<Problem> for PyErr {
 }
 
 fn raised(py: Python<'_>, problem: Problem) -> PyResult<PyErr> {
-    let Problem { message, reason, fix, option } = problem;
+    let Problem { message, reason, fix, option, class } = problem;
+    let reason = reason.map(String::from);
     let errors = py.import("takt._errors")?;
     let exception = match option {
         Some((option, value)) => errors.getattr("OptionError")?.call1((message, reason, fix, option, value))?,
-        None => errors.getattr("EmulatorError")?.call1((message, reason, fix))?,
+        None => errors.getattr(class.name())?.call1((message, reason, fix))?,
     };
     Ok(PyErr::from_value(exception))
 }
@@ -41,7 +64,7 @@ impl From<EmulateError> for Problem {
                 let (option, value) = keyword(option);
                 Problem {
                     message: format!("an {model} has no {option}"),
-                    fix: Some(format!("leave {option} away, or emulate another model")),
+                    fix: Some(format!("omit {option}, or emulate another model")),
                     option: Some((option, value)),
                     ..Problem::default()
                 }
@@ -56,13 +79,13 @@ impl From<EmulateError> for Problem {
                 }
             }
             EmulateError::Allow(_) => of_option("allow", &error, "give networks such as [\"192.168.10.0/24\"]"),
-            EmulateError::Engine(_) => of_option("engine", &error, "leave engine away"),
+            EmulateError::Engine(_) => of_option("engine", &error, "omit engine"),
             EmulateError::Identity { .. } => of_option("serial or name", &error, "give a shorter one"),
             EmulateError::HardwareSpeed { .. } => Problem {
-                message: "hardware has no other speed than 1".to_owned(),
-                ..of_option("as_hardware", &error, "leave as_hardware or speed away")
+                message: "hardware runs at speed 1".to_owned(),
+                ..of_option("as_hardware", &error, "omit as_hardware or speed")
             },
-            EmulateError::OtherBoard { .. } => of_option("board", &error, "leave board away, or give another eeprom"),
+            EmulateError::OtherBoard { .. } => of_option("board", &error, "omit board, or give another eeprom"),
             EmulateError::ForeignEeprom { .. } => {
                 of_option("eeprom", &error, "give another file; takt makes a missing one")
             }
@@ -71,20 +94,19 @@ impl From<EmulateError> for Problem {
             }
             EmulateError::Ports { source: EngineError::PortInUse { addr }, .. } => Problem {
                 message: format!("another program has the address {}", addr.ip()),
-                reason: Some(format!("UDP port {} is taken there", addr.port())),
-                fix: Some("leave addr away: takt takes a free address".to_owned()),
+                reason: Some(format!("UDP port {} is taken there", addr.port()).into()),
+                fix: Some("omit addr: takt takes a free address".to_owned()),
                 option: Some(("addr".to_owned(), format!("'{}'", addr.ip()))),
+                ..Problem::default()
             },
             EmulateError::Ports { addr, source: EngineError::NotLocal { .. } } => Problem {
                 message: format!("{addr} is not an address of this host"),
-                fix: Some("leave addr away: takt takes a free address".to_owned()),
+                fix: Some("omit addr: takt takes a free address".to_owned()),
                 option: Some(("addr".to_owned(), format!("'{addr}'"))),
                 ..Problem::default()
             },
-            EmulateError::Priority { .. } => {
-                Problem { fix: Some("leave priority away".to_owned()), ..of_error(&error) }
-            }
-            EmulateError::Core { .. } => Problem { fix: Some("leave cores away".to_owned()), ..of_error(&error) },
+            EmulateError::Priority { .. } => Problem { fix: Some("omit priority".to_owned()), ..of_error(&error) },
+            EmulateError::Core { .. } => Problem { fix: Some("omit cores".to_owned()), ..of_error(&error) },
             _ => of_error(&error),
         }
     }
@@ -99,26 +121,23 @@ fn of_text(wrong: &SpecError) -> Problem {
     let instead = wrong.instead().map(|text| format!("{option}={}{text}{}", quoted[0], quoted[1]));
     Problem {
         message: wrong.to_string(),
-        reason: wrong.reason().map(str::to_owned),
+        reason: wrong.reason().map(Box::from),
         fix: Some(instead.unwrap_or_else(|| format!("give {} in {option}=", wrong.expected))),
         option: Some((option.to_owned(), format!("'{}'", wrong.text))),
-    }
-}
-
-/// The message, and its causes as the reason.
-fn of_error(error: &(dyn Error + 'static)) -> Problem {
-    let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
-    let reason = causes.collect::<Vec<_>>().join(": ");
-    Problem {
-        message: error.to_string(),
-        reason: Some(reason).filter(|reason| !reason.is_empty()),
         ..Problem::default()
     }
 }
 
+/// The message, and its causes as the reason.
+pub fn of_error(error: &(dyn Error + 'static)) -> Problem {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
+    let reason = causes.collect::<Vec<_>>().join(": ");
+    Problem { message: error.to_string(), reason: (!reason.is_empty()).then(|| reason.into()), ..Problem::default() }
+}
+
 fn of_option(option: &str, error: &(dyn Error + 'static), fix: &str) -> Problem {
     let problem = of_error(error);
-    let value = problem.reason.clone().unwrap_or_default();
+    let value = problem.reason.as_deref().unwrap_or_default().to_owned();
     Problem { fix: Some(fix.to_owned()), option: Some((option.to_owned(), value)), ..problem }
 }
 

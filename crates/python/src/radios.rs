@@ -51,9 +51,10 @@ pub fn emulate(py: Python<'_>, model: &str, options: &Bound<'_, PyDict>) -> PyRe
     let Some(model) = ModelName::ALL.into_iter().find(|known| known.name() == model) else {
         return Err(Problem {
             message: format!("takt emulates no {model}"),
-            reason: Some("the models are n200 and x310".to_owned()),
+            reason: Some("the models are n200 and x310".into()),
             fix: Some("takt.emulate(\"n200\")".to_owned()),
             option: Some(("model".to_owned(), format!("'{model}'"))),
+            ..Problem::default()
         }
         .into());
     };
@@ -144,9 +145,10 @@ impl Radios {
         let channels = self.memories.get(radio).map_or(0, Vec::len);
         self.memories.get(radio).and_then(|channels| channels.get(channel)).ok_or_else(|| Problem {
             message: format!("the radio has no transmitter {channel}"),
-            reason: Some(format!("it has {channels}, counted from 0")),
+            reason: Some(format!("it has {channels}, counted from 0").into()),
             fix: Some("channel=0".to_owned()),
             option: Some(("channel".to_owned(), channel.to_string())),
+            ..Problem::default()
         })
     }
 

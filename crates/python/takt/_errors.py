@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-__all__ = ["EmulatorError", "IncompleteError", "NotSentError", "OptionError", "TaktError"]
+if TYPE_CHECKING:
+    from ._driver import Block, Gap
+
+__all__ = [
+    "ComponentError",
+    "EmulatorError",
+    "GapError",
+    "IncompleteError",
+    "MissingError",
+    "NotReceivedError",
+    "NotSentError",
+    "OptionError",
+    "ProgramError",
+    "RadioError",
+    "TaktError",
+    "WaveformError",
+]
 
 
 class TaktError(Exception):
@@ -49,3 +65,40 @@ class NotSentError(TaktError, TimeoutError):
 
 class IncompleteError(TaktError, RuntimeError):
     """The program under test sent more than is kept: what was received has holes."""
+
+
+class RadioError(TaktError, RuntimeError):
+    """A radio can't do what was asked of it, or is gone."""
+
+
+class GapError(RadioError):
+    """Samples are missing. ``block`` has those before the gap, ``gap`` says how many are missing; the stream goes on behind it."""
+
+    def __init__(self, message: str, reason: Optional[str], fix: Optional[str], block: "Block", gap: "Gap") -> None:
+        super().__init__(message, reason, fix)
+        self.block = block
+        self.gap = gap
+
+
+class NotReceivedError(RadioError, TimeoutError):
+    """Samples did not come in time. ``block`` has those that did."""
+
+    def __init__(self, message: str, reason: Optional[str], fix: Optional[str], block: "Block") -> None:
+        super().__init__(message, reason, fix)
+        self.block = block
+
+
+class WaveformError(TaktError, RuntimeError):
+    """A waveform is wrong, or can't run."""
+
+
+class ComponentError(WaveformError):
+    """A component in Python raised an exception, which is the cause of this one, or returned what no packet can be."""
+
+
+class ProgramError(TaktError, RuntimeError):
+    """The program ``takt`` is missing or failed."""
+
+
+class MissingError(TaktError, ImportError):
+    """An optional package is not installed."""

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _takt
+from . import _takt, _toml
 from ._errors import IncompleteError, NotSentError, OptionError
 
 __all__ = ["Air", "Burst", "Counts", "EmulatedRadio", "air", "emulate"]
@@ -333,35 +333,15 @@ def _scene(
 ) -> Tuple[str, List[int]]:
     """The same as a scene file, and the numbers of the radios without an address."""
     head = {key: value for key, value in {"seed": seed, "latency_us": latency_us}.items() if value is not None}
-    tables, free = [_lines(head)], []
+    tables, free = [_toml.lines(head)], []
     for number, (name, radio) in enumerate(radios.items()):
         keys: Dict[str, Any] = {"name": name, **({"model": radio} if isinstance(radio, str) else radio)}
         if "addr" not in keys:
             free.append(number)
             keys["addr"] = f"127.0.0.{number % 254 + 1}"
-        tables.append("[[radio]]\n" + _lines(keys))
+        tables.append("[[radio]]\n" + _toml.lines(keys))
     for link in links:
         keys = dict(link) if isinstance(link, Mapping) else dict(zip(("from", "to"), link))
-        tables.append("[[link]]\n" + _lines(keys))
+        tables.append("[[link]]\n" + _toml.lines(keys))
     return "\n".join(tables), free
 
-
-def _lines(keys: Mapping[str, Any]) -> str:
-    return "".join(f"{_text(key)} = {_value(value)}\n" for key, value in keys.items())
-
-
-def _value(value: Any) -> str:
-    """A value of TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(key)} = {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    return _text(str(value))
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -35,7 +35,7 @@ WRONG = [
     ("keep_samples", -5, "a number of samples", "keep_samples="),
     ("fpga", "eleven", "MAJOR.MINOR", "11.1"),
     ("hardware", 1 << 16, "a 16-bit revision", "0x0a01"),
-    ("engine", "warp", "warp", "leave engine away"),
+    ("engine", "warp", "warp", "omit engine"),
     ("allow", ["everywhere"], "networks", "192.168.10.0/24"),
     ("priority", 100, "1 to 99", "priority=50"),
     ("cores", "all", "a list of CPU numbers", "cores=[1]"),
@@ -45,7 +45,7 @@ WRONG = [
 @pytest.mark.parametrize(("option", "value", "message", "fix"), WRONG, ids=lambda part: str(part)[:24].replace("\0", "0"))
 def test_a_wrong_value_is_refused_by_name(option, value, message, fix):
     if message is None:
-        # As if it were left away.
+        # As if it were omitted.
         takt.emulate("n200", **{option: value}).stop()
         return
     with pytest.raises(takt.OptionError) as refused:

@@ -59,7 +59,7 @@ def test_an_address_that_is_taken_is_refused_and_says_how():
         with pytest.raises(takt.OptionError) as refused:
             takt.emulate("n200", addr=radio.addr)
     assert refused.value.option == "addr" and radio.addr in refused.value.value
-    assert "leave addr away" in refused.value.fix
+    assert "omit addr" in refused.value.fix
     with takt.emulate("n200", addr=radio.addr) as again:
         assert again.addr == radio.addr
 
@@ -74,28 +74,6 @@ def test_processes_that_start_radios_at_the_same_moment_share_this_host():
         process.communicate()
         assert process.returncode == 0
     assert len(set(addrs)) == 12
-
-
-@pytest.fixture
-def interruptible():
-    """Starts a Python of its own that Ctrl-C reaches, even where this one was started by a shell in the background."""
-    started = []
-
-    def start(code):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
 
 
 def test_ctrl_c_ends_what_waits_and_stops_the_radio(interruptible):
