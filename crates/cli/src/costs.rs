@@ -6,8 +6,8 @@ use std::path::Path;
 use takt_mapper::{CalibrationError, Costs};
 use takt_runtime::costs::CostsError;
 
-use crate::Problem;
 use crate::output::write;
+use crate::{Problem, waveform};
 
 /// Longest file of costs, bytes.
 const LONGEST: u64 = 16 << 20;
@@ -38,8 +38,8 @@ pub fn keep(path: &Path, mut costs: Costs) -> Result<(), Problem> {
 
 pub fn problem(error: CostsError) -> Problem {
     match error {
-        CostsError::Open(error) => crate::command::run::unopened(error),
-        CostsError::Start(error) => crate::command::run::unstarted(error),
+        CostsError::Open(error) => waveform::unopened(error),
+        CostsError::Start(error) => waveform::unstarted(error),
         CostsError::Calibration(error) => uncalibrated(error),
         error => Problem::caused("the costs are not those of this waveform", error, CostsError::fix),
     }

@@ -11,6 +11,7 @@ mod bar;
 mod columnar;
 mod command;
 mod costs;
+mod hdr_log;
 mod live;
 mod old_flags;
 mod output;
@@ -37,6 +38,7 @@ use takt_base::plain::acts;
 // Nearly every command needs these, by the name of the crate.
 use crate::answer::Answer;
 use crate::bar::Bar;
+use crate::hdr_log::HdrLogArgs;
 use crate::live::LiveArgs;
 use crate::output::Output;
 use crate::problem::Problem;

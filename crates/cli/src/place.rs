@@ -130,7 +130,7 @@ mod tests {
         let text = format!("# {EVIL}\r\nbad = 1 # {EVIL}\n");
         let at = text.find("bad").expect("it is there");
         let label = LabeledSpan::at(at..at + 3, format!("no such key {EVIL}"));
-        let report = miette!(labels = vec![label], help = format!("leave {EVIL} away"), "unknown key {EVIL}")
+        let report = miette!(labels = vec![label], help = format!("omit {EVIL}"), "unknown key {EVIL}")
             .with_source_code(NamedSource::new(format!("{EVIL}.toml"), text));
         let place = Misplaced::of(report.as_ref()).expect("it points into a file");
         for colours in [false, true] {

@@ -37,7 +37,7 @@ pub fn placement_refused(error: PlacementError) -> Problem {
 }
 
 pub fn policy_refused(error: PolicyError) -> Problem {
-    let fix = error.fix().unwrap_or_else(|| "leave --policy away".to_owned());
+    let fix = error.fix().unwrap_or_else(|| "omit --policy".to_owned());
     Problem::new("a streaming thread can't have that policy").why(error).fix(fix)
 }
 

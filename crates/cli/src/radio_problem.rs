@@ -56,7 +56,7 @@ fn fix(error: &RadioError) -> Option<String> {
         }
         RadioError::PortClosed { addr } => {
             let emulate = call::takt(format_args!("emulate n200 --addr {}", addr.ip()));
-            format!("{emulate}   (an emulator there)\n{}", find())
+            format!("{emulate}   (starts an emulator there)\n{}", find())
         }
         RadioError::OtherKind { .. } => "use the address of an N200, N210 or X310".to_owned(),
         RadioError::Firmware { kind, addr, .. } | RadioError::Fpga { kind, addr, .. } => format!(
@@ -76,7 +76,7 @@ fn fix(error: &RadioError) -> Option<String> {
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),
         RadioError::Range { low, high, .. } => format!("give a value from {low} to {high}"),
         RadioError::Name { known, .. } => format!("give one of {}", known.join(", ")),
-        RadioError::Board { what, .. } => format!("leave the {what} away: these boards have none to set"),
+        RadioError::Board { what, .. } => format!("omit the {what}: these boards have none to set"),
         RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (an emulator)"),
         _ => return error.fix().map(Into::into),
     })

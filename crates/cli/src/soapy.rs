@@ -9,15 +9,17 @@ use std::fmt::Write as _;
 
 use takt_base::shown::{count, duration, significant, time};
 use takt_base::words::{list, plural};
+use takt_live::Kind;
 use takt_load::rate::RateOptions;
 use takt_radio::board::Range;
+use takt_radio::{StreamViews, watched_stream};
 use takt_soapy::{
     ChannelReport, DeviceSpec, FoundDevice, Notice, RxCounts, SoapyError, SoapyProbe, SoapyRadio, SoapyRate,
     TimeStamps, TxCounts,
 };
 
 use crate::radio_problem::{self, mega};
-use crate::{Answer, Bar, Output, Problem, stop_on_signal};
+use crate::{Answer, Bar, LiveArgs, Output, Problem, stop_on_signal};
 
 pub use session::{play, record};
 
@@ -32,7 +34,7 @@ pub fn probe(spec: &DeviceSpec, output: &Output) -> miette::Result<Answer> {
     output.answer(&description, || probe_text(&description), Answer::Yes)
 }
 
-pub fn rate(spec: &DeviceSpec, options: &RateOptions, output: &Output) -> miette::Result<Answer> {
+pub fn rate(spec: &DeviceSpec, options: &RateOptions, live: &LiveArgs, output: &Output) -> miette::Result<Answer> {
     if let Some(flag) = takt_load::rate::without_effect(options) {
         return Err(no_effect(flag).into());
     }
@@ -41,12 +43,15 @@ pub fn rate(spec: &DeviceSpec, options: &RateOptions, output: &Output) -> miette
     }
     let stop = stop_on_signal()?;
     let (radio, plan) = (open(spec)?, takt_load::rate::device_plan(options));
+    let ((rx, rx_view), (tx, tx_view)) = (watched_stream(), watched_stream());
+    let views = StreamViews::from_iter([rx_view, tx_view]);
+    let _publisher = live.publish(Kind::Rate, radio.name(), views, output);
     let outcome = Bar::during(output, |bar| {
         let mut notify = |notice: Notice| match notice {
             Notice::OnAir(emission) => output.note(radio_problem::on_air(&emission)),
             Notice::At(at) => bar.show(at.elapsed, at.planned),
         };
-        takt_soapy::measure(&radio, &plan, &mut notify, &stop)
+        takt_soapy::measure_seen(&radio, &plan, &[rx, tx], &mut notify, &stop)
     });
     let outcome = outcome.map_err(|error| {
         let flag = if matches!(error, SoapyError::Rate { way: "transmit", .. }) { "--tx" } else { "--rx" };
@@ -65,7 +70,7 @@ pub fn is_built() -> Result<(), Problem> {
 
 /// Refuses a flag that is about takt's own driver.
 pub fn no_effect(flag: &str) -> Problem {
-    Problem::new(format!("{flag} has no effect on a device of SoapySDR")).fix(format!("leave {flag} away"))
+    Problem::new(format!("{flag} has no effect on a device of SoapySDR")).fix(format!("omit {flag}"))
 }
 
 fn open(spec: &DeviceSpec) -> Result<SoapyRadio, Problem> {

@@ -11,7 +11,7 @@ use takt_emulator::air::AirError;
 use takt_graph::{FilePlace, Graph, GraphError, Override, OverrideError, Waveform};
 use takt_host::call;
 use takt_mapper::PlatformError;
-use takt_runtime::Registry;
+use takt_runtime::{OpenError, Registry, StartError};
 use takt_share::ShareFileError;
 
 use crate::Problem;
@@ -21,6 +21,7 @@ use crate::Problem;
 pub fn registry() -> Result<Registry> {
     takt_phy::link();
     takt_lte_waveform::link();
+    takt_zmq::link();
     Registry::of_program().into_diagnostic()
 }
 
@@ -71,6 +72,14 @@ pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
+}
+
+pub fn unopened(error: OpenError) -> Problem {
+    Problem::caused("the waveform can't be opened", error, OpenError::fix)
+}
+
+pub fn unstarted(error: StartError) -> Problem {
+    Problem::caused("the workers did not start", error, StartError::fix)
 }
 
 /// Error in a file, drawn at its place. The remedy stands there; it is the help where no place is known.

@@ -7,6 +7,7 @@ mod support;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
 use support::cluster::{Cluster, PORT, certificates, stock};
 use support::{Ended, Place, TAKT, has, json, refusal, report, text};
 use takt_cluster::Folder;
@@ -49,6 +50,21 @@ fn a_certificate_of_the_same_authority_for_another_cluster_opens_nothing() {
     std::fs::write(&settings, changed).expect("it is ours");
     let listed = refusal(&cluster.takt(&["node", "list", "--folder", "cluster/x"]));
     has(&listed, &["cluster/x/node.pem", "`takt member of other`", "cluster = \"lab\"", "--cluster lab"]);
+}
+
+#[test]
+fn a_node_that_is_watched_shows_the_nodes_of_its_cluster() {
+    let cluster = Cluster::of(2, 44);
+    let listed = json(&cluster.takt(&["top", "--json"]));
+    let titled = |one: &&Value| one["title"] == "node b of cluster lab" && one["kind"] == "node";
+    let pid = listed.as_array().expect("a list").iter().find(titled).expect("it shows itself")["pid"].to_string();
+    let nodes = wait_for("both nodes", || {
+        let document = json(&cluster.takt(&["top", &pid, "--json"]));
+        document["snapshot"]["nodes"].as_array().filter(|nodes| nodes.len() == 2).cloned()
+    });
+    let shown = |node: &Value| (node["name"].clone(), node["alive"].clone(), node["load"].clone());
+    let expected = ["b", "a"].map(|name| (name.into(), true.into(), 0.0.into()));
+    assert_eq!(nodes.iter().map(shown).collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn sites_of_one_run_stand_side_by_side_and_a_container_reaches_the_radio_behind_
     };
     let (Some(routed), fast) = (behind(PathName::Router), behind(PathName::XdpRouter)) else { return };
     let Some(direct) = site(&*native, &run, "native-direct") else { return };
-    assert_eq!((routed.in_force.path.as_str(), direct.in_force.path.as_str()), ("router", "veth"));
+    assert_eq!((routed.in_force.path.name(), direct.in_force.path.name()), ("router", "veth"));
     assert_ne!(routed.host_pids(), direct.host_pids());
     for mut site in [routed, direct].into_iter().chain(fast) {
         let (sent, received) = load(&mut site);

@@ -40,10 +40,10 @@ const NAMED: [(&str, &str); 20] = [
     ("takt share add --radio name=third,addr=127.0.0.13,rate=1e6,transmit=true", "no share"),
     ("takt share add more.toml", "more.toml"),
     ("takt share remove third", "no share"),
-    ("takt top", "nothing can be shown"),
-    ("takt top 4711", "nothing can be shown"),
-    ("takt top 4711 --json", "nothing can be shown"),
-    ("takt top 4711 --once", "nothing can be shown"),
+    ("takt top", "can't watch a run"),
+    ("takt top 4711", "can't watch a run"),
+    ("takt top 4711 --json", "can't watch a run"),
+    ("takt top 4711 --once", "can't watch a run"),
 ];
 
 const EXPERIMENT: &str = "question = \"How many arrive?\"\n[factors]\npayload_bytes = [18, 512]\n[fixed]\n\

@@ -147,7 +147,7 @@ fn what_only_an_emulated_radio_has_is_not_required_of_ones_own() {
     has(&said, &["environment=container", "127.0.65.1", "network of its own", "--only environment=native"]);
     let place = with(&format!("[factors]\npath = [\"router\"]\n[fixed]\n{RATE}"));
     let said = refusal(&place.takt(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]));
-    assert!(said.contains("path router") && said.contains("leave --addr out"), "{said}");
+    assert!(said.contains("path router") && said.contains("omit --addr"), "{said}");
     nothing_was_begun(&place);
 }
 

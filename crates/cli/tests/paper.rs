@@ -91,6 +91,29 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
         "the headline counts parts"
     );
     assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
+    beside_and_for_print(&place, &outcome);
+}
+
+/// The same run on both sides, and its figures for print.
+fn beside_and_for_print(place: &Place, outcome: &Value) {
+    let run = outcome["run"].as_str().expect("a name");
+    let both = json(&place.takt(&["report", run, "last", "--json"]));
+    assert_eq!((&both["first"], &both["second"]), (outcome, outcome));
+    let page = std::fs::read_to_string(place.path(&format!("takt-runs/{run}/report-beside.html"))).expect("a page");
+    assert!(page.contains("Values of both") && page.contains("second over first"), "{page}");
+    let printed = place.takt(&["report", "last", "--figures", "print", "--width", "120"]);
+    assert!(printed.status.success(), "{}", support::report(&printed));
+    let files: Vec<String> = std::fs::read_dir(place.path("print"))
+        .expect("a folder")
+        .map(|entry| entry.expect("a file").file_name().into_string().expect("text"))
+        .collect();
+    let of = |end: &str| files.iter().filter(|name| name.ends_with(end)).count();
+    assert!(of(".svg") > 0 && of(".svg") == of(".csv") && of(".svg") + of(".csv") == files.len(), "{files:?}");
+    let one = files.iter().find(|name| name.ends_with(".svg")).expect("a figure");
+    let svg = std::fs::read_to_string(place.path("print").join(one)).expect("a figure");
+    assert!(svg.contains("width=\"120mm\"") && !svg.contains("var("), "{svg}");
+    let wide = place.takt(&["report", "last", "--figures", "print", "--width", "10"]);
+    support::has(&support::refusal(&wide), &["\"10\" is not 60 to 297 mm"]);
 }
 
 /// Nothing is measured twice because of it: what will be left out is reported before the first round.

@@ -30,7 +30,7 @@ fn a_flag_without_effect_is_refused_before_anything_is_opened() {
         for command in [&record[..], &["play", "run1"]] {
             let said = refusal(&takt(&[command, &flags, &device].concat()));
             let (flag, what) = (flags[0], "has no effect on a device of SoapySDR");
-            assert!(said.starts_with(&format!("error: {flag} {what}\n  fix   leave {flag} away\n")), "{said}");
+            assert!(said.starts_with(&format!("error: {flag} {what}\n  fix   omit {flag}\n")), "{said}");
         }
     }
     let rate = ["rate", "--rx", "1M"];
@@ -91,7 +91,7 @@ mod built {
     #[test]
     fn a_flag_of_takts_own_driver_is_refused() {
         let said = refusal(&takt(&["rate", "--rx", "1M", "--busy-poll", "--device", NULL]));
-        has(&said, &["--busy-poll has no effect on a device of SoapySDR", "leave --busy-poll away"]);
+        has(&said, &["--busy-poll has no effect on a device of SoapySDR", "omit --busy-poll"]);
     }
 
     /// SoapySDR's module for UHD, as Debian installs it; else the test is skipped, on record.
@@ -203,7 +203,7 @@ mod built {
         has(&said, &["the device can't receive at 22 MS/s", "--rate 20M", "--rate 25M"]);
 
         let to = Radio::of("n200", 7, &[]);
-        has(&refusal(&to.takt(&["play", &file])), &["it would transmit at 900 MHz", "--transmit allows it"]);
+        has(&refusal(&to.takt(&["play", &file])), &["it would transmit at 900 MHz", "put an attenuator"]);
         has(&refusal(&to.takt(&["play", &file, "--transmit", "--channel", "1"])), &["name a channel from 0 to 0"]);
         let out = to.takt(&["play", &file, "--transmit", "--json"]);
         let played = json(&out);
@@ -366,7 +366,7 @@ workload = { kind = "round-trip", duration = "200ms", warm_up = "100ms" }
             run["misses"] == 0 && run["broken_packets"] == 0 && run["dropped_packets"] == 0 && late == [0, 0];
         assert_eq!(out.status.code(), Some(i32::from(!is_clean)), "{}", report(&out));
         let said = refusal(&radio.takt(&["run", &file, "--clock", "radio", "--slots", "1"]));
-        has(&said, &["SoapySDR can't tell takt whether", "--transmit allows it"]);
+        has(&said, &["SoapySDR can't tell takt whether", "put an attenuator"]);
         let antenna = ["--set", "receive.antenna=roof", "--transmit"];
         let said = refusal(&radio.takt(&[&["run", &file, "--clock", "radio", "--slots", "1"], &antenna[..]].concat()));
         has(&said, &["antenna `roof`; there are "]);
@@ -405,7 +405,7 @@ workload = { kind = "round-trip", duration = "200ms", warm_up = "100ms" }
         let said = refusal(&radio.takt(&["rate", "--rx", "1M", "--channels", "7"]));
         has(&said, &["the device has no receive channel 7"]);
         let said = refusal(&radio.takt(&["rate", "--tx", "1M"]));
-        has(&said, &["SoapySDR can't tell takt whether", "it would transmit", "--transmit allows it"]);
+        has(&said, &["SoapySDR can't tell takt whether", "it would transmit", "put an attenuator"]);
         let nobody = format!("soapy:driver=uhd,addr={}", loopback(5));
         let said = refusal(&takt(&["probe", "--device", &nobody]));
         has(&said, &["SoapySDR can't open soapy:driver=uhd,addr="]);

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use json_page::agrees;
 use serde_json::Value;
 use support::{Ended, Place, has, json, refusal, text};
+use takt_host::testing::TestRun;
 use takt_testing::{loopback, skip, wait_for};
 
 const UTRAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/utran.toml");
@@ -75,9 +76,107 @@ fn a_waveform_is_shown_with_its_beat() {
     let snapshot = &document["snapshot"];
     assert_eq!(snapshot["slots"]["slot_ns"], 20_000_000);
     assert!(!snapshot["slots"]["lateness"].as_array().expect("a clock").is_empty());
+    let outputs = snapshot["outputs"].as_array().expect("outputs that can be tapped");
+    assert!(outputs.contains(&"modulator.out".into()) && outputs.contains(&"channel.out".into()), "{outputs:?}");
     assert!(snapshot["components"][0]["load_share"].as_f64() > Some(0.0));
     let frame = text(&place.takt(&["top", &run.0.id().to_string(), "--once"]).stdout);
     has(&frame, &["takt run", "slots", "lateness", "components"]);
+}
+
+#[test]
+fn a_share_is_shown_with_the_radios_that_programs_see() {
+    let place = Place::with(
+        "shared",
+        &format!(
+            "[front_end]\nrate = 5e6\nfrequency = 900e6\n[[radio]]\nname = \"low\"\naddr = \"{}\"\nrate = 250e3\n",
+            loopback(6)
+        ),
+    );
+    let (addr, radio) = (loopback(5).to_string(), loopback(6).to_string());
+    let (_emulator, _, line) = Ended::ready(place.command(&["emulate", "n200", "--addr", &addr]).stderr(Stdio::null()));
+    assert!(line.starts_with("ready "), "{line}");
+    let share = ["share", "--addr", &addr, "--radios", "shared", "--block", "1ms"];
+    let (share, _, line) = Ended::ready(place.command(&share).stderr(Stdio::null()));
+    assert!(line.starts_with("ready low"), "{line}");
+    let _rate = start(&place, &["rate", "--addr", &radio, "--rx", "250k", "--duration", "1h", "--warm-up", "50ms"]);
+    // The front end, and both directions of the radio.
+    let uses = |snapshot: &Value| samples(snapshot, 1) > Some(0) && snapshot["spectra"][0]["dbfs"].is_array();
+    let document = counts(&place, &share, uses);
+    agrees(&["takt-top"], std::slice::from_ref(&document));
+    assert_eq!(document["hello"]["kind"], "share");
+    let radios = document["snapshot"]["radios"].as_array().expect("a list");
+    let names: Vec<_> =
+        radios.iter().map(|one| (one["name"].as_str().unwrap_or(""), one["direction"].as_str())).collect();
+    let low = format!("low {radio}");
+    assert!(names[0].0.starts_with("front end N2") && names[0].1 == Some("rx"), "{names:?}");
+    assert_eq!(names[1..], [(low.as_str(), Some("rx")), (low.as_str(), Some("tx"))]);
+    assert_eq!((&radios[0]["rate_sps"], &radios[1]["rate_sps"]), (&5e6.into(), &250e3.into()));
+    assert!(radios[1]["letters"]["O"].is_u64() && radios[2]["letters"]["U"].is_u64(), "{radios:#?}");
+    let frame = text(&place.takt(&["top", &share.0.id().to_string(), "--once"]).stdout);
+    has(&frame, &["takt share", "front end", &low]);
+}
+
+#[test]
+fn the_spectrum_of_a_software_radio_is_what_it_gives_to_its_host() {
+    let place = Place::with("empty", "");
+    let addr = loopback(7).to_string();
+    let emulate = ["emulate", "n200", "--addr", &addr, "--source", "tone:offset=250k,amplitude=0.5"];
+    let (radio, _, line) = Ended::ready(place.command(&emulate).stderr(Stdio::null()));
+    assert!(line.starts_with("ready "), "{line}");
+    let _rate = start(&place, &["rate", "--addr", &addr, "--rx", "1M", "--duration", "1h", "--warm-up", "50ms"]);
+    let document = counts(&place, &radio, |snapshot| snapshot["spectra"][0]["dbfs"].is_array());
+    let spectrum = &document["snapshot"]["spectra"][0];
+    assert_eq!((spectrum["span_hz"].as_f64(), spectrum["name"].as_str()), (Some(1e6), Some("N200 EMU001 rx 0")));
+    let bins: Vec<f64> = spectrum["dbfs"].as_array().expect("bins").iter().filter_map(Value::as_f64).collect();
+    let highest = (0..bins.len()).max_by(|&a, &b| bins[a].total_cmp(&bins[b]));
+    // A quarter of the rate above the middle.
+    assert_eq!(highest, Some(512 + 256));
+}
+
+#[test]
+fn an_end_of_a_link_is_shown_with_its_radio() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("an interface needs root   (sudo)");
+    }
+    let place = Place::with("air", &link_air());
+    let mut run = TestRun::new();
+    let namespace = run.namespace("test-top");
+    let call = |command: &str, args: &[&str]| {
+        let mut called = place.call("ip");
+        called.args(["netns", "exec", &namespace, command]).args(args).stderr(Stdio::null());
+        called
+    };
+    assert!(call("ip", &["link", "set", "lo", "up"]).status().expect("ip").success());
+    let air = ["emulate", "--config", "air", "--speed", "0.1"];
+    let (_radios, _, line) = Ended::ready(&mut call(support::TAKT, &air));
+    assert!(line.starts_with("ready "), "{line}");
+    let end = |what: &str, addr: &str| {
+        let mut command = call(support::TAKT, &["link", what, "--addr", addr, "--tun", what, "--policy", "other"]);
+        Ended(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("takt starts"))
+    };
+    let (enb, ue) = (end("enb", "127.0.0.2"), end("ue", "127.0.0.3"));
+    let attached = |snapshot: &Value| snapshot["links"][0]["state"] == "attached" && samples(snapshot, 0) > Some(0);
+    let [up, down] = [counts(&place, &enb, attached), counts(&place, &ue, attached)];
+    agrees(&["takt-top"], &[up.clone(), down.clone()]);
+    let name = |document: &Value| document["snapshot"]["links"][0]["name"].as_str().map(str::to_owned);
+    assert_eq!([name(&up), name(&down)], [Some("uplink, terminal 1".into()), Some("downlink".into())]);
+    let radios = |document: &Value| document["snapshot"]["radios"].as_array().map(Vec::len);
+    assert_eq!([radios(&up), radios(&down)], [Some(2), Some(2)], "{up:#}");
+    assert!(up["snapshot"]["radios"][1]["letters"]["L"].is_u64(), "{up:#}");
+}
+
+/// Two X310 that receive each other, as those of `takt link demo` do.
+fn link_air() -> String {
+    let radio = |name: &str, addr: &str| {
+        format!(
+            "[[radio]]\nname = \"{name}\"\nmodel = \"x310\"\naddr = \"{addr}\"\nreceive = {{ noise_dbfs = -64.0 }}\n"
+        )
+    };
+    let link = |from: &str, to: &str| {
+        format!("[[link]]\nfrom = \"{from}:0\"\nto = \"{to}:0\"\ngain_db = -20.0\ndelay_ns = 1000.0\n")
+    };
+    let radios = radio("enb", "127.0.0.2") + &radio("ue", "127.0.0.3");
+    format!("latency_us = 500\n{radios}{}{}", link("enb", "ue"), link("ue", "enb"))
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use support::{Ended, TAKT, has, json, refusal, report, takt, text};
-use takt_testing::{loopback, not_judged};
+use takt_testing::{loopback, not_judged, skip};
 
 /// A server on loopback, ended on drop.
 struct Server {
@@ -60,6 +60,85 @@ fn a_load_that_arrives_is_answered_with_yes_and_exit_0() {
     for word in ["flat out", "1000 datagrams/s", "lost ", "latency ", "jitter ", "CPU ", "interval ", "0 of 0 placed"] {
         assert_eq!(said.contains(word), word != "flat out", "{word}\n{said}");
     }
+}
+
+/// Reads numbers out of iperf3's JSON, as its users' scripts do: the same lines for both programs.
+const READER: &str = r#"
+import json, sys
+doc = json.load(sys.stdin)
+start, end = doc["start"], doc["end"]
+test, total = start["test_start"], end["sum"]
+assert test["protocol"] == "UDP" and test["reverse"] in (0, 1) and test["num_streams"] == 1
+assert total["sender"] == (test["reverse"] == 0)
+assert abs(total["bits_per_second"] * total["seconds"] / 8 - total["bytes"]) < total["bytes"] * 0.05
+assert total["packets"] * test["blksize"] == total["bytes"]
+assert abs(total["lost_percent"] - 100 * total["lost_packets"] / total["packets"]) < 1e-3
+stream = end["streams"][0]["udp"]
+assert stream["packets"] == total["packets"] and stream["out_of_order"] == 0 and stream["jitter_ms"] >= 0
+for one in doc["intervals"]:
+    span = one["sum"]
+    assert span["omitted"] is False and span["end"] > span["start"] and span["bits_per_second"] > 0, span
+    assert one["streams"][0]["bytes"] == span["bytes"]
+assert sum(one["sum"]["packets"] for one in doc["intervals"]) == total["packets"]
+assert end["cpu_utilization_percent"]["host_total"] >= 0
+print(json.dumps([total["packets"], total["bytes"], total["lost_packets"], test["target_bitrate"], test["blksize"]]))
+"#;
+
+/// The answer of the reader.
+fn read_as_iperf3(document: &[u8]) -> Value {
+    let mut reader = Command::new("python3")
+        .args(["-c", READER])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("python3");
+    std::io::Write::write_all(&mut reader.stdin.take().expect("piped"), document).expect("it reads");
+    let done = reader.wait_with_output().expect("it ends");
+    assert!(done.status.success(), "{}\n{}", text(&done.stderr), text(document));
+    serde_json::from_slice(&done.stdout).expect("a list")
+}
+
+#[test]
+fn a_script_that_reads_iperf3_reads_takt() {
+    let load = ["-b", "1M", "-l", "1000", "-k", "50"];
+    let server = Server::start(&[]);
+    let out = server.send(&[&load[..], &GUARD, &["--iperf3-json"]].concat());
+    assert_eq!(out.status.code(), Some(0), "{}", report(&out));
+    let ours = read_as_iperf3(&out.stdout);
+    assert_eq!(ours, serde_json::json!([50, 50_000, 0, 1_000_000, 1000]));
+    has(&refusal(&server.send(&["--size", "64,512", "--iperf3-json"])), &["one size", "--json"]);
+    let Ok(mut theirs) =
+        Command::new("iperf3").args(["-s", "-1", "-p", "5399", "-B", "127.0.0.1"]).stdout(Stdio::null()).spawn()
+    else {
+        return skip("iperf3 is not installed   (apt-get install iperf3)");
+    };
+    let call = [&["-u", "-J", "-c", "127.0.0.1", "-p", "5399"], &load[..]].concat();
+    let out = takt_testing::wait_for("iperf3's answer", || {
+        let out = Command::new("iperf3").args(&call).output().expect("it was there");
+        out.status.success().then_some(out)
+    });
+    theirs.wait().expect("it served one");
+    let theirs = read_as_iperf3(&out.stdout);
+    assert_eq!((&ours[3], &ours[4]), (&theirs[3], &theirs[4]), "the reader finds the same settings");
+    assert!(theirs[0].as_u64() >= Some(50), "{theirs}");
+}
+
+#[test]
+fn histograms_are_written_as_a_log_of_hdrhistogram() {
+    let (server, folder) = (Server::start(&[]), tempfile::tempdir().expect("a folder"));
+    let file = folder.path().join("load.hlog");
+    let file = file.to_str().expect("text");
+    let out =
+        server.send(&[&["--size", "64", "--pps", "1k", "--count", "100", "--hdr-log", file][..], &GUARD].concat());
+    assert_eq!(out.status.code(), Some(0), "{}", report(&out));
+    let log = std::fs::read_to_string(file).expect("a log");
+    let lines: Vec<&str> = log.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(lines[0].starts_with("Tag=latency,0.000,") && lines[1].starts_with("Tag=pacing_error,0.000,"), "{log}");
+    assert!(lines.iter().all(|line| line.contains(",HISTFAA")), "{log}");
+    let nowhere = folder.path().join("no/load.hlog").display().to_string();
+    let out = server.send(&["--size", "64", "--pps", "1k", "--count", "1", "--hdr-log", &nowhere]);
+    has(&refusal(&out), &["can't write the log of histograms", "--hdr-log"]);
 }
 
 #[test]
@@ -131,7 +210,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
         (&["--engine", "netmap"], "no engine is called `netmap`"),
         (&["--bitrate", "fast"], "such as 25e6"),
         (&["--bitrate", "10M..fast"], "`fast` is not a number"),
-        (&["--bitrate", "0"], "fix   --bitrate or --pps within that range; leave both away to send flat out"),
+        (&["--bitrate", "0"], "fix   --bitrate or --pps within that range; omit both to send flat out"),
         (&["--bitrate", "1M", "--pps", "1"], "cannot be used with"),
         (&["--reverse", "--bidir"], "cannot be used with"),
         (&["--burst", "2"], "rate: bursts flat out (want a rate)"),
@@ -200,32 +279,6 @@ fn a_ramp_in_bursts_of_mixed_sizes_ends_after_its_count() {
     let intervals = json["intervals"].as_array().expect("a list");
     let sent: u64 = intervals.iter().filter_map(|interval| interval["sent"].as_u64()).sum();
     assert_eq!(sent, number("/sent/datagrams"));
-}
-
-/// The page names every key of both documents, so that a reader can look each up.
-#[test]
-fn the_reference_page_has_every_key_of_the_documents() {
-    const PAGE: &str = include_str!("../../../docs/reference/udp.md");
-    fn keys(value: &Value, into: &mut std::collections::BTreeSet<String>) {
-        match value {
-            Value::Object(map) => map.iter().for_each(|(key, value)| {
-                into.insert(key.clone());
-                keys(value, into);
-            }),
-            Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
-            _ => {}
-        }
-    }
-    let server = Server::start(&[]);
-    let load = server.send(&["--bidir", "--pps", "100", "--duration", "100ms", "--json"]).stdout;
-    let quick = ["--max-pps", "1k", "--trial", "50ms", "--confirm", "0", "--repeats", "2", "--bursts", "--json"];
-    let found = server.search(&quick).stdout;
-    let mut all = std::collections::BTreeSet::new();
-    for document in [load, found] {
-        keys(&serde_json::from_slice(&document).expect("one document"), &mut all);
-    }
-    let missing: Vec<_> = all.iter().filter(|key| !PAGE.contains(key.as_str())).collect();
-    assert!(missing.is_empty(), "docs/reference/udp.md says nothing of {missing:?}");
 }
 
 /// Passes datagrams on between a client and a server until the client has ended. At the client's first `Start` it stands

@@ -71,7 +71,7 @@ fn what_cannot_be_had_is_reported_with_its_fix() {
         assert!(done.status.code() == Some(2) && text(&done.stderr).contains(says), "{flags:?}: {}", report(&done));
     }
     let spins = wakeup(&["--timer", "spin", "--tick-hz", "100"]);
-    has(&text(&spins.stderr), &["fix   give --timer nanosleep, or leave --tick-hz out"]);
+    has(&text(&spins.stderr), &["fix   give --timer nanosleep, or omit --tick-hz"]);
 }
 
 #[test]
@@ -94,6 +94,6 @@ fn a_deadline_thread_that_is_tied_to_a_cpu_is_refused_with_the_reason() {
         return takt_testing::skip("needs CAP_SYS_NICE of the machine and two CPUs   (run the tests as root)");
     }
     let tied = wakeup(&["--policy", "deadline:100us", "--cores", &first_cpu()]);
-    let fix = "fix   leave --cores away, or --policy fifo:50";
+    let fix = "fix   omit --cores, or --policy fifo:50";
     has(&refusal(&tied), &["DEADLINE is refused to a thread tied to CPUs", fix]);
 }

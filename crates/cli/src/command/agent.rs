@@ -38,7 +38,7 @@ pub struct Args {
 
 pub fn run(args: Args, _output: &Output) -> Result<Answer> {
     if let Some(file) = &args.guest {
-        takt_testbed::environment::serve_guest(file).into_diagnostic()?;
+        takt_testbed::environment::serve_guest(file, takt_testbed::serve).into_diagnostic()?;
         return Ok(Answer::Yes);
     }
     // The end of the input ends it as well, but a thread that spins at real-time priority could keep that from being

@@ -6,7 +6,7 @@ use miette::Result;
 use serde::Serialize;
 use takt_host::affinity;
 use takt_mapper::{Capacities, MeasuredCore, PlatformError, PlatformSpec, Work};
-use takt_runtime::costs;
+use takt_runtime::costs::{self, MeasureError};
 
 use crate::costs::uncalibrated;
 use crate::output::write;
@@ -43,19 +43,8 @@ struct Document {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let own = affinity::own_cpus();
-    let cores = if args.cores.is_empty() { own.clone() } else { args.cores };
-    let mut measured = Vec::new();
-    for core in cores {
-        let pinned = |error| {
-            let list: Vec<String> = own.iter().map(ToString::to_string).collect();
-            Problem::new(format!("core {core} can't be calibrated"))
-                .why(error)
-                .fix(format!("--cores of {}", list.join(",")))
-        };
-        affinity::pin_self(&[core]).map_err(pinned)?;
-        let capacities = costs::capacities().map_err(uncalibrated)?;
-        measured.push(MeasuredCore { core, capacities, prices: costs::prices().map_err(uncalibrated)? });
-    }
+    let cores = if args.cores.is_empty() { &own } else { &args.cores };
+    let measured = costs::measured_cores(cores).map_err(|error| unmeasured(error, &own))?;
     let document = Document { class: args.class.unwrap_or_else(costs::class), cores: measured };
     let platform = PlatformSpec::measured(&document.class, &document.cores);
     platform.check().map_err(|error| Problem::caused("this is no platform", error, PlatformError::fix))?;
@@ -66,6 +55,17 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         output.note("note      this takt was built without optimisation, and so were the loops that it timed: cargo build --release");
     }
     output.answer(&document, || text(&document), Answer::Yes)
+}
+
+fn unmeasured(error: MeasureError, own: &[usize]) -> Problem {
+    match error {
+        MeasureError::Calibration(error) => uncalibrated(error),
+        MeasureError::Core { core, source } => {
+            let list: Vec<String> = own.iter().map(ToString::to_string).collect();
+            let what = format!("core {core} can't be calibrated");
+            Problem::new(what).why(source).fix(format!("--cores of {}", list.join(",")))
+        }
+    }
 }
 
 fn text(document: &Document) -> String {

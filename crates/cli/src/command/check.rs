@@ -26,36 +26,39 @@ Examples:
   takt check --quick                        about two minutes, a software N200 on this machine
   takt check                                every rate and round; Ctrl-C stops, --resume continues
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
-  takt check --addr 192.168.10.2 --transmit   also transmit with a real radio, not only receive
+  takt check --addr 192.168.10.2 --transmit   both directions of a real radio
   takt check --device soapy:driver=uhd,addr=192.168.10.2   the same radio through SoapySDR and UHD
   takt check --need n200:10M --need n200:25M:rx
   takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
-  takt check --self-test                    would it say no? takt degrades hosts by a known amount
+  takt check --self-test                    would it say no? takt makes this host bad, and looks
 
 Exit status:
   0  yes: this host keeps up
   1  no
   2  not known, or the command failed
 
-Yes: every needed rate was clean in all rounds that count, and the buffers hold every stop of this
-machine. Not known: samples were lost only while the emulator was late, too few rounds count, the
-driver of a device does not show what was lost, or the run was interrupted.
+Yes means that every needed rate was clean in all rounds that count, and that the buffers hold this
+machine's longest stop with room to spare. Not known means that samples were lost only while the
+emulator was late, or that too few rounds count. It also means that a driver does not show losses, a
+need transmits without --transmit, the clock did not lock, or you interrupted the run.
 With --self-test: 0 the verdict errs no more often than it may, 1 it errs more often, 2 not known,
 or the command failed.")]
 pub struct Args {
-    /// Fewer rates, three rounds, about two minutes.
+    /// Test fewer rates, in three rounds each: about two minutes.
     #[arg(long)]
     quick: bool,
-    /// Every rate and round (the default). With --self-test, which is quick by default, this takes an hour.
+    /// Test every rate, in ten rounds each: about 25 minutes (the default). --self-test is quick by default; with --full it takes
+    /// an hour.
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Address of an existing radio. Without it, takt emulates one on this machine.
+    /// Address of the radio [default: takt emulates a radio on this machine].
     #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ipv4)]
     addr: Option<Ipv4Addr>,
-    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    /// SoapySDR device instead of a radio at --addr, such as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature
+    /// soapy.
     #[arg(long, value_name = "DEVICE", conflicts_with = "addr")]
     device: Option<DeviceSpec>,
-    /// Allow transmission with a radio other than takt's emulator. Without it, takt only receives from such a radio.
+    /// Also transmit with a radio other than takt's emulator, not only receive.
     #[arg(long, requires = "radio")]
     transmit: bool,
     /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
+use takt_host::cleaning::{Cleaned, Removed};
+use takt_host::leftovers::{LeftoversError, Registry};
 
 use crate::{Answer, Output, Problem};
 

@@ -38,16 +38,16 @@ Examples:
   takt emulate n200 --speed 0.1
   takt emulate --config scenes/pair.toml
 
-takt prints `ready MODEL ADDR` when a radio listens, runs until Ctrl-C, and ends with a summary.
+takt prints `ready MODEL ADDR` for each radio once all of them listen, runs until Ctrl-C, and ends
+with a summary.
 
-Repeat --addr for several radios. --serial, --name, --source, --sink and --eeprom may be repeated,
-too: the first belongs to the first --addr, and so on. A single --source or --sink is that of all
-radios.")]
+For several radios, repeat --addr. The first --serial, --name, --source, --sink and --eeprom belong
+to the first --addr, and so on. A single --source or --sink applies to all radios.")]
 pub struct Args {
     /// Model of the radio. An N200 has an SBX and an X310 two UBX-160, unless --board names others.
     #[arg(required_unless_present = "config")]
     model: Option<Radio>,
-    /// Run the radios of this file, of both models, which receive each other. See docs/reference/air.md.
+    /// File with radios of both models that receive each other. See docs/reference/air.md.
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -173,20 +173,20 @@ fn fix(error: &EmulateError) -> Option<String> {
             format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE")
         }
         EmulateError::Priority { source, .. } => {
-            let without = "leave --policy away";
+            let without = "omit --policy";
             source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}"))
         }
         EmulateError::ForeignEeprom { .. } => {
             "--eeprom with another file; one that is not there yet is made".to_owned()
         }
         EmulateError::OtherBoard { .. } => {
-            "leave --board away, and the radio has the board of the file\n--eeprom with another file".to_owned()
+            "omit --board: the radio then has the board of the file\n--eeprom with another file".to_owned()
         }
         EmulateError::Signals { source, .. } => source.fix(),
-        EmulateError::SharedSink { .. } => "one --sink for each --addr, each with its own file".to_owned(),
+        EmulateError::SharedSink { .. } => "give one --sink for each --addr, each with its own file".to_owned(),
         EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
-        EmulateError::Unfit { model, option } => format!("leave {option} away, or another radio than {model}"),
-        EmulateError::HardwareSpeed { .. } => "leave --as-hardware or --speed away".to_owned(),
+        EmulateError::Unfit { option, .. } => format!("omit {option}, or emulate another model"),
+        EmulateError::HardwareSpeed { .. } => "omit --as-hardware or --speed".to_owned(),
         EmulateError::NotWithFile { .. } => "write it into the file, below its [[radio]]".to_owned(),
         EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
         _ => return None,

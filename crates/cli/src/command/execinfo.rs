@@ -3,19 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use miette::Result;
-use serde::Serialize;
 use serde_json::Value as Json;
-use takt_base::Stop;
 use takt_base::shown::{count, percent, significant, time_ns};
-use takt_graph::{Latency, Plan};
 use takt_page::{Screen, screen};
 use takt_runtime::control::Request;
-use takt_runtime::costs::capacities;
-use takt_runtime::{Session, SessionOptions};
+use takt_runtime::execinfo::{self, ComponentTimes, ExecutionTimes, ExecutionTimesError};
 
 use super::variable;
-use crate::costs::uncalibrated;
-use crate::{Answer, Output, Problem, waveform};
+use crate::{Answer, Output, Problem, costs, waveform};
 
 /// Slots a waveform is tried for.
 const TRIED: u64 = 1000;
@@ -46,34 +41,13 @@ pub struct Args {
     slots: u64,
 }
 
-#[derive(Serialize)]
-struct Table {
-    waveform: String,
-    slot_ns: u64,
-    /// Multiply-accumulates a second of this core.
-    mac_per_s: f64,
-    components: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    #[serde(rename = "type")]
-    kind: String,
-    executions: u64,
-    p50_ns: Option<u64>,
-    p99_ns: Option<u64>,
-    max_ns: Option<u64>,
-    p50_mac: Option<f64>,
-}
-
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let measured = match &args.what {
         None => variable::ask(variable::process(args.process, output)?, &Request::Execinfo)?,
         Some(path) if path.extension().is_some_and(|end| end == "json") => read(path)?,
-        Some(path) => tried(path, &args)?,
+        Some(path) => tried(path, args.slots)?,
     };
-    let table = table(&measured)?;
+    let table = ExecutionTimes::of(&measured).map_err(refused)?;
     output.screen(&table, || shown(&table), true, Answer::Yes)
 }
 
@@ -90,53 +64,31 @@ fn read(path: &Path) -> Result<Json> {
     Ok(serde_json::from_slice(&text).map_err(no_result)?)
 }
 
-fn tried(path: &Path, args: &Args) -> Result<Json> {
+fn tried(path: &Path, slots: u64) -> Result<Json> {
     let registry = waveform::registry()?;
     let graph = waveform::open(path, None, &[], &registry)?;
-    let options = SessionOptions { slots: Some(args.slots), ..SessionOptions::default() };
-    let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options)
-        .map_err(super::run::unopened)?;
-    let report = session.run(&Stop::new()).map_err(super::run::unstarted)?;
+    let report = execinfo::tried(&graph, &registry, slots).map_err(costs::problem)?;
     serde_json::to_value(&report).map_err(|error| miette::miette!("JSON: {error}"))
 }
 
-/// From a report or a snapshot: both name components alike; a report has quantiles apart.
-fn table(measured: &Json) -> Result<Table, Problem> {
-    let no_result = || {
-        let why = "it has no `waveform`, `slot_ns` and `components`";
-        Problem::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
-    };
-    let mac_per_s = capacities().map_err(uncalibrated)?.mac_per_s;
-    let row = |one: &Json| {
-        let times = if one["execution"].is_object() { &one["execution"] } else { one };
-        let p50_ns = times["p50_ns"].as_u64();
-        Some(Row {
-            name: one["name"].as_str()?.to_owned(),
-            kind: one["kind"].as_str()?.to_owned(),
-            executions: one["executions"].as_u64()?,
-            p50_ns,
-            p99_ns: times["p99_ns"].as_u64(),
-            max_ns: times["max_ns"].as_u64(),
-            p50_mac: p50_ns.map(|ns| ns as f64 * mac_per_s / 1e9),
-        })
-    };
-    let components = measured["components"].as_array().ok_or_else(no_result)?;
-    Ok(Table {
-        waveform: measured["waveform"].as_str().ok_or_else(no_result)?.to_owned(),
-        slot_ns: measured["slot_ns"].as_u64().ok_or_else(no_result)?,
-        mac_per_s,
-        components: components.iter().map(row).collect::<Option<_>>().ok_or_else(no_result)?,
-    })
+fn refused(error: ExecutionTimesError) -> Problem {
+    match error {
+        ExecutionTimesError::Calibration(error) => costs::uncalibrated(error),
+        error => Problem::new("these are no execution times")
+            .why(error)
+            .fix("a file written by `takt run WAVEFORM --json > FILE`"),
+    }
 }
 
-fn shown(table: &Table) -> Screen {
+fn shown(table: &ExecutionTimes) -> Screen {
     let row = |name: &str, kind: &str, executions: String, ns: [Option<u64>; 3]| {
         let [p50, p99, most] = ns.map(|ns| ns.map(time_ns).unwrap_or_default());
         let mac = ns[0].map(|ns| significant(ns as f64 * table.mac_per_s / 1e12, 3)).unwrap_or_default();
         let share = percent(ns[0].unwrap_or(0) as f64 / table.slot_ns as f64);
         vec![name.to_owned(), executions, p50, p99, most, mac, share, kind.to_owned()]
     };
-    let of = |one: &Row| row(&one.name, &one.kind, count(one.executions), [one.p50_ns, one.p99_ns, one.max_ns]);
+    let of =
+        |one: &ComponentTimes| row(&one.name, &one.kind, count(one.executions), [one.p50_ns, one.p99_ns, one.max_ns]);
     let total = table.components.iter().filter_map(|one| one.p50_ns).sum();
     let rows = table.components.iter().map(of).chain([row("total", "", String::new(), [Some(total), None, None])]);
     let heads = ["executions", "p50", "p99", "most", "p50 kMAC", "of slot"];

@@ -80,10 +80,10 @@ Exit status:
         /// Run only the points with this level, written as takt shows it, or only part=NAME. Repeat to narrow further.
         #[arg(long, value_name = "FACTOR=LEVEL")]
         only: Vec<String>,
-        /// Address of an existing radio. Without it, takt emulates one on this machine.
+        /// Address of the radio [default: takt emulates a radio on this machine].
         #[arg(long, value_name = "ADDR", value_parser = takt_base::parse_ipv4)]
         addr: Option<std::net::Ipv4Addr>,
-        /// Allow transmission with a radio other than takt's emulator.
+        /// Transmit even if the radio is not takt's emulator.
         #[arg(long, requires = "addr")]
         transmit: bool,
         /// Show every warning, and why rounds do not count.

@@ -63,5 +63,5 @@ fn text(found: &[FoundRadio], addr: Option<IpAddr>) -> String {
 
 fn own(radio: &FoundRadio) -> &'static str {
     let software = radio.identity.as_ref().is_some_and(AnyIdentity::software);
-    if software { "  software radio of takt's" } else { "" }
+    if software { "  takt's emulator" } else { "" }
 }

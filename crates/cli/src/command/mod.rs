@@ -46,9 +46,9 @@ use crate::{Answer, Output};
 pub enum Command {
     /// Check whether this host keeps up with a radio. Names what limits it, and the fix.
     Check(check::Args),
-    /// Run emulated radios that unmodified UHD accepts as real ones.
+    /// Run software N200 or X310, which unmodified UHD drives like real ones.
     Emulate(emulate::Args),
-    /// Share the front end of a radio: software N200s, one for each program.
+    /// Let several programs use one radio. Each program gets a software N200 within that radio's band.
     Share(share::Args),
     /// Find radios.
     Find(find::Args),

@@ -20,6 +20,7 @@ use crate::{Answer, Output, Problem, stop_on_signal};
 Examples:
   takt paper aloe --quick              about five minutes: overhead, interfaces, longest packets
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
+  takt paper virtual-sdr --share --quick  below ten minutes: programs behind one front end
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
   takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
@@ -49,9 +50,10 @@ Example:
     Aloe(Study),
     /// Costs of a container and of a virtual machine for an Ethernet-attached radio (Bezerra, Ferreira, Mattos).
     #[command(after_help = "\
-Example:
-  takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine")]
-    VirtualSdr(Study),
+Examples:
+  takt paper virtual-sdr --quick          below ten minutes: native, container, virtual machine
+  takt paper virtual-sdr --share --quick  below ten minutes: programs behind one shared front end")]
+    VirtualSdr(VirtualSdr),
     /// Can a software router keep up with a hardware one? (Schulz).
     #[command(after_help = "\
 Examples:
@@ -69,6 +71,16 @@ Examples:
   takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
   takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link")]
     UhdDpdk(Study),
+}
+
+/// The study, or its own part.
+#[derive(Debug, clap::Args)]
+struct VirtualSdr {
+    /// Run the part that no paper has: programs behind one shared front end.
+    #[arg(long)]
+    share: bool,
+    #[command(flatten)]
+    study: Study,
 }
 
 /// How a study is run.
@@ -94,7 +106,8 @@ struct Study {
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let (name, study) = match args.study {
         StudyName::Aloe(study) => ("aloe", study),
-        StudyName::VirtualSdr(study) => ("virtual-sdr", study),
+        StudyName::VirtualSdr(VirtualSdr { share: false, study }) => ("virtual-sdr", study),
+        StudyName::VirtualSdr(VirtualSdr { share: true, study }) => ("virtual-sdr/share", study),
         StudyName::Routers(study) => ("routers", study),
         StudyName::LinuxRt(study) => ("linux-rt", study),
         StudyName::UhdDpdk(study) => ("uhd-dpdk", study),

@@ -7,7 +7,8 @@ use takt_live::Kind;
 use takt_radio::n200::Emission;
 use takt_radio::sigmf::{PlayWish, PlayedRecording, Report};
 
-use crate::radio_args::{RadioArgs, calibrated, heading, in_time, left_out};
+use crate::radio_args::RadioArgs;
+use crate::screen::recording::{calibrated, heading, in_time, left_out};
 use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -33,14 +34,16 @@ pub struct Args {
     /// Number of times to play the recording.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     times: u64,
-    /// Allow transmission with a radio other than takt's emulator.
+    /// Transmit even if the radio is not takt's emulator.
     #[arg(long)]
     transmit: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(device) = args.radio.device()? {
+        let (_publisher, probe) = args.radio.publish(Kind::Play, output);
         let wish = args.radio.play_wish(args.rate, args.channel, args.times, args.transmit);
+        let wish = takt_soapy::PlayWish { probe, ..wish };
         return soapy::play(device, &wish, output);
     }
     let stop = stop_on_signal()?;

@@ -21,7 +21,8 @@ pub struct Args {
     /// Address of the radio.
     #[arg(long, default_value = "127.0.0.1", value_parser = parse_ip)]
     addr: IpAddr,
-    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    /// SoapySDR device instead of a radio at --addr, such as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature
+    /// soapy.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["addr", "force"])]
     device: Option<DeviceSpec>,
     /// Take over the radio even if another host uses it.
@@ -65,7 +66,7 @@ fn text_of_x310(probe: &X310Probe) -> String {
 
 fn first_line(addr: IpAddr, words: &str, name: &str, software: bool) -> String {
     let name = if name.is_empty() { String::new() } else { format!(" name {name}") };
-    format!("{addr}  {words}{name}{}\n", if software { "  software radio of takt's" } else { "" })
+    format!("{addr}  {words}{name}{}\n", if software { "  takt's emulator" } else { "" })
 }
 
 fn listed<const N: usize>(mut text: String, lines: [(&str, String); N]) -> String {

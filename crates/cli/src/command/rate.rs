@@ -15,11 +15,13 @@ use crate::{Answer, Bar, LiveArgs, Output, Problem, radio_problem, soapy, stop_o
     takt rate --addr 192.168.10.2 --rx 25M --tx 25M --transmit\n  \
     takt rate --addr 192.168.10.2 --rx 25M --freq 900M --gain 20 --duration 1h --interval 10s\n\n\
     Exit status:\n  0  nothing went wrong, and the reader kept up\n  \
-    1  samples were lost, late or unsent, or the reader fell behind\n  2  the command failed, or the radio did not run in real time")]
+    1  samples were lost, late or unsent, or the reader fell behind\n  \
+    2  the command failed, the radio ran faster than real time, or it ran slower and all went well")]
 pub struct Args {
     #[command(flatten)]
     options: RateOptions,
-    /// Device of SoapySDR instead, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature soapy.
+    /// SoapySDR device instead of a radio at --addr, such as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the feature
+    /// soapy.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["addr", "explain"])]
     device: Option<DeviceSpec>,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
@@ -35,7 +37,7 @@ pub struct Args {
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(device) = &args.device {
-        return soapy::rate(device, &args.options, output);
+        return soapy::rate(device, &args.options, &args.live, output);
     }
     let stop = stop_on_signal()?;
     let notice = |bar: &Bar, notice| match notice {
@@ -71,14 +73,12 @@ fn problem(error: RateError, options: &RateOptions) -> Problem {
             };
             radio_problem::problem("stream", error, flag)
         }
-        RateError::Buffer { requested_bytes, granted_bytes } => Problem::new(
-            "the requested receive buffer is not to be had",
-        )
-        .why(RateError::Buffer { requested_bytes, granted_bytes })
-        .fix(format!(
-            "sudo sysctl -w net.core.rmem_max={requested_bytes}\nor leave --recv-buffer away, for what an ordinary \
+        RateError::Buffer { requested_bytes, granted_bytes } => Problem::new("can't get the requested receive buffer")
+            .why(RateError::Buffer { requested_bytes, granted_bytes })
+            .fix(format!(
+                "sudo sysctl -w net.core.rmem_max={requested_bytes}\nomit --recv-buffer, for what an ordinary \
                      program gets"
-        )),
+            )),
         RateError::Priority(error) => policy_refused(error),
         RateError::Affinity(error) => cores_refused(error),
         error => Problem::new("can't stream").why(error),

@@ -6,8 +6,10 @@ use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_live::Kind;
 use takt_radio::sigmf::{Recorded, Report};
+use takt_soapy::RecordWish;
 
-use crate::radio_args::{RadioArgs, at_speed, calibrated, heading, interleaved};
+use crate::radio_args::RadioArgs;
+use crate::screen::recording::{at_speed, calibrated, heading, interleaved};
 use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +49,9 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
     if let Some(device) = args.radio.device()? {
+        let (_publisher, probe) = args.radio.publish(Kind::Record, output);
         let wish = args.radio.record_wish(args.rate, &args.channels, samples, (args.format, existing));
+        let wish = RecordWish { probe, ..wish };
         return soapy::record(device, &wish, output);
     }
     let stop = stop_on_signal()?;

@@ -1,13 +1,17 @@
-//! `takt report`: draw the report of a check or of a study again.
+//! `takt report`: draw the report of a check or of a study again, beside another one, or its figures for print.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use miette::Result;
+use miette::{IntoDiagnostic, Result};
+use serde_json::Value as Json;
+use takt_base::words::plural;
 use takt_host::call::{self, quoted};
 use takt_host::with_causes;
 use takt_lab::store::{Store, StoreError, run_folder};
 use takt_lab::{AssembleError, StoredRun};
-use takt_page::Report;
+use takt_page::{Beside, Figure, Report};
 use takt_questions::{Answered, QuestionError};
 
 use super::experiment::store_problem;
@@ -18,11 +22,23 @@ use crate::{Answer, Output, Problem};
 Examples:
   takt report last                          a check or a study
   takt report 2026-11-21T100412-check --json
+  takt report 2026-11-21T100412-check last  two runs side by side
+  takt report last --figures paper/figures  each figure as SVG for print and as CSV
+  takt report last --figures wide --width 181
+
+The page of two runs is report-beside.html in the folder of the first.
 
 Exit status: 0 the report is shown, whatever its verdict; 2 the command failed.")]
 pub struct Args {
-    /// The run: its name, a part of it, or `last`.
-    run: String,
+    /// The run: its name, a part of it, or `last`. With two, both side by side.
+    #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
+    names: Vec<String>,
+    /// Write each figure into this folder, for print: as SVG, light, with 8-point text; and its values as CSV.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// Width of the figures for print, mm: 60 to 297. One column of IEEE journals has 88.9, both have 181.
+    #[arg(long, value_name = "MM", default_value_t = 88.9, requires = "figures", value_parser = width_mm)]
+    width: f64,
     /// Directory of the records and reports.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
@@ -31,10 +47,70 @@ pub struct Args {
 /// Judges the records again, writes page and document, prints the text. Its status says whether it could, not what the answer is.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let store = Store::read(&args.runs).map_err(store_problem)?;
-    let run = StoredRun::read(&store, &args.run).map_err(unreadable)?;
-    let answered = takt_questions::answer(run).map_err(cannot_answer)?;
-    show(answered, &args.runs, output)?;
-    Ok(Answer::Yes)
+    let answered = |name: &String| -> Result<Answered> {
+        let run = StoredRun::read(&store, name).map_err(unreadable)?;
+        takt_questions::answer(run).map_err(cannot_answer)
+    };
+    let mut all = args.names.iter().map(answered).collect::<Result<Vec<_>>>()?;
+    if let Some(folder) = &args.figures {
+        let runs: BTreeSet<&str> = all.iter().map(|one| one.report.run.as_str()).collect();
+        for one in &all {
+            let folder = if runs.len() > 1 { folder.join(&one.report.run) } else { folder.clone() };
+            let written = write_figures(&one.report, &folder, args.width)?;
+            output.note(format!("figures   {} in {}", plural(written, "figure"), folder.display()));
+        }
+    }
+    match (all.pop(), all.pop()) {
+        (Some(second), Some(first)) => show_both(first, second, &args.runs, output),
+        (Some(only), None) => show(only, &args.runs, output).map(|_| Answer::Yes),
+        (None, _) => Err(Problem::new("no run is named").fix("takt report last").into()),
+    }
+}
+
+fn width_mm(text: &str) -> Result<f64, String> {
+    let (least, most) = (Figure::PRINT_MM.start(), Figure::PRINT_MM.end());
+    let width = text.parse::<f64>().ok().filter(|mm| Figure::PRINT_MM.contains(mm));
+    width.ok_or_else(|| format!("\"{text}\" is not {least} to {most} mm"))
+}
+
+/// Writes each figure as SVG and CSV. Answers how many there are.
+fn write_figures(report: &Report, folder: &Path, width_mm: f64) -> Result<u64, Problem> {
+    let unwritten = |path: &Path, error: std::io::Error| {
+        let what = format!("can't write {}", path.display());
+        Problem::new(what).why(error).fix("--figures with a folder that you may write")
+    };
+    fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
+    let mut written = 0;
+    for figure in report.figures() {
+        for (kind, content) in [("svg", figure.to_print_svg(width_mm)), ("csv", figure.to_csv())] {
+            let path = folder.join(format!("{}.{kind}", figure.file_name()));
+            takt_base::replace_file(&path, content.as_bytes()).map_err(|error| unwritten(&path, error))?;
+        }
+        written += 1;
+    }
+    Ok(written)
+}
+
+/// Both reports side by side, as a page, a text or a document of both.
+fn show_both(first: Answered, second: Answered, runs: &Path, output: &Output) -> Result<Answer> {
+    let read = |text: &str| serde_json::from_str::<Json>(text).into_diagnostic();
+    let document = serde_json::json!({ "first": read(&first.document)?, "second": read(&second.document)? });
+    let mut beside = Beside { first: first.report, second: second.report, page: None };
+    match save_beside(&beside, runs) {
+        Err(error) if error.is_only_readable() => {
+            output.note(format!("No page was written: {}.", with_causes(&error)));
+        }
+        Err(error) => return Err(unwritable(&beside.first, runs, error).into()),
+        Ok(path) => beside.page = Some(path.display().to_string()),
+    }
+    output.answer(&document, || beside.to_text(&output.style()), Answer::Yes)
+}
+
+fn save_beside(beside: &Beside, runs: &Path) -> std::result::Result<PathBuf, StoreError> {
+    let folder = run_folder(runs, &beside.first.run)?;
+    let path = folder.path().join(BESIDE);
+    folder.replace(BESIDE, beside.to_html().as_bytes()).map_err(|error| StoreError::unwritable(&path, error))?;
+    Ok(path)
 }
 
 fn cannot_answer(error: QuestionError) -> miette::Report {
@@ -86,6 +162,7 @@ fn save(report: &mut Report, document: &str, runs: &Path) -> std::result::Result
 }
 
 const PAGE: &str = "report.html";
+const BESIDE: &str = "report-beside.html";
 
 fn unwritable(report: &Report, runs: &Path, error: StoreError) -> Problem {
     let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));

@@ -78,5 +78,5 @@ fn unwatched(error: takt_live::LiveError) -> Problem {
 }
 
 fn failed(error: TopError) -> Problem {
-    Problem::caused("nothing can be shown", error, TopError::fix)
+    Problem::caused("can't watch a run", error, TopError::fix)
 }

@@ -67,7 +67,7 @@ fn problem(what: &str, error: UdpError) -> Problem {
 /// The flag behind an option that is out of range.
 fn option(what: &str) -> Option<String> {
     let fix = match what {
-        "rate" => "--bitrate or --pps within that range; leave both away to send flat out",
+        "rate" => "--bitrate or --pps within that range; omit both to send flat out",
         "payload" | "sizes" => "--size 64, --size 64,512,1472 or --size imix",
         "burst" => "--burst 1 spreads datagrams evenly",
         "interval" => "a longer --interval, or a shorter --duration",

@@ -4,7 +4,7 @@ use miette::Result;
 use serde_json::Value as Json;
 use takt_graph::Override;
 use takt_host::call;
-use takt_runtime::control::{self, FoundSockets, Request, RequestAnswer};
+use takt_runtime::control::{self, FoundSockets, Request, UnansweredError};
 
 use crate::{Answer, Output, Problem};
 
@@ -61,13 +61,19 @@ pub fn process(named: Option<u32>, output: &Output) -> Result<u32> {
 }
 
 /// Asks the waveform that a process runs.
-pub fn ask(process: u32, request: &Request) -> Result<Json> {
-    let unanswered = |error: std::io::Error| {
-        Problem::new(format!("process {process} can't be reached")).why(error).fix("a process that runs `takt run`")
-    };
-    match control::ask(process, request).map_err(unanswered)? {
-        RequestAnswer::Good(answer) => Ok(answer),
-        RequestAnswer::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
+pub fn ask(process: u32, request: &Request) -> Result<Json, Problem> {
+    control::answer_of(process, request).map_err(unanswered)
+}
+
+pub fn unanswered(error: UnansweredError) -> Problem {
+    match error {
+        UnansweredError::Unreachable { process, source } => Problem::new(format!("process {process} can't be reached"))
+            .why(source)
+            .fix("a process that runs `takt run`"),
+        UnansweredError::Refused { why, fix } => Problem::new("the waveform says no").why(why).fix(fix),
+        error => Problem::new("no mapping suits the waveform that runs")
+            .why(error)
+            .fix("takt of the same version on both sides"),
     }
 }
 

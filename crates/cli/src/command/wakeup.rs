@@ -1,10 +1,12 @@
 //! `takt wakeup`: how late is a thread that should wake up once a period?
 
+use std::time::Duration;
+
 use takt_host::policy::PolicyError;
 use takt_wakeup::screen;
 use takt_wakeup::{WakeupError, WakeupOptions};
 
-use crate::{Answer, Bar, Output, Problem, stop_on_signal};
+use crate::{Answer, Bar, HdrLogArgs, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -12,6 +14,7 @@ Examples:
   takt wakeup                                         an ordinary thread on every core
   sudo takt wakeup --policy fifo:80 --load 8 --limit 100us
   takt wakeup --timer hybrid --slack 1ns --cores 0,1 --histogram
+  takt wakeup --hdr-log wakeup.hlog
 
 Exit status:
   0  measured, and no tick was later than --limit
@@ -23,6 +26,8 @@ pub struct Args {
     /// Show how many ticks were how late.
     #[arg(long)]
     histogram: bool,
+    #[command(flatten)]
+    log: HdrLogArgs,
     /// Show all details of the figures.
     #[arg(long)]
     explain: bool,
@@ -32,6 +37,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let measure = |bar: &Bar| takt_wakeup::run(&args.options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
     let outcome = Bar::during(output, measure).map_err(problem)?;
+    let lateness = [("lateness", &outcome.lateness_ns)];
+    args.log.write("takt wakeup", Duration::from_nanos(outcome.wall_ns), &lateness, output)?;
     let answer = Answer::of(outcome.within_limit.unwrap_or(outcome.complete));
     output.screen(&outcome, || screen::screen(&outcome, args.histogram), args.explain, answer)
 }
@@ -45,7 +52,7 @@ fn problem(error: WakeupError) -> Problem {
         _ => "can't measure wake-ups",
     };
     Problem::caused(what, error, |error| match error {
-        WakeupError::Policy(PolicyError::Pinned { .. }) => Some("leave --cores away, or --policy fifo:50".to_owned()),
+        WakeupError::Policy(PolicyError::Pinned { .. }) => Some("omit --cores, or --policy fifo:50".to_owned()),
         error => error.fix(),
     })
 }

@@ -4,5 +4,6 @@
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod map;
+pub mod recording;
 pub mod run;
 mod run_packets;

@@ -8,8 +8,8 @@ use takt_radio::n200::Emission;
 use takt_soapy::{DeviceSpec, PlayWish, RecordWish, Settings, SoapyPlayed, SoapyRecorded};
 
 use super::{answer, known, open, problem};
-use crate::radio_args::{heading, in_time, interleaved, left_out};
 use crate::radio_problem::{self, mega};
+use crate::screen::recording::{heading, in_time, interleaved, left_out};
 use crate::{Answer, Bar, Output, stop_on_signal};
 
 pub fn record(spec: &DeviceSpec, wish: &RecordWish, output: &Output) -> miette::Result<Answer> {

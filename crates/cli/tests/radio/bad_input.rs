@@ -70,7 +70,7 @@ fn an_antenna_or_a_gain_that_a_board_lacks_is_refused_with_what_it_has() {
     let none = "these boards have none to set";
     for (board, name, host) in [("basic", "Basic", 113), ("lf", "LF", 114)] {
         let [gain, antenna] = ["gain", "antenna"].map(|what| format!("{name} has no {what}"));
-        let leave = ["gain", "antenna"].map(|what| format!("leave the {what} away: {none}"));
+        let leave = ["gain", "antenna"].map(|what| format!("omit the {what}: {none}"));
         let refusals: [Refusal<'_>; 2] = [
             (&["--rx", "1M", "--gain", "10"], &gain, &leave[0]),
             (&["--rx", "1M", "--antenna", "RX2"], &antenna, &leave[1]),
@@ -313,5 +313,7 @@ fn a_radio_that_restarts_or_vanishes_ends_the_stream_with_its_reason() {
     let mut rate = rate.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
     vanishing.wait_until_used_by(&mut rate);
     vanishing.kill();
-    has(&refusal(&rate.wait_with_output().expect("a child")), &[&vanishing.addr, "answer"]);
+    // Its port may be closed already, or it no longer answers.
+    let said = refusal(&rate.wait_with_output().expect("a child"));
+    assert!(said.contains(&vanishing.addr) && ["answer", "closed"].iter().any(|word| said.contains(word)), "{said}");
 }

@@ -23,10 +23,8 @@ fn a_radio_is_found_and_described() {
     let radio = Radio::at(20, &["--serial", "F5A1B2", "--name", "roof"]);
     let out = radio.takt(&["find"]);
     assert_eq!(out.status.code(), Some(0));
-    let wanted = format!(
-        "{}  N200r4 serial F5A1B2 name roof  firmware 12.4 FPGA 11.1  free  software radio of takt's\n",
-        radio.addr
-    );
+    let wanted =
+        format!("{}  N200r4 serial F5A1B2 name roof  firmware 12.4 FPGA 11.1  free  takt's emulator\n", radio.addr);
     assert_eq!(text(&out.stdout), wanted);
     let found = json(&radio.takt(&["find", "--json"]));
     assert_eq!((found[0]["serial"].as_str(), found[0]["state"]["kind"].as_str()), (Some("F5A1B2"), Some("free")));

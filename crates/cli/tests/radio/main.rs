@@ -3,6 +3,7 @@
 mod air;
 mod bad_input;
 mod cable;
+mod calibrated;
 mod check;
 mod commands;
 mod duplex;

@@ -44,11 +44,10 @@ fn sent(radio: Radio) -> u64 {
 #[test]
 fn a_rate_is_received_from_hardware_and_sent_to_it_only_with_transmit() {
     let radio = hardware(80);
-    assert!(!text(&radio.takt(&["find"]).stdout).contains("software radio"));
-    let why =
-        "is no software radio of takt's own: it would transmit at 2400 MHz, gain 0 dB, antenna TX/RX; boards: SBX";
+    assert!(!text(&radio.takt(&["find"]).stdout).contains("takt's emulator"));
+    let why = "is not takt's emulator: it would transmit at 2400 MHz, gain 0 dB, antenna TX/RX; boards: SBX";
     for args in [["rate", "--tx", "1M"].as_slice(), &["rate", "--rx", "1M", "--tx", "1M"]] {
-        has(&refusal(&radio.takt(args)), &[why, "\n  fix   --transmit allows it", "dummy load"]);
+        has(&refusal(&radio.takt(args)), &[why, "\n  fix   put an attenuator", "dummy load"]);
     }
     let out = radio.takt(&["rate", "--rx", "1M", "--duration", "100ms", "--json"]);
     assert!(number(&json(&out), "/rx/samples") > 0);
@@ -116,7 +115,7 @@ fn a_check_of_hardware_only_receives_and_says_what_it_therefore_does_not_know() 
     let place = Place::with("small.toml", SMALL);
     let radio = hardware(83);
     let (outcome, said) = check(&place, &radio, &[]);
-    has(&said, &["Nothing was sent to the radio", "--transmit allows it"]);
+    has(&said, &["Nothing was sent to the radio", "attenuator", "--transmit"]);
     let need = &outcome["verdict"]["needs"][0];
     assert_eq!(need["answer"], "unknown", "{outcome:#}");
     let why = need["why"].as_str().expect("words");

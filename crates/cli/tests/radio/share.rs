@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::path::Path;
 use std::process::{ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use takt_testing::{loopback, wait_for};
+use takt_wire::lag::{self, LagReply, LagRequest};
 
 use crate::software::{Radio, has, interrupt, number, takt, text};
 use crate::support::{Ended, TAKT, refusal};
@@ -185,4 +188,33 @@ fn a_file_that_is_wrong_names_the_place_and_the_fix() {
     );
     let nothing = text(&takt(&["share", "--radios", "missing.toml"]).stderr);
     has(&nothing, &["missing.toml", "scenes/shared.toml"]);
+}
+
+/// Asks a radio for its speed and clock, as takt's driver does.
+fn said(host: u8) -> LagReply {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a socket");
+    let mut bytes = [0; LagRequest::BYTES];
+    LagRequest { id: 1, since_ns: u64::MAX }.write(&mut bytes).expect("room");
+    let mut answer = || {
+        socket.send_to(&bytes, (loopback(host), lag::PORT)).ok()?;
+        let mut reply = [0; LagRequest::BYTES];
+        let length = socket.recv(&mut reply).ok()?;
+        LagReply::parse(reply.get(..length)?).ok()
+    };
+    wait_for("an answer", &mut answer)
+}
+
+#[test]
+fn a_shared_radio_says_how_fast_its_front_ends_time_passes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(174, &["--speed", "0.5"]);
+    let (_program, _stdout) = shared(&radio, folder.path(), [175, 176]);
+    let [front_end, low, high] = [174, 175, 176].map(said);
+    for shared in [low, high] {
+        assert_eq!((shared.speed_millionths, shared.clock_hz), (500_000, front_end.clock_hz));
+        // Its clock began at 0 when it was made, as that of a radio that is switched on.
+        let behind_ticks = front_end.clock_offset_ticks.wrapping_sub(shared.clock_offset_ticks).cast_signed();
+        assert!(behind_ticks > 0, "{behind_ticks}");
+    }
 }

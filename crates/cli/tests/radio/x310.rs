@@ -16,7 +16,7 @@ use crate::witness::{Run, judge};
 fn a_radio_is_found_and_described() {
     let radio = Radio::of("x310", 60, &["--serial", "F5A1B3", "--name", "roof"]);
     let found = text(&radio.takt(&["find"]).stdout);
-    let wanted = "  X310 serial F5A1B3 name roof  firmware 6.0 FPGA 39.0  free  software radio of takt's\n";
+    let wanted = "  X310 serial F5A1B3 name roof  firmware 6.0 FPGA 39.0  free  takt's emulator\n";
     assert_eq!(found, format!("{}{wanted}", radio.addr));
     let said = text(&radio.takt(&["probe"]).stdout);
     has(
@@ -87,9 +87,9 @@ fn it_says_at_start_what_it_announces_and_to_which_releases_of_uhd() {
 fn a_release_of_uhd_that_it_has_not_is_refused_and_an_n200_has_none() {
     let unknown = takt(&["emulate", "x310", "--uhd", "4.2"]);
     assert_eq!(unknown.status.code(), Some(2));
-    has(&text(&unknown.stderr), &["`4.2` is not a release of UHD from 4.3 to 4.11, such as 4.11, and not auto"]);
+    has(&text(&unknown.stderr), &["`4.2` is neither a UHD release from 4.3 to 4.11 nor auto"]);
     let said = refusal(&takt(&["emulate", "n200", "--addr", &loopback(144).to_string(), "--uhd", "4.11"]));
-    has(&said, &["an n200 has no --uhd 4.11", "leave --uhd 4.11 away, or another radio than n200"]);
+    has(&said, &["an n200 has no --uhd 4.11", "omit --uhd 4.11, or emulate another model"]);
 }
 
 #[test]

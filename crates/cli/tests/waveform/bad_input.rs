@@ -74,7 +74,7 @@ fn a_change_of_what_is_not_there_is_reported_with_what_is() {
     assert!(set("chanel.ebn0_db=3").contains("--set channel.ebn0_db=3"));
     assert!(set("channel.ebn0_bd=3").contains("--set channel.ebn0_db=3"));
     assert!(set("channel.ebn0_db=loud").contains("a number from -20 to 200 dB"));
-    assert!(set("channel").contains("COMPONENT.PARAMETER=VALUE"));
+    assert!(set("channel").contains("COMPONENT.VARIABLE=VALUE"));
 }
 
 #[test]

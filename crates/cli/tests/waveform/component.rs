@@ -82,5 +82,5 @@ fn what_a_component_can_not_take_is_refused_with_the_fix() {
     assert!(said.contains("/nowhere/at/all") && said.contains("No such file"), "{said}");
     let said = refusal(&["component", "run", "bpsk-modulate", "--in", &path, "--json"]);
     assert!(said.contains("can't both go to standard output"), "{said}");
-    has(&refusal(&["component", "run", "bit-source", "--in", &path, "--out", "/dev/null"]), &["leave --in away"]);
+    has(&refusal(&["component", "run", "bit-source", "--in", &path, "--out", "/dev/null"]), &["omit --in"]);
 }

@@ -98,7 +98,7 @@ fn each_prediction_says_what_it_rests_on_and_how_far_off_such_figures_were() {
 fn costs_of_another_kind_of_processor_are_not_mixed_with_those_of_this_one() {
     let (_folder, path) = file(br#"{ "reference": "elsewhere", "components": {} }"#);
     let (path, bpsk) = (path.as_str(), waveform("bpsk.toml"));
-    has(&refusal(&["map", &bpsk, "--cores", "0", "--costs", path]), &["measured on `elsewhere`", "without `source`"]);
+    has(&refusal(&["map", &bpsk, "--cores", "0", "--costs", path]), &["costs from `elsewhere` lack `source`"]);
     let said = refusal(&["run", &bpsk, "--slots", "20", "--clock", "free", "--save-costs", path]);
     assert!(said.contains("it has costs of `elsewhere`"), "{said}");
 }

@@ -6,34 +6,33 @@ use std::io::{self, BufReader, BufWriter, IsTerminal, stdin, stdout};
 use takt_graph::{InputShape, OutputShape, Shape};
 use takt_runtime::job::{ItemsError, Reader, Writer};
 
-use super::run::Args;
 use crate::{Output, Problem};
 
 /// Opens what the inputs read.
 /// Errors: a port has no file, or two; a file can't be opened.
-pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Problem> {
+pub fn sources(inputs: &[String], packed: bool, shape: &Shape) -> Result<Vec<Reader>, Problem> {
     let names: Vec<&str> = shape.inputs.iter().map(|port| port.name.as_str()).collect();
-    let files = assign(&args.inputs, &names, "--in")?;
+    let files = assign(inputs, &names, "--in")?;
     if files.iter().filter(|file| *file == "-").count() > 1 {
         return Err(
             Problem::new("two inputs can't both come from standard input").fix("--in PORT=FILE for all but one")
         );
     }
-    let open = |(file, port): (&String, &InputShape)| source(file, port, args.packed);
+    let open = |(file, port): (&String, &InputShape)| source(file, port, packed);
     files.iter().zip(&shape.inputs).map(open).collect()
 }
 
 /// Makes what the outputs write.
 /// Errors: a port has no file, or two; a file can't be opened.
-pub fn sinks(args: &Args, shape: &Shape, output: &Output) -> Result<Vec<Writer>, Problem> {
+pub fn sinks(outputs: &[String], packed: bool, shape: &Shape, output: &Output) -> Result<Vec<Writer>, Problem> {
     let names: Vec<&str> = shape.outputs.iter().map(|port| port.name.as_str()).collect();
-    let files = assign(&args.outputs, &names, "--out")?;
+    let files = assign(outputs, &names, "--out")?;
     let piped = files.iter().filter(|file| *file == "-").count();
     if piped > 1 || (piped == 1 && output.wants_json()) {
         let what = if piped > 1 { "two outputs" } else { "an output and the JSON document" };
         return Err(Problem::new(format!("{what} can't both go to standard output")).fix("--out PORT=FILE"));
     }
-    let create = |(file, port): (&String, &OutputShape)| sink(file, port, args.packed);
+    let create = |(file, port): (&String, &OutputShape)| sink(file, port, packed);
     files.iter().zip(&shape.outputs).map(create).collect()
 }
 
@@ -73,7 +72,7 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
             None if ports.len() == 1 => (0, one.as_str()),
             None if ports.is_empty() => {
                 let what = Problem::new(format!("can't take {flag} {one}"));
-                return Err(what.why("the component has no such port").fix(format!("leave {flag} away")));
+                return Err(what.why("the component has no such port").fix(format!("omit {flag}")));
             }
             None => {
                 let what = Problem::new(format!("can't tell which port {flag} {one} is for"));

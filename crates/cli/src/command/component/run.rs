@@ -38,10 +38,10 @@ pub struct Args {
     param: Vec<String>,
     /// File of an input; `-` is standard input, the default for a single input. With several inputs, name the PORT.
     #[arg(long = "in", value_name = "[PORT=]FILE")]
-    pub inputs: Vec<String>,
+    inputs: Vec<String>,
     /// File of an output; `-` is standard output, the default for a single output. With several outputs, name the PORT.
     #[arg(long = "out", value_name = "[PORT=]FILE")]
-    pub outputs: Vec<String>,
+    outputs: Vec<String>,
     /// Items per packet [default: as many as the component takes, else the whole file].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     items: Option<u32>,
@@ -50,7 +50,7 @@ pub struct Args {
     slots: Option<u64>,
     /// Pack eight bits into a byte, the first into the most significant bit.
     #[arg(long)]
-    pub packed: bool,
+    packed: bool,
     /// Add the cost of a slot of the component to this file, which `takt map --costs` reads.
     #[arg(long, value_name = "FILE")]
     save_costs: Option<PathBuf>,
@@ -67,8 +67,8 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let unfit = |error| Problem::caused(what.as_str(), error, ParamError::fix);
     let complete = kind.resolve(&params).map_err(unfit)?;
     let shape = registry.shape(kind, &complete).map_err(unfit)?;
-    let sources = sources(args, &shape)?;
-    let sinks = sinks(args, &shape, output)?;
+    let sources = sources(&args.inputs, args.packed, &shape)?;
+    let sinks = sinks(&args.outputs, args.packed, &shape, output)?;
     let refused = |error| problem(&kind.name, error);
     let mut job = Job::open(&registry, (kind, complete, shape), sources, sinks, args.items).map_err(refused)?;
     while job.slot(args.slots).map_err(refused)? {}

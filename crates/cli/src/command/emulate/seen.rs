@@ -18,7 +18,8 @@ pub fn keep<S>(board: Option<&OpenBoard>, now: Snapshots<'_, S>, snapshot: impl 
 
 pub fn of_model<R: Described + Serialize>(summary: &Summary<R>) -> Snapshot {
     let radios = summary.devices.iter().flat_map(|device| radios(&summary.model, device)).collect();
-    Snapshot { speed: Some(summary.speed), radios, ..Snapshot::default() }
+    let spectra = summary.devices.iter().flat_map(|device| device.spectra.clone()).collect();
+    Snapshot { speed: Some(summary.speed), radios, spectra, ..Snapshot::default() }
 }
 
 pub fn in_air(summary: &AirSummary) -> Snapshot {
@@ -26,9 +27,14 @@ pub fn in_air(summary: &AirSummary) -> Snapshot {
         ModelDevice::N200(device) => radios(name, device),
         ModelDevice::X310(device) => radios(name, device),
     };
+    let spectra = |AirDevice { device, .. }: &AirDevice| match device {
+        ModelDevice::N200(device) => device.spectra.clone(),
+        ModelDevice::X310(device) => device.spectra.clone(),
+    };
     Snapshot {
         speed: Some(summary.speed),
         radios: summary.devices.iter().flat_map(of).collect(),
+        spectra: summary.devices.iter().flat_map(spectra).collect(),
         ..Snapshot::default()
     }
 }

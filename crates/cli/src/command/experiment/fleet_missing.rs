@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use miette::Result;
 use takt_lab::experiment::Point;
-use takt_testbed::environment::{Nodes, node_of};
+use takt_testbed::environment::Nodes;
 
 use crate::command::node;
 
@@ -23,7 +23,7 @@ pub struct OnNodes {
 /// # Errors
 /// The points or the flags name some.
 pub fn open(flags: &OnNodes, points: &[Point]) -> Result<Option<Arc<dyn Nodes>>> {
-    if flags.folder.is_some() || points.iter().any(|point| node_of(point.settings.word("environment")).is_some()) {
+    if flags.folder.is_some() || points.iter().any(|point| point.place.environment.node.is_some()) {
         return Err(node::missing().into());
     }
     Ok(None)

@@ -71,7 +71,7 @@ impl Lines {
 
 fn outcome(kind: WorkloadKind, state: RoundState, why: Option<&str>, lost: Option<Lost>) -> String {
     let because = why.map(|why| format!(", {why}")).unwrap_or_default();
-    let missed = kind.workload().lost_is();
+    let missed = kind.workload().facts().lost_is;
     match (state, lost) {
         (RoundState::Valid, Some(Lost { share: 0.0, .. })) => format!("nothing {missed}"),
         (RoundState::Valid, Some(Lost { share, own_share: 0.0 })) => {

@@ -10,10 +10,11 @@ pub struct Carrier {
     /// Bandwidth in resource blocks: 6, 15, 25, 50, 75 or 100.
     #[arg(long, value_name = "N", default_value = "6")]
     pub prb: Bandwidth,
-    /// Sample at three quarters of the standard rate (75 blocks: two thirds), as srsRAN does by default. From 25 blocks on.
+    /// Sample at three quarters of the standard rate (75 blocks: two thirds), as srsRAN does by default. Needs 25 blocks or
+    /// more.
     #[arg(long)]
     pub three_quarters: bool,
-    /// Iterations of the turbo decoder, at most.
+    /// Maximum number of turbo decoder iterations.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub iterations: u8,
 }
@@ -22,7 +23,9 @@ impl Carrier {
     pub fn numerology(&self) -> Result<Numerology, Problem> {
         let sampling = if self.three_quarters { Sampling::ThreeQuarters } else { Sampling::Standard };
         Numerology::new(self.prb, sampling).map_err(|error| {
-            Problem::new("this carrier can't be sampled so").why(error).fix("leave --three-quarters away, or --prb 25")
+            Problem::new("can't sample this carrier at three quarters of its rate")
+                .why(error)
+                .fix("omit --three-quarters\n--prb 25")
         })
     }
 

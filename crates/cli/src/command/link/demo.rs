@@ -21,16 +21,17 @@ use crate::{Answer, LiveArgs, Output, Problem, radio_problem, stop_on_signal};
 #[command(after_help = "Examples:\n  takt link demo\n  takt link demo --prb 25 --down 8M --up 3M --speed auto\n  \
     takt link demo --fading \"EPA 5\" --snr 20 --down 300k --speed 0.2\n\n\
     Times and rates are those of the radios: at --speed 0.1, a second of theirs takes ten here.\n\
-    Nothing is encrypted. The link needs no privileges here, since takt makes the packets itself.\n\n\
-    Exit status:\n  0  the link came up and carried everything, and all samples came in time\n  1  it did not\n  \
-    2  the command failed, or the radios did not run in real time")]
+    Nothing is encrypted. The command needs no privileges, since takt makes the packets itself.\n\n\
+    Exit status:\n  0  the link came up and carried everything, and all samples came in time\n  \
+    1  the link did not come up, packets were lost, or samples were late or lost\n  \
+    2  the command failed, or the link carried everything but not in real time")]
 pub struct Args {
     #[command(flatten)]
     carrier: Carrier,
     /// Identity of the cell, 0 to 503.
     #[arg(long, value_name = "ID", default_value_t = 1)]
     cell: u16,
-    /// Seconds of the radios in a second of this host, 0.001 to 100, or auto.
+    /// Seconds that pass for the radios in a second of this host, 0.001 to 100, or auto.
     #[arg(long, value_name = "SPEED", default_value = "1")]
     speed: SpeedChoice,
     /// Load to the terminal in bit/s of IP packets.
@@ -39,7 +40,7 @@ pub struct Args {
     /// Load to the base station in bit/s of IP packets.
     #[arg(long, value_name = "RATE", default_value = "500k", value_parser = parse_number)]
     up: f64,
-    /// Bytes of a packet of the load, 48 to 1500.
+    /// Size of the load's packets in bytes, 48 to 1500.
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(LEAST_PACKET as i64..=1500))]
     packet: u16,
     /// How long the load lasts.
@@ -48,25 +49,26 @@ pub struct Args {
     /// Pings before the load.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pings: u16,
-    /// How long to wait for the link.
+    /// How long to wait until the terminal attaches.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     patience: Duration,
     /// Bearer: am (acknowledged) or um (unacknowledged).
     #[arg(long, value_name = "MODE", default_value = "am", value_parser = mode)]
     mode: BearerMode,
-    /// Ratio of signal to noise of a full carrier at each receiver, in dB.
+    /// Signal-to-noise ratio of a full carrier at each receiver, in dB.
     #[arg(long, value_name = "DB", default_value_t = 30.0, allow_negative_numbers = true)]
     snr: f64,
     /// Fading of each path: EPA, EVA or ETU with a Doppler frequency in Hz, such as "EPA 5".
     #[arg(long, value_name = "PROFILE")]
     fading: Option<String>,
-    /// How fast the terminal's oscillator is, in millionths.
+    /// Frequency error of the terminal's oscillator, in ppm.
     #[arg(long, value_name = "PPM", default_value_t = 0.5, allow_negative_numbers = true)]
     offset: f64,
     /// Packet engine of the ends.
     #[arg(long, help = format!("Packet engine of the ends: {}", EngineKind::FORMS), value_name = "ENGINE", default_value = "mmsg")]
     engine: EngineKind,
-    /// Scheduling policy of the ends: other, or fifo:PRIORITY. The radios get one more. Without real-time rights it is other.
+    /// Scheduling policy of the ends: other, or fifo:PRIORITY. The radios get the next higher priority. If you may not use
+    /// real-time priority, takt uses other.
     #[arg(long, value_name = "POLICY", default_value = "fifo:50")]
     policy: Policy,
     /// Seed of all random numbers.
@@ -128,7 +130,7 @@ fn problem(error: DemoError) -> Problem {
         DemoError::End { end, source } => of_end(end, *source),
         DemoError::Scene(error) => {
             let fix = error.fix();
-            Problem::new("the air can't be what these flags say").why(error).fix(fix)
+            Problem::new("can't make this air").why(error).fix(fix)
         }
         error => Problem::new("can't demonstrate a link").why(error),
     }

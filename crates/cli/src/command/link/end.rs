@@ -1,13 +1,15 @@
 //! `takt link enb` and `takt link ue`: one end on a radio.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use miette::Result;
-use takt_base::{parse_ip, parse_number};
+use takt_base::{parse_duration, parse_ip, parse_number};
 use takt_host::tun::Tun;
+use takt_live::Kind;
 use takt_lte_link::{BearerMode, Policy};
 use takt_lte_radio::ends::{StationEnd, StationReport, TerminalEnd, TerminalReport};
-use takt_lte_radio::{RadioWish, TunPort};
+use takt_lte_radio::{RadioWish, TunPort, watched_station, watched_terminal};
 use takt_packet::EngineKind;
 use takt_radio::FrontEnd;
 use takt_radio::calibration::CalibrationUse;
@@ -15,7 +17,7 @@ use takt_radio::calibration::CalibrationUse;
 use super::carrier::{Carrier, mode};
 use super::demo::{of_end, threads};
 use crate::policy::StreamingThread;
-use crate::{Answer, Output, Problem, stop_on_signal};
+use crate::{Answer, LiveArgs, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 struct EndArgs {
@@ -39,7 +41,8 @@ struct EndArgs {
     /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
     #[arg(long, value_name = "FILES", default_value = "uhd")]
     calibration: CalibrationUse,
-    /// Transmit, even if the radio is not takt's own. Only with a cable or a licence.
+    /// Transmit even if the radio is not takt's emulator. First put an attenuator or a dummy load on the connector, unless you
+    /// may use the frequency.
     #[arg(long)]
     transmit: bool,
     /// Take over the radio even if another host uses it.
@@ -48,18 +51,20 @@ struct EndArgs {
     /// Packet engine.
     #[arg(long, help = format!("Packet engine: {}", EngineKind::FORMS), value_name = "ENGINE", default_value = "mmsg")]
     engine: EngineKind,
-    /// Name of the interface to make, up to 15 bytes. It ends with this program.
+    /// Name of the interface to make, up to 15 bytes. It disappears when the command ends.
     #[arg(long, value_name = "NAME", default_value = "takt-lte")]
     tun: String,
     #[command(flatten)]
     thread: StreamingThread,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  sudo takt link enb --addr 127.0.0.43 --prb 25\n  sudo ip addr add 172.16.0.1/24 dev takt-lte\n\n\
     Needs CAP_NET_ADMIN, for the interface. Nothing on the air is encrypted.\n\n\
-    Exit status:\n  0  ended by Ctrl-C, and all samples came in time\n  1  some did not\n  2  the command failed"
+    Exit status:\n  0  you stopped it, and all samples came in time\n  1  some samples did not\n  2  the command failed"
 )]
 pub struct StationArgs {
     #[command(flatten)]
@@ -82,14 +87,17 @@ pub struct StationArgs {
 #[command(
     after_help = "Examples:\n  sudo takt link ue --addr 127.0.0.44 --prb 25\n  sudo ip addr add 172.16.0.2/24 dev takt-lte\n\n\
     Needs CAP_NET_ADMIN, for the interface. Nothing on the air is encrypted.\n\n\
-    Exit status:\n  0  ended by Ctrl-C, and all samples came in time\n  1  some did not\n  2  the command failed"
+    Exit status:\n  0  you stopped it, and all samples came in time\n  1  some samples did not\n  2  the command failed"
 )]
 pub struct TerminalArgs {
     #[command(flatten)]
     end: EndArgs,
-    /// Identity of this terminal, another one for each of a network: 0 to 281474976710655.
+    /// Identity of this terminal, 0 to 281474976710655. No two terminals of a network may have the same.
     #[arg(long, value_name = "N", default_value_t = 1)]
     identity: u64,
+    /// Send this much earlier: the `--latency` of a shared radio (takt share).
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    early: Duration,
 }
 
 fn policy(text: &str) -> Result<Policy, String> {
@@ -105,6 +113,9 @@ pub fn run_station(args: StationArgs, output: &Output) -> Result<Answer> {
     let cell = args.end.carrier.cell(args.cell)?;
     let numerology = args.end.carrier.numerology()?;
     let (mut port, radio) = args.end.open(true)?;
+    let (probe, view) = watched_station();
+    let title = format!("base station of cell {} at {}", args.cell, args.end.addr);
+    let publisher = args.end.live.publish(Kind::Link, &title, view, output);
     let end = StationEnd {
         cell,
         numerology,
@@ -113,6 +124,7 @@ pub fn run_station(args: StationArgs, output: &Output) -> Result<Answer> {
         mode: args.mode,
         policy: args.scheduler,
         radio,
+        probe: publisher.is_some().then_some(probe),
     };
     let stop = stop_on_signal()?;
     let report = end.run(&mut port, &|line| output.note(line), &stop).map_err(|error| of_end("base station", error))?;
@@ -122,6 +134,11 @@ pub fn run_station(args: StationArgs, output: &Output) -> Result<Answer> {
 pub fn run_terminal(args: TerminalArgs, output: &Output) -> Result<Answer> {
     let numerology = args.end.carrier.numerology()?;
     let (mut port, radio) = args.end.open(false)?;
+    // An N200 has no rate of LTE: takt makes it from the next one above.
+    let radio = RadioWish { early: args.early, resample: true, ..radio };
+    let (probe, view) = watched_terminal();
+    let title = format!("terminal {} at {}", args.identity, args.end.addr);
+    let publisher = args.end.live.publish(Kind::Link, &title, view, output);
     let frequency_ratio = match (args.end.uplink, args.end.downlink) {
         (Some(up), Some(down)) if down > 0.0 => up / down,
         _ => 1.0,
@@ -133,6 +150,7 @@ pub fn run_terminal(args: TerminalArgs, output: &Output) -> Result<Answer> {
         identity: args.identity,
         frequency_ratio,
         radio,
+        probe: publisher.is_some().then_some(probe),
     };
     let stop = stop_on_signal()?;
     let report = end.run(&mut port, &|line| output.note(line), &stop).map_err(|error| of_end("terminal", error))?;
@@ -156,6 +174,8 @@ impl EndArgs {
         let (rx_hz, tx_hz) = if is_station { (self.uplink, self.downlink) } else { (self.downlink, self.uplink) };
         let front_end = |frequency_hz, gain_db| FrontEnd { frequency_hz, gain_db, antenna: None };
         let wish = RadioWish {
+            early: Duration::ZERO,
+            resample: false,
             addr: self.addr,
             engine: self.engine,
             transmit: self.transmit,

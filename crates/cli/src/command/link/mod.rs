@@ -17,7 +17,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Run both ends and the air between them; attach, ping, and run a load each way.
+    /// Run both ends and the air between them: attach, ping, send a load each way.
     Demo(demo::Args),
     /// Run a base station on a radio, with an interface of this host.
     Enb(end::StationArgs),

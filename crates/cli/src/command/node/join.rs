@@ -10,6 +10,7 @@ use takt_cluster::message::RadioFacts;
 use takt_cluster::metrics::Server;
 use takt_cluster::{Folder, Node, Offer};
 use takt_host::affinity;
+use takt_live::{Kind, board};
 use takt_mapper::ClassSpec;
 use takt_packet::EngineKind;
 use takt_radio::{AnyIdentity, FoundRadio, FoundState, Model, Net, RadioError, WallNet, find};
@@ -17,7 +18,7 @@ use takt_runtime::costs;
 
 use super::{Place, problem};
 use crate::costs::uncalibrated;
-use crate::{Answer, Output, Problem, stop_on_signal, warnings, waveform};
+use crate::{Answer, LiveArgs, Output, Problem, stop_on_signal, warnings, waveform};
 
 #[derive(Debug, clap::Args)]
 pub struct Join {
@@ -41,6 +42,8 @@ pub struct Join {
     /// Serve metrics to Prometheus at `http://[ADDR]:PORT/metrics`, on loopback unless you name an address.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = port)]
     metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 pub fn run(args: Join, output: &Output) -> Result<Answer> {
@@ -60,6 +63,12 @@ pub fn run(args: Join, output: &Output) -> Result<Answer> {
     let metrics_at = metrics.as_ref().map(Server::local);
     if let Some(server) = metrics {
         node.publish_metrics(server, warnings::refused_peers);
+    }
+    let (board, source) = board();
+    let title = format!("node {} of cluster {}", folder.settings().node, folder.settings().cluster);
+    let publisher = args.live.publish(Kind::Node, &title, source, output);
+    if publisher.is_some() {
+        node.watched_on(board);
     }
     let ready = |facts: &takt_cluster::message::NodeFacts| {
         output.line(format!("ready node {}", facts.node));

@@ -6,16 +6,16 @@ use std::time::Duration;
 use crate::screen;
 use miette::Result;
 use takt_base::Stop;
-use takt_cluster::manager::{Ended, Loss, OnLoss, PlaceError, Placer, RunOptions, Watch};
-use takt_cluster::message::NodeFacts;
+use takt_cluster::manager::{Ended, Loss, OnLoss, RunOptions, Watch};
 use takt_cluster::{ClusterError, Manager, Trace};
 use takt_graph::Graph;
-use takt_mapper::{Objective, PlatformError};
+use takt_mapper::PlatformError;
 use takt_runtime::Registry;
+use takt_runtime::planning::PlanningError;
 
 use super::{Place, problem, usable};
 use crate::command::map as mapping;
-use crate::{Answer, Output, Problem, costs, stop_on_signal, waveform};
+use crate::{Answer, Output, Problem, stop_on_signal, waveform};
 
 /// How often a standby looks whether the manager is gone.
 const LOOK: Duration = Duration::from_secs(1);
@@ -90,12 +90,8 @@ fn watch(
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };
-    let executes = |node: &NodeFacts| node.runs.iter().any(|run| run.run == args.run);
-    // Its own cores are the ones that it may be placed on again.
-    let own = nodes.into_iter().filter(executes).map(|node| NodeFacts { busy: Vec::new(), ..node });
-    let (own, order): (Vec<NodeFacts>, _) = (own.collect(), orphan.order());
-    let objective = Objective::best_effort(order.latency);
-    let placer = Placer::new(&graph, registry, &own, None, objective, order.hop_slots).map_err(unplaced)?;
+    let own = orphan.own_nodes(nodes);
+    let placer = orphan.placer(&graph, registry, &own).map_err(unplaced)?;
     let opening = format!("watching  {}, which {} left", args.run, orphan.manager);
     match follow(output, &graph, (args.on_loss, stop, Some(opening), trace), |options| {
         manager.adopt(&orphan, &placer, options)
@@ -147,10 +143,9 @@ pub fn show(output: &Output, ended: &Ended, graph: &Graph) -> Result<Answer> {
 }
 
 /// Components find no place on the nodes.
-pub fn unplaced(error: PlaceError) -> Problem {
+pub fn unplaced(error: PlanningError) -> Problem {
     match error {
-        PlaceError::Platform(error) => Problem::caused("can't map onto these nodes", error, PlatformError::fix),
-        PlaceError::Costs(error) => costs::problem(error),
-        PlaceError::Map(error) => mapping::unmapped(error),
+        PlanningError::Platform(error) => Problem::caused("can't map onto these nodes", error, PlatformError::fix),
+        error => mapping::unplanned(error),
     }
 }

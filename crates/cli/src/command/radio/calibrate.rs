@@ -66,7 +66,7 @@ pub struct Args {
     /// Measure, and write no file.
     #[arg(long)]
     dry_run: bool,
-    /// Allow transmission with a radio other than takt's emulator.
+    /// Transmit even if the radio is not takt's emulator.
     #[arg(long)]
     transmit: bool,
     /// Take over the radio even if another host uses it.

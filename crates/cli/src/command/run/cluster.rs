@@ -8,8 +8,8 @@ use miette::Result;
 use takt_base::shown::time_ns;
 use takt_cluster::Manager;
 use takt_cluster::clock;
-use takt_cluster::manager::{OnLoss, Placed, Placer};
-use takt_cluster::message::{NodeFacts, Order, WorkerOrder};
+use takt_cluster::manager::{NoSpare, OnLoss, Placed, Placer};
+use takt_cluster::message::{Order, WorkerOrder};
 use takt_graph::Graph;
 use takt_mapper::Objective;
 
@@ -95,11 +95,10 @@ pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let named: Vec<&str> = pins.values().chain(&args.cluster.spare).map(String::as_str).collect();
     let nodes = manager.nodes_with(&named).and_then(|present| manager.own_share(node::usable(present, output)));
     let nodes = nodes.map_err(|error| node::problem("run on the cluster", error))?;
-    spares_are_there(&args.cluster.spare, &nodes)?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
     let objective = Objective { pins, ..Objective::best_effort(mapping::latency(&args.latency)) };
     let placer = Placer::new(&graph, &registry, &nodes, kept, objective, args.cluster.hop_slots).map_err(unplaced)?;
-    let placer = placer.with_spares(&args.cluster.spare);
+    let placer = placer.with_spares(&args.cluster.spare).map_err(no_spare)?;
     let placed = admitted(placer.place().map_err(unplaced)?, &graph, args.cluster.overload)?;
     let order = order(args, &graph, placed, &manager)?;
     if !output.wants_json() {
@@ -125,15 +124,9 @@ fn admitted(placed: Placed, graph: &Graph, overload: bool) -> Result<Vec<WorkerO
         .into())
 }
 
-fn spares_are_there(spares: &[String], nodes: &[NodeFacts]) -> Result<()> {
-    let free = |name: &String| nodes.iter().any(|node| node.node == *name && node.free().next().is_some());
-    let Some(lacks) = spares.iter().find(|spare| !free(spare)) else { return Ok(()) };
-    let have: Vec<&str> =
-        nodes.iter().filter(|node| node.free().next().is_some()).map(|node| node.node.as_str()).collect();
-    Err(Problem::new(format!("`{lacks}` can't be a spare node"))
-        .why("no node of that name has a free core")
-        .fix(format!("--spare with one of: {}", have.join(", ")))
-        .into())
+fn no_spare(error: NoSpare) -> Problem {
+    let fix = format!("--spare with one of: {}", error.have.join(", "));
+    Problem::new(format!("`{}` can't be a spare node", error.node)).why(error).fix(fix)
 }
 
 /// Order for the nodes.

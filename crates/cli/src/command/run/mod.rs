@@ -18,23 +18,22 @@ use miette::Result;
 use serde::Serialize;
 use takt_base::shown::time_ns;
 use takt_base::{parse_duration, parse_ip};
-use takt_graph::{Graph, Override, Plan};
+use takt_graph::{Override, Plan};
 use takt_live::Kind;
 use takt_page::ReportAnswer;
 use takt_radio::calibration::CalibrationUse;
 use takt_radio_waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
 use takt_runtime::control::{LiveRun, serve};
-use takt_runtime::costs::{for_elsewhere, known, of_report};
-use takt_runtime::{
-    Isolation, Log, LogOptions, OpenError, Registry, Report, Session, SessionOptions, SlotClock, StartError, Wish, soft,
-};
+use takt_runtime::costs::{for_elsewhere, of_report};
+use takt_runtime::planning::{Placement, place};
+use takt_runtime::{Isolation, Log, LogOptions, Report, Session, SessionOptions, SlotClock, Wish, soft};
 use takt_soapy::DeviceSpec;
 
 use crate::command::map;
 use crate::costs;
 use crate::output;
 use crate::policy::{Policy, priority_is_policy};
-use crate::{Answer, LiveArgs, Output, Problem, soapy, stop_on_signal, waveform};
+use crate::{Answer, LiveArgs, Output, soapy, stop_on_signal, waveform};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
 const WAITING: usize = 1 << 17;
@@ -50,6 +49,7 @@ Examples:
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
+  takt run waveforms/lte-enb.toml --clock radio --slots 2000
   takt run waveforms/td-scdma.toml --clock radio --device soapy:driver=lime --transmit
 {}
 Exit status:
@@ -72,14 +72,15 @@ pub struct Args {
     /// Clock that begins each slot: wall (the host's), radio (a radio's) or free (none: each slot follows the last).
     #[arg(long, default_value = "wall", value_parser = ["wall", "radio", "free"])]
     clock: String,
-    /// Address of the radio whose clock begins each slot, instead of the waveform's. Without either, takt emulates an N200.
+    /// Address of the radio whose clock begins each slot, instead of the waveform's. Without either, takt emulates an N200, or
+    /// an X310 where only that has the rate.
     #[arg(long, value_name = "ADDR", value_parser = parse_ip)]
     addr: Option<IpAddr>,
-    /// Device of SoapySDR whose time stamps begin each slot, as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the
+    /// SoapySDR device whose time stamps begin each slot, such as soapy:driver=uhd,addr=192.168.10.2. Needs a build with the
     /// feature soapy.
     #[arg(long, value_name = "DEVICE", conflicts_with = "addr")]
     device: Option<DeviceSpec>,
-    /// Allow transmission with a radio other than takt's emulator.
+    /// Transmit even if the radio is not takt's emulator.
     #[arg(long)]
     transmit: bool,
     /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
@@ -140,7 +141,13 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if args.device.is_some() {
         soapy::is_built()?;
     }
-    let Placed { plan, cores, process_cores } = place(&graph, &registry, &args, output)?;
+    let kept = args.costs.as_deref().map(costs::read).transpose()?;
+    let placement = place(&graph, &registry, &args.cores, kept, map::latency(&args.latency)).map_err(map::unplanned)?;
+    let Placement { plan, cores, process_cores, overload_ns } = placement;
+    if let Some(needs_ns) = overload_ns.filter(|_| args.clock != "free") {
+        let (period, slot) = (time_ns(needs_ns), time_ns(graph.slot_ns()));
+        output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
+    }
     let stop = stop_on_signal()?;
     let mut options = args.options(&cores, process_cores);
     let mut radio = None;
@@ -156,9 +163,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let priority = options.fifo_priority;
     let streaming = |error| radio::problem("stream", error);
-    let session = Session::open(&graph, &plan, &registry, options).map_err(unopened)?;
+    let session = Session::open(&graph, &plan, &registry, options).map_err(waveform::unopened)?;
     let mut log_file = args.log.as_deref().map(|path| log::LogFile::create(path, &graph)).transpose()?;
-    let mut running = session.start_paused(&stop).map_err(unstarted)?;
+    let mut running = session.start_paused(&stop).map_err(waveform::unstarted)?;
     if let Some(radio) = &mut radio {
         radio.start(priority, &stop).map_err(|error| streaming(error.into()))?;
     }
@@ -240,41 +247,4 @@ impl Args {
             ..SessionOptions::default()
         }
     }
-}
-
-struct Placed {
-    plan: Plan,
-    /// Core of each worker; none: wherever the kernel likes.
-    cores: Vec<usize>,
-    /// For the processes of isolated components; none: likewise.
-    process_cores: Vec<usize>,
-}
-
-/// One worker a core, the components where they are expected to take least of a slot. Costs are read, or tried.
-fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Result<Placed> {
-    let latency = map::latency(&args.latency);
-    if args.cores.len() < 2 {
-        let plan = Plan::single(graph, latency);
-        return Ok(Placed { plan, cores: args.cores.clone(), process_cores: Vec::new() });
-    }
-    let kept = args.costs.as_deref().map(costs::read).transpose()?;
-    let costs = known(graph, registry, kept).map_err(costs::problem)?;
-    let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
-    if !fits && args.clock != "free" {
-        let (period, slot) = (time_ns(mapping.period_ns), time_ns(graph.slot_ns()));
-        output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
-    }
-    // The platform has the cores as they were named.
-    let named = |core: &usize| args.cores.get(*core).copied();
-    let cores: Vec<usize> = mapping.cores.iter().filter_map(named).collect();
-    let process_cores = mapping.cores_apart().iter().filter_map(named).collect();
-    Ok(Placed { plan: mapping.plan, cores, process_cores })
-}
-
-pub fn unopened(error: OpenError) -> Problem {
-    Problem::caused("the waveform can't be opened", error, OpenError::fix)
-}
-
-pub fn unstarted(error: StartError) -> Problem {
-    Problem::caused("the workers did not start", error, StartError::fix)
 }

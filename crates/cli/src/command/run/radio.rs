@@ -9,10 +9,9 @@ use takt_radio_waveform::{
 use takt_runtime::Report;
 use takt_soapy::TimeStamps;
 
-use super::{unopened, unstarted};
 use crate::command::emulate;
 use crate::radio_problem::{self, on_air};
-use crate::waveform::{FileDiagnostic, unreadable};
+use crate::waveform::{FileDiagnostic, unopened, unreadable, unstarted};
 use crate::{Answer, Output, Problem, soapy};
 
 /// Refuses a waveform and a clock that do not go together.
@@ -28,8 +27,9 @@ pub fn suits(graph: &Graph, clock: &str, flag: Option<&str>) -> Result<()> {
 
 pub fn note(notice: Notice<'_>, output: &Output) {
     output.note(match notice {
-        Notice::Software { addr, source } => {
-            format!("radio     a software N200 of takt's own at {addr}, hearing {source}; --addr names another")
+        Notice::Software { model, addr, source } => {
+            let model = model.title();
+            format!("radio     a software {model} of takt's own at {addr}, hearing {source}; --addr names another")
         }
         Notice::OnAir(emission) => on_air(&emission),
     });
@@ -53,12 +53,12 @@ fn software_problem(error: SoftwareError) -> Failure {
         SoftwareError::Read { name, source } => unreadable(&name, source).into(),
         SoftwareError::Graph(error) => FileDiagnostic::from(error).into(),
         SoftwareError::NotReceived { name, why, fix } => {
-            Problem::new(format!("a software radio can't receive {name}")).why(why).fix(fix).into()
+            Problem::new(format!("an emulator can't receive {name}")).why(why).fix(fix).into()
         }
         SoftwareError::Open(error) => unopened(error).into(),
         SoftwareError::Start(error) => unstarted(error).into(),
         SoftwareError::Emulate(error) => emulate::problem(error).into(),
-        error => Problem::new("there is no software radio").why(error).into(),
+        error => Problem::new("can't start an emulator").why(error).into(),
     }
 }
 
@@ -97,7 +97,7 @@ fn device_sentence(device: &DeviceReport) -> String {
 pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
     let lag = radio.and_then(|radio| radio.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
-        format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
+        format!("radio     of the emulator's datagrams, half left within {half} us, 99.9 % within {most} us\n")
     });
     let speed = radio.and_then(|radio| radio.radio_speed).filter(|speed| *speed != 1.0);
     let lag = lag + &radio.and_then(|radio| radio.device.as_ref()).map_or_else(String::new, device_sentence);

@@ -11,15 +11,16 @@ use std::time::Duration;
 
 use takt_base::{parse_duration, parse_ip};
 use takt_emulator::policy::Cidr;
+use takt_live::{Kind, board};
 use takt_packet::{EngineError, EngineKind};
 use takt_radio::calibration::CalibrationUse;
 use takt_share::{ShareError, ShareNotice, ShareOptions, SharePlan};
 
 use self::summary::edges;
 use crate::policy::StreamingThread;
-use crate::radio_args::calibrated;
+use crate::screen::recording::calibrated;
 use crate::waveform::{FileDiagnostic, text_of, unreadable_file};
-use crate::{Answer, Output, Problem, radio_problem, stop_on_signal};
+use crate::{Answer, LiveArgs, Output, Problem, radio_problem, stop_on_signal};
 
 /// Shortest and longest block.
 const BLOCKS: std::ops::RangeInclusive<Duration> = Duration::from_micros(20)..=Duration::from_millis(1);
@@ -39,7 +40,7 @@ Examples:
   takt share remove third
 
 takt prints `ready NAME ADDR` when a radio listens, runs until Ctrl-C, and ends with a summary.
-The file: docs/reference/share.md."
+docs/reference/share.md describes the file."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -54,22 +55,23 @@ pub struct Args {
 /// How the radio is shared.
 #[derive(Debug, clap::Args)]
 struct Sharing {
-    /// Address of the radio whose front end is shared: an N200 or an X310.
+    /// Address of the radio to share: an N200 or an X310.
     #[arg(long, default_value = "127.0.0.1", value_parser = parse_ip)]
     addr: IpAddr,
-    /// Length of the blocks in which samples are handled: 20us to 1ms. Short ones cost CPU time.
+    /// Length of a block of samples, 20us to 1ms. Shorter blocks take more CPU time.
     #[arg(long, value_name = "TIME", default_value = "200us", value_parser = block)]
     block: Duration,
-    /// Delay of what is transmitted: 300us to 100ms. Constant, and exact to the sample.
+    /// Delay of transmitted samples, 300us to 100ms. It is constant, and exact to the sample.
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = latency)]
     latency: Duration,
-    /// Cores of this host that the radios may need.
+    /// Number of cores that all radios together may need. takt refuses a radio that would exceed it.
     #[arg(long, value_name = "N", default_value_t = 0.9, value_parser = cores)]
     budget: f64,
-    /// A network to which the radios may send, besides loopback.
+    /// Network that the radios may send to, besides loopback, such as 192.168.10.0/24. Repeat for several.
     #[arg(long, value_name = "CIDR")]
     allow: Vec<String>,
-    /// Transmit, even if the radio is not takt's own. Only with a cable or a licence.
+    /// Transmit even if the radio is not takt's emulator. First put an attenuator or a dummy load on the connector, unless you
+    /// may use the frequency.
     #[arg(long)]
     transmit: bool,
     /// Take over the radio even if another host uses it.
@@ -83,6 +85,8 @@ struct Sharing {
     engine: EngineKind,
     #[command(flatten)]
     thread: StreamingThread,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -132,6 +136,7 @@ fn share(radios: &Path, args: Sharing, output: &Output) -> miette::Result<Answer
     let allow = args.allow.iter().map(|text| text.parse::<Cidr>()).collect::<Result<Vec<_>, _>>();
     let allow =
         allow.map_err(|error| Problem::caused("can't send there", error, |_| "--allow 192.168.10.0/24".to_owned()))?;
+    let ((board, source), title) = (board(), format!("{} radios before {}", plan.radios.len(), args.addr));
     let options = ShareOptions {
         addr: args.addr,
         engine: args.engine,
@@ -144,8 +149,10 @@ fn share(radios: &Path, args: Sharing, output: &Output) -> miette::Result<Answer
         cores: args.budget,
         placement: args.thread.placement(),
         control: true,
+        watched: args.live.wanted().then_some(board),
     };
     let stop = stop_on_signal()?;
+    let _publisher = args.live.publish(Kind::Share, &title, source, output);
     let report = takt_share::run(&plan, &options, &mut |notice| show(notice, output), &stop).map_err(problem)?;
     output.answer(&report, || summary::text(&report), Answer::Yes)
 }
@@ -169,6 +176,9 @@ fn show(notice: ShareNotice, output: &Output) {
             by.as_deref().unwrap_or("most radios")
         )),
         ShareNotice::Removed { name } => output.note(format!("removed radio {name}")),
+        ShareNotice::NoLagPorts { why } => {
+            output.note(format!("takt can't ask the shared radios how fast their time passes: {why}"));
+        }
         ShareNotice::NoControl { why } => {
             output.note(format!("takt share status, add and remove can't reach this share: {why}"));
         }

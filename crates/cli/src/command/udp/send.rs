@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
+use takt_stats::{Histogram, Ns};
 use takt_udp::screen;
-use takt_udp::{MadeBy, Progress, UdpOptions, run as send};
+use takt_udp::{MadeBy, NoIperf3, Progress, UdpOptions, UdpReport, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::problem;
-use crate::{Answer, Bar, Output, stop_on_signal};
+use crate::{Answer, Bar, HdrLogArgs, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,11 +22,12 @@ Examples:
   takt udp send --addr 192.168.10.2 --size imix --bitrate 50M
   takt udp send --addr 192.168.10.2 --pps 20k --cores 1 --policy fifo:50
   takt udp send --addr 192.168.10.2 --size 64 --generator xdp    made by the kernel
+  takt udp send --addr 192.168.10.2 --pps 20k --hdr-log latency.hlog
 
 Coming from iperf3 (without a rate, it sends UDP at 1 Mb/s; takt sends flat out):
   iperf3 -u -c HOST -b 100M -l 1400 -t 30         takt udp send -c HOST -b 100M -l 1400 -t 30
   iperf3 -u -c HOST -b 0 -R -P 4 -i 1 -O 2        takt udp send -c HOST -R -P 4 -i 1 -O 2
-  iperf3 -u -c HOST -b 10M -k 5000 -w 4M -J       takt udp send -c HOST -b 10M -k 5000 -w 4M --json
+  iperf3 -u -c HOST -b 10M -k 5000 -w 4M -J       takt udp send -c HOST -b 10M -k 5000 -w 4M --iperf3-json
 
 Exit status:
   0  everything arrived
@@ -68,17 +70,51 @@ pub(super) struct Args {
     /// Show where datagrams were lost, the distribution of latency, and the CPU time that each end used.
     #[arg(long)]
     explain: bool,
+    /// Print the document that iperf3 -J prints, for scripts that read it. For one size and one direction.
+    #[arg(long, conflicts_with_all = ["bidir", "explain"])]
+    iperf3_json: bool,
+    #[command(flatten)]
+    log: HdrLogArgs,
 }
 
 pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let (intervals, explain) = (args.interval.is_some(), args.explain);
+    let (intervals, explain, iperf3) = (args.interval.is_some(), args.explain, args.iperf3_json);
+    if let Some(sizes) = Some(args.size.0.len()).filter(|&sizes| iperf3 && sizes > 1) {
+        return Err(unlike_iperf3(NoIperf3::Sizes(sizes)).into());
+    }
+    let log = args.log.clone();
     let options = args.options();
     let bar = bar(output);
     let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
     drop(bar);
-    let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
-    output.screen(&report, || screen::screen(&report, intervals), explain, Answer::of(report.is_clean()))
+    let report = report.map_err(|error| problem(&format!("can't send load to {}", options.server), error))?;
+    let length = Duration::try_from_secs_f64(report.way.received.span_s).unwrap_or_default();
+    log.write("takt udp send", length, &histograms(&report), output)?;
+    let answer = Answer::of(report.is_clean());
+    if iperf3 {
+        let document = report.to_iperf3().map_err(unlike_iperf3)?;
+        output.line(format!("{document:#}"));
+        return Ok(answer);
+    }
+    output.screen(&report, || screen::screen(&report, intervals), explain, answer)
+}
+
+fn unlike_iperf3(error: NoIperf3) -> Problem {
+    Problem::new("can't print iperf3's document").why(error).fix("--json\none --size, and no --bidir")
+}
+
+/// Each histogram with its name in a log.
+fn histograms(report: &UdpReport) -> Vec<(&'static str, &Histogram<Ns>)> {
+    let mut all =
+        vec![("latency", &report.way.histograms.latency_ns), ("pacing_error", &report.way.histograms.pacing_error_ns)];
+    if let Some(way) = &report.from_server {
+        all.extend([
+            ("latency_from_server", &way.histograms.latency_ns),
+            ("pacing_error_from_server", &way.histograms.pacing_error_ns),
+        ]);
+    }
+    all
 }
 
 impl Args {

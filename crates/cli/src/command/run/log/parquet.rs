@@ -5,8 +5,8 @@ use std::io;
 
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::schema::parser::parse_message_type;
+use takt_runtime::{Execution, ExecutionRows};
 
-use super::Row;
 use crate::columnar::{Writer, column, create, io_error};
 
 const GROUP: usize = 65_536;
@@ -35,22 +35,6 @@ impl Rows {
         Ok(Rows { to, slot, component, worker, start_ns, execution_ns })
     }
 
-    pub fn push(&mut self, row: &Row<'_>) -> io::Result<()> {
-        // Unsigned columns keep their bits in signed ones.
-        self.slot.push(row.slot.cast_signed());
-        self.component.push(ByteArray::from(row.component));
-        self.worker.push(row.worker.cast_signed());
-        self.start_ns.push(row.start_ns.cast_signed());
-        self.execution_ns.push(row.execution_ns.cast_signed());
-        if self.slot.len() == GROUP { self.flush() } else { Ok(()) }
-    }
-
-    /// Writes the rest and the footer, without which the file is none.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.flush()?;
-        self.to.close().map(drop).map_err(io_error)
-    }
-
     fn flush(&mut self) -> io::Result<()> {
         let Rows { to, slot, component, worker, start_ns, execution_ns } = self;
         let mut group = to.next_row_group().map_err(io_error)?;
@@ -66,5 +50,23 @@ impl Rows {
         component.clear();
         worker.clear();
         Ok(())
+    }
+}
+
+impl ExecutionRows for Rows {
+    fn push(&mut self, row: &Execution<'_>) -> io::Result<()> {
+        // Unsigned columns keep their bits in signed ones.
+        self.slot.push(row.slot.cast_signed());
+        self.component.push(ByteArray::from(row.component));
+        self.worker.push(row.worker.cast_signed());
+        self.start_ns.push(row.start_ns.cast_signed());
+        self.execution_ns.push(row.execution_ns.cast_signed());
+        if self.slot.len() == GROUP { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the rest and the footer, without which the file is none.
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.to.finish().map(drop).map_err(io_error)
     }
 }

@@ -1,7 +1,5 @@
 //! `takt map`: which component runs on which core, how far that is from what is possible, and what to do next.
 
-mod apply;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,15 +8,15 @@ use crate::screen;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
-use takt_graph::{Graph, Latency, Override};
+use takt_graph::{Latency, Override};
+use takt_host::call;
 use takt_mapper::{
-    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, PlatformSpec, Predicted,
-    Quantile, map, platform::limits, predicted,
+    Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, Predicted, Quantile, platform::limits,
 };
-use takt_runtime::costs::{class, for_elsewhere, known};
+use takt_runtime::control::InForce;
+use takt_runtime::planning::{CostsChoice, Planned, PlanningError, plan, this_host, whole_host};
 
-use self::apply::InForce;
-use crate::command::variable::process;
+use crate::command::variable::{process, unanswered};
 use crate::costs;
 use crate::waveform::{self, FileDiagnostic};
 use crate::{Answer, Output, Problem};
@@ -96,30 +94,23 @@ struct Document<'a> {
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let running = args.apply.then(|| InForce::of(process(args.process, output)?)).transpose()?;
+    let running = args.apply.then(|| in_force(process(args.process, output)?)).transpose()?;
     let registry = waveform::registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let (platform, latency) = match &running {
-        Some(running) => (this_host(&running.cores)?, running.latency),
+        Some(running) => (this_host(&running.cores).map_err(unplanned)?, running.latency),
         None => (platform(&args)?, latency(&args.latency)),
     };
     let objective = args.objective(latency)?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
-    let mut costs = known(&graph, &registry, kept).map_err(costs::problem)?.with_capacities_of(&platform);
-    if args.save_costs.is_some() || platform.classes().iter().any(|class| class.name != costs.reference) {
-        costs = for_elsewhere(costs, &graph, &registry).map_err(costs::problem)?;
-    }
+    let choice = CostsChoice { kept, for_elsewhere: args.save_costs.is_some() };
+    let planned = plan(&graph, &registry, &platform, &objective, choice).map_err(unplanned)?;
+    let Planned { costs, predicted, mapping: found } = planned;
     if let Some(path) = &args.save_costs {
         costs::keep(path, costs.clone())?;
     }
-    let predicted = predicted(&graph, &costs, &platform, objective.quantile).map_err(unmapped)?;
-    let found = match map(&graph, &costs, &platform, &objective) {
-        Ok(mapping) => Ok(mapping),
-        Err(MapError::Infeasible(why)) => Err(why),
-        Err(error) => return Err(unmapped(error).into()),
-    };
     if let (Some(running), Ok(mapping)) = (&running, &found) {
-        running.go_over(&graph, mapping)?;
+        running.go_over(&graph, mapping).map_err(unanswered)?;
     }
     let document = Document {
         waveform: graph.name(),
@@ -179,26 +170,9 @@ pub fn latency(name: &str) -> Latency {
 fn platform(args: &Args) -> Result<Platform> {
     match &args.platform {
         Some(path) => read(path),
-        None if args.cores.is_empty() => {
-            let own = takt_host::affinity::own_cpus();
-            this_host(&own.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect::<Vec<_>>())
-        }
-        None => this_host(&args.cores),
+        None if args.cores.is_empty() => Ok(whole_host().map_err(unplanned)?),
+        None => Ok(this_host(&args.cores).map_err(unplanned)?),
     }
-}
-
-fn this_host(cores: &[u32]) -> Result<Platform> {
-    let own = takt_host::affinity::own_cpus();
-    if let Some(core) = cores.iter().find(|core| !own.contains(&(**core as usize))) {
-        let why = format!("core {core} is not online, or not allowed to this process");
-        let list: Vec<String> = own.iter().map(ToString::to_string).collect();
-        return Err(Problem::new("can't map onto that core")
-            .why(why)
-            .fix(format!("--cores of {}", list.join(",")))
-            .into());
-    }
-    let refused = |error| Problem::caused("can't map onto these cores", error, PlatformError::fix);
-    Ok(PlatformSpec::host(&class(), ClassSpec::default(), cores).check().map_err(refused)?)
 }
 
 fn read(path: &Path) -> Result<Platform> {
@@ -211,16 +185,28 @@ fn read(path: &Path) -> Result<Platform> {
     Ok(Platform::parse(&name, &text).map_err(FileDiagnostic::from)?)
 }
 
-pub fn unmapped(error: MapError) -> Problem {
-    Problem::caused("the waveform can't be mapped", error, MapError::fix)
+/// The waveform that runs, as it is mapped now.
+fn in_force(process: u32) -> Result<InForce> {
+    let running = InForce::of(process).map_err(unanswered)?;
+    if running.cores.is_empty() {
+        return Err(Problem::new("no mapping suits the waveform that runs")
+            .why("its workers run wherever the kernel likes")
+            .fix(call::takt("run WAVEFORM --cores 0,1"))
+            .into());
+    }
+    Ok(running)
 }
 
-/// The placement `takt run` takes: the best there is for the median, whether or not it fits the slot; the second is
-/// whether it does.
-/// Errors: nothing is known about a component's cost.
-pub fn best_effort(graph: &Graph, costs: &Costs, cores: &[usize], latency: Latency) -> Result<(Mapping, bool)> {
-    let platform = this_host(&cores.iter().filter_map(|&core| u32::try_from(core).ok()).collect::<Vec<_>>())?;
-    let mapping = map(graph, costs, &platform, &Objective::best_effort(latency)).map_err(unmapped)?;
-    let fits = mapping.period_ns <= graph.slot_ns();
-    Ok((mapping, fits))
+pub fn unplanned(error: PlanningError) -> Problem {
+    match error {
+        PlanningError::Core { ref own, .. } => {
+            let list: Vec<String> = own.iter().map(ToString::to_string).collect();
+            let fix = format!("--cores of {}", list.join(","));
+            Problem::new("can't map onto that core").why(error).fix(fix)
+        }
+        PlanningError::Platform(error) => Problem::caused("can't map onto these cores", error, PlatformError::fix),
+        PlanningError::Costs(error) => costs::problem(error),
+        PlanningError::Map(error) => Problem::caused("the waveform can't be mapped", error, MapError::fix),
+        error => Problem::new("the waveform can't be mapped").why(error),
+    }
 }
