@@ -1,6 +1,6 @@
 # Programs and packages that the tests need, from Debian and PyPI, where this user may install. Sourced by ./test.
 
-# program:package, one line a need
+# program:package, one line a need; program:package:turn if only parts of that turn need it
 needs='cc:gcc
 python3:python3
 venv:python3-venv
@@ -10,7 +10,7 @@ ethtool:ethtool
 iperf3:iperf3
 tshark:tshark
 tcpdump:tcpdump
-chromium:chromium
+chromium:chromium:2
 ptp4l:linuxptp
 ping:iputils-ping
 strace:strace
@@ -27,12 +27,12 @@ zstd:zstd
 pkg-config:pkg-config
 libdpdk:libdpdk-dev
 libsoapysdr:libsoapysdr-dev
-mmdebstrap:mmdebstrap
-lintian:lintian
+mmdebstrap:mmdebstrap:1
+lintian:lintian:1
 qemu-system-x86_64:qemu-system-x86
-aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
-aarch64-libc:libc6-dev-arm64-cross
-qemu-aarch64:qemu-user
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu:1
+aarch64-libc:libc6-dev-arm64-cross:1
+qemu-aarch64:qemu-user:1
 uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
@@ -56,10 +56,11 @@ present() {
     esac
 }
 
+# Those of this turn; of all turns where none was chosen.
 missing_packages() {
-    local line
-    while IFS= read -r line; do
-        present "${line%%:*}" || echo "${line##*:}"
+    local program package of
+    while IFS=: read -r program package of; do
+        case ${turn:-every} in every | "${of:-$turn}") present "$program" || echo "$package" ;; esac
     done <<<"$needs" | sort -u
 }
 
@@ -122,11 +123,12 @@ install_fuzzing() {
     }
 }
 
-# cargo-deny is compiled while Debian's packages come over the network. A linker has to be there first.
+# cargo-deny and the program are compiled while Debian's packages come over the network. A linker has to be there first. If the
+# program does not compile, its own part says so.
 install_all() {
     local rust_tools status=0
     command -v cc || install_packages
-    install_rust_tools &
+    { install_rust_tools && { cargo build --release || true; }; } &
     rust_tools=$!
     install_needs || status=$?
     wait $rust_tools || status=$?
