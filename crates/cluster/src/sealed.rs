@@ -25,7 +25,7 @@ impl Context {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sealed {
-    /// A [`Given`] or a [`Statement`] in JSON: a text, as the signature is one of bytes.
+    /// A `Given` or a `Statement` in JSON: a text, as the signature is one of bytes.
     pub text: String,
     /// The certificate of who signed it, PEM.
     pub certificate: String,

@@ -161,7 +161,7 @@ impl RadioClock {
     /// whether it is.
     ///
     /// # Errors
-    /// As [`N200::may_transmit`].
+    /// As `N200::may_transmit` of takt-radio.
     pub fn on_air(&self) -> Result<Option<Emission>, RadioError> {
         match &self.radio {
             Source::Own(radio) if self.wanted.transmit.is_some() => radio.may_transmit(TxWish::default()),

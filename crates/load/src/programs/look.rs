@@ -27,7 +27,7 @@ pub const FLOOR_DBFS: f64 = -96.0;
 pub struct Look {
     /// Samples looked at.
     pub samples: u64,
-    /// Mean power, dB against a full-scale tone, at least [`FLOOR_DBFS`]; `None`: nothing came.
+    /// Mean power, dB against a full-scale tone, at least `FLOOR_DBFS`; `None`: nothing came.
     pub power_dbfs: Option<f64>,
     /// The least time from a sample's time stamp to the call's return, by clocks that nobody has related: nanoseconds of this host's
     /// monotonic clock less those of the stamp.

@@ -7,7 +7,7 @@
 //! | `wire` (link.toml) | 3c on a wire as the paper's |
 //! | `noise` | none: the same point measured twice |
 //!
-//! [`share`] is a part of its own, which no paper has: programs behind one front end.
+//! `share` is a part of its own, which no paper has: programs behind one front end.
 
 mod charts;
 mod judge;
