@@ -1,4 +1,4 @@
-//! ZMTP 3.0, the protocol of ZeroMQ over TCP, without security (mechanism `NULL`): https://rfc.zeromq.org/spec/23/.
+//! ZMTP 3.0, the protocol of ZeroMQ over TCP, without security (mechanism `NULL`): <https://rfc.zeromq.org/spec/23/>.
 //!
 //! Both sides send a greeting of 64 bytes, a command `READY` with the type of their socket, and then messages. All that comes
 //! is hostile until read: each length is compared with a limit before anything is kept.

@@ -74,7 +74,7 @@ pub enum Leftover {
     /// A network card that was changed so that datagrams come to a program's queues: it is changed back, not removed.
     Steering {
         interface: String,
-        /// The network namespace that has it: [`namespace::own_network`](crate::namespace::own_network).
+        /// The network namespace that has it: [`namespace::own_network`].
         namespace: u64,
         change: Change,
     },
