@@ -47,7 +47,7 @@ pub struct TapReader {
     newest: Option<(MonoNs, Look)>,
 }
 
-/// What is made of the blocks of a look.
+/// Results made of the blocks of a look.
 struct Look {
     dbfs: Vec<f32>,
     points: Vec<[f32; 2]>,

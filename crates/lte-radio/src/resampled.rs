@@ -273,7 +273,7 @@ impl<T: TxStream> TxStream for ResampledTx<T> {
         f64::from(self.ratio.clock.hz()) / f64::from(self.ratio.outer)
     }
 
-    /// Of events: the radio's.
+    /// The radio's ticks, which events count.
     fn tick_rate(&self) -> TickRate {
         self.radio.tick_rate()
     }

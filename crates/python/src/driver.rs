@@ -66,7 +66,7 @@ pub fn open(py: Python<'_>, addr: &str, options: &Bound<'_, PyAny>) -> PyResult<
 
 #[pymethods]
 impl OpenRadio {
-    /// What it is, as JSON.
+    /// Its model, serial number and boards, as JSON.
     fn about(&self) -> String {
         self.about.clone()
     }
@@ -284,7 +284,8 @@ fn no_model(what: &'static str) -> RadioError {
     RadioError::NoModel { boards: "those of an X310".to_owned(), what }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
+/// A value for Python, which reads it as JSON.
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
     let refused = |error: serde_json::Error| Problem { message: error.to_string(), ..Problem::default() };
     serde_json::to_string(value).map_err(refused)
 }

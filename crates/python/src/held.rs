@@ -73,7 +73,7 @@ impl<T: Send> Held<T> {
 pub struct Lent<'a, T>(MutexGuard<'a, Option<T>>);
 
 impl<T> Lent<'_, T> {
-    /// What was lent.
+    /// The radio or stream that was lent.
     pub fn get(&mut self) -> &mut T {
         self.0.as_mut().expect("lent only while it is there")
     }

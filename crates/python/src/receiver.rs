@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use takt_base::Tick;
 use takt_radio::{Net, RxEvent, RxStream, RxStreamer};
 
+use crate::driver::json;
 use crate::held::Held;
 use crate::problem::{Class, Problem};
 
@@ -107,9 +108,7 @@ impl Receiver {
 
     /// Counts so far, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
-        let stats = self.held.with(py, |stream| stream.stats())?;
-        let refused = |error: serde_json::Error| Problem { message: error.to_string(), ..Problem::default() };
-        Ok(serde_json::to_string(&stats).map_err(refused)?)
+        Ok(json(&self.held.with(py, |stream| stream.stats())?)?)
     }
 
     /// Ends the stream for good.

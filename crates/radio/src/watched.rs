@@ -240,7 +240,7 @@ impl Source for StreamView {
         let Some(opened) = self.shared.opened.get() else { return Snapshot::default() };
         let counts = &self.shared.counts;
         let tells = counts.tells.load(Ordering::Relaxed);
-        // Where the stream does not tell, none seen is not none.
+        // If the stream does not tell, none seen is not none.
         let read = |count: &AtomicU64| Some(count.load(Ordering::Relaxed)).filter(|&count| tells || count > 0);
         let is_rx = opened.direction == Direction::Rx;
         let letters = if is_rx {

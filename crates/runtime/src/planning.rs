@@ -64,7 +64,7 @@ pub struct CostsChoice {
     pub for_elsewhere: bool,
 }
 
-/// Where the components of a waveform go, and what that follows from.
+/// Places of a waveform's components, and the reasons.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// Costs of the components here.

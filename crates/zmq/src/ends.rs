@@ -16,7 +16,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
-/// Where a socket is.
+/// Place of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It listens there.
@@ -58,7 +58,7 @@ impl Socket {
         Ok(Socket { kind, listener, connect, tried, peers, turn, chunk, connected, refused })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn local(&self) -> Option<SocketAddr> {
         self.listener.as_ref().and_then(|listener| listener.local_addr().ok())

@@ -119,7 +119,7 @@ impl Settings {
     }
 }
 
-/// What a soft thread counts.
+/// Counts of a soft thread.
 #[derive(Clone, Default)]
 pub(crate) struct State(Arc<Mutex<Counted>>);
 

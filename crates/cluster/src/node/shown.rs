@@ -1,4 +1,4 @@
-//! What a node shows to who watches it: the nodes of its cluster, and its own part of what runs.
+//! A node as its watchers see it: the nodes of its cluster, and its own part of what runs.
 //!
 //! A node hears what others publish of themselves only while somebody watches. Zenoh brings it on threads of its own.
 

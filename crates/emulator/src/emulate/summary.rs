@@ -46,7 +46,7 @@ pub struct DeviceSummary<R = N200Report> {
     #[serde(default = "wall")] // summaries older than this key
     pub speed: f64,
     pub datagrams: Datagrams,
-    /// What its receivers got last, for who watches. No part of the document.
+    /// The newest samples of its receivers, for who watches. No part of the document.
     #[serde(skip)]
     pub spectra: Vec<Spectrum>,
 }

@@ -318,7 +318,7 @@ fn start_share(site: &mut Site, share: SharedRadios) -> Result<(), AgentError> {
     started.map(|_| ())
 }
 
-/// What the host side has found.
+/// Results of the host side.
 enum Ran {
     One(Value),
     /// Each program, in order.

@@ -52,7 +52,7 @@ settings! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecondNode {
     Native,
-    /// Of the first one's environment.
+    /// In the first one's environment.
     Same,
 }
 

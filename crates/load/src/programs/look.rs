@@ -15,14 +15,14 @@ use takt_stats::{Histogram, Ns, Quantiles};
 use super::ProgramError;
 use crate::rate::RateOptions;
 
-/// What comes before it is not looked at: the filters of a channel that has just been opened still fill.
+/// takt skips the samples before it: the filters of a channel that has just been opened still fill.
 const SETTLING: Duration = Duration::from_millis(20);
 /// A call that brings nothing for so long is given up.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Power of a band in which every sample is zero: half of a step of 16 bits, against full scale.
 pub const FLOOR_DBFS: f64 = -96.0;
 
-/// What a program saw of its band.
+/// A program's look at its band.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Samples looked at.

@@ -36,12 +36,12 @@ pub struct ProgramsOutcome {
     pub neighbour_below_full_scale_db: Option<f64>,
     /// Power in the band with the tone, dB against a full-scale tone.
     pub tone_dbfs: Option<f64>,
-    /// What the share counted; `None`: each program had a front end of its own.
+    /// Counts of the share; `None`: each program had a front end of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareFigures>,
 }
 
-/// What the share counted.
+/// Counts of the share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareFigures {
     /// Cores that the radios were expected to need, as takt measured before.

@@ -1,4 +1,4 @@
-//! Where each program's band lies, which signal is on the air, and what the share is told.
+//! Places of the programs' bands, the signal on the air, and the share's orders.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,7 +19,7 @@ const TONE_AT: f64 = 0.1;
 /// Amplitude of that tone; full scale is 1.
 pub const TONE_AMPLITUDE: f64 = 0.9;
 
-/// What a share needs to know: a file of `takt share`, and the flags beside it.
+/// Orders of a share: a file of `takt share`, and the flags beside it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SharedRadios {
     /// Address of the front end.
@@ -32,7 +32,7 @@ pub struct SharedRadios {
     pub cpus: Vec<usize>,
 }
 
-/// What a point asks for.
+/// The wishes of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) programs: usize,

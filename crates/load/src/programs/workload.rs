@@ -38,7 +38,7 @@ settings! {
     }
 }
 
-/// Whose front end a program has.
+/// The front end of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FrontEndUse {
     Shared,

@@ -96,7 +96,7 @@ pub enum MeasureError {
     Calibration(#[from] CalibrationError),
 }
 
-/// What each of these cores can do, one after another. The calling thread stays on the last.
+/// Measures each of these cores, one after another. The calling thread stays on the last.
 ///
 /// # Errors
 /// This process may not use one of them; the clock of this machine stands.

@@ -81,7 +81,7 @@ pub(super) struct Bridge {
     port: Option<String>,
 }
 
-/// What the end had.
+/// Interface and addresses of the end, as they were made.
 #[derive(Debug)]
 struct Made {
     interface: String,

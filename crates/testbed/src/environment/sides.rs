@@ -13,7 +13,7 @@ pub(super) struct Sides {
     pub(super) running: RunningEnvironment,
     /// Further programs beside it.
     pub(super) others: Vec<Agent>,
-    /// What may share a radio among them.
+    /// The agent that may share a radio among them.
     pub(super) sharer: Option<Agent>,
     /// The radio's side, if the radio is emulated.
     pub(super) radio: Option<Agent>,

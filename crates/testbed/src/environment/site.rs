@@ -96,7 +96,7 @@ pub struct InForce {
 pub struct Site {
     /// The programs beside the first; they end before it.
     pub others: Vec<Agent>,
-    /// What may share the radio among several programs.
+    /// The agent that may share the radio among several programs.
     pub sharer: Option<Agent>,
     pub host: Agent,
     pub shell: Shell,

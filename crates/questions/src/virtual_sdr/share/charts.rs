@@ -31,7 +31,7 @@ pub(super) const CHARTS: [ChartPlan; 14] = [
     chart("neighbour-guest", "5c", "guest", Measure::Decibels, neighbour_db),
 ];
 
-/// What the share and the programs took by themselves, and what the front end missed.
+/// CPU of the share and of the programs, and the samples that the front end missed.
 pub(super) const EVIDENCE: [(&str, ChartPlan); 9] = [
     ("Cores of the share in its busiest half second, natively", of_share("share-native", "native")),
     ("The same, in containers", of_share("share-container", "container")),

@@ -48,7 +48,7 @@ fn both(chart: &Chart, (shared, own): &(&Spot, &Spot)) -> String {
     format!("{}: {shared_value} shared, {own_value} with radios of their own", at(chart, shared.x))
 }
 
-/// Where radios of their own lose nothing, a shared front end does not either.
+/// A shared front end loses nothing if radios of their own lose nothing.
 fn lossless(part: &str, outcome: &SweepOutcome) -> Judged {
     let (chart, curve) = match shared(outcome, "lost", part) {
         Ok(found) => found,

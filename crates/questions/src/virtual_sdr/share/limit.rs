@@ -27,7 +27,7 @@ pub(super) fn limit(part: &str, outcome: &SweepOutcome) -> Option<String> {
     })
 }
 
-/// What is full at this number of programs.
+/// The part that is full at this number of programs.
 fn full(part: &str, outcome: &SweepOutcome, programs: f64) -> String {
     let of = |id: &str| -> Option<&Spot> {
         let curve: &Curve = outcome.chart(&format!("{id}-{part}"))?.curve("shared")?;
