@@ -4,7 +4,10 @@
 use takt_radio::RadioError;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 
-use crate::Fault;
+use crate::{DeviceSpec, Fault};
+
+/// The name of takt's own driver among those of SoapySDR.
+pub(crate) const OWN_DRIVER: &str = "takt";
 
 /// How a program gets SoapySDR.
 const BUILD: &str = "cargo build --release --features soapy   (needs Debian's libsoapysdr-dev and pkg-config)";
@@ -13,7 +16,7 @@ const BUILD: &str = "cargo build --release --features soapy   (needs Debian's li
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SoapyError {
-    #[error("SoapySDR's library is not in this build: it is off by default")]
+    #[error("this build lacks SoapySDR's library, which is off by default")]
     NotBuilt,
     #[error("SoapySDR has no module for a driver `{driver}`")]
     NoModule {
@@ -34,6 +37,12 @@ pub enum SoapyError {
         /// Devices that there are, as a user names them.
         found: Vec<String>,
     },
+    /// SoapySDR would lead back to takt.
+    #[error("driver=takt is takt's own driver: through SoapySDR it would only take a longer way")]
+    Own {
+        /// The radio's address, where it was given.
+        addr: Option<String>,
+    },
     /// A call of the library's.
     #[error("{what}")]
     Call {
@@ -50,7 +59,7 @@ pub enum SoapyError {
         /// How many there are.
         channels: usize,
     },
-    #[error("a {way} stream of no channel")]
+    #[error("a {way} stream needs at least one channel")]
     NoChannel { way: &'static str },
     #[error("the device does not {way} at {requested_sps} S/s{}", chosen(*chosen_sps))]
     Rate {
@@ -70,9 +79,9 @@ pub enum SoapyError {
         low: f64,
         high: f64,
     },
-    #[error("antenna `{got}`; there are {}", .known.join(", "))]
+    #[error("the device has no antenna `{got}`; it has {}", .known.join(", "))]
     Antenna { got: String, known: Vec<String> },
-    #[error("the driver's samples are {}, and takt takes CF32 or CS16", .offered.join(", "))]
+    #[error("the driver's samples are {}, but takt needs CF32 or CS16", .offered.join(", "))]
     Format { offered: Vec<String> },
     #[error("the device does not transmit while it receives")]
     HalfDuplex,
@@ -85,9 +94,7 @@ pub enum SoapyError {
     NoRate,
     #[error("the recording does not name its rate")]
     NoRecordedRate,
-    #[error(
-        "the recording has {captures} captures, and the device has no clock by which to keep the gaps between them"
-    )]
+    #[error("the recording has {captures} captures, but the device has no clock to keep the gaps between them")]
     NoClock { captures: usize },
     #[error("the recording changes its frequency, from {} MHz to {} MHz", first_hz / 1e6, hz / 1e6)]
     Hops {
@@ -96,7 +103,7 @@ pub enum SoapyError {
         /// The frequency of another capture.
         hz: f64,
     },
-    #[error("the device has no clock that takt can read, so it sends nothing at a time")]
+    #[error("the device has no clock that takt can read, so it can't send at a given time")]
     Untimed,
     #[error("the duration is 0")]
     NoTime,
@@ -125,16 +132,19 @@ impl SoapyError {
                 "connect a device and install its module: SoapySDR finds none".to_owned()
             }
             SoapyError::Unnamed { found } => found.iter().map(|device| named(device)).collect::<Vec<_>>().join("\n"),
+            SoapyError::Own { addr } => {
+                format!("give --addr {} in place of --device", addr.as_deref().unwrap_or("ADDRESS"))
+            }
             SoapyError::Channel { channels, .. } if *channels > 0 => format!("give a channel below {channels}"),
             SoapyError::Range { low, high, .. } => format!("give a value from {low} to {high}"),
             SoapyError::Antenna { known, .. } => format!("give one of {}", known.join(", ")),
             SoapyError::HalfDuplex => "receive or transmit, not both".to_owned(),
             SoapyError::Transmit { .. } => ALLOW_TRANSMIT.to_owned(),
-            SoapyError::Untimed => "leave the transmitter out: this device can only receive slots".to_owned(),
-            SoapyError::NoRate => "--rx 1M, --tx 1M or both".to_owned(),
+            SoapyError::Untimed => "omit the transmitter: this device can only receive slots".to_owned(),
+            SoapyError::NoRate => "give --rx 1M, --tx 1M or both".to_owned(),
             SoapyError::NoRecordedRate => "name the rate: --rate 1M".to_owned(),
             SoapyError::NoClock { .. } => "play a recording without gaps".to_owned(),
-            SoapyError::Hops { .. } => "--freq tunes the device to one frequency for all of it".to_owned(),
+            SoapyError::Hops { .. } => "give --freq, to tune the device to one frequency for all of it".to_owned(),
             _ => return None,
         })
     }
@@ -146,7 +156,15 @@ fn alternatives(first: String, found: &[String]) -> String {
 }
 
 fn named(device: &str) -> String {
-    format!("--device {device}   (SoapySDR finds it)")
+    format!("give --device {device}   (SoapySDR finds it)")
+}
+
+/// Refuses takt's own driver, whose module for SoapySDR is `takt-soapy-module`.
+pub(crate) fn refuse_own(driver: Option<&str>, spec: &DeviceSpec) -> Result<(), SoapyError> {
+    if driver == Some(OWN_DRIVER) {
+        return Err(SoapyError::Own { addr: spec.get("addr").map(str::to_owned) });
+    }
+    Ok(())
 }
 
 /// A fault of a driver while samples flow.

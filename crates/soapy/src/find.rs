@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::error::refuse_own;
 use crate::{DeviceSpec, SoapyError, library};
 
 /// Keys that tell two devices of a driver apart, the best first.
@@ -35,12 +36,13 @@ impl FoundDevice {
     }
 }
 
-/// The devices that fit, those of every driver where none is named.
+/// The devices that fit, those of every driver where none is named; not those of takt's own.
 ///
 /// # Errors
-/// `NotBuilt` in a build without SoapySDR; `Call` if it fails. That nothing is there is an empty list, and so is a driver
-/// without a module.
+/// `Own` for takt's own driver; `NotBuilt` in a build without SoapySDR; `Call` if it fails. That nothing is there is an empty list, and
+/// so is a driver without a module.
 pub fn find(spec: &DeviceSpec) -> Result<Vec<FoundDevice>, SoapyError> {
+    refuse_own(spec.get("driver"), spec)?;
     library::find(spec)
 }
 
@@ -59,6 +61,12 @@ mod tests {
         let stick = found(&[("driver", "rtlsdr"), ("serial", "00000001"), ("product", "RTL2838")]);
         assert_eq!((stick.device.as_str(), stick.label()), ("soapy:driver=rtlsdr,serial=00000001", "RTL2838"));
         assert_eq!(found(&[]).device, "soapy:");
+    }
+
+    #[test]
+    fn takts_own_driver_is_refused_with_the_short_way() {
+        let refused = find(&"soapy:driver=takt,addr=192.168.10.2".parse().unwrap()).unwrap_err();
+        assert_eq!(refused.fix().as_deref(), Some("give --addr 192.168.10.2 in place of --device"));
     }
 
     #[cfg(not(feature = "library"))]

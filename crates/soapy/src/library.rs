@@ -11,7 +11,7 @@ use soapysdr::{Args, Direction, ErrorCode};
 use takt_base::{Complex, Complex32};
 use takt_radio::board::{Range, Side};
 
-use crate::error::call;
+use crate::error::{OWN_DRIVER, call};
 use crate::{
     About, Device, DeviceSpec, Fault, FaultKind, FoundDevice, RxPort, SoapyError, Status, StreamFormat, TxPort,
 };
@@ -27,7 +27,8 @@ const NO_MODULE: &str = "no match";
 pub(crate) fn find(spec: &DeviceSpec) -> Result<Vec<FoundDevice>, SoapyError> {
     relay_messages();
     let found = soapysdr::enumerate(args(spec)).map_err(Fault::from).map_err(call("looking for devices"))?;
-    Ok(found.iter().map(|keys| FoundDevice::of(map(keys))).collect())
+    let others = found.iter().map(map).filter(|keys| keys.get("driver").is_none_or(|driver| driver != OWN_DRIVER));
+    Ok(others.map(FoundDevice::of).collect())
 }
 
 pub(crate) fn open(spec: &DeviceSpec) -> Result<Box<dyn Device>, SoapyError> {

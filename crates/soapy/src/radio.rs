@@ -9,7 +9,7 @@ use takt_radio::board::{Range, Side};
 use takt_radio::n200::Emission;
 
 use crate::device::way;
-use crate::error::call;
+use crate::error::{call, refuse_own};
 use crate::grid::Grid;
 use crate::ranges::{around, ends, same};
 use crate::{About, Device, DeviceSpec, SoapyError, SoapyRx, SoapyTx, StreamFormat, library};
@@ -39,10 +39,15 @@ impl SoapyRadio {
     /// Opens a device.
     ///
     /// # Errors
-    /// `NotBuilt` in a build without SoapySDR; `Unnamed` for a device without keys; `NoModule` and `NoDevice` where there is none
-    /// such, with those that there are.
+    /// `NotBuilt` in a build without SoapySDR; `Own` for takt's own driver; `Unnamed` for a device without keys; `NoModule` and
+    /// `NoDevice` where there is none such, with those that there are.
     pub fn open(spec: &DeviceSpec) -> Result<SoapyRadio, SoapyError> {
-        Ok(SoapyRadio::over(library::open(spec)?, Arc::new(WallClock), spec.to_string()))
+        refuse_own(spec.get("driver"), spec)?;
+        let device = library::open(spec)?;
+        // Without the name of a driver SoapySDR takes the first that fits.
+        let driver = device.about().map(|about| about.driver).unwrap_or_default();
+        refuse_own(Some(&driver), spec)?;
+        Ok(SoapyRadio::over(device, Arc::new(WallClock), spec.to_string()))
     }
 
     /// The radio of a device of whatever kind, which is called `name`. `clock` is that of this host.

@@ -17,13 +17,13 @@ pub struct DeviceSpec {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum SpecError {
-    #[error("it begins with no kind of device: write soapy:KEY=VALUE, as in soapy:driver=uhd,addr=192.168.10.2")]
+    #[error("it names no kind of device: write soapy:KEY=VALUE, as in soapy:driver=uhd,addr=192.168.10.2")]
     Kind,
-    #[error("`{got}` is no KEY=VALUE, as driver=uhd is")]
+    #[error("`{got}` is not KEY=VALUE, such as driver=uhd")]
     Pair { got: String },
-    #[error("the key `{key}` is there twice")]
+    #[error("the key `{key}` appears twice")]
     Twice { key: String },
-    #[error("it has a control character")]
+    #[error("it contains a control character")]
     Control,
 }
 
