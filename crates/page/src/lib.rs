@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   records --> Figure --+--> SVG (in the page, or a file)      to_svg, to_print_svg
+//!                        +--> PNG for print (feature png)       to_print_png
 //!                        +--> terminal (braille or ASCII)       to_text
 //!                        '--> CSV (every estimate, every round) to_csv
 //!   outcome --> Report --+--> one HTML file, no script          to_html
@@ -44,6 +45,7 @@ mod document;
 mod figure;
 mod html;
 mod palette;
+mod png_error;
 mod quantity;
 pub mod screen;
 mod svg;
@@ -57,5 +59,6 @@ pub use document::{
 };
 pub use figure::{Axis, Dot, Figure, Interval, Look, Point, Reading, Reference, Scale, Series, Source};
 pub use palette::SLOTS;
+pub use png_error::PngError;
 pub use quantity::{Unit, count, duration, significant};
 pub use text::{Depth, Screen, TextStyle};

@@ -6,6 +6,11 @@
 mod frame;
 mod labels;
 mod marks;
+#[cfg(feature = "png")]
+mod png;
+#[cfg(not(feature = "png"))]
+#[path = "png_missing.rs"]
+mod png;
 mod print;
 pub(crate) mod text_width;
 

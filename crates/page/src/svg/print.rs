@@ -14,7 +14,13 @@ const MM_PER_PT: f64 = 25.4 / 72.0;
 /// Height over width.
 const ASPECT: f64 = 0.62;
 
+/// Faces of the text, the best first.
+pub(super) const FAMILIES: [&str; 4] = ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans"];
+
 impl Figure {
+    /// Dots of a PNG file in an inch.
+    pub const PRINT_DPI: u32 = 300;
+
     /// Narrowest and widest figure for print, mm: half a column of a journal, and a page of A4.
     pub const PRINT_MM: std::ops::RangeInclusive<f64> = 60.0..=297.0;
 
@@ -29,9 +35,10 @@ impl Figure {
         let width = width_mm.clamp(*Self::PRINT_MM.start(), *Self::PRINT_MM.end()) / unit_mm;
         let canvas = Canvas { width, height: width * ASPECT };
         let attributes = format!(
-            r#" xmlns="http://www.w3.org/2000/svg" width="{}mm" height="{}mm" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif" font-size="{}""#,
+            r#" xmlns="http://www.w3.org/2000/svg" width="{}mm" height="{}mm" font-family="{}, sans-serif" font-size="{}""#,
             N(canvas.width * unit_mm),
             N(canvas.height * unit_mm),
+            FAMILIES.map(|family| format!("'{family}'")).join(", "),
             text_width::FONT_SIZE
         );
         draw(&Plot::new(self, self, canvas), &format!("<style>{}</style>", style()), &attributes)
