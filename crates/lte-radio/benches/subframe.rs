@@ -1,15 +1,22 @@
-//! How much of its millisecond a subframe takes, by component: 100 resource blocks, 16QAM, one core, a clear channel.
+//! How much of its millisecond a subframe takes, by component and for each end's whole receiver: 100 resource blocks, 16QAM, one
+//! core, a clear channel.
 //!
-//! `cargo bench --package takt-lte-radio`; a time of 350 us is 0.35 of the slot.
+//! `cargo bench --package takt-lte-radio`; a time of 350 us is 0.35 of the slot. Times are those that the thread had a core, so that
+//! others on the machine count little. `peers/phy/README.md` has the table.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use num_complex::Complex32;
 use takt_dsp::lte::Modulation;
+use takt_host::thread_clock::ThreadClock;
 use takt_lte::{
     Bandwidth, BlockSet, Cell, CellId, ChannelEstimator, ControlDecoder, ControlEncoder, Dci, Demodulator, Direction,
     DownlinkGrant, Mcs, Modulator, Numerology, PdschAllocation, PdschReceiver, PdschTransmitter, PhichResource,
-    PuschAllocation, PuschReceiver, PuschTransmitter, ResourceGrid, Rnti, Sampling, SearchSpace, SharedChannelDecoder,
-    SharedChannelEncoder, SoftBuffer, Tti, UplinkConfig, map_cell_reference, transport_block_bits,
+    PrachConfig, PrachDetector, PucchReceiver, PuschAllocation, PuschReceiver, PuschTransmitter, ResourceGrid, Rnti,
+    Sampling, SearchSpace, SharedChannelDecoder, SharedChannelEncoder, SoftBuffer, Tti, UplinkConfig,
+    map_cell_reference, transport_block_bits,
 };
 
 const BANDWIDTH: Bandwidth = Bandwidth::Prb100;
@@ -44,6 +51,20 @@ fn noisy(samples: &mut [Complex32], snr_db: f32) {
     samples.iter_mut().zip(noise).for_each(|(sample, noise)| *sample += noise);
 }
 
+/// Times `call` by the thread's own clock.
+fn time<O>(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut call: impl FnMut() -> O) {
+    let clock = ThreadClock::of_this_thread();
+    group.bench_function(name, |b| {
+        b.iter_custom(|calls| {
+            let begun = clock.ran();
+            for _ in 0..calls {
+                black_box(call());
+            }
+            clock.ran() - begun
+        });
+    });
+}
+
 fn downlink(c: &mut Criterion) {
     let (cell, allocation) = (cell(), allocation());
     let numerology = Numerology::new(BANDWIDTH, Sampling::Standard).unwrap();
@@ -63,28 +84,33 @@ fn downlink(c: &mut Criterion) {
         modulator.modulate(&grid, samples);
     };
     let mut group = c.benchmark_group("100-prb-16qam");
-    group.bench_function("station-send", |b| b.iter(|| send(&mut samples)));
+    time(&mut group, "station-send", || send(&mut samples));
     noisy(&mut samples, 20.0);
     let mut demodulator = Demodulator::new(numerology, Direction::Downlink, numerology.prefix / 2);
     let mut received = ResourceGrid::new(BANDWIDTH);
     let mut estimator = ChannelEstimator::new(cell.id, BANDWIDTH);
     let mut decoder = ControlDecoder::new(&cell);
     let (mut receiver, mut buffer) = (PdschReceiver::new(&cell, 8), SoftBuffer::new(BANDWIDTH));
-    group.bench_function("terminal-ofdm", |b| b.iter(|| demodulator.demodulate(&samples, &mut received)));
-    group.bench_function("terminal-channel", |b| b.iter(|| estimator.estimate(allocation.tti, &received).noise_power));
+    time(&mut group, "terminal-ofdm", || demodulator.demodulate(&samples, &mut received));
+    time(&mut group, "terminal-channel", || estimator.estimate(allocation.tti, &received).noise_power);
     let estimate = estimator.latest().clone();
-    group.bench_function("terminal-control", |b| {
-        b.iter(|| {
-            decoder.receive(allocation.tti, &received, &estimate.gains, estimate.noise_power);
-            let common = decoder.find(RNTI, SearchSpace::Common).count();
-            assert!(common + decoder.find(RNTI, SearchSpace::Own).count() >= 1, "one place may be in both spaces");
-        });
+    time(&mut group, "terminal-control", || {
+        decoder.receive(allocation.tti, &received, &estimate.gains, estimate.noise_power);
+        let common = decoder.find(RNTI, SearchSpace::Common).count();
+        assert!(common + decoder.find(RNTI, SearchSpace::Own).count() >= 1, "one place may be in both spaces");
     });
-    group.bench_function("terminal-pdsch", |b| {
-        b.iter(|| {
-            let (gains, noise) = (&estimate.gains, estimate.noise_power);
-            assert!(receiver.receive(&mut buffer, &allocation, true, &received, gains, noise).is_some());
-        });
+    time(&mut group, "terminal-pdsch", || {
+        let (gains, noise) = (&estimate.gains, estimate.noise_power);
+        assert!(receiver.receive(&mut buffer, &allocation, true, &received, gains, noise).is_some());
+    });
+    time(&mut group, "terminal-receive", || {
+        demodulator.demodulate(&samples, &mut received);
+        let estimate = estimator.estimate(allocation.tti, &received);
+        let (gains, noise) = (&estimate.gains, estimate.noise_power);
+        decoder.receive(allocation.tti, &received, gains, noise);
+        let common = decoder.find(RNTI, SearchSpace::Common).count();
+        assert!(common + decoder.find(RNTI, SearchSpace::Own).count() >= 1, "one place may be in both spaces");
+        assert!(receiver.receive(&mut buffer, &allocation, true, &received, gains, noise).is_some());
     });
     group.finish();
 }
@@ -105,25 +131,37 @@ fn uplink(c: &mut Criterion) {
     let mut grid = ResourceGrid::new(BANDWIDTH);
     let mut samples = vec![Complex32::default(); numerology.subframe_len()];
     let mut group = c.benchmark_group("100-prb-16qam");
-    group.bench_function("terminal-send", |b| {
-        b.iter(|| {
-            grid.clear();
-            encoder.encode(&block, 0, modulation, &mut coded).unwrap();
-            transmitter.map(Tti::new(TTI), RNTI.0, &allocation, &coded, Some(true), &mut grid).unwrap();
-            modulator.modulate(&grid, &mut samples);
-        });
+    time(&mut group, "terminal-send", || {
+        grid.clear();
+        encoder.encode(&block, 0, modulation, &mut coded).unwrap();
+        transmitter.map(Tti::new(TTI), RNTI.0, &allocation, &coded, Some(true), &mut grid).unwrap();
+        modulator.modulate(&grid, &mut samples);
     });
     noisy(&mut samples, 20.0);
     let mut demodulator = Demodulator::new(numerology, Direction::Uplink, numerology.prefix / 2);
     let mut receiver = PuschReceiver::new(&config, &numerology).unwrap();
     let (mut decoder, mut buffer) = (SharedChannelDecoder::new(BANDWIDTH, 8), SoftBuffer::new(BANDWIDTH));
     let (mut received, mut llrs) = (ResourceGrid::new(BANDWIDTH), vec![0; coded.len()]);
-    group.bench_function("station-receive", |b| {
-        b.iter(|| {
-            demodulator.demodulate(&samples, &mut received);
-            receiver.receive(Tti::new(TTI), RNTI.0, &allocation, true, &received, &mut llrs);
-            assert!(decoder.decode(&mut buffer, &llrs, 0, modulation, block_bits, true).is_some());
-        });
+    time(&mut group, "station-ofdm", || demodulator.demodulate(&samples, &mut received));
+    time(&mut group, "station-pusch", || {
+        receiver.receive(Tti::new(TTI), RNTI.0, &allocation, true, &received, &mut llrs)
+    });
+    time(&mut group, "station-decoding", || {
+        assert!(decoder.decode(&mut buffer, &llrs, 0, modulation, block_bits, true).is_some());
+    });
+    let pucch = PucchReceiver::new(&config).unwrap();
+    time(&mut group, "station-pucch", || {
+        let tti = Tti::new(TTI);
+        (pucch.acknowledgement(tti, 0, &received), pucch.report(tti, RNTI.0, 0, &received))
+    });
+    let prach =
+        PrachConfig { root_sequence: 0, zero_correlation_zone: 1, frequency_offset_blocks: 2, config_index: 14 };
+    let mut detector = PrachDetector::new(numerology, BANDWIDTH, prach).unwrap();
+    time(&mut group, "station-prach", || detector.detect(&samples).len());
+    time(&mut group, "station-receive", || {
+        demodulator.demodulate(&samples, &mut received);
+        receiver.receive(Tti::new(TTI), RNTI.0, &allocation, true, &received, &mut llrs);
+        assert!(decoder.decode(&mut buffer, &llrs, 0, modulation, block_bits, true).is_some());
     });
     group.finish();
 }

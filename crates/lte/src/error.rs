@@ -13,36 +13,36 @@ pub enum Error {
         blocks: u8,
     },
     /// No such cell.
-    #[error("a cell identity of {id}: it is 0 to 503")]
+    #[error("{id} is not a cell identity; expected: 0 to 503")]
     CellId {
         /// As asked.
         id: u16,
     },
     /// No such rate.
-    #[error("{bandwidth} resource blocks at three quarters of their rate: this rate exists from 25 on")]
+    #[error("three quarters of the sample rate needs at least 25 resource blocks, not {bandwidth}")]
     ThreeQuarters {
         /// As asked.
         bandwidth: Bandwidth,
     },
     /// No such transport block.
-    #[error("a transport block of {bits} bits: the bandwidth has none of this size")]
+    #[error("the bandwidth has no transport block of {bits} bits")]
     TransportBlock {
         /// As asked.
         bits: usize,
     },
     /// A setting of the uplink outside its range.
-    #[error("{value} as {what}: it is {least} to {most}")]
+    #[error("{what} can't be {value}; expected: {least} to {most}")]
     #[allow(missing_docs, reason = "the message says it")]
     Uplink { what: &'static str, value: u8, least: u8, most: u8 },
     /// An allocation of the PUSCH that a carrier lacks.
     #[error(
-        "{blocks} blocks from block {first_block} on, in an uplink of {bandwidth}: it takes QPSK, 16QAM or 64QAM on a number of \
-         blocks without prime factors above 5"
+        "an uplink of {bandwidth} blocks can't carry {blocks} from block {first_block} on: it needs QPSK, 16QAM or \
+         64QAM, and a number of blocks without prime factors above 5"
     )]
     #[allow(missing_docs, reason = "the message says it")]
     UplinkBlocks { first_block: u8, blocks: u8, bandwidth: Bandwidth },
     /// No such random access.
-    #[error("random access: {setting} is {value}: it is at most {most}")]
+    #[error("random access: {setting} is {value}; at most {most} is allowed")]
     RandomAccess {
         /// Which setting.
         setting: &'static str,
