@@ -31,8 +31,10 @@ const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// Facts that the streaming thread tells when it begins.
 pub(crate) struct Live {
     pub(crate) maker: RadioMaker,
-    /// The shared transform, which stays.
+    /// The shared transform of what is received, which stays.
     pub(crate) shared: Option<BandPlan>,
+    /// The same of what is sent.
+    pub(crate) sends: Option<BandPlan>,
     /// The physical radio, in words.
     pub(crate) radio: String,
     pub(crate) latency_us: f64,
@@ -299,7 +301,8 @@ impl<'a> Attendant<'a> {
     /// The plan with these radios, and the cores that each of its radios needs.
     fn admit(&mut self, added: &[RadioPlan]) -> Result<(SharePlan, Vec<f64>), Refusal> {
         let (mut plan, mut cores) = (self.plan.clone(), Vec::new());
-        let shared = self.live.as_ref().and_then(|live| live.shared.clone());
+        let (shared, sends) = self.live.as_ref().map(|live| (live.shared.clone(), live.sends.clone())).unzip();
+        let transforms = [shared.flatten(), sends.flatten()];
         for radio in added {
             if IpAddr::V4(radio.addr) == self.options.addr {
                 return Err(ShareError::OwnAddress { name: radio.name.clone(), addr: radio.addr }.into());
@@ -308,7 +311,7 @@ impl<'a> Attendant<'a> {
                 return Err(ShareError::ReceiveOnly { name: radio.name.clone() }.into());
             }
             plan.radios.push(radio.clone());
-            cores = self.admission.more(&plan, shared.as_ref())?;
+            cores = self.admission.more(&plan, transforms.each_ref().map(Option::as_ref))?;
         }
         Ok((plan, cores))
     }

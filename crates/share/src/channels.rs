@@ -21,7 +21,7 @@ use takt_emulator::loopback::{self, LoopbackSink, LoopbackSource};
 use takt_emulator::n200::CLOCK;
 use takt_emulator::sink::{BurstEdges, Sink};
 
-use crate::file::{MOST_RADIOS, SharePlan};
+use crate::file::{MOST_RADIOS, RadioPlan, SharePlan};
 
 /// Narrow samples that are kept for a DSP.
 const CAPACITY: usize = 1 << 15;
@@ -108,11 +108,23 @@ impl Handoff {
     }
 }
 
-/// The plan of the shared transform for the radios of a file, each at its highest rate.
+/// The plan of the shared transform for what the radios of a file receive, each at its highest rate.
 pub(crate) fn band_plan(plan: &SharePlan, first: Tick, longest_block: Ticks) -> Option<BandPlan> {
-    let step = step_of(plan.front_end.rate_sps);
-    let steps: Vec<u32> = plan.radios.iter().map(|radio| step_of(radio.limits.rate_sps).max(step)).collect();
-    BandPlan::new(WideBand { first, step }, &steps, longest_block).ok()
+    let wide = WideBand { first, step: step_of(plan.front_end.rate_sps) };
+    BandPlan::new(wide, &steps(plan, |_| true), longest_block).ok()
+}
+
+/// The same for what they send; `None`: none sends.
+pub(crate) fn send_plan(plan: &SharePlan, first: Tick, longest_block: Ticks) -> Option<BandPlan> {
+    let wide = WideBand { first, step: step_of(plan.front_end.rate_sps) };
+    let steps = steps(plan, |radio| radio.transmit);
+    BandPlan::new(wide, &steps, longest_block).ok().filter(|_| !steps.is_empty())
+}
+
+/// Ticks of a sample of these radios, each at its highest rate.
+pub(crate) fn steps(plan: &SharePlan, is: impl Fn(&RadioPlan) -> bool) -> Vec<u32> {
+    let wide = step_of(plan.front_end.rate_sps);
+    plan.radios.iter().filter(|radio| is(radio)).map(|radio| step_of(radio.limits.rate_sps).max(wide)).collect()
 }
 
 /// Ticks of a sample.

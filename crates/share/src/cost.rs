@@ -8,7 +8,7 @@ use takt_dsp::{Grid, Resampler};
 use takt_emulator::n200::CLOCK;
 use takt_host::thread_clock::ThreadClock;
 
-use crate::channels::{band_plan, step_of};
+use crate::channels::{band_plan, send_plan, steps};
 use crate::error::ShareError;
 use crate::file::{FrontEndPlan, RadioPlan, SharePlan};
 use crate::{AnalogPolicy, Band};
@@ -93,7 +93,7 @@ impl<M: CostMeter> Admission<M> {
         plan.radios.iter().try_for_each(|radio| in_band(&plan.front_end, radio))?;
         let (block, allowed) = (self.block, self.allowed);
         let mut costs_at =
-            |rate_sps: f64| costs(plan, rate_sps, received_share(plan, rate_sps, block), &mut self.meter);
+            |rate_sps: f64| costs(plan, rate_sps, Shares::cheapest(plan, rate_sps, block), &mut self.meter);
         let costs = costs_at(plan.front_end.rate_sps);
         let needed: f64 = costs.iter().sum();
         if needed <= allowed {
@@ -110,19 +110,19 @@ impl<M: CostMeter> Admission<M> {
         Err(ShareError::Cpu { radios: plan.radios.len(), needed, allowed, fitting, fitting_rate_sps })
     }
 
-    /// Cores that each radio of a plan needs whose last one is to be added while the others stream, and the shared transform
-    /// is this one and stays.
+    /// Cores that each radio of a plan needs whose last one is to be added while the others stream. The shared transforms of what is
+    /// received and of what is sent are these and stay.
     ///
     /// # Errors
     /// `OutOfBand` if the last can never receive anything; `NoRoom` with the rate at which it would fit.
-    pub(crate) fn more(&mut self, plan: &SharePlan, shared: Option<&BandPlan>) -> Result<Vec<f64>, ShareError> {
+    pub(crate) fn more(&mut self, plan: &SharePlan, shared: [Option<&BandPlan>; 2]) -> Result<Vec<f64>, ShareError> {
         let Some((last, others)) = plan.radios.split_last() else { return Ok(Vec::new()) };
         in_band(&plan.front_end, last)?;
         let allowed = self.allowed;
         let mut costs_at = |rate_sps: f64| {
             let mut plan = plan.clone();
             plan.radios.iter_mut().skip(others.len()).for_each(|radio| radio.limits.rate_sps = rate_sps);
-            costs(&plan, plan.front_end.rate_sps, kept_share(&plan, shared), &mut self.meter)
+            costs(&plan, plan.front_end.rate_sps, Shares::with(&plan, shared), &mut self.meter)
         };
         let costs = costs_at(last.limits.rate_sps);
         let needed: f64 = costs.iter().sum();
@@ -165,28 +165,42 @@ fn in_band(front_end: &FrontEndPlan, radio: &RadioPlan) -> Result<(), ShareError
     })
 }
 
-/// Cores for each radio at its highest rate: what is received costs this share of a filter's cost, and what is sent takes a
-/// filter.
-fn costs(plan: &SharePlan, wide_sps: f64, received: f64, meter: &mut dyn CostMeter) -> Vec<f64> {
-    let ways = |transmit: bool| received + if transmit { 1.0 } else { 0.0 };
+/// Cores for each radio at its highest rate: what is received and what is sent cost these shares of a filter's cost.
+fn costs(plan: &SharePlan, wide_sps: f64, shares: Shares, meter: &mut dyn CostMeter) -> Vec<f64> {
+    let ways = |transmit: bool| shares.received + if transmit { shares.sent } else { 0.0 };
     let cores = |radio: &RadioPlan| ways(radio.transmit) * meter.cores(wide_sps, radio.limits.rate_sps.min(wide_sps));
     plan.radios.iter().map(cores).collect()
 }
 
-/// Cost of receiving the cheapest way, over that of a filter for each radio.
-fn received_share(plan: &SharePlan, wide_sps: f64, block: Duration) -> f64 {
-    let mut plan = plan.clone();
-    plan.front_end.rate_sps = wide_sps;
-    kept_share(&plan, band_plan(&plan, Tick(0), CLOCK.ticks_in(block)).as_ref())
+/// Cost of all radios together, over that of a filter for each.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    received: f64,
+    sent: f64,
 }
 
-/// The same with this shared transform, or with none.
-fn kept_share(plan: &SharePlan, shared: Option<&BandPlan>) -> f64 {
-    let wide = step_of(plan.front_end.rate_sps);
-    let steps: Vec<u32> = plan.radios.iter().map(|radio| step_of(radio.limits.rate_sps).max(wide)).collect();
-    let filters = band_plan(plan, Tick(0), Ticks(0)).map(|filters| filters.cost(&steps));
-    let both = shared.map(|shared| shared.cost(&steps)).zip(filters);
-    both.filter(|(_, filters)| *filters > 0.0).map_or(1.0, |(best, filters)| (best / filters).min(1.0))
+impl Shares {
+    /// The cheapest way, in blocks of this length.
+    fn cheapest(plan: &SharePlan, wide_sps: f64, block: Duration) -> Shares {
+        let mut plan = plan.clone();
+        plan.front_end.rate_sps = wide_sps;
+        let longest = CLOCK.ticks_in(block);
+        let [received, sent] = [band_plan, send_plan].map(|transform| transform(&plan, Tick(0), longest));
+        Shares::with(&plan, [received.as_ref(), sent.as_ref()])
+    }
+
+    /// The same with these shared transforms, or with none.
+    fn with(plan: &SharePlan, [received, sent]: [Option<&BandPlan>; 2]) -> Shares {
+        let filters = band_plan(plan, Tick(0), Ticks(0));
+        let share = |shared: Option<&BandPlan>, steps: &[u32]| {
+            let both = shared.zip(filters.as_ref()).map(|(shared, filters)| (shared.cost(steps), filters.cost(steps)));
+            both.filter(|(_, filters)| *filters > 0.0).map_or(1.0, |(best, filters)| (best / filters).min(1.0))
+        };
+        Shares {
+            received: share(received, &steps(plan, |_| true)),
+            sent: share(sent, &steps(plan, |radio| radio.transmit)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -216,10 +230,10 @@ mod tests {
         let none = Duration::ZERO;
         assert!((admit(&plan(8, ""), none).unwrap() - 0.8).abs() < 1e-9);
         let error = admit(&plan(12, ""), none).unwrap_err();
-        assert_eq!(error.to_string(), "12 radios need 1.20 cores, and --budget allows 0.95");
+        assert_eq!(error.to_string(), "12 radios need 1.20 cores, but --budget allows 0.95");
         assert_eq!(
             error.fix().unwrap(),
-            "keep only the first 9 radios of the file\nrate = 5000000   (of the front end: all radios fit)"
+            "keep only the first 9 radios of the file\nset rate = 5000000   (of the front end: all radios fit)"
         );
         let error = admit(&plan(6, "transmit = true\n"), none).unwrap_err();
         assert!(matches!(error, ShareError::Cpu { fitting: 4, .. }), "{error:?}");
@@ -242,15 +256,15 @@ mod tests {
     fn a_radio_for_which_there_is_no_room_is_refused_with_the_rate_at_which_there_is() {
         let more = |radios, allowed| {
             // Each has a filter of its own.
-            Admission::new(Duration::ZERO, allowed, Narrow).more(&plan(radios, ""), None)
+            Admission::new(Duration::ZERO, allowed, Narrow).more(&plan(radios, ""), [None, None])
         };
         let cores: f64 = more(4, 0.451).expect("four tenths").iter().sum();
         assert!((cores - 0.4).abs() < 1e-9, "{cores}");
         let error = more(5, 0.451).unwrap_err();
-        assert_eq!(error.to_string(), "with radio `r5`, the radios need 0.50 cores, and --budget allows 0.45");
+        assert_eq!(error.to_string(), "with radio `r5`, the radios need 0.50 cores, but --budget allows 0.45");
         assert_eq!(
             error.fix().unwrap(),
-            "rate = 500000   (of this radio: it fits)\nremove another radio first: takt share remove NAME"
+            "set rate = 500000   (of this radio: it fits)\nremove another radio first: takt share remove NAME"
         );
         let full = more(5, 0.41).unwrap_err();
         assert!(matches!(full, ShareError::NoRoom { fitting_rate_sps: None, .. }), "{full:?}");
@@ -263,6 +277,6 @@ mod tests {
         let want =
             "radio `r1` may use 2500.000000 to 2510.000000 MHz; the front end carries 2395.000000 to 2405.000000 MHz";
         assert_eq!(error.to_string(), want);
-        assert!(error.fix().unwrap().starts_with("frequency = 2505000000 "));
+        assert!(error.fix().unwrap().starts_with("set frequency = 2505000000 "));
     }
 }

@@ -33,7 +33,7 @@ pub enum ShareError {
         source: EngineError,
     },
     /// Somebody has set the front end's clock.
-    #[error("the front end's time jumped from tick {} to {}", .from.0, .to.0)]
+    #[error("the front end's time jumped from tick {} to tick {}", .from.0, .to.0)]
     Jump {
         /// The last tick.
         from: Tick,
@@ -49,19 +49,19 @@ pub enum ShareError {
         addr: Ipv4Addr,
     },
     /// An X310 at another clock than shared radios count.
-    #[error("the front end counts {clock_hz} Hz, and shared radios count 100 MHz")]
+    #[error("the front end's clock has {clock_hz} Hz; shared radios need 100 MHz or 200 MHz")]
     Clock {
         /// Clock rate of the X310.
         clock_hz: u32,
     },
     /// An X310's rate of which an N200 has no tick.
-    #[error("a front end rate of {rate_sps} S/s is no whole number of 100 MHz ticks a sample")]
+    #[error("the front end's rate, {rate_sps} S/s, is not 100 MHz divided by a whole number")]
     Step {
         /// Samples per second.
         rate_sps: f64,
     },
     /// takt has no driver for the boards of an X310.
-    #[error("policy `{policy}` tunes the front end, and takt can't tune an X310")]
+    #[error("policy `{policy}` tunes the front end, but takt can't tune an X310")]
     Immovable {
         /// By name.
         policy: &'static str,
@@ -79,7 +79,7 @@ pub enum ShareError {
         nearest_hz: f64,
     },
     /// More than this host computes.
-    #[error("{radios} radios need {needed:.2} cores, and --budget allows {allowed:.2}")]
+    #[error("{radios} radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
     Cpu {
         /// In the file.
         radios: usize,
@@ -93,7 +93,7 @@ pub enum ShareError {
         fitting_rate_sps: Option<f64>,
     },
     /// A radio more than this host computes.
-    #[error("with radio `{name}`, the radios need {needed:.2} cores, and --budget allows {allowed:.2}")]
+    #[error("with radio `{name}`, the radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
     NoRoom {
         /// The radio that is to be added.
         name: String,
@@ -105,7 +105,7 @@ pub enum ShareError {
         fitting_rate_sps: Option<f64>,
     },
     /// A radio that is to transmit behind a front end that does not.
-    #[error("radio `{name}` is to transmit, and takt opened the front end to receive only")]
+    #[error("radio `{name}` has transmit = true, but takt opened the front end to receive only")]
     ReceiveOnly {
         /// The radio that is to be added.
         name: String,
@@ -117,28 +117,30 @@ impl ShareError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {
-            ShareError::OwnAddress { .. } => "give each radio an address of its own".to_owned(),
+            ShareError::OwnAddress { .. } => "give each radio its own address".to_owned(),
             ShareError::Clock { .. } => "set the X310's master clock to 200 MHz".to_owned(),
-            ShareError::Step { .. } => "rate = 10e6".to_owned(),
-            ShareError::Immovable { .. } => "policy = \"fixed\"".to_owned(),
+            ShareError::Step { .. } => "set rate = 10e6".to_owned(),
+            ShareError::Immovable { .. } => "set policy = \"fixed\"".to_owned(),
             ShareError::OutOfBand { nearest_hz, .. } => {
                 format!(
-                    "frequency = {nearest_hz}   (of the front end)\npolicy = \"first\"   (the front end then follows)"
+                    "set frequency = {nearest_hz}   (of the front end)\nset policy = \"first\"   (the front end then \
+                     follows)"
                 )
             }
             ShareError::Cpu { fitting, fitting_rate_sps, .. } => {
                 let rate = fitting_rate_sps
-                    .map(|rate_sps| format!("\nrate = {rate_sps}   (of the front end: all radios fit)"));
+                    .map(|rate_sps| format!("\nset rate = {rate_sps}   (of the front end: all radios fit)"));
                 format!("keep only the first {fitting} radios of the file{}", rate.unwrap_or_default())
             }
             ShareError::NoRoom { fitting_rate_sps, .. } => {
-                let rate = fitting_rate_sps.map(|rate_sps| format!("rate = {rate_sps}   (of this radio: it fits)\n"));
+                let rate =
+                    fitting_rate_sps.map(|rate_sps| format!("set rate = {rate_sps}   (of this radio: it fits)\n"));
                 format!("{}remove another radio first: takt share remove NAME", rate.unwrap_or_default())
             }
             ShareError::ReceiveOnly { .. } => {
-                "transmit = false\nstart takt share with a radio that has transmit = true".to_owned()
+                "set transmit = false\nstart takt share with a radio that has transmit = true".to_owned()
             }
-            ShareError::Jump { .. } => "leave the front end's clock alone while it is shared".to_owned(),
+            ShareError::Jump { .. } => "let no other program set the front end's clock while it is shared".to_owned(),
             ShareError::Radio(_) | ShareError::Identity { .. } | ShareError::Ports { .. } => return None,
         })
     }

@@ -22,7 +22,7 @@ use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
 use takt_emulator::{Device, Outbox, Port};
 
-use crate::channels::{Channels, band_plan, step_of};
+use crate::channels::{Channels, band_plan, send_plan, step_of};
 use crate::counts::WideBand;
 use crate::error::ShareError;
 use crate::file::{MOST_RADIOS, SharePlan};
@@ -92,6 +92,8 @@ pub struct SharedFrontEnd {
     /// While the oscillator moves there is silence.
     silent_until: Tick,
     sum: Sum,
+    /// The plan of the shared transform of what is sent; `None`: nobody may send.
+    sends: Option<BandPlan>,
     /// Those that stream. The memory is kept, so that a look at them allocates nothing.
     askers: Vec<Asker>,
 }
@@ -106,6 +108,7 @@ impl SharedFrontEnd {
         let step = (f64::from(CLOCK.hz()) / front_end.rate_sps).round() as u32;
         let block = Ticks(settings.block as u64 * u64::from(step));
         let channels = band_plan(plan, settings.born, block).map(Channels::new);
+        let sends = send_plan(plan, settings.born, block);
         let centre = Band { centre_hz: front_end.frequency_hz, width_hz: front_end.rate_sps };
         let (mut ring, extract) = loopback::pair(CLOCK, loopback::CAPACITY);
         ring.tuned(settings.born, front_end.frequency_hz);
@@ -126,7 +129,8 @@ impl SharedFrontEnd {
             step,
             now: settings.born,
             silent_until: settings.born,
-            sum: Sum::new(claims, step, settings),
+            sum: Sum::new(claims, step, settings, sends.as_ref()),
+            sends,
             askers: Vec::with_capacity(MOST_RADIOS),
         };
         for (number, radio) in plan.radios.iter().enumerate() {
@@ -334,9 +338,14 @@ impl SharedFrontEnd {
         self.channels.as_ref().map_or(filter, |channels| channels.plan().receive_latency(step))
     }
 
-    /// The plan of the shared transform, which stays while radios come and go.
+    /// The plan of the shared transform of what is received, which stays while radios come and go.
     pub(crate) fn band_plan(&self) -> Option<&BandPlan> {
         self.channels.as_ref().map(Channels::plan)
+    }
+
+    /// The same of what is sent.
+    pub(crate) fn send_plan(&self) -> Option<&BandPlan> {
+        self.sends.as_ref()
     }
 
     /// A radio, to look into.

@@ -22,6 +22,7 @@ mod ports;
 mod receiving;
 mod report;
 mod run;
+mod sending;
 mod shown;
 mod slot;
 mod status;

@@ -176,6 +176,7 @@ fn stream(
     let live = Live {
         maker: core.maker(),
         shared: core.band_plan().cloned(),
+        sends: core.send_plan().cloned(),
         radio: physical.words(options.addr),
         latency_us: CLOCK.ns_of(settings.latency) as f64 / 1e3,
     };

@@ -1,6 +1,10 @@
-//! takt's side: `share-peers FILE CHANNELS STEP SAMPLES WAY` splits a band of 25 MS/s and prints CPU time and amplitudes as JSON.
+//! takt's side: `share-peers receive FILE CHANNELS STEP SAMPLES WAY` splits a band of 25 MS/s and prints CPU time and amplitudes as JSON;
+//! `share-peers transmit` makes one of channels.
 //!
-//! FILE has a period of the input as 32-bit complex floats. WAY is `any`, `0.25-ms` (no block is longer) or `direct`.
+//! FILE has a period of the input as 32-bit complex floats: of the band, or of each channel. SAMPLES are of the band. WAY is `any`,
+//! `0.25-ms` (no block is longer) or `direct`.
+
+mod transmit;
 
 use std::time::Duration;
 
@@ -20,8 +24,14 @@ fn cpu() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
+/// Middle of a channel in the band, in turns a tick: one rate apart, around 0 Hz.
+fn centre_turns(k: u32, channels: u32, step: u32) -> f64 {
+    (f64::from(k) - f64::from(channels / 2)) / f64::from(step)
+}
+
 fn main() {
-    let [file, channels, step, samples, way] = std::env::args().skip(1).collect::<Vec<_>>().try_into().expect("usage: see top");
+    let words: [String; 6] = std::env::args().skip(1).collect::<Vec<_>>().try_into().expect("usage: see top");
+    let [direction, file, channels, step, samples, way] = words;
     let bytes = std::fs::read(file).expect("the input");
     let part = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
     let input: Vec<_> = bytes.chunks_exact(8).map(|x| Complex32::new(part(&x[..4]), part(&x[4..]))).collect();
@@ -34,11 +44,13 @@ fn main() {
         _ => (vec![step; channels as usize], 1 << 20),
     };
     let plan = BandPlan::new(WideBand { first: Tick(0), step: WIDE }, &steps, Ticks(longest)).expect("steps in range");
+    if direction == "transmit" {
+        return transmit::run(&plan, channels, step, samples, &input);
+    }
     let mut splitter = BandSplitter::new(&plan);
     let keys: Vec<_> = (0..channels)
         .map(|k| {
-            // One rate apart, around 0 Hz.
-            let centre = Rotation::from_turns((f64::from(k) - f64::from(channels / 2)) / f64::from(step));
+            let centre = Rotation::from_turns(centre_turns(k, channels, step));
             splitter.open(NarrowBand { centre, first: Tick(0), step }).expect("room")
         })
         .collect();

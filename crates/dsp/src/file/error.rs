@@ -61,7 +61,7 @@ impl FileError {
                     "free space there, or name a file on another disk; what was written is complete and readable"
                         .to_owned()
                 }
-                _ => "see what the system says about the file".to_owned(),
+                _ => "check the file and its disk".to_owned(),
             },
             FileError::PartialSample { path, bytes, sample_bytes } => format!(
                 "name the right format, or cut the piece off: truncate -s {} {}",
@@ -69,7 +69,7 @@ impl FileError {
                 path.display()
             ),
             FileError::NotJson { .. } => {
-                "restore the metadata file; a recording still going on is never in that state".to_owned()
+                "restore the metadata file; takt never leaves it like this, even while it records".to_owned()
             }
             FileError::Unexpected { fix, .. } => fix.clone(),
             FileError::Exists { .. } => "name another file, or remove this one".to_owned(),

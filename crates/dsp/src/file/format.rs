@@ -173,7 +173,7 @@ impl fmt::Display for SampleFormat {
 
 /// A format by a name that is none of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a sample format; there are sc16, sc8 and fc32 (ci16_le, ci8 and cf32_le in SigMF)")]
+#[error("`{got}` is not a sample format; expected: sc16, sc8 or fc32 (ci16_le, ci8 and cf32_le in SigMF)")]
 pub struct FormatError {
     /// The name as given.
     pub got: String,

@@ -7,15 +7,15 @@ use super::qpp::nearest_length;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("a turbo code block of {bits} bits: the nearest of the 188 lengths is {}", nearest_length(*.bits))]
+    #[error("no turbo code block has {bits} bits; the nearest of the 188 lengths is {}", nearest_length(*.bits))]
     TurboLength { bits: usize },
-    #[error("{fillers} filler bits in a block of {bits}")]
+    #[error("a block of {bits} bits can't have {fillers} filler bits")]
     Fillers {
         fillers: usize,
         /// The block's length.
         bits: usize,
     },
-    #[error("a soft buffer of {bits} bits: it is {least} to {most} for this block length")]
+    #[error("a soft buffer can't have {bits} bits; expected: {least} to {most} for this block length")]
     SoftBuffer {
         bits: usize,
         /// The least, K_pi.
@@ -23,6 +23,6 @@ pub enum Error {
         /// The most, K_w = 3 K_pi.
         most: usize,
     },
-    #[error("{bits} bits in a transport block: {most} at most")]
+    #[error("a transport block has {bits} bits; at most {most} are allowed")]
     TooLong { bits: usize, most: usize },
 }

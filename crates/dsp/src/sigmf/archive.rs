@@ -93,7 +93,7 @@ impl Archive {
         let mut found = self.members.iter().filter(|member| member.name == name);
         match (found.next(), found.next()) {
             (Some(_), Some(_)) => {
-                let fix = "make the archive anew, with each file once";
+                let fix = "make the archive again, with each file once";
                 Err(FileError::unexpected(&self.path, name, "there twice", "one file", fix))
             }
             (member, _) => Ok(member.map(|member| (member.at, member.bytes))),

@@ -154,7 +154,7 @@ fn missing(meta: &Path, global: &Global, in_archive: bool) -> FileError {
             FileError::unexpected(meta, "it", found, "a recording with samples", fix)
         }
         None if in_archive => {
-            let fix = "make the archive anew, with the data file in it";
+            let fix = "make the archive again, with the data file in it";
             FileError::unexpected(meta, "its data file", "missing", "a regular file of the archive", fix)
         }
         None => {

@@ -39,7 +39,7 @@ fn not_json(path: &Path, source: serde_json::Error) -> FileError {
 fn global(value: &RawValue, path: &Path) -> Result<Global, FileError> {
     let mut object = Object::new(path, "/global".to_owned(), value, Object::GLOBAL)?;
     if let Some(found) = object.known("core:extensions").and_then(required_extension) {
-        let fix = "if what it says does not matter here, make it optional";
+        let fix = "make it optional in the file, if it does not matter here";
         return Err(object.wrong("core:extensions", found, "extensions that are optional", fix));
     }
     let found = object.required("core:datatype", DATATYPES)?;

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum Error {
-    #[error("{codes} codes in a slot: there are 1 to 16 of 16 chips")]
+    #[error("a slot can't have {codes} codes; expected: 1 to 16 (of 16 chips)")]
     Codes {
         /// The requested number.
         codes: usize,

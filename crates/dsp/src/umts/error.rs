@@ -5,9 +5,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("a turbo code block of {bits} bits: the code is defined for 40 to 5114")]
+    #[error("no turbo code block has {bits} bits; expected: 40 to 5114")]
     TurboLength { bits: usize },
-    #[error("rate matching attribute {attribute}: it is 1 to 256")]
+    #[error("the rate matching attribute can't be {attribute}; expected: 1 to 256")]
     Attribute { attribute: u16 },
     /// A transport format combination that does not name one of each channel's formats.
     #[error(
@@ -17,10 +17,13 @@ pub enum Error {
         /// Its place in the list.
         combination: usize,
     },
-    #[error("radio frame {frame} of a transmission time interval of {frames} (counted from 0)")]
+    #[error("a transmission time interval of {frames} has no radio frame {frame} (counted from 0)")]
     Frame { frame: usize, frames: usize },
     /// Puncturing leaves a turbo code its systematic bits, and any code something; nothing cannot be repeated.
-    #[error("{bits} bits matched to {matched}: {}", if *bits == 0 { "there is nothing to repeat".into() } else { format!("at least {least} are left by puncturing") })]
+    #[error(
+        "{bits} bits can't be matched to {matched}: {}",
+        if *bits == 0 { "there is nothing to repeat".into() } else { format!("puncturing leaves at least {least}") }
+    )]
     MatchedLength {
         bits: usize,
         /// Wanted after.
@@ -28,13 +31,13 @@ pub enum Error {
         /// The least that can be left.
         least: usize,
     },
-    #[error("a transport format of {bits} coded bits, when the longest has {longest}")]
+    #[error("a transport format has {bits} coded bits, more than the longest, which has {longest}")]
     NotLongest {
         /// The format's.
         bits: usize,
         /// The longest format's.
         longest: usize,
     },
-    #[error("{bits} bits in a block: {most} at most")]
+    #[error("a block has {bits} bits; at most {most} are allowed")]
     TooLong { bits: usize, most: usize },
 }

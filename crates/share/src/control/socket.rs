@@ -24,7 +24,7 @@ pub(crate) enum SocketError {
     Record(#[from] LeftoversError),
     #[error(transparent)]
     Folder(#[from] TrustError),
-    #[error("a socket in {folder}")]
+    #[error("opening a socket in {folder}")]
     Socket {
         folder: String,
         #[source]
@@ -97,7 +97,7 @@ fn reply(client: &UnixStream, answer: &mut impl FnMut(ControlRequest) -> Control
         Ok(request) => answer(request),
         Err(error) => ControlAnswer::Refused {
             why: format!("the request is not understood: {error}"),
-            fix: "use takt of the same version on both sides".to_owned(),
+            fix: "use the same version of takt on both sides".to_owned(),
         },
     };
     line::write(client, &answer, PATIENCE)

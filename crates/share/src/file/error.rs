@@ -62,10 +62,12 @@ impl ShareFileProblem {
     fn fix(&self) -> String {
         match self {
             ShareFileProblem::File(problem) => problem.fix(),
-            ShareFileProblem::Duplicate { what, .. } => format!("each has its own {what}"),
+            ShareFileProblem::Duplicate { what, .. } => format!("give each radio its own {what}"),
             ShareFileProblem::NoRadio => "add a [[radio]] with `name` and `addr`".to_owned(),
-            ShareFileProblem::Rate { nearest_sps: [below, above], .. } if below == above => format!("rate = {below}"),
-            ShareFileProblem::Rate { nearest_sps: [below, above], .. } => format!("rate = {below}, or {above}"),
+            ShareFileProblem::Rate { nearest_sps: [below, above], .. } if below == above => {
+                format!("set rate = {below}")
+            }
+            ShareFileProblem::Rate { nearest_sps: [below, above], .. } => format!("set rate = {below} or {above}"),
         }
     }
 }

@@ -43,7 +43,7 @@ impl SharePlan {
     /// let file = "[front_end]\nrate = 10e6\nfrequency = 2.4e9\n[[radio]]\nname = 'a'\naddr = '127.0.0.300'\n";
     /// let error = SharePlan::parse("radios.toml", file).unwrap_err();
     /// assert_eq!(error.to_string(), "`addr` can't be \"127.0.0.300\"");
-    /// assert_eq!(error.fix(), "an IPv4 address such as 127.0.0.11");
+    /// assert_eq!(error.fix(), "give an IPv4 address such as 127.0.0.11");
     /// assert_eq!(error.place.to_string(), "radios.toml:6:8");
     /// ```
     pub fn parse(file: &str, text: &str) -> Result<SharePlan, ShareFileError> {
@@ -282,22 +282,30 @@ addr = '127.0.0.12'
         let cases = [
             (
                 wrong("rate = 10e6", "rate = 11e6"),
-                "f:2:8 `rate` can't be 11000000: a rate is 100 MS/s divided by a whole number from 4 to 512 | rate = 10000000, or 11111111.111111112",
+                "f:2:8 `rate` can't be 11000000: a rate is 100 MS/s divided by a whole number from 4 to 512 | set rate \
+                 = 10000000 or 11111111.111111112",
             ),
-            (wrong("rate = 10e6", "rate = 50e6"), "f:2:8 `rate` can't be 50e6 | a number from 195312.5 to 25000000"),
+            (
+                wrong("rate = 10e6", "rate = 50e6"),
+                "f:2:8 `rate` can't be 50e6 | give a number from 195312.5 to 25000000",
+            ),
             (
                 wrong("policy = 'highest-priority'", "policy = 'best'"),
-                "f:6:10 `policy` can't be \"best\" | fixed, first, highest-priority or widest-fit",
+                "f:6:10 `policy` can't be \"best\" | give fixed, first, highest-priority or widest-fit",
             ),
             (
                 wrong("127.0.0.12", "127.0.0.11"),
-                "f:22:8 two radios have the address 127.0.0.11 | each has its own address",
+                "f:22:8 two radios have the address 127.0.0.11 | give each radio its own address",
             ),
-            (wrong("'display'", "'lte'"), "f:21:8 two radios have the name `lte` | each has its own name"),
-            (wrong("rate = 2e6", "rate = 20e6"), "f:15:8 `rate` can't be 20e6 | a number from 195312.5 to 10000000"),
+            (wrong("'display'", "'lte'"), "f:21:8 two radios have the name `lte` | give each radio its own name"),
+            (
+                wrong("rate = 2e6", "rate = 20e6"),
+                "f:15:8 `rate` can't be 20e6 | give a number from 195312.5 to 10000000",
+            ),
             (
                 wrong("[2.395e9, 2405e6]", "[2.5e9, 2405e6]"),
-                "f:14:13 `frequency` can't be a list | two frequencies in Hz, the lower one first, such as [2.395e9, 2.405e9]",
+                "f:14:13 `frequency` can't be a list | give two frequencies in Hz, the lower one first, such as \
+                 [2.395e9, 2.405e9]",
             ),
             (wrong("transmit", "transmitt"), "f:16:1 unknown key `transmitt` in a radio | did you mean `transmit`?"),
         ];

@@ -1,4 +1,5 @@
-//! A burst sent by one radio comes back to another at the stated sample, with the right phase.
+//! A burst sent by one radio comes back to another at the stated sample, with the right phase: through filters of their own, and through
+//! transforms that all radios share.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -25,19 +26,29 @@ struct Case {
     offset_hz: i32,
     wait: u64,
     latency_samples: u64,
+    /// Radios beside the two: with many, transforms are worth while.
+    others: usize,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
     let decimations = prop::sample::select(vec![20, 40, 50, 64, 100, 120, 250]);
-    (decimations, -3_000_000..3_000_000, 4_000_000..5_000_000u64, 2000..20_000u64).prop_map(
-        |(decimation, offset_hz, wait, latency_samples)| Case { decimation, offset_hz, wait, latency_samples },
+    let others = prop::sample::select(vec![0, 8]);
+    (decimations, -3_000_000..3_000_000, 4_000_000..5_000_000u64, 2000..20_000u64, others).prop_map(
+        |(decimation, offset_hz, wait, latency_samples, others)| Case {
+            decimation,
+            offset_hz,
+            wait,
+            latency_samples,
+            others,
+        },
     )
 }
 
 /// The largest difference between what came and what was to come, full scale 1.0.
 fn worst(case: &Case) -> f32 {
     let latency = Ticks(case.latency_samples * 10);
-    let net = SharedWorld::new(&plan(&["transmit = true", ""]), latency, Box::new(|_| Complex32::default()));
+    let radios = [vec!["transmit = true", ""], vec!["rate = 1e6\ntransmit = true"; case.others]].concat();
+    let net = SharedWorld::new(&plan(&radios), latency, Box::new(|_| Complex32::default()));
     let rate_sps = 100e6 / f64::from(case.decimation);
     let target_hz = FRONT_END_HZ + f64::from(case.offset_hz);
     let (mut sender, mut receiver) = (net.radio(addr(0)), net.radio(addr(1)));

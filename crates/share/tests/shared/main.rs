@@ -7,4 +7,5 @@ mod hostile;
 mod isolation;
 mod receive;
 mod rig;
+mod sending;
 mod transmit;

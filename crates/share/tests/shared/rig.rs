@@ -38,6 +38,8 @@ pub struct Rig {
     step: u64,
     antenna: Antenna,
     cable: HashMap<u64, Complex32>,
+    /// All that the front end has sent, by tick.
+    pub sent: HashMap<u64, Complex32>,
     ports: Vec<Port>,
     pending: Vec<Vec<Logged>>,
     /// Datagrams that came for each radio.
@@ -99,7 +101,16 @@ impl Rig {
         let ports = core.device(0).expect("a radio").ports().to_vec();
         let none = vec![Vec::new(); plan.radios.len()];
         let step = (1e8 / plan.front_end.rate_sps).round() as u64;
-        Rig { core, step, antenna, cable: HashMap::new(), ports, pending: none.clone(), received: none }
+        Rig {
+            core,
+            step,
+            antenna,
+            cable: HashMap::new(),
+            sent: HashMap::new(),
+            ports,
+            pending: none.clone(),
+            received: none,
+        }
     }
 
     /// Blocks up to this instant.
@@ -115,11 +126,12 @@ impl Rig {
             let mut kept = KeptAll::new(self.pending.len());
             self.core.advance(&mut kept);
             self.pending.iter_mut().zip(kept.0).for_each(|(pending, kept)| pending.extend(kept));
-            let (cable, step) = (&mut self.cable, self.step);
+            let (cable, sent, step) = (&mut self.cable, &mut self.sent, self.step);
             self.core.transmit(&mut |burst| {
                 let WideBurst::Samples { at, samples } = burst else { return };
                 for (n, sample) in samples.iter().enumerate() {
                     cable.insert(at.0 + n as u64 * step, *sample);
+                    sent.insert(at.0 + n as u64 * step, *sample);
                 }
             });
         }
