@@ -102,7 +102,7 @@ impl ExecuteError {
             ExecuteError::Store(error) | ExecuteError::Run(RunError::Store(error)) => error.fix(),
             ExecuteError::Run(RunError::First { failure, .. }) => failure.fix.clone(),
             ExecuteError::Run(RunError::OtherHost { .. }) => {
-                Some("run it anew, without --resume\n--runs DIR keeps the runs of each host apart".into())
+                Some("run it again, without --resume\ngive --runs DIR, to keep the runs of each host apart".into())
             }
             ExecuteError::Leftovers(error) => Some(error.fix()),
         }

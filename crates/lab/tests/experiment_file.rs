@@ -81,7 +81,7 @@ fn a_slip_in_a_factors_name_is_shown_where_it_is() {
    ·   ╰── did you mean "mode"?
  5 │ rate_sps = { full = [1e6, 10e6, 25e6], quick = [25e6] }
    ╰────
-  help: `takt experiment factors` lists all. Nothing was run."#
+  help: See `takt experiment factors` for all. Nothing was run."#
     );
 }
 
@@ -95,7 +95,7 @@ fn a_rate_the_radio_does_not_have_is_shown_with_its_neighbours() {
  4 │ mode     = ["rx", "duplex"]
  5 │ rate_sps = { full = [1e6, 22e6, 25e6], quick = [25e6] }
    ·                           ──┬─
-   ·                             ╰── the nearest: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4); of an X310 20.48e6 (184.32 MHz / 9), 22.222e6 (200 MHz / 9)
+   ·                             ╰── give the nearest rate: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4); of an X310 20.48e6 (184.32 MHz / 9), 22.222e6 (200 MHz / 9)
  6 │
    ╰────"#
     );
@@ -107,31 +107,37 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
     for (good, bad, place, what, remedy) in [
         ("question", "qestion", "1:1", "unknown key \"qestion\"", "did you mean \"question\"?"),
         ("[fixed]", "[fixt]", "7:2", "unknown key \"fixt\"", "did you mean \"fixed\"?"),
-        ("\"duplex\"", "\"both\"", "4:19", "mode can't be \"both\"", "one of: rx, tx, duplex"),
+        ("\"duplex\"", "\"both\"", "4:19", "mode can't be \"both\"", "give one of: rx, tx, duplex"),
         ("\"duplex\"", "\"rx\"", "4:19", "mode has the level \"rx\" twice", "each level once"),
         ("\"socket\"", "\"sokcet\"", "8:12", "engine can't be \"sokcet\"", "did you mean \"socket\"?"),
         ("engine   = \"socket\"", "mode = \"rx\"", "4:1", "mode is both a factor and fixed", "one of the two"),
-        ("engine   =", "payload_bytes =", "8:1", "payload_bytes means nothing to a rate workload", "knows:"),
-        ("\"socket\"", "[\"socket\"]", "8:12", "engine is a list, and fixed", "[factors]"),
+        (
+            "engine   =",
+            "payload_bytes =",
+            "8:1",
+            "a rate workload has no setting payload_bytes",
+            "use a setting of a rate workload:",
+        ),
+        ("\"socket\"", "[\"socket\"]", "8:12", "engine is fixed, but its value is a list", "[factors]"),
         (
             "engine   = \"socket\"",
             "priority = \"fifo\"",
             "8:1",
             "unknown factor \"priority\"",
-            "it is called \"policy\" now",
+            "write \"policy\", its present name",
         ),
         (
             "engine   = \"socket\"",
             "policy = \"normal\"",
             "8:10",
             "policy can't be \"normal\"",
-            "it is called \"other\" now",
+            "write \"other\", its present name",
         ),
         ("[25e6]", "[]", "5:48", "rate_sps has no level", "at least one level"),
-        ("quick = [25e6]", "brief = [25e6]", "5:12", "rate_sps is a table, and a factor", "quick = [...]"),
-        ("[\"rx\", \"duplex\"]", "\"rx\"", "4:12", "mode is a single value, and a factor", "mode = [...]"),
+        ("quick = [25e6]", "brief = [25e6]", "5:12", "rate_sps is a factor, but its value is a table", "quick = [...]"),
+        ("[\"rx\", \"duplex\"]", "\"rx\"", "4:12", "mode is a factor, but its value is a single value", "mode = [...]"),
         ("kind = \"rate\"", "kind = \"rat\"", "9:21", "unknown workload \"rat\"", "did you mean \"rate\"?"),
-        ("kind = \"rate\", ", "", "9:12", "a workload without a kind", "udp, rate, round-trip"),
+        ("kind = \"rate\", ", "", "9:12", "the workload has no kind", "udp, rate, round-trip"),
         (
             "duration = \"2s\"",
             "duration = \"2 parsec\"",
@@ -140,14 +146,14 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
             "a time up to an hour",
         ),
         (", duration = \"2s\"", "", "1:1", "a rate workload needs duration", "what of a round is measured"),
-        ("quick = 2", "quick = 0", "12:9", "rounds can't be 10 and 0", "each from 1 to"),
+        ("quick = 2", "quick = 0", "12:9", "rounds can't be 10 and 0", "give each from 1 to"),
         ("seed = 1", "seed = \"x\"", "13:18", "\"x\" can't stand here", "a whole number, not negative"),
         ("{ seed = 1 }", "1", "13:9", "1 can't stand here", "a table such as { seed = 1 }"),
-        ("seed = 1", "shuffled_blocks = true", "13:9", "\"seed\" is missing", "\"seed\" belongs here"),
+        ("seed = 1", "shuffled_blocks = true", "13:9", "\"seed\" is missing", "add \"seed\" here"),
         ("{ full = 10, quick = 2 }", "\"ten\"", "12:9", "\"ten\" can't stand here", "a whole number, or { full = 10"),
         ("{ full = 10, quick = 2 }", "-4", "12:9", "-4 can't stand here", "a whole number, or { full = 10"),
         ("{ full = 10, quick = 2 }", "[10, 2]", "12:9", "a list can't stand here", "a whole number, or { full = 10"),
-        ("{ full = 10, quick = 2 }", "0", "12:9", "rounds can't be 0 and 0", "each from 1 to"),
+        ("{ full = 10, quick = 2 }", "0", "12:9", "rounds can't be 0 and 0", "give each from 1 to"),
         ("quick = 2", "quick = \"2\"", "12:30", "\"2\" can't stand here", "a whole number, not negative"),
         ("quick = 2", "qick = 2", "12:22", "unknown key \"qick\"", "did you mean \"quick\"?"),
         ("[factors]\n", "factors = 3\n[other]\n", "3:11", "3 can't stand here", "a table"),
@@ -177,7 +183,9 @@ fn a_stop_needs_a_factor_that_grows() {
         Experiment::parse("my-sweep", &format!("{GOOD}\n[stop]\n{stop}\n")).map(|e| e.parts[0].stop.clone())
     };
     assert!(with("ascending = \"rate_sps\"\nlost_share_above = 0.05").unwrap().is_some());
-    assert!(with("ascending = \"mode\"\nlost_share_above = 0.05").unwrap_err().remedy().contains("one of: rate_sps"));
+    assert!(
+        with("ascending = \"mode\"\nlost_share_above = 0.05").unwrap_err().remedy().contains("use one of: rate_sps")
+    );
     assert!(with("ascending = \"rate_sps\"\nlost_share_above = 1.5").is_err());
     assert!(with("ascending = \"rate_sps\"\nlost_share_above = 0.05\nlevels = 0").is_err());
 }

@@ -165,7 +165,9 @@ impl Domain for OfferedDomain {
         match number.filter(|n| (1.0..=1e9).contains(n)) {
             Some(per_s) => Ok(json!(per_s)),
             None if value == "flat-out" || value.as_str().and_then(ethernet_bps).is_some() => Ok(value.clone()),
-            None => Err("\"flat-out\", datagrams a second, or the rate of an Ethernet such as \"100Mb/s\"".into()),
+            None => {
+                Err("give \"flat-out\", datagrams per second, or the rate of an Ethernet such as \"100Mb/s\"".into())
+            }
         }
     }
 }

@@ -213,10 +213,9 @@ pub struct Contradiction {
 }
 
 /// Several emulated radios, and what is between them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmulatedAir {
     /// As `takt emulate --config` reads it.
-    #[serde(rename = "air")]
     pub scene: String,
     /// As `takt emulate --speed` reads it.
     pub speed: String,
@@ -236,6 +235,8 @@ pub struct EmulatedRadios {
     pub addrs: Vec<Ipv4Addr>,
     /// The signal of each, as `takt emulate --source` reads it.
     pub sources: Vec<String>,
+    /// As `takt emulate --speed` reads it.
+    pub speed: String,
 }
 
 /// The other side of a workload, and its place.

@@ -82,7 +82,7 @@ impl Handler for Running {
     fn look(&self) -> Result<Value, Failure> {
         match self {
             Running::Hop(hop) => write(&hop.report()),
-            _ => Err(Failure::saying("what is running is no hop")),
+            _ => Err(Failure::saying("the running workload is not a hop")),
         }
     }
 

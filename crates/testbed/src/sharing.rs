@@ -23,8 +23,9 @@ const CORES: f64 = 1024.0;
 /// How often the CPU time is looked at, and over how many looks the busiest span is.
 const LOOK: Duration = Duration::from_millis(100);
 const LOOKS: usize = 5;
-/// A share that is not ready by then hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A share that is not ready by then hangs. It waits for an edge of the radio's PPS, which comes late at a low speed; whoever
+/// started it waits for a minute.
+const PATIENCE: Duration = Duration::from_secs(50);
 
 /// A share that runs.
 pub(crate) struct Sharing {
@@ -63,7 +64,7 @@ impl Sharing {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     stop.request();
-                    return Err(Failure::saying("the shared radios do not listen after 20 s"));
+                    return Err(Failure::saying("the shared radios do not listen after 50 s"));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ended(share).err().unwrap_or_else(|| Failure::saying("the share ended at once")));

@@ -80,7 +80,7 @@ fn an_agent_that_speaks_another_protocol_is_refused() {
     let (_requests, to) = pipe().unwrap();
     writeln!(replies, r#"{{"reply":"hello","protocol":999,"version":"9","pid":1,"cpus":[]}}"#).unwrap();
     let refused = Agent::over(to, BufReader::new(from)).unwrap_err().to_string();
-    let says = "the agent speaks version 999 of the protocol, and this takt 2: start the same takt at both ends";
+    let says = "the agent speaks version 999 of the protocol, but this takt speaks 2: start the same takt at both ends";
     assert_eq!(refused, says);
 }
 

@@ -41,7 +41,7 @@ use takt_host::core_share;
 use takt_host::core_watch::CoreWatch;
 use takt_host::leftovers::Run;
 use takt_load::programs::SharedRadios;
-use takt_load::{Beside, Lost, Peer, Played};
+use takt_load::{Beside, EmulatedAir, EmulatedRadios, Lost, Peer, Played};
 use takt_testbed::Lateness;
 use takt_testbed::environment::{EmulationWish, Native, Nodes, Site, SitePath};
 use takt_testbed::impairment::ImpairmentOptions;
@@ -305,7 +305,8 @@ const SETTLING: Duration = Duration::from_secs(5);
 /// Starts the other side; whether something shares its radio.
 fn begin(site: &mut Site, point: &Point, emulation: EmulationWish) -> Result<bool, AgentError> {
     if let Some(Beside { radios, share }) = point.workload.beside(site.in_force.radio_addr) {
-        site.start_emulator(&EmulationWish { addrs: radios.addrs, sources: radios.sources, ..emulation })?;
+        let EmulatedRadios { addrs, sources, speed } = radios;
+        site.start_emulator(&EmulationWish { addrs, sources, speed: Some(speed), ..emulation })?;
         return share.map_or(Ok(false), |share| start_share(site, share).map(|()| true));
     }
     begin_alone(site, point, emulation).map(|()| false)
@@ -360,7 +361,8 @@ fn begin_alone(site: &mut Site, point: &Point, emulation: EmulationWish) -> Resu
         Peer::Radio => {
             let beat_us = point.workload.beat_us(site.in_force.emulator_priority.is_some());
             let air = point.workload.air(site.in_force.radio_addr);
-            site.start_emulator(&EmulationWish { beat_us, air, ..emulation })
+            let (air, speed) = air.map(|EmulatedAir { scene, speed }| (scene, speed)).unzip();
+            site.start_emulator(&EmulationWish { beat_us, air, speed, ..emulation })
         }
         Peer::Node => {
             let radio = site.radio.as_mut().filter(|_| site.in_force.path != SitePath::Loopback);

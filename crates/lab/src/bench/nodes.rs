@@ -33,7 +33,8 @@ impl NodesError {
                  emulator on the node"
             }
             NodesError::OnAir { .. } => {
-                "omit --transmit, which takt's emulator does not need\nuse the environment native, on that machine itself"
+                "omit --transmit, which takt's emulator does not need\nrun it on that machine itself, with environment \
+                 native"
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::experiment::{Experiment, Part, Point};
 #[non_exhaustive]
 pub enum OnAirError {
     /// The radio is not takt's own, and it was not allowed to transmit.
-    #[error("{label} sends samples, and {} is not takt's emulator: it would transmit {emission}", .emission.radio)]
+    #[error("{label} sends samples, but {} is not takt's emulator: it would transmit {emission}", .emission.radio)]
     NotAllowed {
         /// The first point that sends.
         label: String,
@@ -24,7 +24,7 @@ pub enum OnAirError {
         receives: bool,
     },
     /// The network can't be searched for the radio.
-    #[error("can't find out what the radio is")]
+    #[error("takt can't identify the radio")]
     Radio(#[source] Box<RadioError>),
 }
 
@@ -33,7 +33,7 @@ impl OnAirError {
     pub fn fix(&self) -> Option<String> {
         match self {
             OnAirError::NotAllowed { receives: true, .. } => {
-                Some(format!("{ALLOW_TRANSMIT}\n--only mode=rx measures what it receives"))
+                Some(format!("{ALLOW_TRANSMIT}\ngive --only mode=rx, to measure only reception"))
             }
             OnAirError::NotAllowed { receives: false, .. } => Some(ALLOW_TRANSMIT.to_owned()),
             OnAirError::Radio(error) => error.fix().map(str::to_owned),

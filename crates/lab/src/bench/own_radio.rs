@@ -47,7 +47,7 @@ impl OwnRadioError {
 
     #[must_use]
     pub fn fix(&self) -> String {
-        let rest = self.rest.iter().map(|word| format!("--only {word} measures what this radio can tell"));
+        let rest = self.rest.iter().map(|word| format!("give --only {word}, to measure what this radio supports"));
         let other = match self.needs {
             Needs::Load => "run `takt udp serve` on a second machine and `takt udp send` here",
             Needs::Environment(_) | Needs::Path(_) | Needs::Counter => "omit --addr, so that takt emulates the radio",

@@ -213,7 +213,7 @@ fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Compl
     for (n, part) in parts.iter().enumerate() {
         if parts.iter().take(n).any(|other| other.name == part.name) {
             let place = text.find(&format!("\"{}\"", part.name)).map_or(0..0, |at| at..at + part.name.len() + 2);
-            return Err(Complaint::new(place, format!("two parts are called {}", part.name), "names tell parts apart"));
+            return Err(Complaint::new(place, format!("two parts are called {}", part.name), "rename one of them"));
         }
     }
     let experiment = Experiment {
@@ -259,7 +259,7 @@ fn rounds(raw: RawRounds) -> Result<Rounds, Complaint> {
     let span = raw.count.span();
     let Count { full, quick } = raw.count.into_inner();
     if !(1..=ROUNDS_MAX).contains(&full) || !(1..=ROUNDS_MAX).contains(&quick) {
-        let remedy = format!("each from 1 to {ROUNDS_MAX}");
+        let remedy = format!("give each from 1 to {ROUNDS_MAX}");
         return Err(Complaint::new(span, format!("rounds can't be {full} and {quick}"), remedy));
     }
     let RawOrder { seed, shuffled_blocks } = raw.order;
@@ -272,8 +272,8 @@ fn no_level_outside_parts(factors: &Table, fixed: &Table) -> Result<(), Complain
     match factors.keys().chain(fixed.keys()).next() {
         None => Ok(()),
         Some(name) => {
-            let what = format!("{} stands outside the parts", name.get_ref());
-            Err(Complaint::new(name.span(), what, "a file with [[part]] has its factors in the parts"))
+            let what = format!("{} is outside the parts", name.get_ref());
+            Err(Complaint::new(name.span(), what, "move it into a [[part]]"))
         }
     }
 }
@@ -285,19 +285,21 @@ fn of_toml(error: &toml::de::Error) -> Complaint {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
         Some((word, known)) if message.starts_with("unknown ") => {
-            let remedy = meant(word, known.iter().copied(), format!("allowed here: {}", known.join(", ")));
+            let remedy = meant(word, known.iter().copied(), format!("use one of: {}", known.join(", ")));
             let what = if message.starts_with("unknown field") { "key" } else { "word" };
             Complaint::new(span, format!("unknown {what} \"{word}\""), remedy)
         }
         Some((word, _)) if message.starts_with("missing field") => {
-            Complaint::new(span, format!("\"{word}\" is missing"), format!("\"{word}\" belongs here"))
+            Complaint::new(span, format!("\"{word}\" is missing"), format!("add \"{word}\" here"))
         }
         _ => match Mistyped::read(message) {
-            Some(slip) => Complaint::new(span, format!("{} can't stand here", slip.found), slip.expected),
+            Some(slip) => {
+                Complaint::new(span, format!("{} can't stand here", slip.found), format!("give {}", slip.expected))
+            }
             None => {
                 let mut lines = message.lines();
                 let what = lines.next().unwrap_or("not TOML");
-                Complaint::new(span, what, lines.next().unwrap_or("here"))
+                Complaint::new(span, what, lines.next().unwrap_or("fix the syntax here"))
             }
         },
     }

@@ -67,7 +67,7 @@ impl FromStr for Need {
             one_of("sample format", rest.get(1).unwrap_or(&usual), "use sc16 or sc8, as in n200:25M:duplex:sc16")?;
         let need = Need { model, mode, rate_sps, format };
         match need.stream().contradiction() {
-            Some(Contradiction { what, remedy, .. }) => Err(NeedError::new(what, &format!("use {remedy}"))),
+            Some(Contradiction { what, remedy, .. }) => Err(NeedError::new(what, &remedy)),
             None => Ok(need),
         }
     }
@@ -94,7 +94,7 @@ fn rate_of(model: Model, text: &str, rest: &[&str]) -> Result<f64, NeedError> {
     let line = |rate_sps: &f64| {
         let (rate, clock_hz) = (format!("{}M", mega(*rate_sps)), f64::from(model.clock_making(*rate_sps).hz()));
         let words = [&[model.name(), rate.as_str()][..], rest].concat().join(":");
-        format!("--need {words}   ({} MHz / {})", mega(clock_hz), (clock_hz / rate_sps).round())
+        format!("give --need {words}   ({} MHz / {})", mega(clock_hz), (clock_hz / rate_sps).round())
     };
     let why = match model {
         Model::N200 => "its rates are 100 MHz divided by a whole number",
@@ -198,10 +198,10 @@ mod tests {
             (
                 "n200:30M:rx",
                 "an N200 can't stream at 30 MS/s",
-                "--need n200:25M:rx   (100 MHz / 4)\n--need n200:33.333333M:rx   (100 MHz / 3)",
+                "give --need n200:25M:rx   (100 MHz / 4)\ngive --need n200:33.333333M:rx   (100 MHz / 3)",
             ),
-            ("n200:100M", "an N200 can't stream at 100 MS/s", "--need n200:50M   (100 MHz / 2)"),
-            ("x310:25M:rx:sc8", "an X310 has no sc8 on the wire", "use sc16"),
+            ("n200:100M", "an N200 can't stream at 100 MS/s", "give --need n200:50M   (100 MHz / 2)"),
+            ("x310:25M:rx:sc8", "an X310 has no sc8 on the wire", "give sc16"),
             ("n200:25M:both", "unknown mode `both`", "use rx, tx or duplex, as in n200:25M:rx"),
             ("n200:25M:rx:sc9", "unknown sample format `sc9`", "use sc16 or sc8, as in n200:25M:duplex:sc16"),
             ("n200:25M:rx:sc16:x", "`n200:25M:rx:sc16:x` is more than MODEL:RATE:MODE:FORMAT", "omit the rest"),

@@ -12,17 +12,21 @@ pub(super) fn contradiction(point: &Point) -> Option<Contradiction> {
     point.place.environment.node.as_ref()?;
     let environment = &point.place.environment.name();
     if let Some(setting) = acts_on_this_machine(&point.place) {
-        let what = format!("{setting} acts on this machine, and {environment} is another one");
-        return Some(Contradiction { setting, what, remedy: format!("{setting} = \"none\", or a part without nodes") });
+        let what = format!("{setting} acts on this machine, but {environment} is another one");
+        return Some(Contradiction {
+            setting,
+            what,
+            remedy: format!("set {setting} = \"none\", or use a part without nodes"),
+        });
     }
     if point.kind.has_second_node() {
-        let what = format!("{} makes two nodes of this machine, and {environment} is another one", point.kind.name());
-        return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
+        let what = format!("{} makes two nodes of this machine, but {environment} is another one", point.kind.name());
+        return Some(Contradiction { setting: "environment", what, remedy: "use a part without nodes".into() });
     }
     if matches!(point.workload.played(), Played::File(_)) {
         let kind = point.kind.name();
-        let what = format!("a {kind} workload plays files of this machine, and {environment} is another one");
-        return Some(Contradiction { setting: "environment", what, remedy: "a part without nodes".into() });
+        let what = format!("a {kind} workload plays files of this machine, but {environment} is another one");
+        return Some(Contradiction { setting: "environment", what, remedy: "use a part without nodes".into() });
     }
     path(point, point.place.path.as_ref()?, environment)
 }
@@ -46,10 +50,10 @@ fn path(point: &Point, path: &PointPath, environment: &str) -> Option<Contradict
     let is_its_own = path.is_loopback || (path.is_direct() && peer == Peer::Radio);
     let setting = if is_its_own { path.option_set()? } else { "path" };
     let remedy = match peer {
-        Peer::Server => "path = \"loopback\", or a part without nodes",
-        _ => "path = \"loopback\"; or no path, and --addr with a radio that the node reaches",
+        Peer::Server => "set path = \"loopback\", or use a part without nodes",
+        _ => "set path = \"loopback\", or omit path and give --addr with a radio that the node reaches",
     };
-    let what = format!("a path is made of namespaces of this machine, and {environment} is another one");
+    let what = format!("a path is made of namespaces of this machine, but {environment} is another one");
     Some(Contradiction { setting, what, remedy: remedy.into() })
 }
 

@@ -144,7 +144,7 @@ pub(super) fn check(mut raw: RawPart, span: Range<usize>, spelling: Spelling) ->
         let setting = setting(name, kind)?;
         if fixed.contains_key(setting.name) {
             let what = format!("{} is both a factor and fixed", setting.name);
-            return Err(Complaint::new(name.span(), what, "one of the two"));
+            return Err(Complaint::new(name.span(), what, "remove one of the two"));
         }
         factors.push(factor(setting, value)?);
     }
@@ -156,17 +156,17 @@ pub(super) fn check(mut raw: RawPart, span: Range<usize>, spelling: Spelling) ->
 /// Takes the workload's table out of `fixed`: its kind, and its options.
 fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(WorkloadKind, Table), Complaint> {
     let kinds = || WorkloadKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>();
-    let remedy = format!("fixed.workload = {{ kind = \"...\" }}, one of: {}", kinds().join(", "));
-    let missing = || Complaint::new(part.start..part.start, "no workload", remedy.clone());
+    let remedy = format!("set fixed.workload = {{ kind = \"...\" }} to one of: {}", kinds().join(", "));
+    let missing = || Complaint::new(part.start..part.start, "the part has no workload", remedy.clone());
     let key = fixed.keys().find(|key| key.get_ref() == "workload").cloned().ok_or_else(missing)?;
     let node = fixed.remove(&key).ok_or_else(missing)?;
     let span = node.span();
     let Node::Table(mut options) = node.into_inner() else {
-        return Err(Complaint::new(span, "the workload is no table", remedy));
+        return Err(Complaint::new(span, "the workload is not a table", remedy));
     };
     let key = options.keys().find(|key| key.get_ref() == "kind").cloned();
     let Some(kind) = key.and_then(|key| options.remove(&key)) else {
-        return Err(Complaint::new(span, "a workload without a kind", remedy));
+        return Err(Complaint::new(span, "the workload has no kind", remedy));
     };
     let (place, name) = (kind.span(), kind.into_inner());
     let name = match &name {
@@ -176,7 +176,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(WorkloadKind, Tabl
     match WorkloadKind::named(name) {
         Some(kind) => Ok((kind, options)),
         None => {
-            let remedy = meant(name, kinds(), format!("one of: {}", kinds().join(", ")));
+            let remedy = meant(name, kinds(), format!("use one of: {}", kinds().join(", ")));
             Err(Complaint::new(place, format!("unknown workload \"{name}\""), remedy))
         }
     }
@@ -186,19 +186,19 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(WorkloadKind, Tabl
 fn setting(name: &Spanned<String>, kind: WorkloadKind) -> Result<&'static Setting, Complaint> {
     let known = || settings::of(kind).map(|setting| setting.name);
     let complain = |what: String| {
-        let all = format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", "));
+        let all = format!("use a setting of a {} workload: {}", kind.name(), known().collect::<Vec<_>>().join(", "));
         let renamed = former::present_name(name.get_ref()).filter(|present| known().any(|known| known == *present));
         let remedy = match renamed {
-            Some(present) => format!("it is called \"{present}\" now"),
+            Some(present) => format!("write \"{present}\", its present name"),
             None => meant(name.get_ref(), known(), all),
         };
-        Complaint::new(name.span(), what, remedy).help("`takt experiment factors` lists all. Nothing was run.")
+        Complaint::new(name.span(), what, remedy).help("See `takt experiment factors` for all. Nothing was run.")
     };
     match settings::find(name.get_ref()) {
         None => Err(complain(format!("unknown factor \"{}\"", name.get_ref()))),
         Some(setting) => settings::of(kind)
             .find(|known| known.name == setting.name)
-            .ok_or_else(|| complain(format!("{} means nothing to a {} workload", setting.name, kind.name()))),
+            .ok_or_else(|| complain(format!("a {1} workload has no setting {0}", setting.name, kind.name()))),
     }
 }
 
@@ -207,8 +207,8 @@ fn by_depth(setting: &Setting, value: &Spanned<Node>) -> Result<(Value, Option<V
     let leaf = |value: &Spanned<Node>| match value.get_ref() {
         Node::Leaf(leaf) => accept(setting, leaf, value.span()),
         other => {
-            let what = format!("{} is {}, and fixed", setting.name, other.what());
-            Err(Complaint::new(value.span(), what, "what has several levels stands in [factors]"))
+            let what = format!("{} is fixed, but its value is {}", setting.name, other.what());
+            Err(Complaint::new(value.span(), what, "move it to [factors] to give it several levels"))
         }
     };
     let Node::Table(table) = value.get_ref() else { return Ok((leaf(value)?, None)) };
@@ -216,8 +216,12 @@ fn by_depth(setting: &Setting, value: &Spanned<Node>) -> Result<(Value, Option<V
     match (of("full"), of("quick"), table.len()) {
         (Some(full), Some(quick), 2) => Ok((leaf(full)?, Some(leaf(quick)?))),
         _ => {
-            let what = format!("{} is a table, and fixed", setting.name);
-            Err(Complaint::new(value.span(), what, format!("{} = ..., or {{ full = ..., quick = ... }}", setting.name)))
+            let what = format!("{} is fixed, but its value is a table of other keys", setting.name);
+            Err(Complaint::new(
+                value.span(),
+                what,
+                format!("write {} = ..., or {{ full = ..., quick = ... }}", setting.name),
+            ))
         }
     }
 }
@@ -230,8 +234,8 @@ fn accept(setting: &Setting, value: &Value, place: Range<usize>) -> Result<Value
 fn factor(setting: &Setting, value: &Spanned<Node>) -> Result<Factor, Complaint> {
     let name = setting.name.to_owned();
     let refuse = |what: &str| {
-        let remedy = format!("{} = [...], or {{ full = [...], quick = [...] }}", setting.name);
-        Complaint::new(value.span(), format!("{} is {what}, and a factor", setting.name), remedy)
+        let remedy = format!("write {} = [...], or {{ full = [...], quick = [...] }}", setting.name);
+        Complaint::new(value.span(), format!("{} is a factor, but its value is {what}", setting.name), remedy)
     };
     let by_depth = match value.get_ref() {
         Node::List(_) => {
@@ -252,20 +256,24 @@ fn factor(setting: &Setting, value: &Spanned<Node>) -> Result<Factor, Complaint>
 }
 
 fn levels(setting: &Setting, list: &Spanned<Node>) -> Result<Vec<Value>, Complaint> {
-    let remedy = format!("{} = [...] with at least one level", setting.name);
+    let remedy = format!("write {} = [...] with at least one level", setting.name);
     let Node::List(nodes) = list.get_ref() else {
-        return Err(Complaint::new(list.span(), format!("the levels of {} are no list", setting.name), remedy));
+        return Err(Complaint::new(list.span(), format!("the levels of {} are not a list", setting.name), remedy));
     };
     let mut levels = Vec::new();
     for node in nodes {
         let Node::Leaf(leaf) = node.get_ref() else {
             let what = format!("a level of {} is {}", setting.name, node.get_ref().what());
-            return Err(Complaint::new(node.span(), what, "a single value"));
+            return Err(Complaint::new(node.span(), what, "give a single value"));
         };
         let level = accept(setting, leaf, node.span())?;
         if levels.contains(&level) {
             let what = format!("{} has the level {level} twice", setting.name);
-            return Err(Complaint::new(node.span(), what, "each level once: rounds are what repeats it"));
+            return Err(Complaint::new(
+                node.span(),
+                what,
+                "give each level once, and raise the number of rounds to repeat it",
+            ));
         }
         levels.push(level);
     }
@@ -288,7 +296,7 @@ fn complete(
         None => Ok(()),
         Some(setting) => {
             let what = format!("a {} workload needs {}", kind.name(), setting.name);
-            Err(Complaint::new(part.start..part.start, what, format!("{}: {}", setting.name, setting.about)))
+            Err(Complaint::new(part.start..part.start, what, format!("set {}: {}", setting.name, setting.about)))
         }
     }
 }
@@ -299,19 +307,19 @@ fn ascending(stop: Spanned<Stop>, factors: &[Factor]) -> Result<Stop, Complaint>
     let numeric = |factor: &&Factor| factor.full.iter().all(Value::is_number);
     let able: Vec<&str> = factors.iter().filter(numeric).map(|factor| factor.name.as_str()).collect();
     if !able.contains(&stop.ascending.as_str()) {
-        let what = format!("{} is no factor of this part that has numbers", stop.ascending);
+        let what = format!("{} is not a factor of this part with numbers for levels", stop.ascending);
         let remedy = if able.is_empty() {
-            "without such a factor, no stop".into()
+            "remove `stop`: no factor of this part has numbers for levels".into()
         } else {
-            format!("one of: {}", able.join(", "))
+            format!("use one of: {}", able.join(", "))
         };
         return Err(Complaint::new(span, what, remedy));
     }
     if !(stop.lost_share_above > 0.0 && stop.lost_share_above < 1.0) || stop.levels == 0 {
         return Err(Complaint::new(
             span,
-            "this never stops, or always",
-            "a share between 0 and 1, and at least 1 level",
+            "this rule would stop always, or never",
+            "give a share between 0 and 1, and at least 1 level",
         ));
     }
     Ok(stop)

@@ -83,7 +83,7 @@ pub enum RunError {
         failure: Failure,
     },
     /// The run to be resumed was measured on another machine, or another kernel.
-    #[error("run {run} was begun on another host: {was}; this is {is}")]
+    #[error("run {run} began on another host, {was}; this is {is}")]
     OtherHost { run: String, was: String, is: String },
 }
 

@@ -36,7 +36,7 @@ pub enum StoreError {
     #[error("{path} has schema {found}; this takt knows up to {known}")]
     Newer { path: PathBuf, found: i32, known: i32 },
     /// No room. Everything finished before is safe.
-    #[error("no room left at {path}: {free_bytes} bytes free, {needed_bytes} needed")]
+    #[error("the disk is full at {path}: {free_bytes} bytes are free, {needed_bytes} are needed")]
     Full {
         path: PathBuf,
         free_bytes: u64,
@@ -105,17 +105,21 @@ impl StoreError {
                 format!("choose a directory that can be written: --runs DIR (now {})", path.display())
             }
             StoreError::Foreign { path } => {
-                format!("--runs DIR keeps the store elsewhere\nmove {} away if it is not needed", path.display())
+                format!(
+                    "give --runs DIR, to keep the store elsewhere\nmove {} away if it is not needed",
+                    path.display()
+                )
             }
             StoreError::Damaged { path, .. } => format!(
-                "move it away and go on with a new one: mv {p} {p}.damaged\nsalvage what can be read: sqlite3 {p}.damaged .recover",
+                "move it away and continue with a new one: mv {p} {p}.damaged\nrecover what can be read: sqlite3 \
+                 {p}.damaged .recover",
                 p = path.display()
             ),
             StoreError::Newer { .. } => {
-                "use the newer takt that wrote it\n--runs DIR keeps a store of this version elsewhere".into()
+                "use the newer takt that wrote it\ngive --runs DIR, to keep a store of this version elsewhere".into()
             }
             StoreError::Full { path, needed_bytes, .. } => format!(
-                "free {} MiB at {} and go on with --resume; all finished rounds are kept",
+                "free {} MiB at {} and continue with --resume; all finished rounds are kept",
                 needed_bytes.div_ceil(1 << 20),
                 path.display()
             ),
@@ -123,7 +127,7 @@ impl StoreError {
                 format!("make {} writable, or choose another place with --runs DIR", path.display())
             }
             StoreError::Untrusted(error) => {
-                let elsewhere = "--runs DIR keeps the store elsewhere".to_owned();
+                let elsewhere = "give --runs DIR, to keep the store elsewhere".to_owned();
                 error.fix().into_iter().chain([elsewhere]).collect::<Vec<_>>().join("\n")
             }
             StoreError::Exchanged { .. } => "give --runs DIR, a directory in which nobody else replaces files".into(),
@@ -132,13 +136,15 @@ impl StoreError {
                 call::takt("experiment list")
             ),
             StoreError::RunName { .. } => {
-                "takt did not write it: do not trust what else it says\n--runs DIR reads another store".into()
+                "do not trust the rest of this store: takt did not write that name\ngive --runs DIR, to read another \
+                 store"
+                    .into()
             }
             StoreError::OtherOwner { fix, .. } => {
-                format!("{fix}   (a run as root made it)\n--runs DIR keeps a store of your own elsewhere")
+                format!("{fix}   (a run as root made it)\ngive --runs DIR, to keep a store of your own elsewhere")
             }
             StoreError::Busy { .. } => {
-                "wait until the other one has ended\n--runs DIR keeps a second store elsewhere".into()
+                "wait until the other one has ended\ngive --runs DIR, to keep a second store elsewhere".into()
             }
             StoreError::NoRun { runs, there, .. } if there.is_empty() => {
                 format!("{}   (makes the first)", call::takt(format_args!("check{}", flag(runs))))

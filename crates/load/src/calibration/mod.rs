@@ -48,7 +48,7 @@ pub enum CalibrateError {
     Place(#[from] AffinityError),
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
-    #[error("components")]
+    #[error("measuring the costs of the components")]
     Costs(#[from] CostsError),
 }
 

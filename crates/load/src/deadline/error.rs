@@ -14,28 +14,28 @@ use takt_radio::RadioError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeadlineError {
-    #[error("{} ms are less than a subframe of 5 ms", duration.as_millis())]
+    #[error("the duration of {} ms is shorter than a subframe of 5 ms", duration.as_millis())]
     NoTime { duration: Duration },
     #[error("clock ticks of {hz} Hz need an interface that sleeps on a timer")]
     TicksWithoutSleep { hz: u32 },
     #[error("an interface that a timer wakes after the subframe can't hand over samples slot by slot")]
     SlotsWithoutArrival,
     /// The stages of an answer are this host's time, and its limit is the radio's.
-    #[error("the radio runs at {speed} of real time, and answers are judged in real time")]
+    #[error("the radio runs at {speed} of real time, but answers must come in real time")]
     Speed { speed: Speed },
     #[error("channelisation codes")]
     Codes(#[from] takt_dsp::tdscdma::Error),
     #[error("radio")]
     Radio(#[from] RadioError),
-    #[error("a process of the exchange")]
+    #[error("process of the exchange")]
     Process(#[source] AgentError),
-    #[error("policy of the {who}")]
+    #[error("setting the policy of the {who}")]
     Policy {
         who: &'static str,
         #[source]
         source: PolicyError,
     },
-    #[error("core of the {who}")]
+    #[error("setting the core of the {who}")]
     Affinity {
         who: &'static str,
         #[source]
@@ -43,7 +43,7 @@ pub enum DeadlineError {
     },
     #[error("keeping idle CPUs awake")]
     Idle(#[from] LatencyError),
-    #[error("timer of the interface")]
+    #[error("setting the timer of the interface")]
     Timer(#[from] TimerError),
     #[error("{doing}")]
     Io {

@@ -42,8 +42,8 @@ pub(super) fn process_cpus(cores: Cores, host: &[usize]) -> Result<(ProcessCpus,
 }
 
 fn no_core_to_isolate(host: &[usize]) -> Failure {
-    let what = format!("a core of their own for the processes: the host side has {} in all", host.len());
-    let fix = "three cores: one for the radio, one for the processes, one for all else; or cores = \"any\"";
+    let what = format!("the processes need their own core, but the host side has only {} in all", host.len());
+    let fix = "use three cores: one for the radio, one for the processes, one for all else; or set cores = \"any\"";
     Failure { chain: vec![what], fix: Some(fix.into()), lasting: true }
 }
 
@@ -72,8 +72,8 @@ mod tests {
     fn isolation_that_can_not_be_had_is_refused_and_never_measured_as_something_else() {
         let refused = process_cpus(Cores::Isolated, &[0]).unwrap_err();
         assert!(refused.lasting);
-        let expected = "a core of their own for the processes: the host side has 1 in all (fix: three cores: one for the \
-                        radio, one for the processes, one for all else; or cores = \"any\")";
+        let expected = "the processes need their own core, but the host side has only 1 in all (fix: use three cores: one for the \
+                        radio, one for the processes, one for all else; or set cores = \"any\")";
         assert_eq!(refused.with_fix(), expected);
     }
 }

@@ -156,7 +156,7 @@ impl PointWorkload for LinkSettings {
         (!known.contains(&self.prb.into())).then(|| Contradiction {
             setting: "prb",
             what: format!("no carrier has {} resource blocks", self.prb),
-            remedy: "6, 15, 25, 50, 75 or 100".to_owned(),
+            remedy: "give 6, 15, 25, 50, 75 or 100".to_owned(),
         })
     }
 

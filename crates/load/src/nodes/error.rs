@@ -20,9 +20,9 @@ pub enum NodesError {
     Waveform(#[from] WaveformError),
     #[error("splitting the waveform")]
     Share(#[from] ShareError),
-    #[error("bridges")]
+    #[error("packet engine of the bridges")]
     Bridges(#[from] EngineError),
-    #[error("the second node at {at}")]
+    #[error("reaching the second node at {at}")]
     Connect { at: SocketAddr, source: io::Error },
     #[error("talking to the other node")]
     Line(#[source] io::Error),
@@ -30,7 +30,7 @@ pub enum NodesError {
     Unexpected { received: String, expected: &'static str },
     #[error("the second node: {0}")]
     Refused(Failure),
-    #[error("{at} is not an address of {other}, which requests it, so nothing is sent there")]
+    #[error("{other} asked for datagrams to {at}, which is not its address, so takt sends nothing there")]
     Elsewhere { at: SocketAddr, other: IpAddr },
     #[error("no component is called `{name}`")]
     NoComponent { name: String },
@@ -40,7 +40,7 @@ pub enum NodesError {
     OneNode,
     #[error("the second node was ready {late_ms} ms after the first slot")]
     Late { late_ms: u64 },
-    #[error("the clock of the first node")]
+    #[error("following the clock of the first node")]
     Clock(#[source] io::Error),
     #[error("{slots} slots of {slot_us} µs take longer than 1 h, the most that a node gives a run")]
     TooLong { slots: u64, slot_us: f64 },

@@ -186,7 +186,7 @@ impl crate::setting::Domain for LastOnFirst {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         match value.as_str() {
             Some(name) if !name.is_empty() => Ok(value.clone()),
-            _ => Err("\"mapper\", or the name of a component".into()),
+            _ => Err("give \"mapper\", or the name of a component".into()),
         }
     }
 }

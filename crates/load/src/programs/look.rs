@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_base::{Clock, Complex32};
+use takt_base::{Clock, Complex32, Ticks};
 use takt_radio::board::Side;
 use takt_radio::n200::OpenOptions;
 use takt_radio::x310::MasterClock;
@@ -30,13 +30,13 @@ pub struct Look {
     /// Mean power, dB against a full-scale tone, at least `FLOOR_DBFS`; `None`: nothing came.
     pub power_dbfs: Option<f64>,
     /// The least time from a sample's time stamp to the call's return, by clocks that nobody has related: nanoseconds of this host's
-    /// monotonic clock less those of the stamp.
+    /// monotonic clock less those that the radio's clock takes, at its speed, to reach the stamp.
     pub least_ns: Option<i64>,
     /// How much later than that others were.
     pub later: Quantiles,
 }
 
-/// Receives for `span`, each datagram as it comes.
+/// Receives for `span` of the radio's time, each datagram as it comes.
 pub(super) fn look(options: &RateOptions, rate_sps: f64, span: Duration) -> Result<Look, ProgramError> {
     let IpAddr::V4(addr) = options.addr else { return Ok(Look::default()) };
     receive(options, addr, rate_sps, span).map_err(|source| ProgramError::Look { addr, source })
@@ -54,11 +54,12 @@ fn receive(options: &RateOptions, addr: Ipv4Addr, rate_sps: f64, span: Duration)
     let mut samples = vec![Complex32::default(); stream.samples_per_datagram()];
     let (step, clock) = (stream.ticks_per_sample().0, stream.tick_rate());
     stream.start(None)?;
-    let begin = net.now() + SETTLING;
-    let end = begin + span;
+    let speed = radio.speed().unwrap_or_default();
+    let begin = net.now() + speed.host_time(SETTLING);
+    let end = begin + speed.host_time(span);
     let (mut power, mut count, mut ways) = (0.0, 0_u64, Vec::new());
     loop {
-        let received = stream.recv(&mut [&mut samples], net.now() + PATIENCE)?;
+        let received = stream.recv(&mut [&mut samples], net.now() + speed.patience(PATIENCE))?;
         let now = net.now();
         if now >= end {
             break;
@@ -70,7 +71,7 @@ fn receive(options: &RateOptions, addr: Ipv4Addr, rate_sps: f64, span: Duration)
         power += seen.iter().map(|sample| f64::from(sample.norm_sqr())).sum::<f64>();
         count += seen.len() as u64;
         let last = received.first.0.wrapping_add((received.samples as u64 - 1) * step);
-        let stamp_ns = u128::from(last) * 1_000_000_000 / u128::from(clock.hz());
+        let stamp_ns = speed.ns_of(clock, Ticks(last));
         ways.push(now.0 as i64 - stamp_ns as i64);
     }
     stream.stop()?;

@@ -15,7 +15,7 @@ mod outcome;
 mod plan;
 mod workload;
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ pub struct ProgramOptions {
     pub rate: RateOptions,
     /// How long it receives afterwards, to look at its band.
     pub look: Duration,
+    /// Seconds of its radio in a second of this host, as its radio was started. It must say the same.
+    pub speed: f64,
 }
 
 /// Why a program has no result.
@@ -49,13 +51,23 @@ pub enum ProgramError {
     #[error(transparent)]
     Rate(#[from] RateError),
     /// The look at its band.
-    #[error("a look at the band of the radio at {addr}")]
+    #[error("receiving the band of the radio at {addr}")]
     Look {
         /// Address of the radio.
         addr: Ipv4Addr,
         /// Why.
         #[source]
         source: RadioError,
+    },
+    /// The radio is not as fast as it was to be, so its counts are those of another point.
+    #[error("the radio at {addr} runs at {} of real time, and the point wants {wanted}", .found.unwrap_or(1.0))]
+    Speed {
+        /// Address of the radio.
+        addr: IpAddr,
+        /// Seconds of the radio in a second of this host, as it says; `None`: it says nothing, as hardware.
+        found: Option<f64>,
+        /// The same, as the point wants it.
+        wanted: f64,
     },
 }
 
@@ -65,9 +77,38 @@ pub enum ProgramError {
 /// The radio can't be had, or is gone.
 pub fn run(options: &ProgramOptions, stop: &Stop) -> Result<ProgramOutcome, ProgramError> {
     let rate = rate::run(&options.rate, &mut |_| (), stop)?;
+    check_speed(options, [rate.radio_speed, rate.radio_speed_at_end])?;
     let look = match options.rate.rx_sps {
         Some(rate_sps) if !stop.requested() => Some(look::look(&options.rate, rate_sps, options.look)?),
         _ => None,
     };
     Ok(ProgramOutcome { rate, look })
+}
+
+/// Compares what the radio said at the start and at the end. Under load it may not answer at the end.
+fn check_speed(options: &ProgramOptions, [at_start, at_end]: [Option<f64>; 2]) -> Result<(), ProgramError> {
+    let (addr, wanted) = (options.rate.addr, options.speed);
+    let differs = |found: &Option<f64>| found.unwrap_or(1.0) != wanted;
+    let wrong = [at_start, at_end.or(at_start)].into_iter().find(differs);
+    wrong.map_or(Ok(()), |found| Err(ProgramError::Speed { addr, found, wanted }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_radio_at_another_speed_than_the_points_has_no_result() {
+        let said = |wanted, said: [Option<f64>; 2]| {
+            let options = ProgramOptions { rate: RateOptions::default(), look: Duration::ZERO, speed: wanted };
+            check_speed(&options, said).map_err(|error| error.to_string())
+        };
+        for right in [said(1.0, [Some(1.0); 2]), said(1.0, [None; 2]), said(0.1, [Some(0.1), None])] {
+            assert_eq!(right, Ok(()));
+        }
+        for wrong in [said(0.1, [None; 2]), said(0.1, [Some(1.0); 2]), said(0.1, [Some(0.1), Some(1.0)])] {
+            let complaint = wrong.expect_err("another speed");
+            assert!(complaint.ends_with("runs at 1 of real time, and the point wants 0.1"), "{complaint}");
+        }
+    }
 }

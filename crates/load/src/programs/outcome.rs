@@ -20,9 +20,12 @@ pub struct ProgramOutcome {
 pub struct ProgramsOutcome {
     /// Each program's, in order.
     pub programs: Vec<ProgramOutcome>,
-    /// Samples that all of them received, for each second of the measured part.
+    /// Seconds of the radios in a second of this host; `None`: hardware, which does not say.
+    #[serde(default)] // records older than this key
+    pub radio_speed: Option<f64>,
+    /// Samples that all of them received, for each second of this host in the measured part.
     pub rx_sps: f64,
-    /// Samples that all of them sent, for each second of the measured part.
+    /// Samples that all of them sent, for each second of this host in the measured part.
     pub tx_sps: f64,
     /// Share of the received samples that a program missed; the worst program's.
     pub rx_lost_share: f64,
@@ -72,6 +75,7 @@ impl ProgramsOutcome {
         let neighbour = programs.iter().skip(1).filter_map(power).reduce(f64::max);
         let cores = rates().filter(|rate| rate.wall_s > 0.0).map(|rate| rate.cpu.host_seconds / rate.wall_s).sum();
         ProgramsOutcome {
+            radio_speed: programs.first().and_then(|program| program.rate.radio_speed),
             rx_sps: per_s(|rate| rate.rx.samples),
             tx_sps: per_s(|rate| rate.tx.samples),
             rx_lost_share: worst(|rate| rate.lost().rx_share),
@@ -83,6 +87,12 @@ impl ProgramsOutcome {
             share: None,
             programs,
         }
+    }
+
+    /// Whether the radios' time passed as this host's did. Otherwise nothing is known of what this host holds.
+    #[must_use]
+    pub fn is_real_time(&self) -> bool {
+        self.radio_speed.is_none_or(|speed| speed == 1.0)
     }
 
     /// The worst share of samples that were lost, wherever: what the front end missed is silence for every program.

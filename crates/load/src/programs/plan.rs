@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 
+use takt_base::Speed;
+
 use crate::rate::{Mode, RateOptions};
 use crate::workload::EmulatedRadios;
 
@@ -39,6 +41,8 @@ pub(super) struct Wanted {
     pub(super) shared: bool,
     pub(super) mode: Mode,
     pub(super) rate_sps: f64,
+    /// Of the emulated radios.
+    pub(super) speed: Speed,
 }
 
 /// Address of a program's radio. The front end stands before them.
@@ -80,14 +84,16 @@ impl Wanted {
     /// The radios that are emulated, and what they play.
     pub(super) fn radios(&self, front_end: Ipv4Addr) -> EmulatedRadios {
         let tone = |hz: f64| format!("tone:offset={hz},amplitude={TONE_AMPLITUDE}");
+        let speed = self.speed.to_string();
         if self.shared {
             let sources = vec![tone(self.offset_hz(0) + self.tone_hz())];
-            return EmulatedRadios { addrs: vec![front_end], sources };
+            return EmulatedRadios { addrs: vec![front_end], sources, speed };
         }
         let source = |program| if program == 0 { tone(self.tone_hz()) } else { "silence".to_owned() };
         EmulatedRadios {
             addrs: (0..self.programs).map(|program| radio_of(front_end, program)).collect(),
             sources: (0..self.programs).map(source).collect(),
+            speed,
         }
     }
 
@@ -118,7 +124,7 @@ mod tests {
     const FRONT_END: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 2);
 
     fn wanted(programs: usize, shared: bool) -> Wanted {
-        Wanted { programs, shared, mode: Mode::Duplex, rate_sps: 1e6 }
+        Wanted { programs, shared, mode: Mode::Duplex, rate_sps: 1e6, speed: Speed::WALL }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_agent::Failure;
-use takt_base::Stop;
+use takt_base::{Speed, Stop};
 use takt_packet::EngineKind;
 use takt_radio::Model;
 
@@ -35,6 +35,8 @@ settings! {
         mode: Mode = Setting::required("mode", Takes::Word(&["rx", "tx", "duplex"])).about("which way samples flow"),
         rate_sps: f64 = RATE_SPS,
         look: Duration = Setting::new("look", Takes::Span, "300ms").about("how long each program then looks at its band"),
+        speed: Speed = Setting::new("speed", Takes::Word(&["1", "0.5", "0.2", "0.1", "0.05"]), "1")
+            .about("seconds of the radios in one of the host; duration, warm_up and look are the radios' time"),
     }
 }
 
@@ -66,6 +68,7 @@ const QUANTITIES: &[Quantity] = &[
         "/neighbour_below_full_scale_db",
         "how far the strongest band without a signal is below full scale",
     ),
+    Quantity::amount("radio_speed", "/radio_speed", "seconds of the radios in a second of the host"),
 ];
 
 pub(crate) struct Programs;
@@ -98,8 +101,8 @@ impl Workload for Programs {
 
 impl ProgramsSettings {
     fn wanted(&self) -> Wanted {
-        let &ProgramsSettings { programs, front_end, mode, rate_sps, .. } = self;
-        Wanted { programs, shared: front_end == FrontEndUse::Shared, mode, rate_sps }
+        let &ProgramsSettings { programs, front_end, mode, rate_sps, speed, .. } = self;
+        Wanted { programs, shared: front_end == FrontEndUse::Shared, mode, rate_sps, speed }
     }
 }
 
@@ -116,7 +119,7 @@ impl PointWorkload for ProgramsSettings {
         };
         let program = |number| {
             let rate = wanted.stream(target.addr, number, rate.clone());
-            write(&ProgramOptions { rate, look: self.look })
+            write(&ProgramOptions { rate, look: self.look, speed: self.speed.seconds() })
         };
         let programs = (0..wanted.programs).map(program).collect::<Result<Vec<Value>, Failure>>()?;
         let front_end = if wanted.shared { "shared" } else { "own" };
@@ -125,7 +128,7 @@ impl PointWorkload for ProgramsSettings {
 
     fn about(&self) -> Duration {
         // The share sets the front end's clock at a second.
-        self.duration + self.warm_up + self.look + Duration::from_secs(2)
+        self.speed.host_time(self.duration + self.warm_up + self.look + Duration::from_secs(2))
     }
 
     fn needs(&self) -> PointNeeds {
@@ -142,14 +145,14 @@ impl PointWorkload for ProgramsSettings {
         let nearest_sps = Model::N200.nearest_rate(wanted.rate_sps)?;
         if (nearest_sps / wanted.rate_sps - 1.0).abs() > 1e-6 {
             let what = format!("an N200 has no rate of {} MS/s", wanted.rate_sps / 1e6);
-            let remedy = format!("the nearest: {}e6", nearest_sps / 1e6);
+            let remedy = format!("give the nearest rate: {}e6", nearest_sps / 1e6);
             return Some(Contradiction { setting: "rate_sps", what, remedy });
         }
         let all_sps = wanted.rate_sps * wanted.programs as f64;
         (all_sps > USED_HZ).then(|| Contradiction {
             setting: "programs",
             what: format!("{} programs at {} MS/s do not fit a front end", wanted.programs, wanted.rate_sps / 1e6),
-            remedy: format!("programs x rate_sps is at most {} MS/s", USED_HZ / 1e6),
+            remedy: format!("lower programs or rate_sps: their product may be at most {} MS/s", USED_HZ / 1e6),
         })
     }
 
@@ -174,6 +177,7 @@ fn refusal(error: &ProgramError, options: &ProgramOptions) -> Failure {
     match error {
         ProgramError::Rate(error) => failure(error, options.rate.addr),
         ProgramError::Look { .. } => Failure::of(error, None),
+        ProgramError::Speed { .. } => Failure::of(error, Some("set speed = \"1\"".into())),
     }
 }
 
@@ -199,7 +203,10 @@ mod tests {
             settings(programs, rate_sps, "shared").contradiction().map(|found| (found.setting, found.remedy))
         };
         assert_eq!(refused(16, 1e6), None);
-        assert_eq!(refused(16, 2e6), Some(("programs", "programs x rate_sps is at most 20 MS/s".to_owned())));
+        assert_eq!(
+            refused(16, 2e6),
+            Some(("programs", "lower programs or rate_sps: their product may be at most 20 MS/s".to_owned()))
+        );
         assert_eq!(refused(1, 1.92e6).map(|(setting, _)| setting), Some("rate_sps"));
     }
 

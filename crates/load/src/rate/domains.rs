@@ -38,12 +38,14 @@ impl Domain for SampleRate {
     /// A rate is refused or exact: what lies within a thousandth of one that the radio has becomes that one.
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let number = value.as_f64().or_else(|| parse_number(value.as_str()?).ok());
-        let wanted = number.filter(|n| *n > 0.0).ok_or("a number of samples a second, such as 25e6 or \"25M\"")?;
+        let wanted = number.filter(|n| *n > 0.0).ok_or("give samples per second, such as 25e6 or \"25M\"")?;
         // An N200's first: abbreviated rates of its 100 MHz are what files have, and an X310 makes these as well.
         let near = |model: Model| model.nearest_rate(wanted).filter(|rate| is_within(*rate, wanted, 1e-3));
         match Model::ALL.into_iter().find_map(near) {
             Some(rate_sps) => Ok(json!(rate_sps)),
-            None => Err(format!("the nearest: {}", Model::ALL.map(|model| rates_near(model, wanted)).join("; "))),
+            None => {
+                Err(format!("give the nearest rate: {}", Model::ALL.map(|model| rates_near(model, wanted)).join("; ")))
+            }
         }
     }
 }
@@ -60,7 +62,7 @@ impl Domain for OrNumber {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let number = |value: &Value| value.as_f64().or_else(|| parse_number(value.as_str()?).ok());
         let read = |value: &Value| number(value).filter(|number| number.is_finite()).map(|number| json!(number));
-        word_or(value, USUAL, read, format!("\"{USUAL}\", or {}", self.0))
+        word_or(value, USUAL, read, format!("give \"{USUAL}\", or {}", self.0))
     }
 }
 
@@ -76,7 +78,7 @@ impl Domain for Antenna {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let is_name = |name: &&str| (1..=16).contains(&name.len()) && name.chars().all(|c| c.is_ascii_graphic());
         let read = |value: &Value| value.as_str().filter(is_name).map(|name| json!(name));
-        word_or(value, USUAL, read, format!("\"{USUAL}\", or an antenna of the radio, such as \"RX2\""))
+        word_or(value, USUAL, read, format!("give \"{USUAL}\", or an antenna of the radio, such as \"RX2\""))
     }
 }
 
@@ -92,7 +94,7 @@ impl Domain for FrameBytes {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let bytes =
             |value: &Value| value.as_u64().filter(|bytes| (576..=8000).contains(bytes)).map(|bytes| json!(bytes));
-        word_or(value, "usual", bytes, "\"usual\", or 576 to 8000 bytes")
+        word_or(value, "usual", bytes, "give \"usual\", or 576 to 8000 bytes")
     }
 }
 
@@ -111,7 +113,7 @@ impl Domain for Buffer {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let bytes = |value: &Value| parse_bytes(value.as_str()?).ok().filter(|bytes| BUFFER_BYTES.contains(bytes));
         let read = |value: &Value| bytes(value).map(|_| value.clone());
-        word_or(value, "usual", read, "\"usual\", or 16KiB to 1GiB, such as \"1MiB\"")
+        word_or(value, "usual", read, "give \"usual\", or 16KiB to 1GiB, such as \"1MiB\"")
     }
 }
 
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(accept(json!(33.33e6)), Ok(json!(1e8 / 3.0)));
         let (complaint, remedy) = accept(json!(22e6)).unwrap_err();
         assert_eq!(complaint, "rate_sps can't be 22000000.0");
-        let n200 = "the nearest: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)";
+        let n200 = "give the nearest rate: of an N200 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)";
         assert_eq!(remedy, format!("{n200}; of an X310 20.48e6 (184.32 MHz / 9), 22.222e6 (200 MHz / 9)"));
         assert!(accept(json!(1e9)).unwrap_err().1.ends_with("of an X310 200e6 (200 MHz / 1)"));
         assert!(accept(json!(-1)).is_err() && accept(json!(f64::MAX)).is_err());
@@ -143,7 +145,7 @@ mod tests {
     fn settings_of_a_front_end_are_numbers_and_names() {
         let hz = OrNumber("Hz");
         assert_eq!((hz.accept(&json!("900M")), hz.accept(&json!(20))), (Ok(json!(900e6)), Ok(json!(20.0))));
-        assert_eq!(hz.accept(&json!("fast")), Err("\"usual\", or Hz".to_owned()));
+        assert_eq!(hz.accept(&json!("fast")), Err("give \"usual\", or Hz".to_owned()));
         assert_eq!(Antenna.accept(&json!("TX/RX")), Ok(json!("TX/RX")));
         assert!(Antenna.accept(&json!("")).is_err() && Antenna.accept(&json!("a\u{1b}")).is_err());
         assert!(hz.accept(&json!(USUAL)).is_ok() && Antenna.accept(&json!(USUAL)).is_ok());

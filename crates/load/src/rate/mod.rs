@@ -78,9 +78,12 @@ pub enum RateError {
     NoRate,
     #[error("the duration is 0")]
     NoTime,
-    #[error("an interval of {interval:?} (want 100ms or more, and at most 100 000 intervals in {duration:?})")]
+    #[error(
+        "an interval of {interval:?} is not possible: expected at least 100ms, and at most 100 000 intervals in \
+         {duration:?}"
+    )]
     Interval { interval: Duration, duration: Duration },
-    #[error("a receive buffer of {requested_bytes} bytes was requested, and {granted_bytes} were granted")]
+    #[error("the kernel granted {granted_bytes} of the {requested_bytes} bytes requested for the receive buffer")]
     Buffer { requested_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,
@@ -90,9 +93,9 @@ pub enum RateError {
     Radio(#[from] RadioError),
     #[error("placing a streaming thread")]
     Affinity(#[from] AffinityError),
-    #[error("priority of a streaming thread")]
+    #[error("setting the priority of a streaming thread")]
     Priority(#[from] PolicyError),
-    #[error("CPU counters of this host")]
+    #[error("reading the CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),

@@ -92,7 +92,7 @@ pub struct RateOptions {
     /// Gain in dB (N200).
     #[cfg_attr(feature = "clap", arg(long = "gain", value_name = "DB"))]
     pub gain_db: Option<f64>,
-    /// Antenna (N200): with --rx that of the receiver, else of the transmitter. `takt probe` lists them.
+    /// Antenna (N200) of the receiver with --rx, otherwise of the transmitter. `takt probe` lists them.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub antenna: Option<String>,
     /// Receive channels: 0, 1 or 0,1.
@@ -131,7 +131,7 @@ pub struct RateOptions {
     /// Number of streaming threads: one for each direction, or one for both.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "2"))]
     pub threads: Threads,
-    /// Cores for the streaming threads, the receiving one first.
+    /// Cores for the streaming threads, the receiving one first [default: any].
     // One core alone is for both; without any they keep those they have.
     #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "CORES", value_delimiter = ','))]
     pub cpus: Vec<usize>,

@@ -31,14 +31,18 @@ pub(crate) fn without_such_a_rate(model: Model, rate_sps: f64) -> Option<Contrad
     let exact = model.nearest_rate(rate_sps).is_some_and(|nearest| is_within(nearest, rate_sps, 1e-6));
     (!exact).then(|| {
         let what = format!("an {model} has no rate of {} MS/s", rate_sps / 1e6);
-        Contradiction { setting: "rate_sps", what, remedy: format!("the nearest: {}", rates_near(model, rate_sps)) }
+        Contradiction {
+            setting: "rate_sps",
+            what,
+            remedy: format!("give the nearest rate: {}", rates_near(model, rate_sps)),
+        }
     })
 }
 
 fn without_such_a_format(model: Model, format: Format) -> Option<Contradiction> {
     model.fastest_sps(format).is_none().then(|| {
         let what = format!("an {model} has no {} on the wire", format.name());
-        Contradiction { setting: "format", what, remedy: "sc16".into() }
+        Contradiction { setting: "format", what, remedy: "give sc16".into() }
     })
 }
 
@@ -53,7 +57,7 @@ mod tests {
         assert_eq!(of(Model::X310, 200e6 / 3.0, Format::Sc16), None);
         let fast = of(Model::N200, 100e6, Format::Sc16).unwrap();
         assert_eq!((fast.setting, fast.what.as_str()), ("rate_sps", "an N200 has no rate of 100 MS/s"));
-        assert_eq!(fast.remedy, "the nearest: of an N200 50e6 (100 MHz / 2)");
+        assert_eq!(fast.remedy, "give the nearest rate: of an N200 50e6 (100 MHz / 2)");
         assert_eq!(of(Model::X310, 25e6, Format::Sc8).unwrap().setting, "format");
     }
 }

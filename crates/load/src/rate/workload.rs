@@ -161,13 +161,13 @@ fn is_refused_by_the_boards(error: &RateError) -> bool {
 /// Advice on a stream that could not be run: what the radio's driver says, or else a look at who answers.
 fn fix(error: &RateError, addr: IpAddr) -> String {
     match error {
-        RateError::Radio(RadioError::Name { known, .. }) => return format!("one of {}", known.join(", ")),
-        RateError::Radio(RadioError::Range { low, high, .. }) => return format!("a value from {low} to {high}"),
+        RateError::Radio(RadioError::Name { known, .. }) => return format!("give one of {}", known.join(", ")),
+        RateError::Radio(RadioError::Range { low, high, .. }) => return format!("give a value from {low} to {high}"),
         RateError::Radio(RadioError::Board { what, .. }) => return format!("leave the {what} at \"{USUAL}\""),
         _ => {}
     }
     let own = if let RateError::Radio(error) = error { error.fix() } else { None };
-    let look = || format!("{}   (says what answers there)", call::takt(format_args!("find --addr {addr}")));
+    let look = || format!("{}   (shows what answers there)", call::takt(format_args!("find --addr {addr}")));
     own.map_or_else(look, str::to_owned)
 }
 
@@ -183,6 +183,6 @@ mod tests {
         let known = vec!["RX2".to_owned(), "TX/RX".to_owned()];
         let antenna = RadioError::Name { what: "receive antenna", got: "RX9".to_owned(), known };
         let failure = failure(&RateError::Radio(antenna), Ipv4Addr::LOCALHOST.into());
-        assert_eq!((failure.lasting, failure.fix.as_deref()), (true, Some("one of RX2, TX/RX")));
+        assert_eq!((failure.lasting, failure.fix.as_deref()), (true, Some("give one of RX2, TX/RX")));
     }
 }

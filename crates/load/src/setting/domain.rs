@@ -49,13 +49,13 @@ impl Takes {
             Takes::Word(words) => match value.as_str() {
                 Some(word) if words.contains(&word) => Ok(json!(word)),
                 other => {
-                    let known = format!("one of: {}", words.join(", "));
+                    let known = format!("give one of: {}", words.join(", "));
                     Err(word_remedy(other.unwrap_or_default(), words, known))
                 }
             },
             Takes::Whole(low, high) => match value.as_i64() {
                 Some(n) if (low..=high).contains(&n) => Ok(json!(n)),
-                _ => Err(format!("a whole number from {low} to {high}")),
+                _ => Err(format!("give a whole number from {low} to {high}")),
             },
             Takes::Span => span(value, 1),
             Takes::SpanOrNone => span(value, 0),
@@ -68,7 +68,7 @@ fn span(value: &Value, shortest_ns: u128) -> Result<Value, String> {
     let span = value.as_str().and_then(|text| parse_duration(text).ok());
     match span.filter(|span| (shortest_ns..=HOUR_NS).contains(&span.as_nanos())) {
         Some(_) => Ok(value.clone()),
-        None => Err("a time up to an hour, such as \"2s\" or \"500ms\"".into()),
+        None => Err("give a time up to an hour, such as \"2s\" or \"500ms\"".into()),
     }
 }
 
@@ -103,8 +103,8 @@ mod tests {
         let mode = Takes::Word(&["rx", "tx", "duplex"]);
         assert_eq!(accept(mode, "duplex"), Ok(json!("duplex")));
         assert_eq!(accept(mode, "dupelx").unwrap_err(), "did you mean \"duplex\"?");
-        assert_eq!(accept(mode, "sideways").unwrap_err(), "one of: rx, tx, duplex");
-        assert_eq!(accept(mode, 3).unwrap_err(), "one of: rx, tx, duplex");
+        assert_eq!(accept(mode, "sideways").unwrap_err(), "give one of: rx, tx, duplex");
+        assert_eq!(accept(mode, 3).unwrap_err(), "give one of: rx, tx, duplex");
     }
 
     #[test]

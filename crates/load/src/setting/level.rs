@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use takt_base::{parse_bytes, parse_duration};
+use takt_base::{Speed, parse_bytes, parse_duration};
 use takt_host::idle::Idle;
 use takt_host::timer::Method;
 use takt_packet::EngineKind;
@@ -70,6 +70,7 @@ levels! {
     String: |level| level.as_str().map(str::to_owned);
     Duration: |level| parse_duration(level.as_str()?).ok();
     ByteCount: |level| parse_bytes(level.as_str()?).ok().map(ByteCount);
+    Speed: |level| level.as_str()?.parse().ok();
     EngineKind: |level| level.as_str()?.parse().ok();
     Model: |level| level.as_str()?.parse().ok();
     ClockSource: |level| level.as_str()?.parse().ok();

@@ -66,7 +66,9 @@ impl Setting {
     /// The fault and what could stand there, as `(complaint, remedy)`.
     pub fn accept(&self, value: &Value) -> Result<Value, (String, String)> {
         let refuse = |remedy| match former::present_level(self.name, value) {
-            Some(present) => (format!("{} can't be {value}", self.name), format!("it is called \"{present}\" now")),
+            Some(present) => {
+                (format!("{} can't be {value}", self.name), format!("write \"{present}\", its present name"))
+            }
             None => (format!("{} can't be {value}", self.name), remedy),
         };
         self.takes.accept(value).map_err(refuse)

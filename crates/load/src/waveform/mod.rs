@@ -43,11 +43,11 @@ pub enum WaveformError {
     Open(#[from] OpenError),
     #[error("starting the workers")]
     Start(#[from] StartError),
-    #[error("{wanted} workers need a core each, but this process may use {cores}")]
+    #[error("{wanted} workers need one core each, but this process may use {cores}")]
     Cores { wanted: usize, cores: usize },
-    #[error("processors")]
+    #[error("reading the CPUs of this process")]
     Topology(#[from] takt_host::ReadError),
-    #[error("slots of {slot_us} µs do not hold even {items} items")]
+    #[error("slots of {slot_us} µs are too short even for {items} items")]
     NothingHolds { items: u32, slot_us: f64 },
 }
 

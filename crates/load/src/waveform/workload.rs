@@ -193,7 +193,10 @@ fn text(name: &str) -> Result<Option<String>, Failure> {
     let read = std::fs::read_to_string(name);
     read.map(Some).map_err(|error| Failure {
         chain: vec![format!("waveform {name}"), error.to_string()],
-        fix: Some(format!("a path from where takt was called, or one that comes with takt: {}", known.join(", "))),
+        fix: Some(format!(
+            "give a path from the current folder, or a waveform that comes with takt: {}",
+            known.join(", ")
+        )),
         lasting: false,
     })
 }
@@ -212,7 +215,7 @@ impl Domain for WaveformName {
         if library::NAMES.contains(&name) || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
             return Ok(value.clone());
         }
-        let known = format!("a file that ends in .toml, or one of: {}", library::NAMES.join(", "));
+        let known = format!("give a file that ends in .toml, or one of: {}", library::NAMES.join(", "));
         Err(word_remedy(name, library::NAMES, known))
     }
 }
@@ -230,7 +233,7 @@ impl Domain for PacketLength {
             Some(items) => (1..=16_777_216).contains(&items).then(|| json!(items)),
             None => per_second(value.as_str()?).map(|_| value.clone()),
         };
-        let remedy = "\"as-written\", items a slot from 1 to 16777216, or items a second such as \"5M/s\"";
+        let remedy = "give \"as-written\", items per slot from 1 to 16777216, or items per second such as \"5M/s\"";
         word_or(value, AS_WRITTEN, read, remedy)
     }
 }
@@ -250,7 +253,7 @@ impl Domain for SlotCount {
 
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let read = |value: &Value| value.as_u64().filter(|n| (1..=1_000_000_000_000).contains(n)).map(|n| json!(n));
-        word_or(value, BY_DURATION, read, "\"by-duration\", or a number of slots")
+        word_or(value, BY_DURATION, read, "give \"by-duration\", or a number of slots")
     }
 }
 

@@ -88,7 +88,7 @@ fn what_can_not_be_run_is_refused_with_what_would_be_right_and_the_node_goes_on(
     let opened = said(&format!("{{\"do\":\"open\",\"options\":{waveform},\"first\":[\"source\"]}}\n"));
     assert!(opened.contains("opened"), "{opened}");
     let elsewhere = said(start);
-    assert!(elsewhere.contains("nothing is sent there"), "{elsewhere}");
+    assert!(elsewhere.contains("takt sends nothing there"), "{elsewhere}");
     assert_eq!(said("no JSON\n"), "", "closed");
     drop(stranger);
     run(&options(3, Some("channel")), &Stop::new()).expect("it serves the next");

@@ -60,8 +60,8 @@ fn cause_words(by: Cause) -> (&'static str, &'static str) {
     match by {
         Cause::Machine => (
             "The hypervisor stopped this machine",
-            "Below the hypervisor, pin each virtual CPU to a core of its own and run nothing else there, or use a host without \
-             a hypervisor. No setting inside this machine fixes it.",
+            "Pin each virtual CPU to its own core below the hypervisor and run nothing else there, or use a host \
+             without a hypervisor. No setting inside this machine fixes it.",
         ),
         Cause::Interrupts => {
             ("Interrupts held a core", "Move interrupts to cores that do not stream (/proc/irq/N/smp_affinity_list).")
@@ -72,13 +72,13 @@ fn cause_words(by: Cause) -> (&'static str, &'static str) {
         ),
         Cause::Thread => (
             "Another thread held a core",
-            "A program with real-time priority does that, and so does a kernel without preemption (preempt=none). Give the \
-             streaming threads a higher priority than such programs, or boot with preempt=full.",
+            "Give the streaming threads a higher real-time priority than other programs, or boot with preempt=full. A \
+             kernel without preemption (preempt=none) also holds cores.",
         ),
         Cause::NotKnown => (
             "Something below this program stopped a core",
-            "The kernel does not name the cause: a hypervisor, or a driver that disables interrupts. Run the check on another \
-             host, or without a hypervisor, and compare.",
+            "Run the check on another host, or without a hypervisor, and compare. The kernel does not name the cause: \
+             a hypervisor, or a driver that disables interrupts.",
         ),
     }
 }

@@ -43,9 +43,9 @@ struct Cap {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisturbanceError {
-    #[error("a process of the disturbance")]
+    #[error("process of the disturbance")]
     Agent(#[from] AgentError),
-    #[error("the cap on the disturbance")]
+    #[error("setting the cap on the disturbance")]
     Cap(#[from] GroupError),
     /// The group can't be recorded, so it was not made.
     #[error("recording the control group of the disturbance")]
@@ -58,7 +58,7 @@ impl DisturbanceError {
         match self {
             DisturbanceError::Cap(error) if error.is_unavailable() => {
                 let fix = error.fix().map_or(String::new(), |fix| format!("{fix}\n"));
-                Some(format!("{fix}cap = \"none\" needs no control group"))
+                Some(format!("{fix}set cap = \"none\", which needs no control group"))
             }
             _ => None,
         }

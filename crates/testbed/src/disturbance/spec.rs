@@ -105,7 +105,7 @@ fn part(text: &str) -> Result<Part, SpecError> {
     let Some((_, load)) = Load::ALL.iter().find(|(known, _)| *known == name) else {
         let near = nearest(name, Load::ALL.map(|(name, _)| name));
         let remedy =
-            near.map_or_else(|| format!("one of {}", Load::words(", ")), |near| format!("did you mean {near}?"));
+            near.map_or_else(|| format!("give one of {}", Load::words(", ")), |near| format!("did you mean {near}?"));
         return Err(SpecError::Load { got: name.to_owned(), remedy });
     };
     let per_core = count.ends_with('x');
@@ -149,7 +149,7 @@ mod tests {
     fn a_wrong_word_is_answered_with_the_right_one() {
         let error = |text: &str| text.parse::<Spec>().unwrap_err().to_string();
         assert_eq!(error("bussy:4"), "unknown load \"bussy\": did you mean busy?");
-        assert!(error("").starts_with("unknown load \"\": one of busy, memory"), "{}", error(""));
+        assert!(error("").starts_with("unknown load \"\": give one of busy, memory"), "{}", error(""));
         for count in ["busy:0", "busy:-1", "busy:x", "busy:257", "busy:", "busy:1+disk:many"] {
             assert!(error(count).contains("is not a number of processes"), "{count}");
         }

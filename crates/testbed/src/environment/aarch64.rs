@@ -44,8 +44,8 @@ impl Aarch64 {
     /// Finds QEMU and a takt for aarch64, and has the one start the other.
     pub(super) fn open(native: Native) -> Result<Aarch64, EnvironmentError> {
         if cfg!(target_arch = "aarch64") {
-            let why = "this machine is an aarch64 itself: there is nothing to translate".to_owned();
-            let fix = "environment = \"native\"".to_owned();
+            let why = "this machine has an aarch64 CPU itself: there is nothing to translate".to_owned();
+            let fix = "set environment = \"native\"".to_owned();
             return Err(EnvironmentError::Unusable { program: native.program, why, fix });
         }
         let caller = &native.caller;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use serde::Serialize;
-use takt_load::{EmulatedAir, Model};
+use takt_load::Model;
 
 /// Requests of a point to its emulated radio. All else is usual.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -19,9 +19,12 @@ pub struct EmulationWish {
     /// Time from one turn to the next, microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beat_us: Option<u32>,
-    /// The air in which several radios stand.
-    #[serde(flatten)]
-    pub air: Option<EmulatedAir>,
+    /// The air in which several radios stand, as `takt emulate --config` reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub air: Option<String>,
+    /// As `takt emulate --speed` reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<String>,
 }
 
 /// The request to an agent, with the names of options of `takt emulate`.
@@ -50,11 +53,11 @@ mod tests {
         };
         let usual = json!({ "addrs": ["10.0.0.2"], "allow": ["10.0.0.1/32"], "priority": null });
         assert_eq!(request(&EmulationWish::default()), usual);
-        let air = EmulatedAir { scene: "[[radio]]".into(), speed: "0.5".into() };
         let wish = EmulationWish {
             model: Some(Model::X310),
             sources: vec!["counter".into()],
-            air: Some(air),
+            air: Some("[[radio]]".into()),
+            speed: Some("0.5".into()),
             beat_us: Some(20),
             ..EmulationWish::default()
         };

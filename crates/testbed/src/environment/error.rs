@@ -16,20 +16,20 @@ pub enum EnvironmentError {
     /// `limit` is `cpus` or `memory`.
     #[error("{limit} {value} is not possible: {allowed}")]
     Limit { limit: &'static str, value: String, allowed: &'static str },
-    #[error("no {what} on this machine: looked for {names} in PATH")]
+    #[error("this machine has no {what}: looked for {names} in PATH")]
     Missing { what: &'static str, names: String, fix: String },
     #[error("{program} does not work on this machine: {why}")]
     Unusable { program: PathBuf, why: String, fix: String },
     #[error("no kernel for a virtual machine: looked at {looked}")]
     NoKernel { looked: String, fix: String },
-    #[error("no takt for {processor}: looked for {looked}")]
+    #[error("no takt for {processor} CPUs: looked for {looked}")]
     NoTakt { processor: &'static str, looked: String, fix: String },
     #[error("{what} needs {capability}, which this process lacks")]
     NotPermitted { what: &'static str, capability: &'static str },
     /// `requested`: such a path was requested; else it is all that is permitted.
-    #[error("a path without namespaces does not lead into a {environment}")]
+    #[error("a path without namespaces can't reach a {environment}")]
     NoPathEnd { environment: String, requested: bool },
-    #[error("no path of this machine leads to {environment}")]
+    #[error("no path of this machine can reach {environment}")]
     Elsewhere { environment: String },
     #[error("{environment} can't hold a second node: there is only one of it at a time")]
     NoSecond { environment: String },
@@ -49,7 +49,7 @@ pub enum EnvironmentError {
     /// It could not be registered for clean-up, so it was not made.
     #[error("registering the environment for later clean-up")]
     Leftovers(#[from] LeftoversError),
-    #[error("bridge of the environment")]
+    #[error("making the bridge of the environment")]
     Path(#[from] PathError),
     /// The agent in `native`.
     #[error(transparent)]

@@ -36,7 +36,7 @@ impl Fleet {
             if node.version != ours {
                 return Err(ClusterError::Refused {
                     node: name.to_owned(),
-                    why: format!("takt is {} there, and {ours} here", node.version),
+                    why: format!("takt has version {} there, but {ours} here", node.version),
                     fix: "run the same version of takt on all nodes".to_owned(),
                 });
             }

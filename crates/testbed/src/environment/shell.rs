@@ -53,7 +53,7 @@ impl Shell {
             Shell::Socket { path } => {
                 join(&UnixStream::connect(path)?, || interrupted.requested() || ended.requested())
             }
-            Shell::None => Err(io::Error::new(io::ErrorKind::Unsupported, "a node starts nothing but agents")),
+            Shell::None => Err(io::Error::new(io::ErrorKind::Unsupported, "a node starts only agents")),
         }
     }
 }

@@ -115,13 +115,13 @@ pub struct Site {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
-    #[error("network path")]
+    #[error("making the network path")]
     Path(#[from] PathError),
     #[error("agent of the radio side")]
     Radio(#[source] EnvironmentError),
     #[error("environment {name}")]
     Environment { name: String, source: Box<EnvironmentError> },
-    #[error("processors")]
+    #[error("reading the CPUs of this machine")]
     Topology(#[from] ReadError),
 }
 

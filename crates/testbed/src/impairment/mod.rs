@@ -55,7 +55,7 @@ pub enum ImpairmentError {
     Hog(#[source] AgentError),
     #[error("stopping the host side's process {pid}")]
     Stall { pid: u32, source: std::io::Error },
-    #[error("a CPU quota for the host side")]
+    #[error("setting a CPU quota for the host side")]
     Quota(#[source] GroupError),
 }
 

@@ -73,7 +73,7 @@ pub(super) fn fits(of: &str, key: &str, bytes: u64, granted: Option<u64>) -> Res
         Some(most) if bytes > most => {
             let (takes, has) = (bytes.div_ceil(1 << 20), most >> 20);
             Err(Failure {
-                fix: Some(format!("a lower {key}, or a higher memory_mib in the node's cluster.toml")),
+                fix: Some(format!("lower {key}, or raise memory_mib in the node's cluster.toml")),
                 ..refused(&format!("take {takes} MiB for `{key}` of {of}: it was granted {has} MiB"))
             })
         }

@@ -114,7 +114,7 @@ fn emulator(mut options: Value) -> Result<Value, Failure> {
 fn refused(what: &str) -> Failure {
     Failure {
         chain: vec![format!("an agent on a node may not {what}")],
-        fix: Some("use the environment native, on that machine itself".into()),
+        fix: Some("run it on that machine itself, with environment native".into()),
         lasting: true,
     }
 }

@@ -155,7 +155,7 @@ fn memory_outside_the_quota_is_refused() {
     let says =
         "an agent on a node may not take 65 MiB for `packet_bytes` of workload `interface`: it was granted 64 MiB";
     assert_eq!(why.to_string(), says);
-    assert_eq!(why.fix.as_deref(), Some("a lower packet_bytes, or a higher memory_mib in the node's cluster.toml"));
+    assert_eq!(why.fix.as_deref(), Some("lower packet_bytes, or raise memory_mib in the node's cluster.toml"));
 }
 
 /// All that a document of options has, with everything that is left out where it has no value.

@@ -47,7 +47,7 @@ pub use takt_path::{ethernet, topology};
 pub enum PathError {
     #[error("making network namespaces needs CAP_SYS_ADMIN and CAP_NET_ADMIN, which this process lacks")]
     NotPermitted,
-    #[error("a network namespace {name} exists already")]
+    #[error("network namespace {name} exists already")]
     Taken { name: String },
     #[error("network namespace {name}")]
     Namespace { name: String, source: takt_host::namespace::NamespaceError },
@@ -61,7 +61,7 @@ pub enum PathError {
     Register { name: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("{what} needs {needs}")]
     Missing { what: &'static str, needs: &'static str, source: io::Error },
-    #[error("a router on {share_percent:.1} % of a CPU each way")]
+    #[error("limiting a router to {share_percent:.1} % of a CPU each way")]
     Limit { share_percent: f64, source: Box<takt_host::policy::PolicyError> },
     #[error("no datagram crosses the router, so takt can't measure what one costs; give its share of a core as `cpu`")]
     Uncalibrated,

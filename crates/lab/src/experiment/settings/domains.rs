@@ -34,7 +34,7 @@ pub(super) const ENVIRONMENT: Values = Values {
             return Ok(value.clone());
         }
         let known = EnvironmentKind::ALL.map(EnvironmentKind::name);
-        Err(word_remedy(name, &known, format!("one of: {}, node:NAME", known.join(", "))))
+        Err(word_remedy(name, &known, format!("give one of: {}, node:NAME", known.join(", "))))
     },
 };
 
@@ -43,7 +43,7 @@ pub(super) const CPUS: Values = Values {
     shown: || "all | a number of CPUs".into(),
     accept: |value| {
         let read = |value: &Value| value.as_f64().filter(|cpus| (0.01..=1024.0).contains(cpus)).map(|cpus| json!(cpus));
-        word_or(value, "all", read, "\"all\", or a number of CPUs from 0.01 to 1024")
+        word_or(value, "all", read, "give \"all\", or a number of CPUs from 0.01 to 1024")
     },
 };
 
@@ -53,7 +53,7 @@ pub(super) const MEMORY: Values = Values {
     accept: |value| {
         let bytes = |value: &Value| parse_bytes(value.as_str()?).ok().filter(|bytes| *bytes >= 64 << 20);
         let read = |value: &Value| bytes(value).map(|_| value.clone());
-        word_or(value, "all", read, "\"all\", or 64MiB and more, such as \"2GiB\"")
+        word_or(value, "all", read, "give \"all\", or at least 64MiB, such as \"2GiB\"")
     },
 };
 
@@ -64,7 +64,7 @@ pub(super) const KERNEL_PARAMETERS: Values = Values {
         // In their own order, so that the same is one level.
         Some(Ok(parameters)) => Ok(json!(parameters.to_string())),
         Some(Err(error)) => Err(error.remedy),
-        None => Err("\"none\", or words such as \"highres=off\"".into()),
+        None => Err("give \"none\", or words such as \"highres=off\"".into()),
     },
 };
 
@@ -74,7 +74,7 @@ pub(super) const DISTURBANCE: Values = Values {
     accept: |value| match value.as_str().map(str::parse::<disturbance::Spec>) {
         Some(Ok(_)) => Ok(value.clone()),
         Some(Err(error)) => Err(error.to_string()),
-        None => Err("\"none\", or kinds with counts, such as \"busy:4\"".into()),
+        None => Err("give \"none\", or kinds with counts, such as \"busy:4\"".into()),
     },
 };
 
@@ -84,8 +84,8 @@ pub(super) const SPAN_OF_PERIOD: Values = Values {
     accept: |value| match value.as_str().map(str::parse::<Every>) {
         Some(Ok(_)) => Ok(value.clone()),
         _ if value == "none" => Ok(value.clone()),
-        Some(Err(error)) => Err(format!("\"none\"; {error}")),
-        None => Err("\"none\", or a span of every period such as \"4ms every 5ms\"".into()),
+        Some(Err(error)) => Err(format!("give \"none\", or a valid span: {error}")),
+        None => Err("give \"none\", or a span of every period such as \"4ms every 5ms\"".into()),
     },
 };
 
@@ -103,7 +103,7 @@ impl Domain for PathOption {
         match PathSpec::default().set(self.0, &text) {
             Ok(()) => Ok(value.clone()),
             Err(_) if value == "usual" => Ok(value.clone()),
-            Err(error) => Err(format!("\"usual\"; {error}")),
+            Err(error) => Err(format!("give \"usual\", or a valid value: {error}")),
         }
     }
 }
@@ -120,7 +120,7 @@ impl Domain for Percent {
     fn accept(&self, value: &Value) -> Result<Value, String> {
         let fits = |value: &Value| value.as_f64().is_some_and(|percent| (1.0..=f64::from(self.0)).contains(&percent));
         let read = |value: &Value| fits(value).then(|| value.clone());
-        word_or(value, "none", read, format!("\"none\", or per cent from 1 to {}", self.0))
+        word_or(value, "none", read, format!("give \"none\", or per cent from 1 to {}", self.0))
     }
 }
 

@@ -8,8 +8,15 @@ use takt_testbed::environment::EnvironmentKind;
 
 use crate::study::part::at;
 
+/// `None` at another speed than real time, too: such a round says nothing about what this host holds.
 fn outcome(round: &RoundRow) -> Option<ProgramsOutcome> {
-    ProgramsOutcome::deserialize(&round.record.as_ref()?.result).ok()
+    let outcome = ProgramsOutcome::deserialize(&round.record.as_ref()?.result).ok()?;
+    outcome.is_real_time().then_some(outcome)
+}
+
+/// A number of such a result.
+fn number(round: &RoundRow, pointer: &str) -> Option<f64> {
+    outcome(round).and_then(|_| at(round, pointer))
 }
 
 /// Share of samples that the worst program missed, received or sent, wherever they were lost.
@@ -18,16 +25,16 @@ pub(super) fn worst_loss(round: &RoundRow) -> Option<f64> {
 }
 
 pub(super) fn received_sps(round: &RoundRow) -> Option<f64> {
-    at(round, "/rx_sps")
+    number(round, "/rx_sps")
 }
 
 pub(super) fn programs_cores(round: &RoundRow) -> Option<f64> {
-    at(round, "/program_cores")
+    number(round, "/program_cores")
 }
 
 /// Cores of the share; nothing where each program has a radio of its own.
 pub(super) fn share_cores(round: &RoundRow) -> Option<f64> {
-    at(round, "/share/busiest_cores")
+    number(round, "/share/busiest_cores")
 }
 
 pub(super) fn cores(round: &RoundRow) -> Option<f64> {
@@ -35,11 +42,11 @@ pub(super) fn cores(round: &RoundRow) -> Option<f64> {
 }
 
 pub(super) fn front_end_lost(round: &RoundRow) -> Option<f64> {
-    at(round, "/share/front_end_lost_share")
+    number(round, "/share/front_end_lost_share")
 }
 
 pub(super) fn neighbour_db(round: &RoundRow) -> Option<f64> {
-    at(round, "/neighbour_below_full_scale_db")
+    number(round, "/neighbour_below_full_scale_db")
 }
 
 /// Time from the air to the program that 99 % of datagrams do not exceed, of the worst program. A time stamp is related to this
@@ -127,6 +134,20 @@ mod tests {
         near(delay_s(&round("native", None)), 4.5e-3);
         near(delay_s(&round("container", Some(json!({})))), 4.5e-3);
         assert_eq!(delay_s(&round("vm", None)), None, "a guest has another clock");
+    }
+
+    #[test]
+    fn a_round_at_another_speed_says_nothing_and_an_older_record_is_of_real_time() {
+        let readers =
+            [worst_loss, received_sps, programs_cores, share_cores, cores, front_end_lost, neighbour_db, delay_s];
+        let read = |speed: Option<f64>| {
+            let mut round = round("native", Some(json!({})));
+            if let (Some(speed), Some(record)) = (speed, &mut round.record) {
+                record.result["radio_speed"] = json!(speed);
+            }
+            readers.map(|read| read(&round).is_some())
+        };
+        assert_eq!([read(None), read(Some(1.0)), read(Some(0.1))], [[true; 8], [true; 8], [false; 8]]);
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Container {
     }
 
     fn unusable(&self, why: impl Into<String>) -> EnvironmentError {
-        let fix = "environment_runtime = \"runc\" makes it without an engine".into();
+        let fix = "set environment_runtime = \"runc\", which needs no container engine".into();
         EnvironmentError::Unusable { program: self.runtime.program.clone(), why: why.into(), fix }
     }
 

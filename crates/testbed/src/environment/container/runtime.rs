@@ -46,7 +46,7 @@ impl RuntimeName {
     /// Lines are alternatives.
     fn fix(self) -> String {
         let install = |packages| Family::of(&Host::this()).install(packages, packages);
-        let instead = "environment_runtime = \"runc\"";
+        let instead = "set environment_runtime = \"runc\"";
         match self {
             RuntimeName::Runc => install("runc"),
             RuntimeName::Crun => format!("{}\n{instead}", install("crun")),

@@ -77,7 +77,7 @@ fn fix(closed: Option<&Path>, family: Family, folder: &Path) -> String {
     let open = |image: &Path| {
         format!("sudo chmod 0644 {}   (and again for each new kernel)", quoted(&image.to_string_lossy()))
     };
-    let named = format!("{VARIABLE}=FILE names an image of your own");
+    let named = format!("set {VARIABLE}=FILE, to name an image of your own");
     [closed.map(open), package(family, folder), Some(named)].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -168,7 +168,7 @@ mod tests {
     fn a_kernel_for_root_alone_is_opened_first_and_packages_are_those_of_the_distribution() {
         let (image, folder) = (Path::new("/boot/vmlinuz-6.8.0-45-generic"), Path::new("/var/lib/takt/kernel"));
         let fix = |closed, family| fix(closed, family, folder).lines().map(str::to_owned).collect::<Vec<_>>();
-        let named = "TAKT_VM_KERNEL=FILE names an image of your own";
+        let named = "set TAKT_VM_KERNEL=FILE, to name an image of your own";
         let chmod = "sudo chmod 0644 /boot/vmlinuz-6.8.0-45-generic   (and again for each new kernel)";
         let ubuntu = "sudo apt-get install linux-image-virtual && sudo chmod 0644 /boot/vmlinuz-*";
         assert_eq!(fix(Some(image), Family::Ubuntu), [chmod, ubuntu, named]);

@@ -52,9 +52,9 @@ pub enum Addressing {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathSpecError {
-    #[error("there is no path {name:?}; there are {}", PathSpec::NAMES.join(", "))]
+    #[error("there is no path {name:?}; expected one of: {}", PathSpec::NAMES.join(", "))]
     Name { name: String, nearest: Option<&'static str> },
-    #[error("a path has no option {option:?}; there are {}", super::OPTIONS.join(", "))]
+    #[error("a path has no option {option:?}; expected one of: {}", super::OPTIONS.join(", "))]
     Option { option: String, nearest: Option<&'static str> },
     #[error("{option} of a path is {expected}, not {value:?}")]
     Value { option: &'static str, expected: &'static str, value: String },
