@@ -15,6 +15,7 @@ ptp4l:linuxptp
 ping:iputils-ping
 strace:strace
 tmux:tmux
+font:fonts-dejavu-core
 valgrind:valgrind
 systemd-analyze:systemd
 setpriv:util-linux
@@ -47,6 +48,7 @@ desktop=target/desktop.cpio.zst
 present() {
     case $1 in
         soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        font) compgen -G '/usr/share/fonts/*/*/*.[to]tf' >/dev/null ;; # of figures as PNG
         uhd-module) [ -d /usr/lib/python3/dist-packages/uhd ] ;; # for Debian's own Python
         aarch64-libc) [ -e /usr/aarch64-linux-gnu/include/stdint.h ] ;;
         libdpdk) pkg-config --exists libdpdk 2>/dev/null ;;

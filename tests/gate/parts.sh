@@ -125,6 +125,7 @@ assertions() {
         show && NF { print "    " $0; show = 0 }
         /^error(\[|:)/ { print "  " $0 }
         /ran past its limit|ended with status/ { print "  " $0 }
+        /^fuzz: .* FAILED|^SUMMARY: |ERROR: libFuzzer/ { print "  " $0 }
     ' "$@"
 }
 

@@ -1,4 +1,4 @@
-//! Everything that takt's readers read, held against the rules of [`takt_testing::prose`].
+//! Everything that takt's readers read, held against the rules of [`takt_testing::prose`] and [`takt_testing::fixes`].
 //!
 //! A sentence that has to stay as it is has a line in `tests/prose/exceptions`, with the reason.
 
@@ -6,18 +6,21 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use takt_testing::fixes::in_source;
 use takt_testing::prose::in_markdown;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A sentence of a page that stays as it is.
+/// A sentence of a page, or a fix of a source, that stays as it is.
 struct Exception {
     page: String,
     /// How it begins.
     begins: String,
+    is_needed: bool,
 }
 
-fn exceptions() -> Vec<Exception> {
+/// Those of pages, or of sources.
+fn exceptions(of_pages: bool) -> Vec<Exception> {
     let lines = fs::read_to_string(Path::new(ROOT).join("tests/prose/exceptions")).expect("tests/prose/exceptions");
     let exception = |line: &str| {
         let mut parts = line.split(" | ");
@@ -25,61 +28,87 @@ fn exceptions() -> Vec<Exception> {
         else {
             panic!("tests/prose/exceptions: not \"page | begin of the sentence | why it stays\": {line}");
         };
-        Exception { page: page.to_owned(), begins: begins.to_owned() }
+        Exception { page: page.to_owned(), begins: begins.to_owned(), is_needed: false }
     };
-    lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(exception).collect()
+    let all = lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(exception);
+    all.filter(|exception| exception.page.ends_with(".md") == of_pages).collect()
+}
+
+/// Whether an exception has a text of a page, which is then needed.
+fn is_excepted(exceptions: &mut [Exception], page: &str, text: &str) -> bool {
+    let known = exceptions.iter_mut().find(|one| one.page == page && text.starts_with(&one.begins));
+    known.map(|known| known.is_needed = true).is_some()
+}
+
+/// Fails if something is bad, or an exception is not needed.
+fn judge(mut bad: String, exceptions: &[Exception]) {
+    for Exception { page, begins, .. } in exceptions.iter().filter(|exception| !exception.is_needed) {
+        writeln!(bad, "tests/prose/exceptions: nothing needs this any more: {page} | {begins}").expect("memory");
+    }
+    assert!(bad.is_empty(), "rewrite these, or give the reason in tests/prose/exceptions:\n{bad}");
+}
+
+/// The path of a file from the root.
+fn from_root(path: &Path) -> String {
+    let path = path.strip_prefix(ROOT).expect("below the root").to_string_lossy();
+    path.trim_start_matches("./").to_owned()
 }
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
     for top in [".", "docs", "crates", "peers", "packaging", "fuzz"] {
-        below(&Path::new(ROOT).join(top), if top == "." { 0 } else { 3 }, &mut pages);
+        below(&Path::new(ROOT).join(top), if top == "." { 0 } else { 3 }, "md", &mut pages);
     }
     pages.sort();
     pages
 }
 
-fn below(folder: &Path, depth: usize, pages: &mut Vec<PathBuf>) {
+/// Files with an extension in a folder and in those in it, without those of tests.
+fn below(folder: &Path, depth: usize, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the repository").filter_map(Result::ok) {
         let path = entry.path();
         if path.is_dir() && depth > 0 && entry.file_name() != "target" && entry.file_name() != "tests" {
-            below(&path, depth - 1, pages);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            pages.push(path);
+            below(&path, depth - 1, extension, found);
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
         }
     }
 }
 
 #[test]
 fn every_page_reads_well() {
-    let exceptions = exceptions();
-    let mut used = vec![false; exceptions.len()];
+    let mut exceptions = exceptions(true);
     let mut bad = String::new();
     // The table of contents has titles, and no sentences.
     for path in pages().into_iter().filter(|path| !path.ends_with("docs/SUMMARY.md")) {
-        let page = path.strip_prefix(ROOT).expect("below the root").to_string_lossy();
-        let page = page.trim_start_matches("./");
+        let page = from_root(&path);
         for finding in in_markdown(&fs::read_to_string(&path).expect("a page")) {
-            let known = exceptions.iter().position(|one| one.page == page && finding.sentence.starts_with(&one.begins));
-            match known {
-                Some(known) => used[known] = true,
-                None => {
-                    writeln!(bad, "{page}:{}: {}: {}", finding.line, finding.why, finding.sentence).expect("memory");
-                }
+            if !is_excepted(&mut exceptions, &page, &finding.sentence) {
+                writeln!(bad, "{page}:{}: {}: {}", finding.line, finding.why, finding.sentence).expect("memory");
             }
         }
     }
-    for (exception, used) in exceptions.iter().zip(used) {
-        if !used {
-            writeln!(
-                bad,
-                "tests/prose/exceptions: nothing needs this any more: {} | {}",
-                exception.page, exception.begins
-            )
-            .expect("memory");
+    judge(bad, &exceptions);
+}
+
+#[test]
+fn every_fix_begins_with_a_verb_or_a_command() {
+    let mut exceptions = exceptions(false);
+    let (mut bad, mut read) = (String::new(), 0);
+    let mut sources = Vec::new();
+    below(&Path::new(ROOT).join("crates"), 8, "rs", &mut sources);
+    sources.sort();
+    for path in sources {
+        let source = from_root(&path);
+        for fix in in_source(&fs::read_to_string(&path).expect("a source")) {
+            read += 1;
+            if !fix.begins_well() && !is_excepted(&mut exceptions, &source, &fix.text) {
+                writeln!(bad, "{source}:{}: {}", fix.line, fix.text).expect("memory");
+            }
         }
     }
-    assert!(bad.is_empty(), "rewrite these, or give the reason in tests/prose/exceptions:\n{bad}");
+    assert!(read > 400, "only {read} fixes were found: the check looks in the wrong places");
+    judge(bad, &exceptions);
 }
 
 /// The links of a page to other pages, files and headings, outside of blocks of code.

@@ -15,6 +15,7 @@
 //! assert_eq!(ready, 5201);
 //! ```
 
+pub mod fixes;
 pub mod prose;
 mod ptp4l;
 mod record;
