@@ -65,7 +65,8 @@ pub enum AgentError {
     #[error("the agent answered request {got}, but {asked} is the last one")]
     Number { got: u64, asked: u64 },
     #[error(
-        "the agent speaks version {theirs} of the protocol, and this takt {PROTOCOL}: start the same takt at both ends"
+        "the agent speaks version {theirs} of the protocol, but this takt speaks {PROTOCOL}: start the same takt at \
+         both ends"
     )]
     Version { theirs: u32 },
     #[error("stopped")]
@@ -194,7 +195,7 @@ impl Agent {
     pub fn account(&mut self, companions: &[u32]) -> Result<Option<Usage>, AgentError> {
         match self.ask(&Request::Account { companions: companions.to_vec() }, PATIENCE)? {
             Reply::Done { result } => serde_json::from_value(result)
-                .map_err(|error| AgentError::Failed(Failure::saying(format!("what the agent has used: {error}")))),
+                .map_err(|error| AgentError::Failed(Failure::saying(format!("reading what the agent used: {error}")))),
             other => Err(unexpected("what was used", &other)),
         }
     }

@@ -46,7 +46,7 @@ pub trait Handler: Sized {
 #[non_exhaustive]
 pub enum ServeError {
     /// The program that started it no longer listens.
-    #[error("standard output of the agent")]
+    #[error("writing to the agent's standard output")]
     Output(#[source] io::Error),
 }
 
@@ -123,7 +123,7 @@ fn answer_all<D: Handler>(
 fn line(number: Option<u64>, body: Reply) -> String {
     let why = match (Numbered { number, body }).line() {
         Ok(line) if line.len() <= LONGEST => return line,
-        Ok(line) => format!("a reply of {} bytes, and {LONGEST} are the most", line.len()),
+        Ok(line) => format!("a reply of {} bytes; at most {LONGEST} are allowed", line.len()),
         Err(error) => error.to_string(),
     };
     let failed = Numbered { number, body: Reply::Failed(Failure::saying(why)) };
@@ -239,7 +239,7 @@ mod tests {
         let long = line(Some(3), Reply::Done { result: Value::String("x".repeat(LONGEST)) });
         let read: Numbered<Reply> = serde_json::from_str(&long).unwrap();
         let Reply::Failed(failure) = &read.body else { panic!("{read:?}") };
-        assert_eq!(failure.to_string(), "a reply of 4194344 bytes, and 4194304 are the most");
+        assert_eq!(failure.to_string(), "a reply of 4194344 bytes; at most 4194304 are allowed");
         assert_eq!(read.number, Some(3));
     }
 

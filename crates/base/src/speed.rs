@@ -32,7 +32,9 @@ const FEMTOSECONDS: u128 = 1_000_000_000_000_000;
 
 /// A text that is no speed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a speed: 0.001 to 100 seconds of the radio in a second of this host, with at most 6 decimals")]
+#[error(
+    "`{got}` is not a speed; expected: 0.001 to 100 seconds of the radio in a second of this host, with at most 6 decimals"
+)]
 pub struct SpeedError {
     /// The text as given.
     pub got: String,

@@ -127,7 +127,7 @@ fn taken(parts: &Parts, params: &Params) -> Result<Box<dyn Component>, MakeError
     let part = parts.lock().unwrap_or_else(PoisonError::into_inner).remove(&stream);
     part.ok_or_else(|| MakeError {
         what: format!("stream {stream} has no end here"),
-        fix: "a share of the same waveform".to_owned(),
+        fix: "use a share of the same waveform".to_owned(),
     })
 }
 

@@ -140,7 +140,7 @@ fn stamps_of_a_card_without_a_clock_are_refused() {
     let double = Double::new(each(in_hardware));
     assert_eq!(double.service().ask().unwrap().card.as_deref(), Some("lo"));
     let error = double.service().check().unwrap_err();
-    assert_eq!(error.to_string(), "ptp4l stamps lo in hardware, and the kernel names no clock of it");
+    assert_eq!(error.to_string(), "ptp4l uses hardware time stamps of lo, but the kernel names no clock for it");
 }
 
 /// Two nodes on one machine: their clocks are one, so that every offset is 0.
@@ -214,7 +214,7 @@ fn another_grandmaster_than_the_agreed_one_is_refused() {
     let error = begun.err().expect("two clocks that nothing ties");
     assert_eq!(
         error.to_string(),
-        "the grandmaster is 020000.fffe.000001, and 020000.fffe.000002 when slot 0 was agreed"
+        "the grandmaster is 020000.fffe.000001, but it was 020000.fffe.000002 when the nodes agreed on slot 0"
     );
     assert_eq!(two.times[1].begins(), None);
 }

@@ -19,6 +19,12 @@ fn gain(
     output.iter_mut().zip(input).for_each(|(y, x)| *y = x * factor);
 }
 
+/// Halves each number.
+#[component]
+fn half(input: In<f32>, mut output: Out<f32>) {
+    output.iter_mut().zip(input).for_each(|(y, x)| *y = x / 2.0);
+}
+
 /// Brings four numbers a slot, but too few in slot 3, too many in slot 5, and none in slot 7, which it lost.
 struct Aerial;
 

@@ -16,7 +16,7 @@ const LONGEST: u64 = 16 << 20;
 /// Errors: the file can't be read, or holds no costs.
 pub fn read(path: &Path) -> Result<Costs, Problem> {
     let what = || Problem::new(format!("can't use the costs in {}", path.display()));
-    let fix = "a file written by `takt map WAVEFORM --save-costs FILE`";
+    let fix = "give a file written by `takt map WAVEFORM --save-costs FILE`";
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|error| what().why(error).fix(fix))?;
     file.take(LONGEST).read_to_string(&mut text).map_err(|error| what().why(error).fix(fix))?;
@@ -29,7 +29,7 @@ pub fn keep(path: &Path, mut costs: Costs) -> Result<(), Problem> {
     if path.exists() {
         costs = costs.beside(read(path)?).map_err(|error| {
             let what = Problem::new(format!("can't add costs to {}", path.display())).why(error);
-            what.fix("another file for each kind of processor")
+            what.fix("use one file for each kind of CPU")
         })?;
     }
     let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);

@@ -36,7 +36,7 @@ impl HdrLogArgs {
             .and_then(|()| takt_base::replace_file(path, &text));
         written.map_err(|error| {
             let what = format!("can't write the log of histograms to {}", path.display());
-            Problem::new(what).why(error).fix("--hdr-log with a file that you may write")
+            Problem::new(what).why(error).fix("give --hdr-log a file that you may write")
         })?;
         output.note(format!("hdr log   {}", path.display()));
         Ok(())

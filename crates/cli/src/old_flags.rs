@@ -15,10 +15,14 @@ struct Renamed {
 }
 
 const RENAMED: [Renamed; 4] = [
-    Renamed { command: &["rate"], old: "--rate", new: &["--rx 25M   (to receive)", "--tx 25M   (to transmit)"] },
-    Renamed { command: &["rate"], old: "--format", new: &["--wire sc8"] },
-    Renamed { command: &["udp", "send"], old: "--rate", new: &["--bitrate 100M"] },
-    Renamed { command: &["stops"], old: "-d", new: &["-t 10min"] },
+    Renamed {
+        command: &["rate"],
+        old: "--rate",
+        new: &["give --rx 25M   (to receive)", "give --tx 25M   (to transmit)"],
+    },
+    Renamed { command: &["rate"], old: "--format", new: &["give --wire sc8"] },
+    Renamed { command: &["udp", "send"], old: "--rate", new: &["give --bitrate 100M"] },
+    Renamed { command: &["stops"], old: "-d", new: &["give -t 10min"] },
 ];
 
 /// Says what has the place of a flag that is not there; `None` for any other error. clap's own guess is of nearness alone.
@@ -54,17 +58,18 @@ mod tests {
         let said = |words: &[&str]| refused(words).expect("a known slip");
         assert_eq!(
             said(&["takt", "rate", "--rate", "25M"]),
-            "error: `takt rate` has no --rate\n  fix   --rx 25M   (to receive)\n  or    --tx 25M   (to transmit)\n"
+            "error: `takt rate` has no --rate\n  fix   give --rx 25M   (to receive)\n  or    give --tx 25M   (to \
+             transmit)\n"
         );
         assert_eq!(
             said(&["takt", "rate", "--rx", "1M", "--format", "sc8"]),
-            "error: `takt rate` has no --format\n  fix   --wire sc8\n"
+            "error: `takt rate` has no --format\n  fix   give --wire sc8\n"
         );
         assert_eq!(
             said(&["takt", "udp", "send", "--addr", "127.0.0.1", "--rate", "1M"]),
-            "error: `takt udp send` has no --rate\n  fix   --bitrate 100M\n"
+            "error: `takt udp send` has no --rate\n  fix   give --bitrate 100M\n"
         );
-        assert_eq!(said(&["takt", "stops", "-d", "10min"]), "error: `takt stops` has no -d\n  fix   -t 10min\n");
+        assert_eq!(said(&["takt", "stops", "-d", "10min"]), "error: `takt stops` has no -d\n  fix   give -t 10min\n");
         assert_eq!(refused(&["takt", "rate", "--no-such-flag"]), None);
     }
 
@@ -81,7 +86,7 @@ mod tests {
                 long.into_iter().chain(short).collect::<Vec<_>>()
             };
             let names: Vec<String> = at.get_arguments().flat_map(names).collect();
-            let is_there = |new: &&str| names.iter().any(|name| new.split(' ').next() == Some(name.as_str()));
+            let is_there = |new: &&str| names.iter().any(|name| new.split(' ').nth(1) == Some(name.as_str()));
             assert!(new.iter().all(is_there) && names.iter().all(|name| name != old), "{command:?} {names:?}");
         }
     }

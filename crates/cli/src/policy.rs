@@ -12,7 +12,7 @@ use crate::Problem;
 /// Flags of a command with one thread that streams.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StreamingThread {
-    /// Cores for the streaming thread.
+    /// Cores for the streaming thread [default: any].
     #[arg(long, value_name = "CORES", value_delimiter = ',')]
     cores: Vec<usize>,
     /// Scheduling policy of the streaming thread: other, or fifo:PRIORITY.
@@ -42,7 +42,7 @@ pub fn policy_refused(error: PolicyError) -> Problem {
 }
 
 pub fn cores_refused(error: AffinityError) -> Problem {
-    Problem::new("a streaming thread can't have that CPU").why(error).fix("--cores with CPUs of this host")
+    Problem::new("a streaming thread can't have that CPU").why(error).fix("give --cores with CPUs of this host")
 }
 
 /// Policies under which the workers of a waveform can run: `other`, or `fifo:PRIORITY` (sched(7)).

@@ -3,7 +3,7 @@
 //! ```text
 //! error: an N200 can't stream at 22 MS/s
 //!   why   22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)
-//!   fix   --rx 20M (divide by 5)  or  --rx 25M (divide by 4)
+//!   fix   give --rx 20M (divide by 5)  or  give --rx 25M (divide by 4)
 //! ```
 //!
 //! Crates say what went wrong as types; a command turns them into a [`Problem`], because only it knows which flag fixes
@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn an_error_in_a_file_names_the_file_and_shows_the_place() {
         install();
-        let label = miette::LabeledSpan::at(0..3, "allowed here: name, slot");
+        let label = miette::LabeledSpan::at(0..3, "use one of: name, slot");
         let report = miette::miette!(labels = vec![label], "unknown key `bad` in the file")
             .with_source_code(miette::NamedSource::new("some/where/bad.toml", "bad = 1\n".to_owned()));
         let drawn = format!("{report:?}");
         assert!(drawn.starts_with("error: bad.toml: unknown key `bad` in the file\n"), "{drawn}");
-        assert!(drawn.contains("some/where/bad.toml:1:1") && drawn.contains("allowed here: name, slot"), "{drawn}");
+        assert!(drawn.contains("some/where/bad.toml:1:1") && drawn.contains("use one of: name, slot"), "{drawn}");
     }
 
     #[test]
@@ -134,13 +134,13 @@ mod tests {
         let cause = std::io::Error::other("22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)");
         let problem = Problem::new("an N200 can't stream at 22 MS/s")
             .why(cause)
-            .fix("--rx 20M (divide by 5)\n--rx 25M (divide by 4)");
+            .fix("give --rx 20M (divide by 5)\ngive --rx 25M (divide by 4)");
         let drawn = format!("{:?}", miette::Report::new(problem));
         assert_eq!(
             drawn,
             "error: an N200 can't stream at 22 MS/s\n  \
              why   22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)\n  \
-             fix   --rx 20M (divide by 5)\n  or    --rx 25M (divide by 4)\n"
+             fix   give --rx 20M (divide by 5)\n  or    give --rx 25M (divide by 4)\n"
         );
     }
 }

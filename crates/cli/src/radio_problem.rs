@@ -14,8 +14,8 @@ fn find() -> String {
     format!("{}   (shows the radios on this host's networks)", call::takt("find"))
 }
 
-/// Says why a radio could not be `used` (`open the radio`, `stream`); `rate_flag` is the flag that named a wrong rate.
-pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
+/// Says why a radio could not be `used` (`open the radio`, `stream`); `rate` begins the fix of a wrong rate (`give --rx`).
+pub fn problem(used: &str, error: RadioError, rate: &str) -> Problem {
     let error = match error {
         RadioError::Placement(refused) => return placement_refused(refused),
         RadioError::File(error) => return of_file(used, error),
@@ -31,7 +31,7 @@ pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
             format!("can't {used} any more")
         }
         RadioError::Rate { requested_sps, clock_hz, nearest_sps } => {
-            return no_such_rate(*requested_sps, f64::from(*clock_hz), *nearest_sps, rate_flag);
+            return no_such_rate(*requested_sps, f64::from(*clock_hz), *nearest_sps, rate);
         }
         _ => format!("can't {used}"),
     };
@@ -63,7 +63,7 @@ fn fix(error: &RadioError) -> Option<String> {
             "run uhd_images_downloader, then uhd_image_loader --args type={kind},addr={addr}, to write matching firmware and \
              FPGA image"
         ),
-        RadioError::InUse { .. } => "end the other program\n--force takes the radio away from it".to_owned(),
+        RadioError::InUse { .. } => "end the other program\ngive --force, to take the radio away from it".to_owned(),
         RadioError::TakenOver { .. }
         | RadioError::Restarted { .. }
         | RadioError::Gone { .. }
@@ -77,14 +77,14 @@ fn fix(error: &RadioError) -> Option<String> {
         RadioError::Range { low, high, .. } => format!("give a value from {low} to {high}"),
         RadioError::Name { known, .. } => format!("give one of {}", known.join(", ")),
         RadioError::Board { what, .. } => format!("omit the {what}: these boards have none to set"),
-        RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (an emulator)"),
+        RadioError::NotSetUp { .. } => call::takt("emulate x310 --addr 127.0.0.1   (starts an emulator)"),
         _ => return error.fix().map(Into::into),
     })
 }
 
-fn no_such_rate(requested_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], flag: &str) -> Problem {
+fn no_such_rate(requested_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], rate: &str) -> Problem {
     let (requested, clock, quotient) = (mega(requested_sps), mega(clock_hz), clock_hz / requested_sps);
-    let fix = |sps: f64| format!("{flag} {}M (divide by {})", mega(sps), (clock_hz / sps).round());
+    let fix = |sps: f64| format!("{rate} {}M (divide by {})", mega(sps), (clock_hz / sps).round());
     let [below, above] = nearest_sps.map(fix);
     let radio = Model::ALL.into_iter().find(|model| f64::from(model.clock().hz()) == clock_hz).unwrap_or_default();
     Problem::new(format!("an {radio} can't stream at {requested} MS/s"))

@@ -82,25 +82,25 @@ fn answer(good: Option<bool>) -> Answer {
     good.map_or(Answer::Unknown, Answer::of)
 }
 
-/// Says why a device could not be `used`; `rate_flag` is the flag that named a wrong rate.
-pub fn problem(used: &str, error: SoapyError, rate_flag: &str) -> Problem {
+/// Says why a device could not be `used`; `rate` begins the fix of a wrong rate (`give --rx`).
+pub fn problem(used: &str, error: SoapyError, rate: &str) -> Problem {
     match error {
         SoapyError::NotBuilt => Problem::new("this takt was built without SoapySDR")
             .why("SoapySDR is a library of its own, and off by default")
             .fix(SoapyError::NotBuilt.fix().unwrap_or_default()),
         SoapyError::NoRate => Problem::caused("there is nothing to stream", error, SoapyError::fix),
-        SoapyError::Stream(error) => radio_problem::problem(used, error, rate_flag),
+        SoapyError::Stream(error) => radio_problem::problem(used, error, rate),
         SoapyError::Rate { way, requested_sps, nearest_sps, .. } => {
             let what = format!("the device can't {way} at {} MS/s", mega(requested_sps));
-            Problem::caused(what, error, |_| nearest(rate_flag, nearest_sps))
+            Problem::caused(what, error, |_| nearest(rate, nearest_sps))
         }
         error => Problem::caused(format!("can't {used}"), error, SoapyError::fix),
     }
 }
 
-/// The flags for the rates next to one that the device does not have.
-fn nearest(flag: &str, nearest_sps: [Option<f64>; 2]) -> Option<String> {
-    let fix = |sps| format!("{flag} {}M", mega(sps));
+/// The fixes that name the rates next to one that the device does not have.
+fn nearest(rate: &str, nearest_sps: [Option<f64>; 2]) -> Option<String> {
+    let fix = |sps| format!("{rate} {}M", mega(sps));
     let mut fixes: Vec<String> = nearest_sps.into_iter().flatten().map(fix).collect();
     fixes.dedup();
     (!fixes.is_empty()).then(|| fixes.join("\n"))

@@ -86,7 +86,7 @@ fn one_that_was_lent_takes_no_more_memory_than_the_quota_leaves_and_does_nothing
     );
     for (at, says) in [
         (0, "may not take 256 MiB for `packet_bytes` of workload `interface`: it was granted 64 MiB"),
-        (1, "and 67108864 are allowed"),
+        (1, "at most 67108864 are allowed"),
         (2, "may not take `transmit = true` of workload `rate`"),
         (3, "give socket, mmsg or uring"),
         (4, "another host may be using that radio"),

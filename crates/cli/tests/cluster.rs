@@ -73,8 +73,8 @@ fn a_folder_that_is_none_is_named() {
     has(&refusal(&place.takt(&["node", "list", "--folder", "nowhere"])), &["nowhere/ca.pem", "takt node certificates"]);
     let listen = "quic/127.0.0.1:0";
     assert!(certificates(&place, "cluster", "a", listen, &[listen]).status.success());
-    has(&refusal(&certificates(&place, "cluster", "a", listen, &[listen])), &["cluster/a is there already"]);
-    has(&refusal(&certificates(&place, "cluster", "a b", listen, &[listen])), &["`a b` is no name"]);
+    has(&refusal(&certificates(&place, "cluster", "a", listen, &[listen])), &["cluster/a exists already"]);
+    has(&refusal(&certificates(&place, "cluster", "a b", listen, &[listen])), &["`a b` can't be the name"]);
     std::fs::write(place.path("cluster/a/cluster.toml"), "cluster = 7").expect("it is ours");
     has(
         &refusal(&place.takt(&["node", "--folder", "cluster/a"])),

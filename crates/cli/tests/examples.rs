@@ -26,7 +26,7 @@ const ELSEWHERE: [&str; 5] = ["doctor --fix", "doctor --prove", "doctor --undo",
 const NAMED: [(&str, &str); 20] = [
     ("takt node watch utran-a-k3f9a --folder cluster/a", "no node answers"),
     ("takt node watch utran-a-k3f9a --folder cluster/a --standby", "no node answers"),
-    ("takt udp send --addr 192.168.10.2 --size 64 --generator xdp", "sends no frames of XDP"),
+    ("takt udp send --addr 192.168.10.2 --size 64 --generator xdp", "can't send XDP frames"),
     ("takt experiment compare 100412 112233", "100412"),
     ("takt report 2026-11-21T100412-check --json", "2026-11-21T100412-check"),
     ("takt variable", "no waveform"),

@@ -225,7 +225,7 @@ fn without_any_container_runtime_that_is_reported_with_what_gets_one_and_nothing
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     assert_eq!([&summary["rounds"]["valid"], &summary["rounds"]["skipped"]], [1, 1], "{summary:#}");
     let points = summary["points"].to_string();
-    let why = "no container runtime on this machine: looked for runc, crun, podman, docker in PATH";
+    let why = "this machine has no container runtime: looked for runc, crun, podman, docker in PATH";
     has(&points, &[why, &format!("fix: {install}")]);
     let shell = hidden(&["experiment", "run", "check", "--env-only", "container"]);
     has(&refusal(&shell), &["no container runtime", &format!("fix   {install}")]);
@@ -306,5 +306,5 @@ fn a_full_disk_is_reported_before_a_round_is_lost() {
     let output = place.takt(&["experiment", "run", "x.toml", "--runs", "small"]);
     let unmounted = Command::new("umount").arg(&small).status().expect("umount");
     let said = refusal(&output);
-    assert!(said.contains("no room left") && said.contains("free 4 MiB") && unmounted.success(), "{said}");
+    assert!(said.contains("the disk is full") && said.contains("free 4 MiB") && unmounted.success(), "{said}");
 }

@@ -240,7 +240,7 @@ fn what_dies_on_a_node_is_named() {
     fleet.nodes.retain(|(name, _)| *name != "a");
     // One that is not there is named before anything is run.
     let gone = refusal(&fleet.lab("b", &[]).output().expect("takt runs"));
-    has(&gone, &["node `a` does not answer", "takt node in each machine"]);
+    has(&gone, &["node `a` does not answer", "start takt node on each machine"]);
 }
 
 #[test]
@@ -254,9 +254,9 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
     let lab = |member: &str| fleet.lab(member, &[]).output().expect("takt runs");
     file("node:a", "2");
     let over = "tenant `blue` may have 1 cores here, has 0 and asks for 2 more";
-    has(&refusal(&lab("blue")), &[over, "[quota.blue] cores = 2"]);
+    has(&refusal(&lab("blue")), &[over, "set cores = 2 in [quota.blue]"]);
     file("node:a", "77");
-    has(&refusal(&lab("a")), &["node `a`: an agent is to have 77 cores, and", "environment_cpus"]);
+    has(&refusal(&lab("a")), &["node `a`: the agent asks for 77 cores, but", "environment_cpus"]);
     file("node:a", "1");
     let summary = good(&lab("blue"));
     assert_eq!(counted(&summary), expected(&["node:a"], 2), "its quota leaves that");
@@ -273,11 +273,11 @@ fn who_is_not_let_in_or_has_no_core_left_starts_no_agent() {
         Err(ClusterError::Silent { .. }) => None,
         done => Some(done.expect_err("another version").to_string()),
     });
-    assert_eq!(why, format!("node `a`: takt is {} here, and 0.0.1 in the lab", env!("CARGO_PKG_VERSION")));
+    assert_eq!(why, format!("node `a`: takt has version {} here, but 0.0.1 in the lab", env!("CARGO_PKG_VERSION")));
     // Nor is a node anywhere without its cluster, and a shell is nothing that it starts.
     has(&refusal(&fleet.place.takt(&["experiment", "run", "fleet.toml"])), &["node a of a cluster", "--cluster"]);
     let shell = ["experiment", "run", "fleet.toml", "--env-only", "node:a"];
-    has(&refusal(&fleet.place.takt(&shell)), &["a node starts nothing but agents"]);
+    has(&refusal(&fleet.place.takt(&shell)), &["a node starts only agents"]);
     assert_eq!(fleet.agents(), Vec::<u32>::new());
     let log = fs::read_to_string(fleet.place.path("a.log")).expect("a log");
     has(&log, &["refused   order `start_agent` of `blue`: tenant `blue` may have 1 cores here"]);

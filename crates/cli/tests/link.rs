@@ -40,7 +40,7 @@ fn a_wrong_flag_is_named_with_its_range() {
     for (args, parts) in [
         (&["--prb", "24"][..], &["24", "6, 15, 25, 50, 75 or 100"][..]),
         (&["--cell", "504"], &["504", "0 to 503"]),
-        (&["--three-quarters"], &["from 25 on", "--prb 25"]),
+        (&["--three-quarters"], &["at least 25 resource blocks", "--prb 25"]),
         (&["--fading", "EVA 7"], &["EVA 7", "5, 70, 200 or 300 Hz"]),
         (&["--mode", "tm"], &["am", "um"]),
         (&["--packet", "1501"], &["1501", "1500"]),

@@ -112,8 +112,26 @@ fn beside_and_for_print(place: &Place, outcome: &Value) {
     let one = files.iter().find(|name| name.ends_with(".svg")).expect("a figure");
     let svg = std::fs::read_to_string(place.path("print").join(one)).expect("a figure");
     assert!(svg.contains("width=\"120mm\"") && !svg.contains("var("), "{svg}");
+    as_png(place, of(".svg"));
     let wide = place.takt(&["report", "last", "--figures", "print", "--width", "10"]);
     support::has(&support::refusal(&wide), &["\"10\" is not 60 to 297 mm"]);
+}
+
+/// Each figure also as PNG; a build without it says how to get them.
+fn as_png(place: &Place, figures: usize) {
+    let drawn = place.takt(&["report", "last", "--figures", "pixels", "--png"]);
+    if !cfg!(feature = "png") {
+        support::has(&support::refusal(&drawn), &["built without PNG", "--features png", "rsvg-convert"]);
+        return;
+    }
+    if String::from_utf8_lossy(&drawn.stderr).contains("has no font") {
+        return takt_testing::skip("this host has no font   (apt-get install fonts-dejavu-core)");
+    }
+    assert!(drawn.status.success(), "{}", support::report(&drawn));
+    let entries = std::fs::read_dir(place.path("pixels")).expect("a folder").map(|entry| entry.expect("a file").path());
+    let files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|kind| kind == "png")).collect();
+    assert_eq!(files.len(), figures);
+    assert!(files.iter().all(|path| std::fs::read(path).expect("a file").starts_with(b"\x89PNG\r\n")));
 }
 
 /// Nothing is measured twice because of it: what will be left out is reported before the first round.
@@ -129,8 +147,8 @@ fn what_a_study_needs_and_this_machine_lacks_is_reported_first_with_what_brings_
     let done = command.env("PATH", place.path("empty")).output().expect("takt");
     let said = String::from_utf8_lossy(&done.stderr);
     let first: Vec<&str> = said.lines().take(2).collect();
-    assert!(first[0].starts_with("vm can't be had here, and will be left out: no QEMU on this machine"), "{said}");
+    assert!(first[0].starts_with("vm can't be had here, and will be left out: this machine has no QEMU"), "{said}");
     assert!(first[1].starts_with("  fix   ") && first[1].contains("install"), "{said}");
     let vm = &json(&done)["records"];
-    assert!(vm.to_string().contains("no QEMU on this machine"), "{vm:#}");
+    assert!(vm.to_string().contains("this machine has no QEMU"), "{vm:#}");
 }

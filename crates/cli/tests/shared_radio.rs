@@ -1,5 +1,6 @@
 //! Programs in namespaces, in containers and in guests are clients of one shared radio: each connects, receives its own band and sends.
-//! No time and no loss is judged: a machine may be too slow for that. Tests that need root, runc, QEMU or a kernel say so.
+//! The radios' time passes at a tenth of the wall's, so that a machine of two cores that has other work carries a front end of 25 MS/s.
+//! No time is judged. Tests that need root, runc, QEMU or a kernel say so.
 
 mod support;
 
@@ -7,13 +8,16 @@ use serde_json::Value;
 use support::{Place, json, report, root_for};
 use takt_testing::{not_judged, skip};
 
+/// Seconds of the radios in a second of the host.
+const SPEED: &str = "0.1";
+
 /// The record of the only round of so many programs in an environment; `None`, on record, where it can't be had.
 #[track_caller]
 fn round(place: &Place, environment: &str, programs: usize, front_end: &str) -> Option<Value> {
     let parts = format!(
         "[[part]]\nname = \"{environment}\"\n[part.fixed]\nenvironment = \"{environment}\"\nprograms = {programs}\n\
          front_end = \"{front_end}\"\nworkload = {{ kind = \"programs\", mode = \"duplex\", rate_sps = 500e3, duration = \"500ms\", \
-         warm_up = \"200ms\", look = \"100ms\" }}\n"
+         warm_up = \"200ms\", look = \"100ms\", speed = \"{SPEED}\" }}\n"
     );
     let head = "question = \"?\"\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n\
                 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }\n";
@@ -37,6 +41,9 @@ fn number(value: &Value, pointer: &str) -> f64 {
 /// Each program has received and sent, the tone is where it belongs, and hardly anything of it is elsewhere.
 fn each_has_its_own_band(result: &Value, programs: usize) {
     assert_eq!(result["programs"].as_array().map(Vec::len), Some(programs), "{result:#}");
+    // It is how the result is known to say nothing about real time.
+    let speed: f64 = SPEED.parse().expect("a number");
+    assert_eq!(number(result, "/radio_speed"), speed);
     // On a machine that is too slow a program may send nothing, and what is missing is silence, so the tone is weaker.
     let share = |pointer| result.pointer(pointer).and_then(Value::as_f64).unwrap_or_default();
     let lost =
@@ -47,6 +54,7 @@ fn each_has_its_own_band(result: &Value, programs: usize) {
     for program in 0..programs {
         for count in ["rx", "tx"] {
             assert!(number(result, &format!("/programs/{program}/rate/{count}/samples")) > 0.0, "{program} {count}");
+            assert_eq!(number(result, &format!("/programs/{program}/rate/radio_speed")), speed);
         }
     }
     // A tone of 0.9.

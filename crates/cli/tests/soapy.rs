@@ -11,9 +11,9 @@ use support::{refusal, takt};
 #[test]
 fn what_is_no_device_is_refused_with_an_example() {
     for (device, why) in [
-        ("driver=uhd", "begins with no kind of device"),
-        ("soapy:uhd", "`uhd` is no KEY=VALUE"),
-        ("soapy:addr=1,addr=2", "the key `addr` is there twice"),
+        ("driver=uhd", "names no kind of device"),
+        ("soapy:uhd", "`uhd` is not KEY=VALUE"),
+        ("soapy:addr=1,addr=2", "the key `addr` appears twice"),
     ] {
         let said = refusal(&takt(&["probe", "--device", device]));
         assert!(said.contains(why) && said.contains("--device"), "{said}");
@@ -369,7 +369,7 @@ workload = { kind = "round-trip", duration = "200ms", warm_up = "100ms" }
         has(&said, &["SoapySDR can't tell takt whether", "put an attenuator"]);
         let antenna = ["--set", "receive.antenna=roof", "--transmit"];
         let said = refusal(&radio.takt(&[&["run", &file, "--clock", "radio", "--slots", "1"], &antenna[..]].concat()));
-        has(&said, &["antenna `roof`; there are "]);
+        has(&said, &["the device has no antenna `roof`; it has "]);
         let said = refusal(&radio.takt(&["run", &file, "--slots", "1"]));
         has(&said, &["--device names a radio", "--clock radio"]);
     }
@@ -401,7 +401,7 @@ workload = { kind = "round-trip", duration = "200ms", warm_up = "100ms" }
         let said = refusal(&radio.takt(&["rate", "--rx", "22M"]));
         has(&said, &["the device can't receive at 22 MS/s", "--rx 20M", "--rx 25M"]);
         let said = refusal(&radio.takt(&["rate", "--rx", "1M", "--antenna", "roof"]));
-        has(&said, &["antenna `roof`; there are "]);
+        has(&said, &["the device has no antenna `roof`; it has "]);
         let said = refusal(&radio.takt(&["rate", "--rx", "1M", "--channels", "7"]));
         has(&said, &["the device has no receive channel 7"]);
         let said = refusal(&radio.takt(&["rate", "--tx", "1M"]));

@@ -42,7 +42,7 @@ fn refused(runs: &Path, what: &str, fix: &str) {
 fn a_foreign_file_is_left_alone() {
     let runs = tempfile::tempdir().expect("temporary directory");
     fs::write(runs.path().join("takt.db"), "my own notes\n").expect("ours");
-    refused(runs.path(), "takt.db is not a store of takt", "--runs DIR keeps the store elsewhere");
+    refused(runs.path(), "takt.db is not a store of takt", "give --runs DIR, to keep the store elsewhere");
 }
 
 #[test]

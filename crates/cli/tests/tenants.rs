@@ -141,25 +141,25 @@ fn tenants_share_a_node_and_each_rules_over_its_own_runs_alone() {
     let first = world.run("blue", "500").spawn().expect("takt starts");
     running(&red, "blue", 1);
     let more = refusal(&world.run("blue", "10").output().expect("takt runs"));
-    has(&more, &["tenant `blue` may have 1 runs here, has 1 and asks for 1 more", "[quota.blue] runs = 2"]);
+    has(&more, &["tenant `blue` may have 1 runs here, has 1 and asks for 1 more", "set runs = 2 in [quota.blue]"]);
     let second = world.run("red", "500").spawn().expect("takt starts");
     let (facts, of_red) = running(&blue, "red", 1);
     assert_eq!(facts["busy"].as_array().map(Vec::len), Some(2), "each has a core of its own: {facts}");
     has(
         &refusal(&world.run("a", "10").output().expect("takt runs")),
-        &["no core is free on any node", "whose they are"],
+        &["no core is free on any node", "whose runs they are"],
     );
     let why = refused(&blue, &Request::Stop { run: of_red.clone(), manager: None });
-    has(&why, &[&format!("run `{of_red}` is of `red`"), "an order of `red`, or of the operator"]);
+    has(&why, &[&format!("run `{of_red}` belongs to `red`"), "give the order as `red`, or as the operator"]);
     has(
         &refused(&blue, &Request::Prepare { after: Ballot::new(1, "m"), order: Box::new(order(&of_red, &[0])) }),
-        &["is of `red`"],
+        &["belongs to `red`"],
     );
     wait_for("words of the refusals", || {
         let log = world.log();
         let said = |words: &str| log.contains(words);
         let quota = said("refused   order `open` of `blue`: tenant `blue` may have 1 runs here");
-        (quota && said(&format!("refused   order `stop` of `blue`: run `{of_red}` is of `red`"))).then_some(())
+        (quota && said(&format!("refused   order `stop` of `blue`: run `{of_red}` belongs to `red`"))).then_some(())
     });
     let listed = world.place.takt(&["node", "list", "--folder", "cluster/red"]);
     has(&text(&listed.stdout), &["blue 1 of 1, red 1 of 1", "bpsk-blue-", "bpsk-red-"]);
@@ -194,14 +194,14 @@ fn a_quota_is_the_nodes_to_keep_and_what_an_order_names_has_to_be_there() {
     let (blue, operator) = (world.control("blue"), world.control("a"));
     let open = |order: Order| Request::Open(Box::new(order));
     let why = refused(&blue, &open(order("mine", &[0, 1])));
-    has(&why, &["tenant `blue` may have 1 cores here, has 0 and asks for 2 more", "[quota.default] cores = 2"]);
+    has(&why, &["tenant `blue` may have 1 cores here, has 0 and asks for 2 more", "set cores = 2 in [quota.default]"]);
     has(&refused(&blue, &open(order("mine", &[77]))), &["core 77 is not free"]);
     let mut other = order("mine", &[0]);
     other.workers[0].components[0] = "nobody".to_owned();
     has(&refused(&blue, &open(other)), &["no component is called `nobody`"]);
     has(
         &refused(&blue, &open(Order { hop_slots: 0, ..order("mine", &[0]) })),
-        &["hop_slots is 0, and must be 1 to 64"],
+        &["hop_slots is 0, but must be 1 to 64"],
     );
     has(&refused(&blue, &Request::Stop { run: "nothing".to_owned(), manager: None }), &["no run is called `nothing`"]);
     let counts = ["quota\"} 1", "unable\"} 3", "range\"} 1", "tenant\"} 0"];
@@ -219,7 +219,7 @@ fn a_quota_is_the_nodes_to_keep_and_what_an_order_names_has_to_be_there() {
     // Folders are for one thing.
     has(
         &refusal(&world.place.takt(&["node", "--folder", "cluster/blue"])),
-        &["cluster/blue is of tenant `blue`, who gives orders and is no node"],
+        &["cluster/blue belongs to tenant `blue`, who may give orders but can't be a node"],
     );
     let made = |tenant: &str| {
         refusal(&world.place.takt(&["node", "certificates", "--out", "cluster", "--tenant", tenant, "x"]))
@@ -270,9 +270,9 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
         one.unwrap_or_else(|| panic!("no answer to {name}: {answers:#?}"))["answer"]["refused"]["why"].clone()
     };
     for name in ["open", "start"] {
-        assert_eq!(why(&format!("{name} again")), "an order of `blue` that came before");
-        assert_eq!(why(&format!("{name} unsigned")), format!("order `{name}` without a signature"));
-        assert_eq!(why(&format!("{name} made a stop")), "an order that `blue` has not signed as it came");
+        assert_eq!(why(&format!("{name} again")), "an order of `blue` arrived a second time");
+        assert_eq!(why(&format!("{name} unsigned")), format!("order `{name}` has no signature"));
+        assert_eq!(why(&format!("{name} made a stop")), "an order differs from what `blue` signed");
     }
     let taken: Vec<&Value> = answers.iter().filter(|one| !one["answer"]["refused"]["why"].is_string()).collect();
     assert!(taken.iter().all(|one| one["message"] == "long"), "Zenoh itself may drop what is long: {taken:#?}");
@@ -289,9 +289,9 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
         answers.iter().filter(why).count() as u64
     };
     for (reason, words) in [
-        ("replayed", "that came before"),
-        ("unsigned", "without a signature"),
-        ("changed", "has not signed as it came"),
+        ("replayed", "arrived a second time"),
+        ("unsigned", "has no signature"),
+        ("changed", "differs from what"),
         ("version", "version 4 of the protocol"),
         ("certificate", "the certificate of an order"),
         ("", ""),
@@ -300,7 +300,7 @@ fn orders_that_a_stock_client_read_along_and_sends_again_change_nothing() {
         assert!(counted(reason) >= 2, "{reason}");
     }
     let log = world.log();
-    has(&log, &["refused   an order of `blue` that came before"]);
+    has(&log, &["refused   an order of `blue` arrived a second time"]);
     let lines = log.lines().filter(|line| line.starts_with("refused ")).count();
     assert!(lines <= 40, "{} messages, {lines} lines\n{log}", answers.len());
     ended(child, &alone);

@@ -198,7 +198,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
     // No port is taken at an address that is this test's alone.
     let gone = loopback(1).to_string();
     let why = format!("why   nobody listens on UDP port 5202 of {gone}");
-    has(&refusal(&send(&gone, "5202", &["--duration", "100ms"])), &[&why, "fix   takt udp serve"]);
+    has(&refusal(&send(&gone, "5202", &["--duration", "100ms"])), &[&why, "fix   run takt udp serve"]);
 
     let server = Server::start(&[]);
     let serve = takt(&["udp", "serve", "--addr", "127.0.0.1", "--port", &server.port]);
@@ -207,30 +207,33 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
     for (bad, hint) in [
         (&["--size", "15"][..], "want 16 to 9000 bytes"),
         (&["--size", "64,9001"], "`9001`: want 16 to 9000 bytes"),
-        (&["--engine", "netmap"], "no engine is called `netmap`"),
+        (&["--engine", "netmap"], "`netmap` is not an engine"),
         (&["--bitrate", "fast"], "such as 25e6"),
         (&["--bitrate", "10M..fast"], "`fast` is not a number"),
-        (&["--bitrate", "0"], "fix   --bitrate or --pps within that range; omit both to send flat out"),
+        (
+            &["--bitrate", "0"],
+            "fix   give --bitrate or --pps within that range, or omit both to send as fast as possible",
+        ),
         (&["--bitrate", "1M", "--pps", "1"], "cannot be used with"),
         (&["--reverse", "--bidir"], "cannot be used with"),
-        (&["--burst", "2"], "rate: bursts flat out (want a rate)"),
-        (&["--pps", "9", "--burst", "70000"], "burst: 70000 (want 1 to 65536 datagrams)"),
-        (&["--count", "0"], "count: 0 (want 1 to 1e12 datagrams)"),
-        (&["--duration", "0"], "duration: 0ns (want above 0, at most 24 h)"),
-        (&["--interval", "1ms"], "fix   a longer --interval, or a shorter --duration"),
-        (&["--flows", "17"], "flows: 17 (want 1 to 16)"),
-        (&["--cores", "9999"], "fix   --cores with CPUs of this host"),
+        (&["--burst", "2"], "rate can\'t be bursts flat out; expected: a rate"),
+        (&["--pps", "9", "--burst", "70000"], "burst can\'t be 70000; expected: 1 to 65536 datagrams"),
+        (&["--count", "0"], "count can\'t be 0; expected: 1 to 1e12 datagrams"),
+        (&["--duration", "0"], "duration can\'t be 0ns; expected: above 0, at most 24 h"),
+        (&["--interval", "1ms"], "fix   give a longer --interval, or a shorter --duration"),
+        (&["--flows", "17"], "flows can\'t be 17; expected: 1 to 16"),
+        (&["--cores", "9999"], "fix   give --cores with CPUs of this host"),
     ] {
         let out = server.send(bad);
         assert!(out.status.code() == Some(2) && text(&out.stderr).contains(hint), "{bad:?}: {}", report(&out));
     }
     for (bad, hint) in [
-        (["--loss", "2"], "loss: 2 (want a share from 0 to below 1)"),
+        (["--loss", "2"], "loss can\'t be 2; expected: a share from 0 to below 1"),
         (["--loss", "much"], "is not a share such as 0.1% or 0.001"),
-        (["--resolution", "90%"], "resolution: 0.9 (want a share from 0.0001 to 0.5)"),
-        (["--repeats", "0"], "repeats: 0 (want 1 to 1000)"),
-        (["--trial", "0s"], "duration: 0ns (want above 0, at most 24 h)"),
-        (["--max-pps", "0"], "highest rate: 0 datagrams/s (want 0.001 to 1e9 datagrams/s)"),
+        (["--resolution", "90%"], "resolution can\'t be 0.9; expected: a share from 0.0001 to 0.5"),
+        (["--repeats", "0"], "repeats can\'t be 0; expected: 1 to 1000"),
+        (["--trial", "0s"], "duration can\'t be 0ns; expected: above 0, at most 24 h"),
+        (["--max-pps", "0"], "highest rate can't be 0 datagrams/s; expected: 0.001 to 1e9 datagrams/s"),
     ] {
         let out = server.search(&bad);
         assert!(out.status.code() == Some(2) && text(&out.stderr).contains(hint), "{bad:?}: {}", report(&out));

@@ -60,8 +60,8 @@ fn coarse_ticks_make_the_beat_late_and_are_reported() {
 fn what_cannot_be_had_is_reported_with_its_fix() {
     for (flags, says) in [
         (["--cores", "8000"], "error: a thread can't have that CPU"),
-        (["--interval", "1us"], "fix   --interval 1ms"),
-        (["--duration", "1us"], "fix   --duration 10s --interval 1ms"),
+        (["--interval", "1us"], "fix   give --interval 1ms"),
+        (["--duration", "1us"], "fix   give --duration 10s --interval 1ms"),
         (["--tick-hz", "0"], "a clock tick of 0 Hz is not within 1 to 1000000 Hz"),
         (["--policy", "fifo"], "`fifo` is not a policy; expected: other, other:NICE"),
         (["--timer", "sleep"], "`sleep` is not a timer; expected: nanosleep"),

@@ -40,7 +40,7 @@ const AGENT_INPUT: usize = MOST_AGENT_BYTES.div_ceil(3) * 4;
 
 /// A value that can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is {value}, and must be {must}")]
+#[error("{what} is {value}, but must be {must}")]
 #[allow(missing_docs, reason = "the message says it")]
 pub struct OutOfRange {
     pub what: &'static str,
@@ -154,7 +154,7 @@ fn long_name(what: &'static str, text: &str) -> Result<(), OutOfRange> {
 }
 
 fn name(what: &'static str, text: &str) -> Result<(), OutOfRange> {
-    let must = || "1 to 64 letters, digits, `-`, `_`".to_owned();
+    let must = || "1 to 64 letters, digits, `-` or `_`".to_owned();
     if is_name(text) { Ok(()) } else { Err(bad(what, format!("{:?}", short(text)), must())) }
 }
 
@@ -182,11 +182,15 @@ fn short(text: &str) -> String {
 /// Why a node does not make a waveform that passes the checks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unmade {
-    #[error("component `{component}` is a `{kind}`, which may open files of the node, and `{tenant}` is a tenant")]
+    #[error(
+        "component `{component}` is a `{kind}`, which may open files of the node; `{tenant}` is a tenant and may not"
+    )]
     Files { component: String, kind: String, tenant: Tenant },
-    #[error("component `{component}` is isolated, in a process that no quota counts, and `{tenant}` is a tenant")]
+    #[error(
+        "component `{component}` is isolated, in a process that no quota counts; `{tenant}` is a tenant and may not"
+    )]
     Isolated { component: String, tenant: Tenant },
-    #[error("links, bridges and buffers take {needed_mib} MiB here, and {allowed_mib} are allowed")]
+    #[error("links, bridges and buffers take {needed_mib} MiB here; at most {allowed_mib} MiB are allowed")]
     Memory { needed_mib: u64, allowed_mib: u64 },
 }
 
@@ -195,10 +199,12 @@ impl Unmade {
     pub(crate) fn fix(&self) -> String {
         match self {
             Unmade::Files { component, .. } => {
-                format!("the waveform without `{component}`, or a folder of the operator's, who may open files")
+                format!(
+                    "remove `{component}` from the waveform, or run it with a folder of the operator, who may open files"
+                )
             }
-            Unmade::Isolated { component, .. } => format!("`{component}` without `isolated = true`"),
-            Unmade::Memory { .. } => "shorter packets, smaller delays, or smaller buffers".to_owned(),
+            Unmade::Isolated { component, .. } => format!("remove `isolated = true` from `{component}`"),
+            Unmade::Memory { .. } => "give shorter packets, smaller delays, or smaller buffers".to_owned(),
         }
     }
 }
@@ -294,9 +300,12 @@ mod tests {
         let why = asked(&blue, [&reads, &sink], false).unwrap_err();
         assert_eq!(
             why.to_string(),
-            "component `a` is a `file-source`, which may open files of the node, and `blue` is a tenant"
+            "component `a` is a `file-source`, which may open files of the node; `blue` is a tenant and may not"
         );
-        assert_eq!(why.fix(), "the waveform without `a`, or a folder of the operator's, who may open files");
+        assert_eq!(
+            why.fix(),
+            "remove `a` from the waveform, or run it with a folder of the operator, who may open files"
+        );
         assert!(asked(&blue, [&counter, &writes], false).is_err());
         assert!(asked(&blue, [&counter, &writes], true).is_err(), "the other node may be lost");
         assert!(asked(&blue, [&counter, &sink], true).is_ok());
@@ -312,9 +321,9 @@ mod tests {
         let why = asked(&blue, isolated, true).unwrap_err();
         assert_eq!(
             why.to_string(),
-            "component `z` is isolated, in a process that no quota counts, and `blue` is a tenant"
+            "component `z` is isolated, in a process that no quota counts; `blue` is a tenant and may not"
         );
-        assert_eq!(why.fix(), "`z` without `isolated = true`");
+        assert_eq!(why.fix(), "remove `isolated = true` from `z`");
         assert!(asked(&operator, isolated, true).is_ok());
     }
 
@@ -346,6 +355,6 @@ mod tests {
         // The usual buffer has 4 MiB.
         assert_eq!(asked(&operator, [&counter, &sink], false), Ok(1 + 2 + 4));
         let why = asked(&operator, [&counter, &sink.param("buffer", 1_i64 << 32)], false).unwrap_err();
-        assert_eq!(why.to_string(), "links, bridges and buffers take 4099 MiB here, and 4096 are allowed");
+        assert_eq!(why.to_string(), "links, bridges and buffers take 4099 MiB here; at most 4096 MiB are allowed");
     }
 }

@@ -124,7 +124,7 @@ impl Destinations {
         if !self.networks.is_empty() && !self.networks.iter().any(|network| network.contains(ip)) {
             return forbidden(
                 "outside the networks that `samples_to` of this node permits",
-                "add the network of node `NODE` to `samples_to` in this node's cluster.toml, and start it anew",
+                "add the network of node `NODE` to `samples_to` in this node's cluster.toml, and restart this node",
             );
         }
         if is_broadcast(at) {

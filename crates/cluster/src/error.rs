@@ -17,11 +17,11 @@ pub enum ClusterError {
     /// `cluster.toml` is not as it should be.
     #[error("{path}: {why}")]
     Settings { path: PathBuf, why: String, fix: String },
-    #[error("{path} is there already")]
+    #[error("{path} exists already")]
     Exists { path: PathBuf },
-    #[error("certificates")]
+    #[error("making certificates")]
     Certificate { source: rcgen::Error },
-    #[error("`{name}` is no name for a node or a cluster")]
+    #[error("`{name}` can't be the name of a node or a cluster")]
     Name { name: String },
     /// Zenoh did not open a session, or lost it.
     #[error("Zenoh: {why}")]
@@ -32,7 +32,7 @@ pub enum ClusterError {
     Unopened { node: String, within_s: u64 },
     #[error("another node is called `{node}`")]
     Twice { node: String },
-    #[error("{path} is of tenant `{tenant}`, who gives orders and is no node")]
+    #[error("{path} belongs to tenant `{tenant}`, who may give orders but can't be a node")]
     TenantsFolder { path: PathBuf, tenant: Tenant },
     #[error("no node answers in cluster `{cluster}`")]
     Alone { cluster: String },
@@ -41,26 +41,26 @@ pub enum ClusterError {
     /// A node refused.
     #[error("node `{node}`: {why}")]
     Refused { node: String, why: String, fix: String },
-    #[error("node `{node}` speaks version {theirs} of the protocol, and this takt {ours}")]
+    #[error("node `{node}` speaks version {theirs} of the protocol; this takt speaks version {ours}")]
     Version { node: String, theirs: u32, ours: u32 },
     #[error("node `{node}` was lost: {what}")]
     Lost { node: String, what: String },
     /// Not because its lab ended it.
     #[error("the agent on node `{node}` ended: {how}")]
     AgentEnded { node: String, how: String },
-    #[error("node `{node}` does not answer any more: it is gone or cut off, and its agent with it")]
+    #[error("node `{node}` no longer answers: it and its agent are gone or cut off")]
     AgentLost { node: String },
-    #[error("what node `{node}` did can't be placed on the others: {why}")]
+    #[error("the work of node `{node}` can't be placed on the others: {why}")]
     Unplaced { node: String, why: String },
     #[error("{manager} watches over run `{run}`")]
     Watched { run: String, manager: String },
     #[error("no node executes a run `{run}`")]
     NoRun { run: String },
-    #[error("of {voters} voters of run `{run}` more than half must answer, and some do not: {}", lost.join(", "))]
+    #[error("more than half of the {voters} voters of run `{run}` must answer; these do not: {}", lost.join(", "))]
     TooFew { run: String, lost: Vec<String>, voters: usize },
-    #[error("the engine of the bridges")]
+    #[error("packet engine of the bridges")]
     Engine { source: EngineError },
-    #[error("a thread or socket of the node")]
+    #[error("opening a thread or socket of the node")]
     Io { source: std::io::Error },
 }
 
@@ -73,34 +73,35 @@ impl ClusterError {
                 "give --folder a node's folder, as takt node certificates makes them".to_owned()
             }
             ClusterError::Settings { fix, .. } | ClusterError::Refused { fix, .. } => fix.clone(),
-            ClusterError::Exists { .. } => "another name, or remove what is there".to_owned(),
-            ClusterError::Name { .. } => "1 to 64 letters, digits, `-`, `_`".to_owned(),
+            ClusterError::Exists { .. } => "give another name, or remove the existing one".to_owned(),
+            ClusterError::Name { .. } => "give 1 to 64 letters, digits, `-` or `_`".to_owned(),
             ClusterError::Silent { .. } | ClusterError::Alone { .. } => {
                 "start takt node on each machine, with a folder of the same certificates; takt node list shows the \
                  nodes that answer"
                     .to_owned()
             }
             ClusterError::Unopened { .. } => {
-                "takt node list says whether it answers; components that take so long to be made can't run on a cluster"
+                "see whether takt node list shows it; components that take this long to make can't run on a cluster"
                     .to_owned()
             }
             ClusterError::Twice { .. } => "give each node a folder of its own".to_owned(),
-            ClusterError::Full { .. } => "stop a run; takt node list says whose they are".to_owned(),
+            ClusterError::Full { .. } => "stop a run; takt node list says whose runs they are".to_owned(),
             ClusterError::TenantsFolder { .. } => {
-                "a folder of takt node certificates without --tenant; with this one: takt run --cluster".to_owned()
+                "give a folder that takt node certificates made without --tenant; use this one with takt run --cluster"
+                    .to_owned()
             }
             ClusterError::Version { .. } => "run the same version of takt on all nodes".to_owned(),
-            ClusterError::Watched { .. } => "let that manager go on, or end it first".to_owned(),
+            ClusterError::Watched { .. } => "let that manager continue, or end it first".to_owned(),
             ClusterError::TooFew { .. } => {
-                "bring nodes of the run back within a lease; else it ends by itself".to_owned()
+                "bring nodes of the run back within a lease; otherwise the run ends".to_owned()
             }
             ClusterError::NoRun { .. }
             | ClusterError::Lost { .. }
             | ClusterError::AgentEnded { .. }
             | ClusterError::AgentLost { .. }
-            | ClusterError::Unplaced { .. } => "takt node list says who is there".to_owned(),
+            | ClusterError::Unplaced { .. } => "see with takt node list which nodes answer".to_owned(),
             ClusterError::Zenoh { .. } => {
-                "addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
+                "give addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
             }
             ClusterError::Certificate { .. } | ClusterError::Engine { .. } | ClusterError::Io { .. } => return None,
         })

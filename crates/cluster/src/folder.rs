@@ -115,8 +115,9 @@ impl Folder {
         let settings: Settings = toml::from_str(&text).map_err(|error| ClusterError::Settings {
             path: file.clone(),
             why: error.to_string().trim_end().to_owned(),
-            fix: "cluster, node, and optionally listen, connect, multicast, samples, samples_bits_per_s, samples_to, \
-                  [quota.TENANT] with cores, runs, memory_mib, samples_bits_per_s, and [ptp] with socket, domain, transport_specific"
+            fix: "give cluster and node, and optionally listen, connect, multicast, samples, samples_bits_per_s, \
+                  samples_to, [quota.TENANT] with cores, runs, memory_mib, samples_bits_per_s, and [ptp] with socket, \
+                  domain, transport_specific"
                 .to_owned(),
         })?;
         for name in [&settings.cluster, &settings.node] {
@@ -129,23 +130,23 @@ impl Folder {
             return Err(ClusterError::Settings {
                 path: file,
                 why: format!("samples_bits_per_s can't be {rate}"),
-                fix: "bits a second, at least 1; a gigabit without it".to_owned(),
+                fix: "give the rate in bit/s, at least 1 (default 1e9)".to_owned(),
             });
         }
         if settings.ptp.transport_specific > 15 {
             return Err(ClusterError::Settings {
                 path: file,
                 why: format!("transport_specific can't be {}", settings.ptp.transport_specific),
-                fix: "0 to 15: 1 for gPTP, otherwise 0".to_owned(),
+                fix: "give 0 to 15: 1 for gPTP, otherwise 0".to_owned(),
             });
         }
         if let Some(name) = settings.quota.misnamed() {
             return Err(ClusterError::Settings {
                 path: file,
                 why: format!("[quota.{}] names no tenant", name.escape_debug()),
-                fix:
-                    "1 to 64 letters, digits, `-`, `_`; `default` is for who has none, `operator` for who has no tenant"
-                        .to_owned(),
+                fix: "give 1 to 64 letters, digits, `-` or `_`; `default` is for tenants without a quota, `operator` \
+                     for the operator"
+                    .to_owned(),
             });
         }
         Ok(Folder { path: path.to_owned(), settings })
@@ -170,7 +171,7 @@ impl Folder {
         }
         Err(ClusterError::Settings {
             path: self.path.join(Folder::CERTIFICATE),
-            why: format!("it is of `{own}`, and {} says cluster = \"{cluster}\"", Folder::SETTINGS),
+            why: format!("it belongs to `{own}`, but {} says cluster = \"{cluster}\"", Folder::SETTINGS),
             fix: format!("takt node certificates --cluster {cluster}"),
         })
     }
@@ -184,7 +185,7 @@ impl Folder {
         let tenant = tenant_of(&certificate).map_err(|why| ClusterError::Settings {
             path: self.path.join(Folder::CERTIFICATE),
             why,
-            fix: "a folder of takt node certificates".to_owned(),
+            fix: "give a folder that takt node certificates made".to_owned(),
         })?;
         self.is_for_its_cluster(&certificate)?;
         let signer = Signer::new(certificate, &private_key::read(&self.path.join(Folder::KEY))?);
@@ -221,7 +222,7 @@ impl Folder {
             ClusterError::Settings {
                 path: self.path.join(Folder::AUTHORITY),
                 why: why.to_string(),
-                fix: "a folder of takt node certificates".to_owned(),
+                fix: "give a folder that takt node certificates made".to_owned(),
             }
         })
     }
@@ -241,7 +242,7 @@ impl Folder {
         self.settings.samples.or_else(listening).ok_or_else(|| ClusterError::Settings {
             path: self.path.join(Folder::SETTINGS),
             why: "neither `samples` nor `listen` names an address of this machine".to_owned(),
-            fix: "samples = \"192.168.10.1\", the address that other nodes send samples to".to_owned(),
+            fix: "set samples = \"192.168.10.1\", the address that other nodes send samples to".to_owned(),
         })
     }
 }

@@ -50,37 +50,38 @@ pub enum Admitted {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum Refused {
-    #[error("a message of {bytes} bytes, and {most} are the most of one {kind} signature")]
+    #[error("a message of {bytes} bytes; one {kind} signature may have at most {most}")]
     Long { bytes: usize, most: usize, kind: &'static str },
-    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
+    #[error("it speaks version {theirs} of the protocol; this takt speaks version {PROTOCOL}")]
     Version { theirs: u32 },
-    #[error("no message: {0}")]
+    #[error("the message can't be read: {0}")]
     Form(#[from] serde_json::Error),
-    #[error("no message: it has both or neither of `body` and `order`")]
+    #[error("the message must have exactly one of `body` and `order`")]
     Both,
-    #[error("order `{order}` without a signature")]
+    #[error("order `{order}` has no signature")]
     Unsigned { order: &'static str },
     #[error("the certificate of an order: {why}")]
     Certificate { why: String },
-    #[error("an order that `{tenant}` has not signed as it came")]
+    #[error("an order differs from what `{tenant}` signed")]
     Signature { tenant: Tenant },
-    #[error("an order of `{tenant}` for node `{node}` of cluster `{cluster}`")]
+    #[error("an order of `{tenant}` was meant for node `{node}` of cluster `{cluster}`")]
     Elsewhere { tenant: Tenant, cluster: String, node: String },
-    #[error("an order of `{tenant}` for an earlier life of this node")]
+    #[error("an order of `{tenant}` was meant for this node before its restart")]
     Earlier { tenant: Tenant },
-    #[error("an order of `{tenant}` that was signed {late_s} s ago, and {} s are the most", WINDOW.as_secs())]
+    #[error("an order of `{tenant}` was signed {late_s} s ago; at most {} s are allowed", WINDOW.as_secs())]
     Late { tenant: Tenant, late_s: u64 },
-    #[error("an order of `{tenant}` signed for a moment that this node has not reached")]
+    #[error("an order of `{tenant}` has a time that is in the future on this node")]
     Ahead { tenant: Tenant },
-    #[error("an order of `{tenant}` that came before")]
+    #[error("an order of `{tenant}` arrived a second time")]
     Replayed { tenant: Tenant },
-    #[error("{MOST_ORDERS} orders of `{tenant}` in {} s", WINDOW.as_secs())]
+    #[error("`{tenant}` gave more than {MOST_ORDERS} orders in {} s", WINDOW.as_secs())]
     Many { tenant: Tenant },
-    #[error("no agent of `{tenant}` is here by that number: {} s without a message of its lab end it", AGENT_LEASE.as_secs())]
+    #[error("`{tenant}` has no agent of that number here; an agent ends after {} s without a message of its \
+             lab", AGENT_LEASE.as_secs())]
     NoAgent { tenant: Tenant },
-    #[error("message {number} to an agent of `{tenant}`, where {next} is next")]
+    #[error("message {number} to an agent of `{tenant}` is out of order: {next} was expected")]
     OutOfOrder { tenant: Tenant, number: u64, next: u64 },
-    #[error("`{tenant}` signed a question as an order")]
+    #[error("`{tenant}` signed a query as if it were an order")]
     NoOrder { tenant: Tenant },
     #[error("order `{order}` of `{tenant}`: {why}")]
     Range { tenant: Tenant, order: &'static str, why: OutOfRange },
@@ -110,25 +111,27 @@ impl Refused {
     #[must_use]
     pub fn fix(&self) -> &'static str {
         match self {
-            Refused::Long { .. } => "a waveform's file of 1 MiB at most",
+            Refused::Long { .. } => "give a waveform file of at most 1 MiB",
             Refused::Version { .. } | Refused::Form(_) | Refused::Both | Refused::NoOrder { .. } => {
                 "run the same version of takt on all nodes"
             }
             Refused::Unsigned { .. } | Refused::Signature { .. } => {
-                "orders by takt, with a folder of takt node certificates"
+                "give orders with takt, and a folder that takt node certificates made"
             }
             Refused::Certificate { .. } => {
-                "a folder of the cluster's own authority that is valid now: takt node certificates; and the time of day"
+                "give a valid folder of this cluster's authority (takt node certificates makes them), and check the \
+                 time of day"
             }
-            Refused::Elsewhere { .. } | Refused::Earlier { .. } | Refused::Late { .. } | Refused::Ahead { .. } => {
-                "give the order anew"
+            Refused::Elsewhere { .. } | Refused::Earlier { .. } => "repeat the command",
+            Refused::Late { .. } | Refused::Ahead { .. } => {
+                "check the time of day on both machines, and repeat the command"
             }
-            Refused::Replayed { .. } => "nothing, if it was you: it was taken the first time",
-            Refused::Many { .. } => "fewer, or later",
+            Refused::Replayed { .. } => "ignore this if you gave the order: the node accepted it the first time",
+            Refused::Many { .. } => "give fewer orders, or wait",
             Refused::NoAgent { .. } | Refused::OutOfOrder { .. } => {
-                "another agent: the lab asks for one with the next round"
+                "wait for the next round: the lab then asks for another agent"
             }
-            Refused::Range { .. } => "values as docs/reference/cluster.md has them",
+            Refused::Range { .. } => "give values in the ranges of docs/reference/cluster.md",
         }
     }
 }

@@ -41,7 +41,7 @@ fn credentials() -> Option<PathBuf> {
 fn check(path: &Path, mode: u32, owner: u32, users: &[Option<u32>]) -> Result<(), ClusterError> {
     let exposed = |why, fix| Err(ClusterError::Settings { path: path.to_owned(), why, fix });
     if !users.contains(&Some(owner)) {
-        let why = format!("user {owner} owns this private key, and can put another one there");
+        let why = format!("user {owner} owns this private key, and can replace it");
         return exposed(why, format!("take a copy of your own, with mode 0600, in place of {}", path.display()));
     }
     if mode & 0o077 != 0 {
@@ -81,6 +81,6 @@ mod tests {
         let of = |owner| check(path, 0o100_600, owner, &[Some(0), Some(1000), None]);
         assert!(of(0).is_ok() && of(1000).is_ok());
         let refused = of(1001).unwrap_err();
-        assert_eq!(refused.to_string(), "node.key: user 1001 owns this private key, and can put another one there");
+        assert_eq!(refused.to_string(), "node.key: user 1001 owns this private key, and can replace it");
     }
 }

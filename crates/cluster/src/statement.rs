@@ -43,11 +43,11 @@ pub(crate) enum Unstated {
     Untrusted { node: String, why: Untrusted },
     #[error("the statement of node `{node}`: {why}")]
     Form { node: String, why: serde_json::Error },
-    #[error("tenant `{tenant}` signed the statement of node `{node}`, and only the node itself may")]
+    #[error("tenant `{tenant}` signed the statement of node `{node}`; only the node itself may")]
     Tenant { node: String, tenant: Tenant },
-    #[error("node `{by}` signed the statement of node `{node}`, and only the node itself may")]
+    #[error("node `{by}` signed the statement of node `{node}`; only the node itself may")]
     Another { node: String, by: String },
-    #[error("the statement of node `{node}` is for another run or placing than {placing} of `{run}`")]
+    #[error("the statement of node `{node}` is not for placing {placing} of run `{run}`")]
     Elsewhere { node: String, run: String, placing: u32 },
 }
 
@@ -146,20 +146,20 @@ mod tests {
         assert_eq!(read(None).unwrap_err().to_string(), "node `b` has not stated where it takes datagrams of run `r`");
         assert_eq!(
             why(&blue.state(&good).unwrap()),
-            "tenant `blue` signed the statement of node `b`, and only the node itself may"
+            "tenant `blue` signed the statement of node `b`; only the node itself may"
         );
         assert_eq!(
             why(&c.state(&good).unwrap()),
-            "node `c` signed the statement of node `b`, and only the node itself may"
+            "node `c` signed the statement of node `b`; only the node itself may"
         );
         assert_eq!(
             why(&stranger.state(&good).unwrap()),
             "the statement of node `b`: its certificate: of another authority"
         );
         // With the right key, as an order is signed.
-        assert!(why(&b.seal(crate::message::text(&good)).unwrap()).contains("has not signed it as it came"));
+        assert!(why(&b.seal(crate::message::text(&good)).unwrap()).contains("it differs from what"));
         let victim = sealed.text.replace("10.0.0.2", "10.9.9.9");
-        assert!(why(&Sealed { text: victim, ..sealed }).contains("has not signed it as it came"));
+        assert!(why(&Sealed { text: victim, ..sealed }).contains("it differs from what"));
         for other in [
             Statement { cluster: "home".to_owned(), ..good.clone() },
             Statement { node: "c".to_owned(), ..good.clone() },
@@ -169,7 +169,7 @@ mod tests {
             Statement { ballot: Ballot::new(2, "n"), ..good.clone() },
         ] {
             let why = why(&b.state(&other).unwrap());
-            assert_eq!(why, "the statement of node `b` is for another run or placing than 2 of `r`", "{other:?}");
+            assert_eq!(why, "the statement of node `b` is not for placing 2 of run `r`", "{other:?}");
         }
     }
 }

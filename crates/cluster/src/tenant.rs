@@ -167,8 +167,8 @@ impl OverQuota {
     pub fn fix(&self) -> String {
         let enough = self.has.saturating_add(self.asks);
         let (table, key) = (&self.table, self.key);
-        let more = format!("[quota.{table}] {key} = {enough} in the node's cluster.toml, and start it anew");
-        if self.has > 0 { format!("stop a run of `{}` here; or {more}", self.tenant) } else { more }
+        let more = format!("set {key} = {enough} in [quota.{table}] of the node's cluster.toml, and restart the node");
+        if self.has > 0 { format!("stop a run of `{}` here, or {more}", self.tenant) } else { more }
     }
 }
 
@@ -187,10 +187,10 @@ mod tests {
         assert_eq!(quotas.admit(&blue, share(0, 0), share(2, 1)), Ok(()));
         let over = quotas.admit(&blue, share(0, 0), share(3, 1)).unwrap_err();
         assert_eq!(over.to_string(), "tenant `blue` may have 2 cores here, has 0 and asks for 3 more");
-        assert_eq!(over.fix(), "[quota.blue] cores = 3 in the node's cluster.toml, and start it anew");
+        assert_eq!(over.fix(), "set cores = 3 in [quota.blue] of the node's cluster.toml, and restart the node");
         let over = quotas.admit(&blue, share(1, 1), share(1, 1)).unwrap_err();
         assert_eq!(over.to_string(), "tenant `blue` may have 1 runs here, has 1 and asks for 1 more");
-        assert!(over.fix().starts_with("stop a run of `blue` here; or [quota.blue] runs = 2"), "{}", over.fix());
+        assert!(over.fix().starts_with("stop a run of `blue` here, or set runs = 2 in [quota.blue]"), "{}", over.fix());
         assert!(quotas.admit(&blue, share(u32::MAX, 0), share(u32::MAX, 1)).is_err(), "no sum runs over");
     }
 
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(quotas.admit(&blue, share(60), share(40)), Ok(()));
         let over = quotas.admit(&blue, share(60), share(41)).unwrap_err();
         assert_eq!(over.to_string(), "tenant `blue` may have 100 MiB here, has 60 and asks for 41 more");
-        assert!(over.fix().contains("[quota.blue] memory_mib = 101 in"), "{}", over.fix());
+        assert!(over.fix().contains("set memory_mib = 101 in [quota.blue] of"), "{}", over.fix());
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         let over = quotas.admit(&blue, share(600_000), share(400_001)).unwrap_err();
         let says = "tenant `blue` may have 1000000 bit/s of samples here, has 600000 and asks for 400001 more";
         assert_eq!(over.to_string(), says);
-        assert!(over.fix().contains("[quota.blue] samples_bits_per_s = 1000001 in"), "{}", over.fix());
+        assert!(over.fix().contains("set samples_bits_per_s = 1000001 in [quota.blue] of"), "{}", over.fix());
         assert!(quotas.admit(&blue, share(u64::MAX), share(u64::MAX)).is_err(), "no sum runs over");
     }
 

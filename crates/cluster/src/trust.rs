@@ -21,7 +21,7 @@ const MOST_CERTIFICATE: usize = 16 << 10;
 pub(crate) enum Untrusted {
     #[error("its certificate: {why}")]
     Certificate { why: String },
-    #[error("`{tenant}` has not signed it as it came")]
+    #[error("it differs from what `{tenant}` signed")]
     Signature { tenant: Tenant },
 }
 
@@ -69,7 +69,7 @@ impl Trust {
     ) -> Result<Signatory, Untrusted> {
         let why = |why: String| Untrusted::Certificate { why };
         if sealed.certificate.len() > MOST_CERTIFICATE {
-            return Err(why(format!("{} bytes, and {MOST_CERTIFICATE} are the most", sealed.certificate.len())));
+            return Err(why(format!("{} bytes; at most {MOST_CERTIFICATE} are allowed", sealed.certificate.len())));
         }
         let der =
             CertificateDer::from_pem_slice(sealed.certificate.as_bytes()).map_err(|error| why(format!("{error:?}")))?;

@@ -73,9 +73,9 @@ fn a_run_that_takes_long_to_open_keeps_nobody_from_being_answered() {
         let facts: NodeFacts = control.ask("a", &Request::Describe, PATIENCE).expect("it answers");
         assert_eq!((facts.busy, facts.tenants[0].has.runs), (vec![0], 1));
         assert!(why(ask(&Request::Open(order("second", "slow")))).contains("core 0 is not free"));
-        assert!(why(ask(&Request::Open(order("first", "slow")))).contains("run `first` is there already"));
+        assert!(why(ask(&Request::Open(order("first", "slow")))).contains("run `first` exists already"));
         let stop_of = |manager: &str| Request::Stop { run: "first".to_owned(), manager: Some(manager.to_owned()) };
-        assert!(why(ask(&stop_of("another"))).contains("manager-1 watches over run `first`, and not another"));
+        assert!(why(ask(&stop_of("another"))).contains("manager-1 watches over run `first`, not another"));
         assert_eq!(ask(&stop_of("manager-1")).expect("it will not begin")["end"], Value::Null);
 
         let_them_be_made();

@@ -147,8 +147,8 @@ fn a_tenant_who_invents_a_node_has_nothing_sent_anywhere() {
             (None, "node `b` has not stated where it takes datagrams of run `r`"),
             (Some(signed("blue", &aimed)), "tenant `blue` signed the statement of node `b`"),
             (Some(signed("c", &aimed)), "node `c` signed the statement of node `b`"),
-            (Some(changed(opened.statement)), "`operator` has not signed it as it came"),
-            (Some(signed("b", &other_run)), "for another run or placing than 1 of `r`"),
+            (Some(changed(opened.statement)), "it differs from what `operator` signed"),
+            (Some(signed("b", &other_run)), "is not for placing 1 of run `r`"),
             (Some(signed("b", &multicast)), "takes datagrams at 224.0.0.251:5353, a multicast address"),
         ] {
             let started = ask(&start(stated));

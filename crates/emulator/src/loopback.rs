@@ -72,6 +72,19 @@ pub struct LoopbackSource {
     lost: Arc<AtomicU64>,
 }
 
+/// Samples as a transmitter sent them, one after the other.
+#[derive(Debug, PartialEq)]
+pub struct SentPiece<'a> {
+    /// The tick of the first.
+    pub first: Tick,
+    /// Ticks from one to the next.
+    pub step: u32,
+    /// Frequency of their 0 Hz in the receiver's band, Hz.
+    pub offset_hz: f64,
+    /// Full scale 1.0; a copy, to be changed at will.
+    pub samples: &'a mut [Complex32],
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tuning {
     clock_hz: f64,
@@ -101,6 +114,42 @@ impl LoopbackSource {
     #[must_use]
     pub fn lost_samples(&self) -> Arc<AtomicU64> {
         self.lost.clone()
+    }
+
+    /// Hands over the samples as they were sent: of each run those from the first tick of its window to just before the second. A window
+    /// is a function of the run's step, and its samples must be final. `from`: nothing earlier is asked for any more. `buffer` holds a
+    /// piece. Ends at the first piece that is not taken; whether all were.
+    ///
+    /// Whoever places these samples into a band itself, one transform for many transmitters, gets there what [`Source::fill`] gives.
+    pub fn sent(
+        &mut self,
+        from: Tick,
+        window: &dyn Fn(u32) -> [Tick; 2],
+        buffer: &mut [Complex32],
+        take: &mut dyn FnMut(SentPiece<'_>) -> bool,
+    ) -> bool {
+        self.forget(from);
+        for number in self.run..self.reader.runs() {
+            let Some(run) = self.reader.run(number).filter(|run| is_legal(run.step)) else { continue };
+            let [mut at, end] = window(run.step).map(|tick| before(&run, tick));
+            while at < end {
+                let length = usize::try_from(end - at).unwrap_or(usize::MAX).min(buffer.len());
+                let first = run.first + Ticks(at * u64::from(run.step));
+                let Piece { end: held, value, .. } = self.tunings.piece(first, run.step, 0, length);
+                let Some(samples) = buffer.get_mut(..held.min(length)).filter(|samples| !samples.is_empty()) else {
+                    return false;
+                };
+                let lost = self.reader.read(&run, at, samples);
+                // Relaxed: a count, nothing is published by it.
+                self.lost.fetch_add(lost as u64, Ordering::Relaxed);
+                at += samples.len() as u64;
+                let offset_hz = run.centre_hz - value.centre_hz;
+                if !take(SentPiece { first, step: run.step, offset_hz, samples }) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Steps over runs that have faded away at `first`.
@@ -185,6 +234,11 @@ impl Source for LoopbackSource {
 
 /// The furthest that any filter reaches.
 const LONGEST_SPAN: Ticks = Ticks(HALF_SPAN as u64 * MAX_STEP as u64);
+
+/// Samples of a run before a tick.
+fn before(run: &Run, tick: Tick) -> u64 {
+    tick.since(run.first).map_or(0, |passed| passed.0.div_ceil(u64::from(run.step))).min(run.len)
+}
 
 fn grid(run: &Run) -> Grid {
     Grid { first: run.first, step: run.step, len: run.len }

@@ -35,6 +35,8 @@ struct Remedy {
     meant: Option<String>,
     /// A whole text that would be right.
     example: Option<String>,
+    /// The fix where nothing else is expected there.
+    way: Option<&'static str>,
     /// Alternatives, behind the example.
     others: &'static str,
     /// The file whose format is missing.
@@ -50,9 +52,10 @@ impl SpecError {
     /// The text to write instead.
     #[must_use]
     pub fn fix(&self) -> String {
-        match self.instead() {
-            Some(text) => format!("--{} {text}{}", self.what, self.remedy.others),
-            None => format!("give {} there", self.expected),
+        match (self.instead(), self.remedy.way) {
+            (Some(text), _) => format!("give --{} {text}{}", self.what, self.remedy.others),
+            (None, Some(way)) => way.to_owned(),
+            (None, None) => format!("give {}", self.expected),
         }
     }
 
@@ -73,6 +76,11 @@ impl SpecError {
     /// The file whose sample format is missing, if that is what is wrong.
     pub(crate) fn unformatted(&self) -> Option<&Path> {
         self.remedy.unformatted.as_deref()
+    }
+
+    fn fixed_by(mut self, way: &'static str) -> SpecError {
+        self.remedy.way = Some(way);
+        self
     }
 
     /// Place of the error, counted in characters from 1.
@@ -167,7 +175,7 @@ impl<'a> Words<'a> {
             return Err(self.wrong_key(pair.0));
         }
         if self.find(pair.0).is_some() {
-            return Err(self.wrong(pair.0, "allowed twice", &[]));
+            return Err(self.wrong(pair.0, "allowed twice", &[]).fixed_by("give each key once"));
         }
         self.pairs.push(pair);
         Ok(())
@@ -177,7 +185,7 @@ impl<'a> Words<'a> {
         let Kind { name, keys, .. } = *self.kind;
         let of = if self.grammar.strict { format!("this {}", self.grammar.what) } else { name.to_owned() };
         match keys {
-            [] => self.wrong(got, &format!("wanted: {name} has no keys"), &[]),
+            [] => self.wrong(got, &format!("wanted: {name} has no keys"), &[]).fixed_by("remove it"),
             keys => self.wrong(got, &format!("a key of {of}: {}", keys.join(", ")), keys),
         }
     }

@@ -259,3 +259,41 @@ proptest! {
         prop_assert_eq!(whole, pieces);
     }
 }
+
+/// A piece as it was handed over: its first tick, its step, its frequency, its samples.
+type Handed = (u64, u32, f64, Vec<Complex32>);
+
+/// Samples of a window, in pieces of at most 8, until this many were taken; whether all were.
+fn handed(source: &mut LoopbackSource, window: [u64; 2], most: usize) -> (Vec<Handed>, bool) {
+    let (mut pieces, mut buffer) = (Vec::new(), [Complex32::default(); 8]);
+    let window = window.map(Tick);
+    let all = source.sent(window[0], &|_| window, &mut buffer, &mut |piece| {
+        pieces.push((piece.first.0, piece.step, piece.offset_hz, piece.samples.to_vec()));
+        pieces.len() <= most
+    });
+    (pieces, all)
+}
+
+#[test]
+fn samples_are_handed_over_as_they_were_sent_each_once() {
+    let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 12);
+    let value = |n: usize| Complex32::new(n as f32, -1.0);
+    let burst: Vec<Complex32> = (0..30).map(value).collect();
+    sink.tuned(Tick(0), 901e6);
+    source.tuned(Tick(0), 900e6);
+    sink.take(Tick(1000), 10, &burst[..20], WHOLE);
+    // Another burst, on a grid of its own, while the receiver moves.
+    sink.take(Tick(2005), 50, &burst[20..], WHOLE);
+    source.tuned(Tick(2200), 902e6);
+    let (pieces, all) = handed(&mut source, [1005, 1100], 99);
+    assert!(all);
+    assert_eq!(pieces, [(1010, 10, 1e6, burst[1..9].to_vec()), (1090, 10, 1e6, burst[9..10].to_vec())]);
+    let (rest, all) = handed(&mut source, [1100, 5000], 99);
+    let found: Vec<(u64, u32, f64, usize)> =
+        rest.iter().map(|(first, step, hz, samples)| (*first, *step, *hz, samples.len())).collect();
+    assert_eq!(found, [(1100, 10, 1e6, 8), (1180, 10, 1e6, 2), (2005, 50, 1e6, 4), (2205, 50, -1e6, 6)]);
+    assert!(all && rest.into_iter().flat_map(|piece| piece.3).eq(burst[10..].iter().copied()));
+    // Nothing is left, and whoever takes no more says so.
+    assert_eq!(handed(&mut source, [5000, 6000], 99), (Vec::new(), true));
+    assert!(!handed(&mut source, [1000, 5000], 0).1);
+}

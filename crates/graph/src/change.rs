@@ -73,8 +73,8 @@ impl Override {
         let Some(index) = names.iter().position(|name| name == component) else {
             let near = nearest(component, names.iter().copied());
             let fix = near.map_or_else(
-                || format!("its components are {}", names.join(", ")),
-                |near| format!("--set {near}.{param}={value}"),
+                || format!("use one of its components: {}", names.join(", ")),
+                |near| format!("give --set {near}.{param}={value}"),
             );
             return Err(OverrideError::Component { component: component.clone(), fix });
         };
@@ -84,8 +84,8 @@ impl Override {
         let Some(declared) = kind.find(param) else {
             let names = || kind.params.iter().map(|param| param.name.as_str());
             let fix = nearest(param, names()).map_or_else(
-                || format!("it takes {}", names().collect::<Vec<_>>().join(", ")),
-                |near| format!("--set {component}.{near}={value}"),
+                || format!("use one of: {}", names().collect::<Vec<_>>().join(", ")),
+                |near| format!("give --set {component}.{near}={value}"),
             );
             return Err(OverrideError::Param { kind: kind.name.clone(), param: param.clone(), fix });
         };

@@ -54,7 +54,7 @@ pub enum Problem {
     #[error(transparent)]
     File(#[from] takt_toml::Problem),
     /// A name is no name.
-    #[error("`{name}` is no name")]
+    #[error("`{name}` is not a valid name")]
     Name { name: String },
     #[error("two components are called `{name}`")]
     Duplicate { name: String },
@@ -75,7 +75,7 @@ pub enum Problem {
         #[source]
         source: ParamError,
     },
-    #[error("component type `{kind}` is wrong in itself: {fault}")]
+    #[error("the declaration of component type `{kind}` is wrong: {fault}")]
     Declaration {
         kind: String,
         /// The faulty declaration.
@@ -100,7 +100,7 @@ pub enum Problem {
     /// A link names no port, and the component has none or several.
     #[error("`{component}` has {} {side}s", known.len())]
     WhichPort { component: String, side: Side, known: Vec<String> },
-    #[error("nothing leads to input `{port}`")]
+    #[error("no link leads to input `{port}`")]
     Unlinked {
         /// `component.port`.
         port: String,
@@ -115,7 +115,7 @@ pub enum Problem {
         second: String,
     },
     /// Types of the two ends differ.
-    #[error("`{from}` gives {gives}, `{to}` takes {takes}")]
+    #[error("`{from}` sends {gives}, but `{to}` takes {takes}")]
     Item {
         /// `component.port`.
         from: String,
@@ -127,7 +127,7 @@ pub enum Problem {
         converter: Option<String>,
     },
     /// Rates of the two ends differ.
-    #[error("`{from}` gives {gives} a slot, `{to}` takes {takes}")]
+    #[error("`{from}` sends {gives} a slot, but `{to}` takes {takes}")]
     Rate {
         /// `component.port`.
         from: String,
@@ -136,7 +136,7 @@ pub enum Problem {
         gives: Lengths,
         takes: Wanted,
     },
-    #[error("`{output}` gives {num}/{den} of what `{input}` gets, {gets} a slot, which is not whole")]
+    #[error("`{output}` sends {num}/{den} of the {gets} a slot that `{input}` gets, which is not a whole number")]
     Ratio {
         /// `component.port`.
         output: String,
@@ -147,7 +147,7 @@ pub enum Problem {
         num: u32,
         den: u32,
     },
-    #[error("packets of `{port}` have {items} items, and at most {max} are taken")]
+    #[error("packets of `{port}` have {items} items; at most {max} are allowed")]
     Packet {
         /// `component.port`.
         port: String,
@@ -156,9 +156,9 @@ pub enum Problem {
     },
     #[error("the packet length on the cycle {} depends on itself", arrows(path))]
     LengthCycle { path: Vec<String> },
-    #[error("the cycle {} has no delay: each waits for the other in the same slot", arrows(path))]
+    #[error("the cycle {} has no delay: its components would wait for each other in the same slot", arrows(path))]
     Cycle { path: Vec<String> },
-    #[error("the cycle {} has {has} slots of delay, and with isolated components on it needs {needs}", arrows(path))]
+    #[error("the cycle {} has {has} slots of delay, but needs {needs} with its isolated components", arrows(path))]
     IsolatedCycle {
         path: Vec<String>,
         /// Functional delay, slots.
@@ -228,23 +228,21 @@ impl Problem {
         };
         match self {
             Problem::File(problem) => problem.fix(),
-            Problem::Name { .. } => "1 to 64 letters, digits, `-` and `_`".to_owned(),
-            Problem::Duplicate { .. } => "names tell components apart: rename one".to_owned(),
+            Problem::Name { .. } => "give 1 to 64 letters, digits, `-` or `_`".to_owned(),
+            Problem::Duplicate { .. } => "rename one of them".to_owned(),
             Problem::Empty => "add a [component.NAME] with its `type`".to_owned(),
-            Problem::Kind { nearest, .. } => or(nearest, "`takt component list` lists all".to_owned()),
+            Problem::Kind { nearest, .. } => or(nearest, "see `takt component list` for all types".to_owned()),
             Problem::Param { source, .. } => source.fix(),
-            Problem::Declaration { .. } => "mend the component's declaration".to_owned(),
+            Problem::Declaration { .. } => "fix the component's declaration".to_owned(),
             Problem::Component { nearest, .. } => or(nearest, "add a [component.NAME] for it".to_owned()),
             Problem::Port { side, nearest, known, .. } => or(nearest, ports(*side, known)),
             Problem::WhichPort { side, known, .. } => ports(*side, known),
             Problem::Unlinked { port } => format!("add a [[link]] with to = \"{port}\""),
-            Problem::Twice { .. } => {
-                "an input takes one link: remove one, or add a component that joins them".to_owned()
-            }
+            Problem::Twice { .. } => "remove one of the links, or join them with a component".to_owned(),
             Problem::Item { converter: Some(kind), .. } => format!("put a `{kind}` between them"),
             Problem::Item { .. } => "link ports of one type, or put a converter between them".to_owned(),
             Problem::Rate { .. } => "change the producer's packet length, or put a component between them".to_owned(),
-            Problem::Ratio { den, .. } => format!("give `{den}` or a multiple of it a slot, always"),
+            Problem::Ratio { den, .. } => format!("send `{den}` or a multiple of it in every slot"),
             Problem::Packet { .. } => "shorten the slot or the packet".to_owned(),
             Problem::LengthCycle { .. } => "put a component with a fixed packet length on the cycle".to_owned(),
             Problem::Cycle { .. } => "give one of its links delay = 1 (its first packet is then empty)".to_owned(),
@@ -259,5 +257,8 @@ impl Problem {
 }
 
 fn ports(side: Side, known: &[String]) -> String {
-    if known.is_empty() { format!("it has no {side}s") } else { format!("its {side}s are {}", known.join(", ")) }
+    if known.is_empty() {
+        return format!("remove the link: the component has no {side}s");
+    }
+    format!("use one of its {side}s: {}", known.join(", "))
 }

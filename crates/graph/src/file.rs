@@ -31,7 +31,7 @@ impl Waveform {
     /// let file = "name = 'x'\nslot = '1 parsec'\n";
     /// let error = takt_graph::Waveform::parse("x.toml", file).unwrap_err();
     /// assert_eq!(error.to_string(), "`slot` can't be \"1 parsec\"");
-    /// assert_eq!(error.fix(), "a time from 1 us to 1 min, such as \"10 ms\"");
+    /// assert_eq!(error.fix(), "give a time from 1 us to 1 min, such as \"10 ms\"");
     /// assert_eq!(error.place.unwrap().to_string(), "x.toml:2:8");
     /// ```
     pub fn parse(file: &str, text: &str) -> Result<Waveform, GraphError> {

@@ -63,7 +63,7 @@ impl fmt::Display for Item {
 
 /// No item type is called so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no item type: bit, byte, i16, c16, f32, c32 or llr")]
+#[error("`{0}` is not an item type; expected: bit, byte, i16, c16, f32, c32 or llr")]
 pub struct UnknownItem(pub String);
 
 impl FromStr for Item {

@@ -113,9 +113,11 @@ impl ParamError {
     pub fn fix(&self) -> String {
         match self {
             ParamError::Unknown { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
-            ParamError::Unknown { known, .. } if known.is_empty() => "it takes no parameters".to_owned(),
-            ParamError::Unknown { known, .. } => format!("it takes {}", known.join(", ")),
-            ParamError::Missing { expected, .. } | ParamError::Value { expected, .. } => expected.clone(),
+            ParamError::Unknown { known, .. } if known.is_empty() => {
+                "remove it: the component takes no parameters".to_owned()
+            }
+            ParamError::Unknown { known, .. } => format!("use one of: {}", known.join(", ")),
+            ParamError::Missing { expected, .. } | ParamError::Value { expected, .. } => format!("give {expected}"),
             ParamError::Together { fix, .. } => fix.clone(),
         }
     }
@@ -197,7 +199,7 @@ impl Kind {
                 let names: Vec<&str> =
                     given.iter().map(|(name, _)| name).filter(|name| param.is_called(name)).collect();
                 let what = format!("{} are the same parameter", names.join(" and "));
-                return Err(ParamError::Together { what, fix: format!("`{}` alone", param.name) });
+                return Err(ParamError::Together { what, fix: format!("give only `{}`", param.name) });
             }
             named.set(&param.name, value.clone());
         }
@@ -390,11 +392,11 @@ mod tests {
         };
         let wrong = refused(Params::new().with("gain_bd", 3.0));
         assert_eq!(wrong, "`gain` has no parameter `gain_bd`: did you mean `gain_db`?");
-        assert_eq!(refused(Params::new()), "`gain` needs the parameter `gain_db`: a number from -100 to 100 dB");
+        assert_eq!(refused(Params::new()), "`gain` needs the parameter `gain_db`: give a number from -100 to 100 dB");
         let wrong = refused(Params::new().with("gain_db", f64::NAN));
-        assert_eq!(wrong, "`gain_db` can't be NaN: a number from -100 to 100 dB");
+        assert_eq!(wrong, "`gain_db` can't be NaN: give a number from -100 to 100 dB");
         let long = Params::new().with("gain_db", 0.0).with("taps", vec![0.0; 4]);
-        assert_eq!(refused(long), "`taps` can't be [0.0, 0.0, 0.0, 0.0]: at most 3 numbers");
+        assert_eq!(refused(long), "`taps` can't be [0.0, 0.0, 0.0, 0.0]: give at most 3 numbers");
     }
 
     #[test]
@@ -408,7 +410,7 @@ mod tests {
         let error = of(Params::new().with("K", 40).with("length", 40)).expect_err("refused");
         assert_eq!(
             (error.to_string(), error.fix()),
-            ("K and length are the same parameter".into(), "`K` alone".into())
+            ("K and length are the same parameter".into(), "give only `K`".into())
         );
         let error = of(Params::new().with("lenght", 40)).expect_err("refused");
         assert_eq!(error.fix(), "did you mean `length`?");

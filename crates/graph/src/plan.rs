@@ -39,17 +39,17 @@ pub struct Plan {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PlanError {
-    #[error("{workers} workers, and 1 to {max} are taken")]
+    #[error("{workers} workers; 1 to {max} are allowed")]
     Workers { workers: usize, max: usize },
-    #[error("component `{component}` is on no worker")]
+    #[error("no worker executes component `{component}`")]
     Unplaced { component: String },
-    #[error("worker {worker} has component {component}, which is placed already or is not there")]
+    #[error("worker {worker} has component {component}, which does not exist or is on a worker already")]
     Misplaced {
         worker: usize,
         /// Index of the component.
         component: usize,
     },
-    #[error("the cycle {} has {has} slots of delay, and placed like this it needs {needs}", arrows(path))]
+    #[error("the cycle {} has {has} slots of delay, but needs {needs} when placed like this", arrows(path))]
     Cycle {
         path: Vec<String>,
         /// Functional delay, slots.
@@ -64,8 +64,8 @@ impl PlanError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            PlanError::Workers { max, .. } => format!("1 to {max} workers"),
-            PlanError::Unplaced { component } => format!("place `{component}`"),
+            PlanError::Workers { max, .. } => format!("use 1 to {max} workers"),
+            PlanError::Unplaced { component } => format!("place `{component}` on a worker"),
             PlanError::Misplaced { .. } => "place each component once".to_owned(),
             PlanError::Cycle { needs, .. } => format!(
                 "keep components linked without delay on one worker, in order; or give the cycle a delay of {needs} slots"

@@ -71,7 +71,9 @@ impl ShareError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            ShareError::Message { from, to } => format!("keep `{from}` and `{to}` on one machine: messages stay there"),
+            ShareError::Message { from, to } => {
+                format!("place `{from}` and `{to}` on one machine: messages do not cross machines")
+            }
         }
     }
 }

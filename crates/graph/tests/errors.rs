@@ -41,21 +41,21 @@ fn mistakes_in_the_file_are_named_where_they_are() {
         refusal("name = "),
         "1:8: not valid TOML: string values must be quoted, expected literal string; fix the syntax: https://toml.io"
     );
-    assert_eq!(refusal("name = 3\nslot = 1"), "1:8: `name` can't be 3; a text in quotes");
+    assert_eq!(refusal("name = 3\nslot = 1"), "1:8: `name` can't be 3; give a text in quotes");
     assert_eq!(after_head("chian = []"), "3:1: unknown key `chian` in the file; did you mean `chain`?");
-    assert_eq!(after_head("component.a = 3"), "3:15: `a` can't be 3; a table with `type` and parameters");
+    assert_eq!(after_head("component.a = 3"), "3:15: `a` can't be 3; give a table with `type` and parameters");
     assert_eq!(after_head("[component.a]\nitems = 3"), "3:12: component `a` has no `type`; add `type`");
     assert_eq!(
         after_head("[component.a]\ntype = \"bits\"\non_miss = \"panic\""),
-        "5:11: `on_miss` can't be \"panic\"; skip, repeat, degrade or stop"
+        "5:11: `on_miss` can't be \"panic\"; give skip, repeat, degrade or stop"
     );
     assert_eq!(
         after_head(&format!("{ENDS}[[link]]\nfrom = \"a\"\nto = \"z\"\ndelay = -1")),
-        "10:9: `delay` can't be -1; a whole number of slots from 0 to 4096"
+        "10:9: `delay` can't be -1; give a whole number of slots from 0 to 4096"
     );
     assert_eq!(
         refusal("slot = \"10\"\nname = \"w\"\n[component.a]\ntype = \"bits\""),
-        "1:8: `slot` can't be \"10\"; a time from 1 us to 1 min, such as \"10 ms\""
+        "1:8: `slot` can't be \"10\"; give a time from 1 us to 1 min, such as \"10 ms\""
     );
 }
 
@@ -71,11 +71,11 @@ fn unknown_names_come_with_the_nearest() {
     );
     assert_eq!(
         after_head("[component.a]\ntype = \"bits\"\nitems = -3"),
-        "5:1: component `a`: `items` can't be -3; a whole number from 0 to 16777216 items"
+        "5:1: component `a`: `items` can't be -3; give a whole number from 0 to 16777216 items"
     );
     assert_eq!(
         after_head("[component.a]\ntype = \"floats\""),
-        "3:12: component `a`: `floats` needs the parameter `level_db`; a number from -100 to 100 dB"
+        "3:12: component `a`: `floats` needs the parameter `level_db`; give a number from -100 to 100 dB"
     );
     assert_eq!(
         after_head(&format!("chain = [\"source\", \"z\"]\n{ENDS}")),
@@ -85,20 +85,23 @@ fn unknown_names_come_with_the_nearest() {
         after_head(&format!("chain = [\"a.otu\", \"z\"]\n{ENDS}")),
         "3:10: `a` has no output `otu`; did you mean `out`?"
     );
-    assert_eq!(after_head(&format!("chain = [\"z\", \"a\"]\n{ENDS}")), "3:10: `z` has 0 outputs; it has no outputs");
+    assert_eq!(
+        after_head(&format!("chain = [\"z\", \"a\"]\n{ENDS}")),
+        "3:10: `z` has 0 outputs; remove the link: the component has no outputs"
+    );
     assert_eq!(
         after_head("[component.\"a b\"]\ntype = \"bits\""),
-        "3:12: `a b` is no name; 1 to 64 letters, digits, `-` and `_`"
+        "3:12: `a b` is not a valid name; give 1 to 64 letters, digits, `-` or `_`"
     );
 }
 
 #[test]
 fn every_input_has_one_link() {
-    assert_eq!(after_head(ENDS), "5:12: nothing leads to input `z.in`; add a [[link]] with to = \"z.in\"");
+    assert_eq!(after_head(ENDS), "5:12: no link leads to input `z.in`; add a [[link]] with to = \"z.in\"");
     assert_eq!(
         after_head(&format!("chain = [[\"a\", \"z\"], [\"a\", \"z\"]]\n{ENDS}")),
         "3:28: two links lead to input `z.in`: from `a.out` and from `a.out`; \
-         an input takes one link: remove one, or add a component that joins them"
+         remove one of the links, or join them with a component"
     );
 }
 
@@ -107,29 +110,30 @@ fn types_and_rates_must_agree() {
     let floats = "[component.a]\ntype = \"floats\"\nlevel_db = 0\n[component.z]\ntype = \"sink\"\n";
     assert_eq!(
         after_head(&format!("chain = [\"a\", \"z\"]\n{floats}")),
-        "3:15: `a.out` gives f32, `z.in` takes bit; put a `slicer` between them"
+        "3:15: `a.out` sends f32, but `z.in` takes bit; put a `slicer` between them"
     );
     let middle = |table: &str| format!("chain = [\"a\", \"m\", \"z\"]\n{ENDS}[component.m]\n{table}");
     assert_eq!(
         after_head(&middle("type = \"rate\"\nden = 3")),
-        "3:15: `m.out` gives 1/3 of what `m.in` gets, 1000 items a slot, which is not whole; give `3` or a multiple of it a slot, always"
+        "3:15: `m.out` sends 1/3 of the 1000 items a slot that `m.in` gets, which is not a whole number; send `3` or \
+         a multiple of it in every slot"
     );
     assert_eq!(
         after_head(&middle("type = \"frames\"\nitems = 999")),
-        "3:15: `a.out` gives 1000 items a slot, `m.in` takes exactly 999; \
+        "3:15: `a.out` sends 1000 items a slot, but `m.in` takes exactly 999; \
          change the producer's packet length, or put a component between them"
     );
     assert_eq!(
         after_head(&format!(
             "chain = [[\"a\", \"half\", \"m.a\"], [\"a\", \"m.b\"], [\"m\", \"z\"]]\n{ENDS}[component.m]\ntype = \"add\"\n[component.half]\ntype = \"rate\"\nden = 2"
         )),
-        "3:38: `a.out` gives 1000 items a slot, `m.b` takes 500 items (as its other input makes it); \
+        "3:38: `a.out` sends 1000 items a slot, but `m.b` takes 500 items (as its other input makes it); \
          change the producer's packet length, or put a component between them"
     );
     let grown = "type = \"rate\"\nnum = 1000\n[component.n]\ntype = \"rate\"\nnum = 1000";
     assert_eq!(
         after_head(&format!("chain = [\"a\", \"m\", \"n\", \"z\"]\n{ENDS}[component.m]\n{grown}")),
-        "-: packets of `n.out` have 1000000000 items, and at most 16777216 are taken; shorten the slot or the packet"
+        "-: packets of `n.out` have 1000000000 items; at most 16777216 are allowed; shorten the slot or the packet"
     );
 }
 
@@ -143,7 +147,7 @@ fn a_cycle_needs_a_delay_and_a_length_of_its_own() {
     };
     assert_eq!(
         after_head(&cycle(0, "a")),
-        "14:6: the cycle m -> p -> m has no delay: each waits for the other in the same slot; \
+        "14:6: the cycle m -> p -> m has no delay: its components would wait for each other in the same slot; \
          give one of its links delay = 1 (its first packet is then empty)"
     );
     let graph = check(&with_head(&cycle(1, "a"))).expect("legal");
@@ -163,7 +167,7 @@ fn an_isolated_component_on_a_cycle_needs_a_slot_of_its_delay() {
     };
     assert_eq!(
         after_head(&cycle(1)),
-        "-: the cycle m -> p -> m has 1 slots of delay, and with isolated components on it needs 2; \
+        "-: the cycle m -> p -> m has 1 slots of delay, but needs 2 with its isolated components; \
          give the cycle a delay of 2 slots, or do not isolate its components"
     );
     let graph = check(&with_head(&cycle(2))).expect("legal");
@@ -179,7 +183,7 @@ fn messages_are_links_of_a_slot_or_more_that_no_component_declares() {
     let with = |tail: &str| format!("chain = [\"a\", \"z\"]\n{ENDS}[[message]]\n{tail}");
     assert_eq!(
         after_head(&with("from = \"z\"\nto = \"a\"\ndelay = 0")),
-        "11:9: `delay` can't be 0; a whole number of slots from 1 to 4096"
+        "11:9: `delay` can't be 0; give a whole number of slots from 1 to 4096"
     );
     assert_eq!(
         after_head(&with("from = \"z\"\nto = \"aa\"")),
@@ -208,14 +212,14 @@ fn a_packet_that_is_changed_in_place_is_not_repeated() {
 #[test]
 fn limits_hold_before_anything_is_built() {
     let long = "#".repeat(takt_graph::limits::FILE_BYTES + 1);
-    assert_eq!(refusal(&long), "1:1: 1048577 bytes, and at most 1048576 are taken; at most 1048576");
+    assert_eq!(refusal(&long), "1:1: 1048577 bytes; at most 1048576 are allowed; give at most 1048576");
     assert_eq!(
         refusal("name = \"w\"\nslot = \"1 ns\"\n[component.a]\ntype = \"bits\""),
-        "-: `slot` can't be 1 ns; a time from 1 us to 1 min"
+        "-: `slot` can't be 1 ns; give a time from 1 us to 1 min"
     );
     let many: String =
         (0..=takt_graph::limits::COMPONENTS).map(|n| format!("[component.c{n}]\ntype = \"bits\"\n")).collect();
-    assert_eq!(after_head(&many), "-: 4097 components, and at most 4096 are taken; at most 4096");
+    assert_eq!(after_head(&many), "-: 4097 components; at most 4096 are allowed; give at most 4096");
     assert_eq!(
         after_head("component = {}"),
         "-: the waveform has no components; add a [component.NAME] with its `type`"

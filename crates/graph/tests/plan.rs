@@ -134,12 +134,15 @@ fn fixed_latency_counts_hops_and_compact_latency_counts_crossings() {
 fn a_wrong_placement_is_refused() {
     let graph = chain(3);
     let refused = |workers| Plan::new(&graph, workers, Latency::Fixed).expect_err("refused").to_string();
-    assert_eq!(refused(vec![vec![0, 1]]), "component `c2` is on no worker");
+    assert_eq!(refused(vec![vec![0, 1]]), "no worker executes component `c2`");
     assert_eq!(
         refused(vec![vec![0, 1], vec![1, 2]]),
-        "worker 1 has component 1, which is placed already or is not there"
+        "worker 1 has component 1, which does not exist or is on a worker already"
     );
-    assert_eq!(refused(vec![vec![0, 1, 2, 3]]), "worker 0 has component 3, which is placed already or is not there");
-    assert_eq!(refused(Vec::new()), "0 workers, and 1 to 1024 are taken");
+    assert_eq!(
+        refused(vec![vec![0, 1, 2, 3]]),
+        "worker 0 has component 3, which does not exist or is on a worker already"
+    );
+    assert_eq!(refused(Vec::new()), "0 workers; 1 to 1024 are allowed");
     assert!(Plan::assign(&graph, &[0, 1, usize::MAX], Latency::Fixed).is_err());
 }

@@ -107,5 +107,5 @@ fn messages_do_not_cross_machines() {
     let plan = Plan::new(&graph, vec![vec![0], vec![1]], Latency::Compact).unwrap();
     let refused = Share::of(&graph, &plan, &[0, 1], 0, 0).unwrap_err();
     assert_eq!(refused, ShareError::Message { from: "a".to_owned(), to: "b".to_owned() });
-    assert_eq!(refused.fix(), "keep `a` and `b` on one machine: messages stay there");
+    assert_eq!(refused.fix(), "place `a` and `b` on one machine: messages do not cross machines");
 }

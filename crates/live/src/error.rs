@@ -59,7 +59,7 @@ impl LiveError {
         match self {
             LiveError::Place(error) => error.fix().unwrap_or_else(|| "fix what the reason names".to_owned()),
             LiveError::Thread(_) => "leave more threads to this user: ulimit -u".to_owned(),
-            LiveError::Line { .. } => "use takt of the same version on both sides".to_owned(),
+            LiveError::Line { .. } => "use the same version of takt on both sides".to_owned(),
             LiveError::Connection { .. } | LiveError::Absent { .. } => {
                 format!("{}   (lists the processes that can be watched)", call::takt("top --once"))
             }

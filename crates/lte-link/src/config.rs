@@ -167,7 +167,7 @@ mod tests {
         let right = StationConfig::new(Bandwidth::Prb25, 1);
         assert_eq!(right.check(), Ok(()));
         let wrong = StationConfig { terminals: 6, ..right.clone() }.check().unwrap_err();
-        assert_eq!(wrong.to_string(), "terminals = 6: 1 to 5");
+        assert_eq!(wrong.to_string(), "terminals = 6; expected: 1 to 5");
         let mut wrong = right.clone();
         wrong.information.prach.frequency_offset_blocks = 20;
         assert!(wrong.check().unwrap_err().to_string().contains("prach.frequency_offset_blocks"));

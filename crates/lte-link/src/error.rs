@@ -26,7 +26,7 @@ pub enum ParseError {
 
 /// A setting that the link cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {value}: {expected}")]
+#[error("{key} = {value}; expected: {expected}")]
 pub struct ConfigError {
     /// The setting.
     pub key: &'static str,
@@ -46,6 +46,6 @@ pub enum PacketRefused {
     #[error("a packet has 1 to 1500 bytes")]
     Size,
     /// The base station has never heard of this terminal.
-    #[error("no such terminal")]
+    #[error("the base station has no such terminal")]
     UnknownTerminal,
 }

@@ -127,7 +127,7 @@ impl LteAir {
 impl Paths {
     fn new(name: &str, rate_sps: f64, seed: u64) -> Result<Paths, MakeError> {
         let model: FadingModel =
-            name.parse().map_err(|error| refused(format!("{name}: {error}"), "another `fading`"))?;
+            name.parse().map_err(|error| refused(format!("{name}: {error}"), "give another `fading`"))?;
         let samples = |ns: f64| ((ns * 1e-9 * rate_sps).round() as usize).min(MOST_DELAY - 1000);
         let delays = model.profile.taps().iter().map(|tap| samples(tap.delay_ns)).collect();
         Ok(Paths { fading: Fading::new(model, rate_sps, seed), delays })

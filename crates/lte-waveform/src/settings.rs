@@ -12,12 +12,15 @@ pub(crate) const ITERATIONS: usize = 8;
 /// The carrier of `prb` resource blocks.
 pub(crate) fn bandwidth(prb: u32) -> Result<Bandwidth, MakeError> {
     let known = u8::try_from(prb).ok().and_then(|blocks| Bandwidth::try_from(blocks).ok());
-    known.ok_or_else(|| refused(format!("no LTE carrier has {prb} resource blocks"), "prb = 6, 15, 25, 50, 75 or 100"))
+    known.ok_or_else(|| {
+        refused(format!("no LTE carrier has {prb} resource blocks"), "set prb to 6, 15, 25, 50, 75 or 100")
+    })
 }
 
 /// Its samples.
 pub(crate) fn numerology(prb: u32) -> Result<Numerology, MakeError> {
-    Numerology::new(bandwidth(prb)?, Sampling::Standard).map_err(|error| refused(error.to_string(), "another `prb`"))
+    Numerology::new(bandwidth(prb)?, Sampling::Standard)
+        .map_err(|error| refused(error.to_string(), "give another `prb`"))
 }
 
 /// Samples of a subframe; of the narrowest carrier where there is none of `prb` blocks, which then no component is made for.
@@ -33,7 +36,7 @@ pub(crate) fn record_bytes(prb: u32) -> u32 {
 /// A base station's.
 pub(crate) fn station(prb: u32, cell: u16) -> Result<AirSettings, MakeError> {
     let bandwidth = bandwidth(prb)?;
-    let id = CellId::new(cell).map_err(|error| refused(error.to_string(), "cell = 0 to 503"))?;
+    let id = CellId::new(cell).map_err(|error| refused(error.to_string(), "set cell to 0 to 503"))?;
     let cell = Cell { id, bandwidth, phich: PhichResource::One };
     Ok(AirSettings {
         cell,

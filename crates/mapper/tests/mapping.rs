@@ -345,20 +345,23 @@ fn what_is_not_known_is_named() {
     let objective = Objective::default();
     assert_eq!(
         refusal(&costs(&[5]), &objective),
-        "costs were measured on `big`, and nothing says what `little` takes for them | calibrate both `big` and `little`, \
+        "costs were measured on `big`, and the platform does not say how `little` compares | calibrate both `big` and `little`, \
          or measure the costs on `little`"
     );
     assert_eq!(
         refusal(&referenced(&[5]), &objective),
-        "nothing is known about what `c1` costs | measure it by running the waveform, or declare `budget` in [component.c1]"
+        "the cost of `c1` is not known | measure it by running the waveform, or declare `budget` in [component.c1]"
     );
     let pins = BTreeMap::from([("c0".to_owned(), "n00".to_owned())]);
     assert_eq!(
         refusal(&referenced(&[5, 5]), &Objective { pins, ..Objective::default() }),
-        "a pin names node `n00`, which is not there | did you mean `n0`?"
+        "a pin names node `n00`, which does not exist | did you mean `n0`?"
     );
     let share = Objective { use_at_most: 1.5, ..Objective::default() };
-    assert_eq!(refusal(&referenced(&[5, 5]), &share), "work can't take 1.5 of a slot | a share above 0, up to 1");
+    assert_eq!(
+        refusal(&referenced(&[5, 5]), &share),
+        "the share of a slot can't be 1.5 | give a share above 0 and up to 1"
+    );
 }
 
 #[test]

@@ -73,47 +73,51 @@ fn refusal(old: &str, new: &str) -> String {
 fn an_error_has_a_place_and_a_fix() {
     let cases = [
         (("class = \"a53\"", "class = \"a54\""), "lab.toml:20:20 no class is called `a54`: did you mean `a53`?"),
-        (("[\"board\", \"pc\"]", "[\"board\", \"x\"]"), "lab.toml:23:21 no node is called `x`: there are pc, board"),
+        (("[\"board\", \"pc\"]", "[\"board\", \"x\"]"), "lab.toml:23:21 no node is called `x`: use one of: pc, board"),
         (
             ("[\"board\", \"pc\"]", "[\"pc\", \"pc\"]"),
-            "lab.toml:23:11 a link leads from node `pc` to itself: between its own cores a node's `bytes_per_s` is what counts; a link joins two nodes",
+            "lab.toml:23:11 a link leads from node `pc` to itself: link two different nodes; set `bytes_per_s` of the \
+             node for traffic between its own cores",
         ),
-        (("[0, 1, 2]", "[0, 1, 0]"), "lab.toml:16:42 core `pc:0` is there twice: name each core once"),
-        (("name = \"board\"", "name = \"pc\""), "lab.toml:19:8 node `pc` is there twice: name each node once"),
+        (("[0, 1, 2]", "[0, 1, 0]"), "lab.toml:16:42 core `pc:0` is defined twice: define each core only once"),
+        (("name = \"board\"", "name = \"pc\""), "lab.toml:19:8 node `pc` is defined twice: define each node only once"),
         (
             ("bytes_per_s = 1.1e8", "bytes_per_s = -1"),
-            "lab.toml:24:15 `bytes_per_s` can't be -1: a number of bytes a second, from 1 on",
+            "lab.toml:24:15 `bytes_per_s` can't be -1: give bytes per second, at least 1",
         ),
         (
             ("bytes_per_s = 1e10", "bytes_per_s = nan"),
-            "lab.toml:15:15 `bytes_per_s` can't be NaN: a number of bytes a second, from 1 on",
+            "lab.toml:15:15 `bytes_per_s` can't be NaN: give bytes per second, at least 1",
         ),
         (
             ("delay_slots = 2", "delay_slots = 0"),
-            "lab.toml:25:15 `delay_slots` can't be 0: a whole number of slots from 1 to 4096",
+            "lab.toml:25:15 `delay_slots` can't be 0: give a whole number of slots from 1 to 4096",
         ),
-        (("table = 1e9", "table = 0.0"), "lab.toml:11:94 `table` can't be 0: operations a second, from 1 on"),
+        (("table = 1e9", "table = 0.0"), "lab.toml:11:94 `table` can't be 0: give operations per second, at least 1"),
         (
             ("name = \"pc-and-board\"", "name = \"pc and board\""),
-            "lab.toml:2:8 `pc and board` is no name: 1 to 64 letters, digits, - and _",
+            "lab.toml:2:8 `pc and board` is not a valid name: give 1 to 64 letters, digits, `-` or `_`",
         ),
-        (("slot_ns = 1000", "slot_ns = 9000000000"), "lab.toml:5:11 `slot_ns` can't be 9000000000: at most a second"),
+        (
+            ("slot_ns = 1000", "slot_ns = 9000000000"),
+            "lab.toml:5:11 `slot_ns` can't be 9000000000: give at most a second",
+        ),
         (
             ("slot_ns = 1000", "slot_ns = \"1us\""),
-            "lab.toml:5:11 \"1us\" can't stand here: a whole number, not negative",
+            "lab.toml:5:11 \"1us\" can't stand here: give a whole number, not negative",
         ),
-        (("mac_per_s = 2.1e9", "mac_per_s = \"2G\""), "lab.toml:7:28 \"2G\" can't stand here: a number"),
+        (("mac_per_s = 2.1e9", "mac_per_s = \"2G\""), "lab.toml:7:28 \"2G\" can't stand here: give a number"),
         (
             ("{ mac_per_s = 2.1e9 }", "2.1e9"),
-            "lab.toml:7:14 2100000000.0 can't stand here: a table such as { mac_per_s = 2.1e9 }",
+            "lab.toml:7:14 2100000000.0 can't stand here: give a table such as { mac_per_s = 2.1e9 }",
         ),
         (
             ("[{ class = \"zen5\", cpus = [0, 1, 2] }]", "[0, 1, 2]"),
-            "lab.toml:16:10 0 can't stand here: a table such as { class = \"zen5\", cpus = [0, 1] }",
+            "lab.toml:16:10 0 can't stand here: give a table such as { class = \"zen5\", cpus = [0, 1] }",
         ),
-        (("[0, 1, 2]", "3"), "lab.toml:16:35 3 can't stand here: a list"),
-        (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 can't stand here: a list of length 2"),
-        (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 can't stand here: a text in quotation marks"),
+        (("[0, 1, 2]", "3"), "lab.toml:16:35 3 can't stand here: give a list"),
+        (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 can't stand here: give a list of length 2"),
+        (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 can't stand here: give a text in quotation marks"),
     ];
     for ((old, new), expected) in cases {
         assert_eq!(refusal(old, new), expected);
@@ -129,7 +133,7 @@ fn an_error_has_a_place_and_a_fix() {
 fn prices_are_of_every_kind_of_instruction() {
     let refusal = refusal("slot_ns = 1000", "slot_ns = 1000\nprices = { integer = 0.5, load = 1.0 }");
     assert!(
-        refusal.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"),
+        refusal.starts_with("lab.toml:6:10 `prices` can't be 0: give nanoseconds for each kind of instruction"),
         "{refusal}"
     );
 }
@@ -140,7 +144,7 @@ fn what_is_too_much_is_refused_before_it_is_built() {
     assert!(Platform::parse("x", &long).expect_err("refused").to_string().contains("bytes"));
     let cpus: Vec<String> = (0..2000).map(|cpu| cpu.to_string()).collect();
     let many = FILE.replace("[0, 1, 2]", &format!("[{}]", cpus.join(",")));
-    assert_eq!(Platform::parse("x", &many).expect_err("refused").to_string(), "1025 cores, and at most 1024 are taken");
+    assert_eq!(Platform::parse("x", &many).expect_err("refused").to_string(), "1025 cores; at most 1024 are allowed");
     let deep = format!("name = {}1{}", "[".repeat(50_000), "]".repeat(50_000));
     assert!(Platform::parse("x", &deep).is_err());
 }

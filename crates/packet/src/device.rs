@@ -70,16 +70,14 @@ pub struct PciAddress {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownDevice {
     #[error(
-        "`{got}` is no device for engine dpdk (there are af_packet, af_xdp, tap and PCI addresses as 0000:03:00.0)"
+        "`{got}` is not a device for engine dpdk; expected: af_packet, af_xdp, tap or a PCI address such as 0000:03:00.0"
     )]
     Name { got: String },
-    #[error(
-        "the kernel has no address on {device}: say which this host takes there, as in dpdk:{device}@192.168.10.1/24"
-    )]
+    #[error("the kernel has no address on {device}: name the one to use, as in dpdk:{device}@192.168.10.1/24")]
     NoAddress { device: String },
     #[error("`{got}` is not an IPv4 address with a prefix length, such as 192.168.10.1/24")]
     Address { got: String },
-    #[error("{device} has the address that its interface has; `@{got}` is for tap and PCI devices")]
+    #[error("{device} uses the address of its interface; `@{got}` is only for tap and PCI devices")]
     AddressOfKernel { device: String, got: String },
 }
 
@@ -177,14 +175,14 @@ mod tests {
         let said = |text: &str| text.parse::<DpdkDevice>().unwrap_err().to_string();
         assert_eq!(
             said("0000:03:00.0"),
-            "the kernel has no address on 0000:03:00.0: say which this host takes there, as in \
+            "the kernel has no address on 0000:03:00.0: name the one to use, as in \
              dpdk:0000:03:00.0@192.168.10.1/24"
         );
         assert!(said("tap").contains("dpdk:tap@192.168.10.1/24"));
-        assert!(said("af_xdp@10.0.0.1/24").starts_with("af_xdp has the address that its interface has"));
+        assert!(said("af_xdp@10.0.0.1/24").starts_with("af_xdp uses the address of its interface"));
         for text in ["", "eth0", "0000:03:00", "03:00.0", "0000:03:20.0@1.2.3.4/24", "0000:03:00.8@1.2.3.4/24", "::.@"]
         {
-            assert!(said(text).contains("is no device for engine dpdk"), "{text}");
+            assert!(said(text).contains("is not a device for engine dpdk"), "{text}");
         }
         for text in ["tap@", "tap@10.0.0.1", "tap@10.0.0.1/0", "tap@10.0.0.1/33", "tap@0.0.0.0/8", "tap@::1/64"] {
             assert!(said(text).contains("is not an IPv4 address with a prefix length"), "{text}");

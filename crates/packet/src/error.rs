@@ -47,7 +47,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// The configuration is not one this engine can open.
-    #[error("{what}: {got} (give {want})")]
+    #[error("{what} can't be {got}; expected: {want}")]
     Config {
         what: &'static str,
         got: u64,

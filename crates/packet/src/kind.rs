@@ -95,7 +95,7 @@ impl fmt::Display for EngineKind {
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownEngine {
-    #[error("no engine is called `{got}` (there are socket, mmsg, uring, xdp, xdp-generic, dpdk and auto)")]
+    #[error("`{got}` is not an engine; expected: socket, mmsg, uring, xdp, xdp-generic, dpdk or auto")]
     Name { got: String },
     #[error(transparent)]
     Device(#[from] UnknownDevice),
@@ -160,6 +160,6 @@ mod tests {
             assert_eq!((kind.to_string().as_str(), String::from(kind).as_str()), (name, name));
         }
         assert!("xdp:3-2".parse::<EngineKind>().unwrap_err().to_string().contains("`3-2` does not name queues"));
-        assert!("dpdk:eth0".parse::<EngineKind>().unwrap_err().to_string().contains("`eth0` is no device"));
+        assert!("dpdk:eth0".parse::<EngineKind>().unwrap_err().to_string().contains("`eth0` is not a device"));
     }
 }

@@ -81,8 +81,8 @@ fn what_is_missing_is_reported() {
     there(|| shell("ethtool -K far gro on"));
     let to: SocketAddr = (any_far().ip(), 9).into();
     let said = |local, to, bytes| Generator::open(local, to, bytes).unwrap_err().to_string();
-    assert_eq!(said(local(), to, 15), "a generator of 15 bytes (want 16 to 3000)");
-    assert!(said(local(), to, 1473).ends_with("(ip link set near mtu 1501)"));
+    assert_eq!(said(local(), to, 15), "a generator can't send 15 bytes; expected: 16 to 3000");
+    assert!(said(local(), to, 1473).ends_with("(run ip link set near mtu 1501)"));
     assert!(said("0.0.0.0:4000".parse().unwrap(), to, 64).contains("0.0.0.0 does not name one"));
     assert!(said("[::1]:9".parse().unwrap(), to, 64).contains("IPv4"));
     assert!(said(local(), "10.98.0.77:9".parse().unwrap(), 64).starts_with("near does not reach 10.98.0.77:9"));

@@ -78,15 +78,18 @@ fn a_port_that_needs_a_privilege_is_told_apart() {
 fn a_configuration_out_of_range_names_field_value_and_range() {
     let good = unconnected(1);
     for (config, text) in [
-        (Config { ports: Vec::new(), ..good.clone() }, "number of ports: 0 (give 1 to 16)"),
-        (unconnected(17), "number of ports: 17 (give 1 to 16)"),
-        (Config { batch: 0, ..good.clone() }, "batch: 0 (give 1 to 1024 datagrams)"),
-        (Config { batch: 1025, ..good.clone() }, "batch: 1025 (give 1 to 1024 datagrams)"),
-        (Config { max_payload_bytes: 0, ..good.clone() }, "max_payload_bytes: 0 (give 1 to 65507 bytes)"),
-        (Config { max_payload_bytes: 65_508, ..good.clone() }, "max_payload_bytes: 65508 (give 1 to 65507 bytes)"),
+        (Config { ports: Vec::new(), ..good.clone() }, "number of ports can\'t be 0; expected: 1 to 16"),
+        (unconnected(17), "number of ports can\'t be 17; expected: 1 to 16"),
+        (Config { batch: 0, ..good.clone() }, "batch can\'t be 0; expected: 1 to 1024 datagrams"),
+        (Config { batch: 1025, ..good.clone() }, "batch can\'t be 1025; expected: 1 to 1024 datagrams"),
+        (Config { max_payload_bytes: 0, ..good.clone() }, "max_payload_bytes can\'t be 0; expected: 1 to 65507 bytes"),
+        (
+            Config { max_payload_bytes: 65_508, ..good.clone() },
+            "max_payload_bytes can\'t be 65508; expected: 1 to 65507 bytes",
+        ),
         (
             Config { recv_buffer_bytes: 2 << 30, ..good.clone() },
-            "recv_buffer_bytes: 2147483648 (give at most 1073741824 bytes)",
+            "recv_buffer_bytes can\'t be 2147483648; expected: at most 1073741824 bytes",
         ),
     ] {
         assert_eq!(refused(&config).to_string(), text);
@@ -185,7 +188,7 @@ fn a_program_without_dpdk_says_how_it_comes_to_have_it() {
         };
         let says = format!(
             "engine {name} can't run here: this program was built without DPDK   \
-             (apt-get install libdpdk-dev, cargo build --release --features dpdk)"
+             (run apt-get install libdpdk-dev and cargo build --release --features dpdk)"
         );
         assert_eq!(error, says);
     }

@@ -88,7 +88,7 @@ fn what_is_missing_is_reported_with_the_fix() {
         assert!(matches!(open(kind, &spec("10.98.0.9:0")), Err(EngineError::NotLocal { .. })));
         let jumbo = missing(kind, &Config { max_payload_bytes: 1473, ..unconnected(1) });
         assert_eq!(jumbo, Missing::Mtu { interface: "near".to_owned(), mtu: 1500, need: 1501 });
-        assert!(jumbo.to_string().ends_with("(ip link set near mtu 1501)"), "{jumbo}");
+        assert!(jumbo.to_string().ends_with("(run ip link set near mtu 1501)"), "{jumbo}");
         let giant = missing(kind, &Config { max_payload_bytes: 60_000, ..unconnected(1) });
         assert!(matches!(giant, Missing::ShortFrames { payload: 60_000, .. }), "{giant}");
     }

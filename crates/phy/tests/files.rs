@@ -126,14 +126,14 @@ fn a_file_that_is_not_there_or_may_not_be_written_is_refused() {
     let missing = Path::new("/nowhere/at.all");
     let (what, fix) = refused(&waveform([file("a", "file-source", missing), spec("z", "counter-sink")]));
     assert_eq!(what, "file `/nowhere/at.all`: No such file or directory (os error 2)");
-    assert_eq!(fix, "a file that is there and may be read");
+    assert_eq!(fix, "give a file that exists and that you may read");
     let folder = tempfile::tempdir().expect("a folder");
     let cut = folder.path().join("cut");
     std::fs::write(&cut, [0; 7]).expect("written");
     let source = spec("a", "file-source").param("path", cut.to_str().expect("text")).param("item", "f32");
     let (what, fix) = refused(&waveform([source, spec("z", "null-sink")]));
-    assert_eq!(what, format!("file `{}`: 7 bytes are no whole number of f32 (4 bytes)", cut.display()));
-    assert_eq!(fix, format!("another item, or cut the rest off: truncate -s 4 {}", cut.display()));
+    assert_eq!(what, format!("file `{}`: 7 bytes are not a whole number of f32 (4 bytes each)", cut.display()));
+    assert_eq!(fix, format!("use another item type, or cut the rest off: truncate -s 4 {}", cut.display()));
     let (what, fix) = refused(&waveform([spec("a", "counter"), file("z", "file-sink", missing)]));
     assert!(what.contains("/nowhere/at.all") && fix.contains("folder"), "{what}");
 }

@@ -119,7 +119,7 @@ impl Given<'_, '_> {
         Problem {
             message: format!("{option}: {value} is not {expected}"),
             reason: None,
-            fix: Some(format!("{option}={example}")),
+            fix: Some(format!("give {option}={example}")),
             option: Some((option.to_owned(), value)),
             ..Problem::default()
         }

@@ -118,7 +118,7 @@ fn of_text(wrong: &SpecError) -> Problem {
         "fault" => ("faults", ["[\"", "\"]"]),
         other => (other, ["\"", "\""]),
     };
-    let instead = wrong.instead().map(|text| format!("{option}={}{text}{}", quoted[0], quoted[1]));
+    let instead = wrong.instead().map(|text| format!("give {option}={}{text}{}", quoted[0], quoted[1]));
     Problem {
         message: wrong.to_string(),
         reason: wrong.reason().map(Box::from),

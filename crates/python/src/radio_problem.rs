@@ -28,7 +28,7 @@ fn fix(error: &RadioError) -> Option<String> {
             "check power, cable and address: an N200 leaves the factory as 192.168.10.2".to_owned()
         }
         RadioError::PortClosed { .. } => {
-            "takt.emulate() starts a radio; takt.find() shows those on this host's networks".to_owned()
+            "start a radio with takt.emulate(), or look for one on this host's networks with takt.find()".to_owned()
         }
         RadioError::OtherKind { .. } => "give the address of an N200, N210 or X310".to_owned(),
         RadioError::Firmware { kind, addr, .. } | RadioError::Fpga { kind, addr, .. } => format!(
@@ -49,7 +49,7 @@ fn fix(error: &RadioError) -> Option<String> {
         RadioError::Oscillator(range) => format!("give a value from {} to {} Hz", range.low_hz, range.high_hz),
         RadioError::Name { known, .. } => format!("give one of {}", known.join(", ")),
         RadioError::Board { what, .. } => format!("leave the {what} as it is: these boards have none to set"),
-        RadioError::NotSetUp { .. } => "takt.emulate(\"x310\") starts one that takt drives".to_owned(),
+        RadioError::NotSetUp { .. } => "use takt.emulate(\"x310\"), which takt drives".to_owned(),
         RadioError::Transmit { .. } => {
             "give transmit=True in takt.open: put an attenuator or a dummy load on the connector, \
              unless you may use the frequency"

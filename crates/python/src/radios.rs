@@ -52,7 +52,7 @@ pub fn emulate(py: Python<'_>, model: &str, options: &Bound<'_, PyDict>) -> PyRe
         return Err(Problem {
             message: format!("takt emulates no {model}"),
             reason: Some("the models are n200 and x310".into()),
-            fix: Some("takt.emulate(\"n200\")".to_owned()),
+            fix: Some("use takt.emulate(\"n200\")".to_owned()),
             option: Some(("model".to_owned(), format!("'{model}'"))),
             ..Problem::default()
         }
@@ -146,7 +146,7 @@ impl Radios {
         self.memories.get(radio).and_then(|channels| channels.get(channel)).ok_or_else(|| Problem {
             message: format!("the radio has no transmitter {channel}"),
             reason: Some(format!("it has {channels}, counted from 0").into()),
-            fix: Some("channel=0".to_owned()),
+            fix: Some("give channel=0".to_owned()),
             option: Some(("channel".to_owned(), channel.to_string())),
             ..Problem::default()
         })

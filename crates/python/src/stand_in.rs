@@ -56,8 +56,8 @@ fn shape(params: &Params) -> Result<Shape, ParamError> {
     let items = params.int("items").and_then(|items| u32::try_from(items).ok()).unwrap_or(0);
     let length = match (items, input) {
         (0, None) if output.is_some() => {
-            let what = "a component without an input says how many items it gives".to_owned();
-            return Err(ParamError::Together { what, fix: "items=1000".to_owned() });
+            let what = "a component without an input must say how many items it sends".to_owned();
+            return Err(ParamError::Together { what, fix: "give items=1000".to_owned() });
         }
         (0, _) => Length::Ratio { num: 1, den: 1, of: 0 },
         (items, _) => Length::UpTo(items),

@@ -126,7 +126,8 @@ fn all_types() -> Result<Registry, Problem> {
 fn checked(text: &str, file: &str, options: &Options, registry: &Registry) -> Result<Graph, Problem> {
     let mut waveform = Waveform::parse(file, text).map_err(Problem::from)?;
     if let Some(slot_s) = options.slot {
-        let slot = Duration::try_from_secs_f64(slot_s).map_err(|_| wrong(format!("slot: {slot_s} is no time in s")))?;
+        let slot = Duration::try_from_secs_f64(slot_s)
+            .map_err(|_| wrong(format!("slot: {slot_s} is not a time in seconds")))?;
         waveform.slot_ns = u64::try_from(slot.as_nanos()).unwrap_or(u64::MAX);
     }
     for change in &options.changes {
@@ -137,7 +138,7 @@ fn checked(text: &str, file: &str, options: &Options, registry: &Registry) -> Re
     match graph.components().iter().find(|component| component.isolated) {
         Some(component) => Err(Problem {
             reason: Some("its process would be the program takt started again, and this program is Python".into()),
-            fix: Some("leave isolated away, or run the file with takt run".to_owned()),
+            fix: Some("omit isolated, or run the file with takt run".to_owned()),
             ..wrong(format!("component {} can't be isolated here", component.name))
         }),
         None => Ok(graph),
@@ -151,7 +152,7 @@ fn placed(graph: &Graph, options: &Options) -> Result<Plan, Problem> {
     }
     let names: Vec<&str> = graph.components().iter().map(|component| component.name.as_str()).collect();
     if let Some(unknown) = options.workers.keys().find(|name| !names.contains(&name.as_str())) {
-        let fix = Some(format!("its components are {}", names.join(", ")));
+        let fix = Some(format!("use one of its components: {}", names.join(", ")));
         return Err(Problem { fix, ..wrong(format!("the waveform has no component {unknown}")) });
     }
     let worker_of: Vec<usize> = names.iter().map(|&name| options.workers.get(name).copied().unwrap_or(0)).collect();
@@ -272,7 +273,7 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     value.extract::<Vec<f64>>().map(Value::Floats).map_err(|_| {
         let fix = Some("give a number, a text, True, False or a list of numbers".to_owned());
-        Problem { fix, ..wrong(format!("{value} is no value of a parameter")) }.into()
+        Problem { fix, ..wrong(format!("{value} is not a value that a parameter can have")) }.into()
     })
 }
 
@@ -329,7 +330,7 @@ impl From<BenchError> for Problem {
         let fix = match &error {
             BenchError::Param(error) => error.fix(),
             BenchError::Make(error) => error.fix.clone(),
-            _ => "takt.components() lists all types".to_owned(),
+            _ => "see takt.components() for all types".to_owned(),
         };
         with_fix(&error, fix)
     }

@@ -16,7 +16,7 @@ _LIBRARIES = ("pandas", "polars")
 def library(name: Optional[str]) -> Any:
     """The module of this name, or the first that is installed."""
     if name is not None and name not in _LIBRARIES:
-        raise OptionError(f"frames: {name!r} makes no frames", None, "give 'pandas' or 'polars'", "frames", repr(name))
+        raise OptionError(f"frames: {name!r} is not a library of frames", None, "give 'pandas' or 'polars'", "frames", repr(name))
     for wanted in _LIBRARIES if name is None else (name,):
         if importlib.util.find_spec(wanted) is not None:
             return importlib.import_module(wanted)

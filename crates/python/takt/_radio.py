@@ -310,7 +310,7 @@ def air(
         given = {"links": links, "seed": seed, "latency_us": latency_us}
         for option, value in given.items():
             if value:
-                raise OptionError(f"{option}: the scene file says it", None, f"write {option} into the file", option, repr(value))
+                raise OptionError(f"{option}: the scene file sets it", None, f"write {option} into the file", option, repr(value))
         path = os.fspath(radios)
         with open(path, encoding="utf-8") as file:
             scene = file.read()

@@ -41,9 +41,9 @@ def _bytes_of(array: Any, item: str) -> npt.NDArray[np.uint8]:
     dimensions = 2 if item == "c16" else 1
     if given.ndim != dimensions or (item == "c16" and given.shape[1] != 2):
         shape = "rows of two integers" if item == "c16" else "one dimension"
-        raise TypeError(f"an array of {item} has {shape}, and this one the shape {given.shape}")
+        raise TypeError(f"an array of {item} has {shape}, but this one has the shape {given.shape}")
     if item not in ("c16", "c32") and np.iscomplexobj(given):
-        raise TypeError(f"an array of {item} is real, and this one complex")
+        raise TypeError(f"an array of {item} is real, but this one is complex")
     return np.ascontiguousarray(given, _DTYPES[item]).reshape(-1).view(np.uint8)
 
 
@@ -308,7 +308,7 @@ class NativeComponent:
         """An array for each input; returns that of the output, or a tuple of several. An output without a packet is None."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"{name} ({item})" for name, item in self._inputs) or "none"
-            raise WaveformError(f"{self._kind} has {len(self._inputs)} inputs, and got {len(arrays)} arrays", None, f"its inputs: {names}")
+            raise WaveformError(f"{self._kind} has {len(self._inputs)} inputs, but got {len(arrays)} arrays", None, f"give one array for each input: {names}")
         try:
             packets = [_bytes_of(array, item) for array, (_, item) in zip(arrays, self._inputs)]
         except TypeError as error:

@@ -355,5 +355,5 @@ fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
 
 fn gone() -> MakeError {
     let what = "the radio's receiver or transmitter belongs to another component".to_owned();
-    MakeError { what, fix: "a component for each".to_owned() }
+    MakeError { what, fix: "use one component for each receiver and transmitter".to_owned() }
 }

@@ -56,19 +56,19 @@ pub struct RadioRequirements {
 #[allow(missing_docs, reason = "the names say it")]
 pub enum RadioRequirementsError {
     /// No component receives, so nothing sets the beat.
-    #[error("no component of the waveform is a `radio-receive`, so there are no samples to set the beat")]
+    #[error("the waveform has no `radio-receive`, so no samples set the slots' pace")]
     NoReceiver,
-    #[error("`{component}` wants another {what} than the components before it, and there is one radio")]
+    #[error("`{component}` asks for another {what} than earlier components, but there is only one radio")]
     Different {
         component: String,
         /// The setting that differs.
         what: &'static str,
     },
-    #[error("`{component}` wants what another component has already: a receiver or transmitter serves one")]
+    #[error("`{component}` asks for a receiver or transmitter that another component has already")]
     Taken { component: String },
-    #[error("`{addr}` is no address of a radio")]
+    #[error("`{addr}` is not an address of a radio")]
     Address { addr: String },
-    #[error("{samples} samples in a slot of {slot_ns} ns")]
+    #[error("the radio can't give {samples} samples in a slot of {slot_ns} ns")]
     Rate {
         /// Samples of a slot.
         samples: u64,
@@ -84,18 +84,20 @@ impl RadioRequirementsError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            RadioRequirementsError::NoReceiver => "a component of type radio-receive, or --clock wall".to_owned(),
-            RadioRequirementsError::Different { what, .. } => format!("the same {what} in all of them"),
-            RadioRequirementsError::Taken { .. } => {
-                "another `channel`, or one component whose output several receive".to_owned()
+            RadioRequirementsError::NoReceiver => {
+                "add a component of type radio-receive, or give --clock wall".to_owned()
             }
-            RadioRequirementsError::Address { .. } => "addr = \"192.168.10.2\"".to_owned(),
+            RadioRequirementsError::Different { what, .. } => format!("give the same {what} in all of them"),
+            RadioRequirementsError::Taken { .. } => {
+                "give another `channel`, or link one component's output to several".to_owned()
+            }
+            RadioRequirementsError::Address { .. } => "set addr = \"192.168.10.2\"".to_owned(),
             RadioRequirementsError::Rate { source, slot_ns, .. } => match &**source {
                 RadioError::Rate { nearest_sps: [below, above], .. } => {
                     let items = |sps: f64| sps * *slot_ns as f64 / 1e9;
-                    format!("items = {} or {}: {below} or {above} S/s", items(*below), items(*above))
+                    format!("set items = {} or {}, for {below} or {above} S/s", items(*below), items(*above))
                 }
-                _ => "items and slot that make a rate of the radio".to_owned(),
+                _ => "set items and slot so that they make a rate of the radio".to_owned(),
             },
         }
     }

@@ -40,7 +40,7 @@ pub enum SoftwareError {
     /// It was not run.
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error("memory for the samples")]
+    #[error("allocating memory for the samples")]
     Memory(#[source] io::Error),
     /// The radio can't run.
     #[error(transparent)]

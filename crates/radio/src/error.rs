@@ -40,7 +40,7 @@ pub enum RadioError {
         /// Its kind, with its article: `a USRP2`.
         found: &'static str,
     },
-    #[error("firmware of {addr} speaks protocol {got}, this driver {low} to {high}")]
+    #[error("the firmware of {addr} speaks protocol {got}; this driver speaks {low} to {high}")]
     Firmware {
         addr: IpAddr,
         /// The version that it speaks.
@@ -52,7 +52,7 @@ pub enum RadioError {
         /// UHD's name for the kind of device: `usrp2`.
         kind: &'static str,
     },
-    #[error("FPGA image of {addr} is {major}.{minor}, this driver needs {want_major}.x")]
+    #[error("the FPGA image of {addr} is {major}.{minor}; this driver needs {want_major}.x")]
     Fpga {
         addr: IpAddr,
         major: u16,
@@ -63,7 +63,7 @@ pub enum RadioError {
         kind: &'static str,
     },
     /// A part of the radio whose version takt does not know.
-    #[error("{addr} has version {}.{} of {part}, this driver knows {known}", *version >> 16, *version & 0xFFFF)]
+    #[error("{addr} has version {}.{} of {part}; this driver knows {known}", *version >> 16, *version & 0xFFFF)]
     Version {
         addr: SocketAddr,
         /// The part that has the version, with its article.
@@ -89,11 +89,11 @@ pub enum RadioError {
     },
     #[error("{addr} was restarted: its settings and streams are gone")]
     Restarted { addr: IpAddr },
-    #[error("{addr} is gone: it does not answer any more")]
+    #[error("{addr} is gone: it no longer answers")]
     Gone { addr: IpAddr },
-    #[error("{addr} does not answer any more ({what}, {tries} tries)")]
+    #[error("{addr} no longer answers ({what}, {tries} tries)")]
     Silent { addr: SocketAddr, what: &'static str, tries: u32 },
-    #[error("{addr} answered {what} with something else")]
+    #[error("{addr} answered {what} with an unexpected message")]
     Answer { addr: SocketAddr, what: &'static str },
     /// A command whose ack was lost, and which must not be repeated blindly.
     #[error("it is unknown whether a write to trigger register {register} took effect: its ack was lost")]
@@ -101,7 +101,7 @@ pub enum RadioError {
         /// Settings register.
         register: u8,
     },
-    #[error("{requested_sps} S/s is not {clock_hz} Hz divided by a whole number the radio has")]
+    #[error("{requested_sps} S/s is not {clock_hz} Hz divided by a whole number that the radio supports")]
     Rate {
         requested_sps: f64,
         /// The master clock.
@@ -124,21 +124,21 @@ pub enum RadioError {
         /// Frame size that streams need.
         least: usize,
     },
-    #[error("{what} `{got}`; there are {}", .known.join(", "))]
+    #[error("the radio has no {what} `{got}`; it has {}", .known.join(", "))]
     Name {
         /// The kind of name: `antenna`.
         what: &'static str,
         got: String,
         known: Vec<String>,
     },
-    #[error("the stream has {have} channels, the call {got}")]
+    #[error("the stream has {have} channels, but the call passed {got}")]
     Channels {
         /// Channels of the stream.
         have: usize,
         got: usize,
     },
     /// The board has no synthesiser setting for that.
-    #[error("local oscillator")]
+    #[error("tuning the local oscillator")]
     Oscillator(#[from] OutOfRange),
     /// A value that does not fit its field, or bytes that are no such thing.
     #[error("wire format")]
@@ -146,7 +146,7 @@ pub enum RadioError {
     /// The daughterboards can't do this.
     #[error("{board} has no {what}")]
     Board { board: &'static str, what: &'static str },
-    #[error("takt has no model of these daughterboards, so it can't set their {what}: {boards}")]
+    #[error("takt does not know these daughterboards and can't set their {what}: {boards}")]
     NoModel {
         /// The boards, with their ids.
         boards: String,
@@ -177,7 +177,7 @@ pub enum RadioError {
         waited: Duration,
     },
     /// Takt sets the clock of an X310 up for its own oscillator only.
-    #[error("--reference {reference}: {addr} is an X310, which takt runs on its own oscillator only")]
+    #[error("--reference {reference}: {addr} is an X310, which takt runs only on its own oscillator")]
     OwnReference {
         addr: IpAddr,
         /// The reference that it was to follow.
@@ -187,7 +187,7 @@ pub enum RadioError {
     #[error("the start command reached the radio {by:?} after the start time")]
     StartedLate { by: Duration },
     /// No PPS edge came.
-    #[error("no PPS edge within {waited:?}")]
+    #[error("the radio saw no PPS edge within {waited:?}")]
     NoPps {
         /// How long was waited.
         waited: Duration,
@@ -244,7 +244,7 @@ impl RadioError {
             RadioError::Transmit { .. } => Some(ALLOW_TRANSMIT),
             RadioError::NoModel { .. } => Some(
                 "leave frequency, gain and antenna as they are: streams work without\n\
-                 docs/how-to/bring-up.md says what to send back, so that takt learns this board",
+                 see docs/how-to/bring-up.md for what to send back, so that takt learns this board",
             ),
             RadioError::OscillatorUnlocked { .. } => {
                 Some("switch the radio off and on, and try a frequency in the middle of the board's range")
@@ -258,13 +258,14 @@ impl RadioError {
             RadioError::StartedLate { .. } => {
                 Some("start again: this host or the path to the radio stood still, so the command came late")
             }
-            RadioError::OwnReference { .. } => Some("--reference internal, which is the default"),
+            RadioError::OwnReference { .. } => Some("give --reference internal, the default"),
             RadioError::Hops { .. } => Some(
                 "play it to an N200, which takt retunes at each capture\n\
                  take core:frequency out of the captures: all of it then leaves at the radio's own frequency",
             ),
             RadioError::ReferenceUnlocked { .. } => Some(
-                "check cable and level of the 10 MHz at REF IN\n--reference internal takes the radio's own oscillator",
+                "check cable and level of the 10 MHz at REF IN\ngive --reference internal, to use the radio's own \
+                 oscillator",
             ),
             _ => None,
         }

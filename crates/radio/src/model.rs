@@ -110,7 +110,7 @@ impl Model {
 
 /// No model is called that.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is no radio: n200 or x310")]
+#[error("`{got}` is not a radio that takt knows; expected: n200 or x310")]
 pub struct UnknownModel {
     /// The given name.
     pub got: String,

@@ -414,7 +414,7 @@ fn a_radio_that_does_not_say_who_has_it_spoils_no_search() {
     else {
         panic!("{found:?}")
     };
-    assert!(why.contains("does not answer any more (a firmware peek"), "{why}");
+    assert!(why.contains("no longer answers (a firmware peek"), "{why}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn boards_without_a_model_stream_and_are_not_set() {
         let refused = refused.expect("takt does not know how");
         assert_eq!(
             refused.to_string(),
-            format!("takt has no model of these daughterboards, so it can't set their {what}: SBX v5 (0x0069, 0x0068)")
+            format!("takt does not know these daughterboards and can't set their {what}: SBX v5 (0x0069, 0x0068)")
         );
         assert!(refused.fix().is_some_and(|fix| fix.contains("bring-up.md")), "{:?}", refused.fix());
     }

@@ -47,7 +47,7 @@ pub struct ComponentTimes {
 #[non_exhaustive]
 pub enum ExecutionTimesError {
     /// It is neither a report nor an answer of a waveform that runs.
-    #[error("it has no `waveform`, `slot_ns` and `components`")]
+    #[error("it lacks `waveform`, `slot_ns` or `components`")]
     NoResult,
     /// This core can't be calibrated.
     #[error(transparent)]

@@ -47,7 +47,7 @@ fn more_watching_workers_than_cores_are_refused() {
 fn a_core_that_does_not_exist_is_refused_with_the_cause() {
     let options = SessionOptions { cores: vec![0, 4000], slots: Some(1), ..SessionOptions::default() };
     let refused = run(options).expect_err("refused");
-    assert_eq!(refused.to_string(), "worker 1 on core 4000");
+    assert_eq!(refused.to_string(), "putting worker 1 on core 4000");
     assert!(refused.source().is_some_and(|cause| !cause.to_string().contains("worker")));
 }
 
@@ -93,7 +93,7 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
         run(options)
     };
     let refused = run(Wish::Require, Wish::No).expect_err("refused");
-    assert_eq!(refused.to_string(), "memory of this process");
+    assert_eq!(refused.to_string(), "locking the memory of this process");
     let cause = refused.source().expect("a cause").to_string();
     assert!(cause.contains("CAP_IPC_LOCK") && cause.contains("65536 bytes"), "{cause}");
     assert!(refused.fix().contains("memlock unlimited"), "{}", refused.fix());

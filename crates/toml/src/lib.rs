@@ -8,7 +8,7 @@
 //! let file = Fields::file(&table, &source.text);
 //! let wrong: Wrong<Problem> = file.whole("slot_us", 1..=1000).unwrap_err();
 //! assert_eq!(wrong.problem.to_string(), "`slot_us` can't be 0");
-//! assert_eq!(wrong.problem.fix(), "a whole number from 1 to 1000");
+//! assert_eq!(wrong.problem.fix(), "give a whole number from 1 to 1000");
 //! assert_eq!(FilePlace::new(&source.into(), wrong.span).to_string(), "beat.toml:1:11");
 //! ```
 

@@ -32,7 +32,7 @@ pub enum Problem {
         expected: String,
     },
     /// More than is taken.
-    #[error("{count} {what}, and at most {max} are taken")]
+    #[error("{count} {what}; at most {max} are allowed")]
     TooMany { what: &'static str, count: u64, max: u64 },
 }
 
@@ -43,11 +43,11 @@ impl Problem {
         match self {
             Problem::Toml { .. } => "fix the syntax: https://toml.io".to_owned(),
             Problem::Key { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
-            Problem::Key { known, .. } => format!("allowed here: {}", known.join(", ")),
+            Problem::Key { known, .. } => format!("use one of: {}", known.join(", ")),
             Problem::NoKey { key, .. } => format!("add `{key}`"),
             Problem::Both { .. } => "remove one of them".to_owned(),
-            Problem::Value { expected, .. } => expected.clone(),
-            Problem::TooMany { max, .. } => format!("at most {max}"),
+            Problem::Value { expected, .. } => format!("give {expected}"),
+            Problem::TooMany { max, .. } => format!("give at most {max}"),
         }
     }
 }

@@ -12,25 +12,25 @@ use super::plan::PlanError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UdpError {
-    #[error("{what}: {got} (want {want})")]
+    #[error("{what} can't be {got}; expected: {want}")]
     Option { what: &'static str, got: String, want: &'static str },
     #[error("packet engine")]
     Engine(#[from] EngineError),
-    #[error("the generator")]
+    #[error("generator of datagrams")]
     Generator(#[from] GeneratorError),
     #[error("placing the load's thread")]
     Placement(#[from] PlacementError),
-    #[error("CPU accounting")]
+    #[error("reading CPU times")]
     Accounting(#[from] ReadError),
     #[error("nobody listens on UDP port {port} of {ip}", port = .server.port(), ip = .server.ip())]
     NobodyThere { server: SocketAddr },
     #[error("no answer from {server} within 3 s")]
     NoAnswer { server: SocketAddr },
-    #[error("{server} has fallen silent {during}")]
+    #[error("{server} stopped answering {during}")]
     Silent { server: SocketAddr, during: &'static str },
     #[error("{server} is serving another client")]
     Busy { server: SocketAddr },
-    #[error("{server} speaks another version of the protocol (this is version {ours})")]
+    #[error("{server} speaks another version of the protocol than this takt, which speaks version {ours}")]
     Version { server: SocketAddr, ours: u8 },
     #[error("{server} refuses the plan")]
     Refused { server: SocketAddr },
@@ -40,7 +40,7 @@ pub enum UdpError {
     Result { server: SocketAddr, source: serde_json::Error },
     #[error("the result from {server} lacks its half of the round")]
     Half { server: SocketAddr },
-    #[error("a thread for the load")]
+    #[error("starting a thread for the load")]
     Thread { source: std::io::Error },
     #[error("stopped before the load began")]
     Stopped,

@@ -14,10 +14,10 @@ use super::side::EndCpu;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoIperf3 {
     /// Each stream of iperf3 has one size.
-    #[error("iperf3's document has one size of datagrams, and this load has {0}")]
+    #[error("iperf3's document has one size of datagrams, but this load has {0}")]
     Sizes(usize),
     /// iperf3 runs two tests at once for that.
-    #[error("iperf3's document has one direction, and this load has two")]
+    #[error("iperf3's document has one direction, but this load has two")]
     Bidirectional,
 }
 

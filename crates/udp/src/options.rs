@@ -234,43 +234,58 @@ mod tests {
         let good = UdpOptions::to(([127, 0, 0, 1], DEFAULT_PORT).into());
         good.check().unwrap();
         for (options, text) in [
-            (UdpOptions { payload_bytes: 15, ..good.clone() }, "payload: 15 bytes (want 16 to 9000 bytes)"),
-            (UdpOptions { payload_bytes: 9001, ..good.clone() }, "payload: 9001 bytes (want 16 to 9000 bytes)"),
+            (
+                UdpOptions { payload_bytes: 15, ..good.clone() },
+                "payload can\'t be 15 bytes; expected: 16 to 9000 bytes",
+            ),
+            (
+                UdpOptions { payload_bytes: 9001, ..good.clone() },
+                "payload can\'t be 9001 bytes; expected: 16 to 9000 bytes",
+            ),
             (
                 UdpOptions { datagrams_per_s: Some(f64::NAN), ..good.clone() },
-                "rate: NaN datagrams/s (want 0.001 to 1e9 datagrams/s)",
+                "rate can\'t be NaN datagrams/s; expected: 0.001 to 1e9 datagrams/s",
             ),
-            (UdpOptions { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
-            (UdpOptions { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
-            (UdpOptions { sizes: vec![1472, 12], ..good.clone() }, "payload: 12 bytes (want 16 to 9000 bytes)"),
-            (UdpOptions { sizes: vec![64; 65], ..good.clone() }, "sizes: 65 (want at most 64)"),
-            (UdpOptions { burst: 0, ..good.clone() }, "burst: 0 (want 1 to 65536 datagrams)"),
-            (UdpOptions { burst: 2, ..good.clone() }, "rate: bursts flat out (want a rate)"),
-            (UdpOptions { ramp_from_per_s: Some(1.0), ..good.clone() }, "rate: a ramp to flat out (want a rate)"),
+            (
+                UdpOptions { duration: Duration::ZERO, ..good.clone() },
+                "duration can\'t be 0ns; expected: above 0, at most 24 h",
+            ),
+            (UdpOptions { flows: 17, ..good.clone() }, "flows can\'t be 17; expected: 1 to 16"),
+            (
+                UdpOptions { sizes: vec![1472, 12], ..good.clone() },
+                "payload can\'t be 12 bytes; expected: 16 to 9000 bytes",
+            ),
+            (UdpOptions { sizes: vec![64; 65], ..good.clone() }, "sizes can\'t be 65; expected: at most 64"),
+            (UdpOptions { burst: 0, ..good.clone() }, "burst can\'t be 0; expected: 1 to 65536 datagrams"),
+            (UdpOptions { burst: 2, ..good.clone() }, "rate can\'t be bursts flat out; expected: a rate"),
+            (
+                UdpOptions { ramp_from_per_s: Some(1.0), ..good.clone() },
+                "rate can\'t be a ramp to flat out; expected: a rate",
+            ),
             (
                 UdpOptions { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
-                "rate: -1 datagrams/s (want 0.001 to 1e9 datagrams/s)",
+                "rate can\'t be -1 datagrams/s; expected: 0.001 to 1e9 datagrams/s",
             ),
             (
                 UdpOptions { generator: MadeBy::Xdp, direction: Direction::Both, ..good.clone() },
-                "generator: xdp, from the server (want the client alone sends)",
+                "generator can\'t be xdp, from the server; expected: the client alone sends",
             ),
             (
                 UdpOptions { generator: MadeBy::Xdp, datagrams_per_s: Some(9.0), ..good.clone() },
-                "generator: xdp, at a rate (want flat out)",
+                "generator can\'t be xdp, at a rate; expected: flat out",
             ),
             (
                 UdpOptions { generator: MadeBy::Xdp, sizes: vec![64, 512], ..good.clone() },
-                "generator: xdp, of several sizes (want one size)",
+                "generator can\'t be xdp, of several sizes; expected: one size",
             ),
             (
                 UdpOptions { generator: MadeBy::Xdp, payload_bytes: 3001, ..good.clone() },
-                "generator: xdp, 3001 bytes (want at most 3000 bytes)",
+                "generator can\'t be xdp, 3001 bytes; expected: at most 3000 bytes",
             ),
-            (UdpOptions { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
+            (UdpOptions { datagrams: Some(0), ..good.clone() }, "count can\'t be 0; expected: 1 to 1e12 datagrams"),
             (
                 UdpOptions { warm_up: Duration::MAX, ..good.clone() },
-                "warm-up: 18446744073709551615.999999999s (want at most 24 h)",
+                "warm-up can\'t be 18446744073709551615.999999999s; expected: at most 24 h",
             ),
         ] {
             assert_eq!(options.check().unwrap_err().to_string(), text);
@@ -289,10 +304,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<UdpOptions>(&json).unwrap(), options);
         let other = json.replace("mmsg", "netmap");
         assert!(
-            serde_json::from_str::<UdpOptions>(&other)
-                .unwrap_err()
-                .to_string()
-                .contains("no engine is called `netmap`")
+            serde_json::from_str::<UdpOptions>(&other).unwrap_err().to_string().contains("`netmap` is not an engine")
         );
     }
 }

@@ -136,9 +136,9 @@ impl Plan {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    #[error("a round's plan")]
+    #[error("reading a round's plan")]
     Text(#[source] serde_json::Error),
-    #[error("a round's plan")]
+    #[error("reading a round's plan")]
     Range(#[source] Box<UdpError>),
 }
 

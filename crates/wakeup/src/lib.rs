@@ -46,7 +46,7 @@ use thread::{Beating, Measured, ThreadReport};
 pub enum WakeupError {
     #[error("the duration is shorter than an interval")]
     NoTime,
-    #[error("{ticks} ticks are more than 1000000000, the most of a run")]
+    #[error("a run has at most 1000000000 ticks, not {ticks}")]
     TooLong { ticks: u64 },
     #[error("an interval of {got:?} is shorter than 10 µs")]
     Interval { got: Duration },
@@ -56,17 +56,17 @@ pub enum WakeupError {
     #[error("{got} busy loops are more than {MOST_LOAD}")]
     Load { got: u32 },
     /// A timer slack of nothing, which the kernel takes for the usual one.
-    #[error("a timer slack of 0 means the default to the kernel")]
+    #[error("the kernel takes a timer slack of 0 for its default")]
     NoSlack,
     #[error("placing a thread")]
     Affinity(#[from] AffinityError),
-    #[error("policy of a thread")]
+    #[error("setting the policy of a thread")]
     Policy(#[from] PolicyError),
-    #[error("timer of a thread")]
+    #[error("setting the timer of a thread")]
     Timer(#[from] TimerError),
     #[error("keeping idle CPUs awake")]
     Idle(#[from] LatencyError),
-    #[error("CPU counters of this host")]
+    #[error("reading the CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
     #[error("starting a thread")]
     Thread(#[source] io::Error),
@@ -77,14 +77,14 @@ impl WakeupError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
-            WakeupError::NoTime | WakeupError::TooLong { .. } => Some("--duration 10s --interval 1ms".to_owned()),
-            WakeupError::Interval { .. } => Some("--interval 1ms".to_owned()),
-            WakeupError::TickHz { .. } => Some("--tick-hz 128, 512 or 1024".to_owned()),
+            WakeupError::NoTime | WakeupError::TooLong { .. } => Some("give --duration 10s --interval 1ms".to_owned()),
+            WakeupError::Interval { .. } => Some("give --interval 1ms".to_owned()),
+            WakeupError::TickHz { .. } => Some("give --tick-hz 128, 512 or 1024".to_owned()),
             WakeupError::Load { .. } => Some("give --load 4 for each core, as the studies do".to_owned()),
             WakeupError::NoSlack => Some("give --slack 1ns, which is the least, or omit --slack".to_owned()),
             WakeupError::Affinity(_) => Some("give --cores with cores of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
-            WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\n--idle sleep")),
+            WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\ngive --idle sleep")),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {
                 Some("give --timer nanosleep, or omit --tick-hz".to_owned())
             }

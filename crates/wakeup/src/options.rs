@@ -37,7 +37,7 @@ pub struct WakeupOptions {
     /// Let the sleeps end at the ticks of a clock of this frequency in Hz, as on a kernel with that CONFIG_HZ.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HZ"))]
     pub tick_hz: Option<u32>,
-    /// Timer slack of the threads. Threads with a real-time policy have none.
+    /// Timer slack of the threads [default: the kernel's]. Threads with a real-time policy have none.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub slack: Option<Duration>,
     /// State of the cores between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0).
@@ -50,7 +50,7 @@ pub struct WakeupOptions {
     /// Number of busy loops of ordinary policy on the same cores, at most 256.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0"))]
     pub load: u32,
-    /// Latest that a tick may be. If one is later, the answer is no.
+    /// Latest that a tick may be. A later tick makes the answer no.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub limit: Option<Duration>,
 }

@@ -62,11 +62,17 @@ pub(crate) fn kind(name: &str, about: &str, usual: &str, give_way: &str) -> Kind
 
 pub(crate) fn item(params: &Params) -> Result<Item, ParamError> {
     let word = params.text("item").unwrap_or_default();
-    word.parse().map_err(|_| ParamError::Together { what: format!("no item `{word}`"), fix: "c32".to_owned() })
+    word.parse().map_err(|_| ParamError::Together {
+        what: format!("no item `{word}`"),
+        fix: "use an item type such as c32".to_owned(),
+    })
 }
 
 pub(crate) fn thread(error: &io::Error) -> MakeError {
-    MakeError { what: format!("no thread: {error}"), fix: "a higher limit of threads (ulimit -u)".to_owned() }
+    MakeError {
+        what: format!("can't start a thread: {error}"),
+        fix: "raise the limit of threads (ulimit -u)".to_owned(),
+    }
 }
 
 impl Settings {
@@ -75,7 +81,7 @@ impl Settings {
         let address = text.strip_prefix("tcp://").and_then(|rest| rest.replace('*', "0.0.0.0").parse().ok());
         let address = address.ok_or_else(|| MakeError {
             what: format!("address `{}` is not tcp://ADDRESS:PORT", text.chars().take(80).collect::<String>()),
-            fix: "tcp://127.0.0.1:5555".to_owned(),
+            fix: "give an address such as tcp://127.0.0.1:5555".to_owned(),
         })?;
         let item = item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
         let number = |name: &str, usual| params.int(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(usual);
@@ -99,7 +105,7 @@ impl Settings {
         };
         Socket::open(kind, place).map_err(|error| MakeError {
             what: format!("can't listen at tcp://{}: {error}", self.address),
-            fix: "an address of this machine and a port that is free".to_owned(),
+            fix: "give an address of this machine and a free port".to_owned(),
         })
     }
 

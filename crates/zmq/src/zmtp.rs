@@ -59,7 +59,7 @@ impl SocketType {
 #[non_exhaustive]
 pub enum ZmtpError {
     /// It is no ZeroMQ, or an older one.
-    #[error("the peer speaks no ZMTP 3: its {what} is {got:?}")]
+    #[error("the peer does not speak ZMTP 3: its {what} is {got:?}")]
     Greeting {
         /// The field.
         what: &'static str,

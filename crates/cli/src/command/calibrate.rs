@@ -47,7 +47,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let measured = costs::measured_cores(cores).map_err(|error| unmeasured(error, &own))?;
     let document = Document { class: args.class.unwrap_or_else(costs::class), cores: measured };
     let platform = PlatformSpec::measured(&document.class, &document.cores);
-    platform.check().map_err(|error| Problem::caused("this is no platform", error, PlatformError::fix))?;
+    platform
+        .check()
+        .map_err(|error| Problem::caused("the measurement is not a valid platform", error, PlatformError::fix))?;
     if let Some(path) = &args.out {
         write(path, &platform.to_toml())?;
     }
@@ -63,7 +65,7 @@ fn unmeasured(error: MeasureError, own: &[usize]) -> Problem {
         MeasureError::Core { core, source } => {
             let list: Vec<String> = own.iter().map(ToString::to_string).collect();
             let what = format!("core {core} can't be calibrated");
-            Problem::new(what).why(source).fix(format!("--cores of {}", list.join(",")))
+            Problem::new(what).why(source).fix(format!("give --cores with some of {}", list.join(",")))
         }
     }
 }

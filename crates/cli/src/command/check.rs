@@ -30,7 +30,7 @@ Examples:
   takt check --device soapy:driver=uhd,addr=192.168.10.2   the same radio through SoapySDR and UHD
   takt check --need n200:10M --need n200:25M:rx
   takt check --need x310:100M --quick       a software X310, frames of 8000 bytes
-  takt check --self-test                    would it say no? takt makes this host bad, and looks
+  takt check --self-test                    degrade this host, and see whether the check says no
 
 Exit status:
   0  yes: this host keeps up
@@ -132,8 +132,8 @@ fn cannot_go_on(error: QuestionError) -> Problem {
     match error {
         QuestionError::OnAir(OnAirError::Radio(error))
         | QuestionError::Execute(ExecuteError::OnAir(OnAirError::Radio(error))) => {
-            radio_problem::problem("reach the radio", *error, "")
+            radio_problem::problem("reach the radio", *error, "use")
         }
-        error => Problem::caused("the check can't go on", error, QuestionError::fix),
+        error => Problem::caused("the check can't continue", error, QuestionError::fix),
     }
 }

@@ -19,7 +19,7 @@ Removes what killed runs left behind:
   - directories of containers and guests
   - processes
   - sockets by which they could be watched
-It also gives back the queues of network cards that engine xdp had. It touches neither live runs nor
+It also frees the queues of network cards that engine xdp used. It touches neither live runs nor
 anything that is not takt's own. `takt doctor --undo` undoes settings. Records of finished rounds
 stay. You can run it twice without harm.
 

@@ -76,7 +76,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 /// The radios of a file.
 fn run_air(config: &Path, options: &EmulatorOptions, live: &LiveArgs, output: &Output) -> miette::Result<Answer> {
     let name = config.display().to_string();
-    let example = "copy an example from takt's source, folder scenes; docs/reference/air.md there describes the format";
+    let example = "copy an example from takt's source, folder scenes; see docs/reference/air.md there for the format";
     let text = text_of(config, Scene::MOST_BYTES).map_err(|error| unreadable_file("air", &name, error, example))?;
     let mut scene = Scene::parse(&name, &text).map_err(FileDiagnostic::from)?;
     scene.apply(options).map_err(problem)?;
@@ -164,31 +164,31 @@ fn fix(error: &EmulateError) -> Option<String> {
             match taken.ip() {
                 IpAddr::V4(addr) if addr.is_loopback() => {
                     let [a, b, c, d] = addr.octets();
-                    format!("{stop}\n--addr {}", Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1)))
+                    format!("{stop}\ngive --addr {}", Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1)))
                 }
                 _ => stop,
             }
         }
         EmulateError::Ports { addr, source: EngineError::NotLocal { .. } } => {
-            format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE")
+            format!("give --addr 127.0.0.1\nsudo ip addr add {addr}/24 dev INTERFACE")
         }
         EmulateError::Priority { source, .. } => {
             let without = "omit --policy";
             source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}"))
         }
         EmulateError::ForeignEeprom { .. } => {
-            "--eeprom with another file; one that is not there yet is made".to_owned()
+            "give --eeprom another file; takt creates it if it does not exist".to_owned()
         }
         EmulateError::OtherBoard { .. } => {
-            "omit --board: the radio then has the board of the file\n--eeprom with another file".to_owned()
+            "omit --board, to use the board in the file\ngive --eeprom another file".to_owned()
         }
         EmulateError::Signals { source, .. } => source.fix(),
         EmulateError::SharedSink { .. } => "give one --sink for each --addr, each with its own file".to_owned(),
-        EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
+        EmulateError::TooMany { what, .. } => format!("give --addr once for each {what}"),
         EmulateError::Unfit { option, .. } => format!("omit {option}, or emulate another model"),
         EmulateError::HardwareSpeed { .. } => "omit --as-hardware or --speed".to_owned(),
         EmulateError::NotWithFile { .. } => "write it into the file, below its [[radio]]".to_owned(),
-        EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
+        EmulateError::Addresses { .. } => "give each radio its own --addr".to_owned(),
         _ => return None,
     })
 }

@@ -27,7 +27,7 @@ Examples:
 
 Times are those of this machine. The table also has them in multiply-accumulates (MACs): a loop on
 the core that runs this command makes that number of them in that time. The ALOE paper compares
-machines by MACs; `takt calibrate` knows a better way.
+machines by MACs; `takt calibrate` compares them better.
 
 Exit status: 0 the table is shown, 2 the command failed.")]
 pub struct Args {
@@ -54,13 +54,14 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 fn read(path: &Path) -> Result<Json> {
     let unreadable = |error: std::io::Error| Problem::new(format!("can't read {}", path.display())).why(error);
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    let fix = "a file written by `takt run WAVEFORM --json > FILE`";
+    let fix = "give a file written by `takt run WAVEFORM --json > FILE`";
     if size > LONGEST {
-        let why = format!("it has {size} bytes, and at most {LONGEST} are read");
+        let why = format!("it has {size} bytes; at most {LONGEST} are allowed");
         return Err(Problem::new(format!("can't read {}", path.display())).why(why).fix(fix).into());
     }
     let text = std::fs::read(path).map_err(unreadable)?;
-    let no_result = |error| Problem::new(format!("{} is no result", path.display())).why(error).fix(fix);
+    let no_result =
+        |error| Problem::new(format!("{} is not a result of `takt run`", path.display())).why(error).fix(fix);
     Ok(serde_json::from_slice(&text).map_err(no_result)?)
 }
 
@@ -74,9 +75,9 @@ fn tried(path: &Path, slots: u64) -> Result<Json> {
 fn refused(error: ExecutionTimesError) -> Problem {
     match error {
         ExecutionTimesError::Calibration(error) => costs::uncalibrated(error),
-        error => Problem::new("these are no execution times")
+        error => Problem::new("the file has no execution times")
             .why(error)
-            .fix("a file written by `takt run WAVEFORM --json > FILE`"),
+            .fix("give a file written by `takt run WAVEFORM --json > FILE`"),
     }
 }
 

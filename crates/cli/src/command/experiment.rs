@@ -68,10 +68,10 @@ Exit status:
     Run {
         /// Experiment file, or name of an experiment that comes with takt.
         what: String,
-        /// Only the levels and rounds that the file names for a quick run.
+        /// Run only the levels and rounds that the file names for a quick run.
         #[arg(long)]
         quick: bool,
-        /// Every level and round (the default).
+        /// Run every level and round (the default).
         #[arg(long, conflicts_with = "quick")]
         full: bool,
         /// Continue the interrupted run of the same file.
@@ -131,7 +131,7 @@ Exit status:
         #[arg(value_name = "SECOND")]
         b: String,
     },
-    /// List the words of experiment files.
+    /// List the settings of experiment files, and their values.
     #[command(after_help = "\
 Examples:
   takt experiment factors
@@ -197,7 +197,7 @@ pub fn read(what: &str) -> Result<Experiment> {
 }
 
 fn no_such_point(error: NoSuchPoint) -> Problem {
-    let fix = format!("one of: {}", error.there.join(", "));
+    let fix = format!("give one of: {}", error.there.join(", "));
     Problem::new(error.to_string()).why("the experiment has no such part, factor or level").fix(fix)
 }
 
@@ -209,9 +209,9 @@ fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answe
         output.note(format!("{points} points, {rounds} rounds: about {time}, and what has to be run again."));
     }
     let ran = ProgressBar::during(output, |progress| execute(order, progress, &stop));
-    let what = format!("experiment {} can't go on", order.experiment.name);
+    let what = format!("experiment {} can't continue", order.experiment.name);
     let ran = ran.map_err(|error| match error {
-        ExecuteError::OnAir(OnAirError::Radio(error)) => radio_problem::problem("reach the radio", *error, ""),
+        ExecuteError::OnAir(OnAirError::Radio(error)) => radio_problem::problem("reach the radio", *error, "use"),
         error => Problem::caused(what, error, ExecuteError::fix),
     })?;
     if !ran.complete {

@@ -30,7 +30,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return soapy::find(device, output);
     }
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
-    let found = find(&net, args.addr).map_err(|error| radio_problem::problem("look for radios", error, ""))?;
+    let found = find(&net, args.addr).map_err(|error| radio_problem::problem("look for radios", error, "use"))?;
     output.answer(&found, || text(&found, args.addr), Answer::of(!found.is_empty()))
 }
 

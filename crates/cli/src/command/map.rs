@@ -157,7 +157,7 @@ impl Args {
 pub fn pins(texts: &[String]) -> Result<BTreeMap<String, String>> {
     let pin = |text: &String| {
         let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
-        pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
+        pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("give --pin COMPONENT=NODE"))
     };
     Ok(texts.iter().map(pin).collect::<Result<_, _>>()?)
 }
@@ -178,7 +178,8 @@ fn platform(args: &Args) -> Result<Platform> {
 fn read(path: &Path) -> Result<Platform> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| {
-        let fix = "a platform file: docs/reference/platform.md, or `takt calibrate --out FILE`";
+        let fix =
+            "give a platform file, as docs/reference/platform.md describes it or `takt calibrate --out FILE` writes it";
         Problem::new(format!("can't read the platform {name}")).why(error).fix(fix)
     };
     let text = waveform::text_of(path, limits::FILE_BYTES).map_err(unreadable)?;
@@ -190,7 +191,7 @@ fn in_force(process: u32) -> Result<InForce> {
     let running = InForce::of(process).map_err(unanswered)?;
     if running.cores.is_empty() {
         return Err(Problem::new("no mapping suits the waveform that runs")
-            .why("its workers run wherever the kernel likes")
+            .why("its workers are not tied to cores")
             .fix(call::takt("run WAVEFORM --cores 0,1"))
             .into());
     }
@@ -201,7 +202,7 @@ pub fn unplanned(error: PlanningError) -> Problem {
     match error {
         PlanningError::Core { ref own, .. } => {
             let list: Vec<String> = own.iter().map(ToString::to_string).collect();
-            let fix = format!("--cores of {}", list.join(","));
+            let fix = format!("give --cores with some of {}", list.join(","));
             Problem::new("can't map onto that core").why(error).fix(fix)
         }
         PlanningError::Platform(error) => Problem::caused("can't map onto these cores", error, PlatformError::fix),

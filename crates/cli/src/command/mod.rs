@@ -44,9 +44,9 @@ use crate::{Answer, Output};
 /// One variant a command; its documentation is the line in `takt --help`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check whether this host keeps up with a radio. Names what limits it, and the fix.
+    /// Check whether this host keeps up with a radio, and name what limits it and the fix.
     Check(check::Args),
-    /// Run software N200 or X310, which unmodified UHD drives like real ones.
+    /// Run software N200s or X310s, which unmodified UHD drives like real radios.
     Emulate(emulate::Args),
     /// Let several programs use one radio. Each program gets a software N200 within that radio's band.
     Share(share::Args),
@@ -76,13 +76,10 @@ pub enum Command {
     Execinfo(execinfo::Args),
     /// List and set the variables of a running waveform.
     Variable(variable::Args),
-    /// Show what takt's processes do in a browser, and give Prometheus their counts.
-    #[cfg_attr(
-        not(feature = "serve"),
-        command(about = "Show what takt's processes do in a browser (not in this build)")
-    )]
+    /// Show takt's processes in a browser, and serve their counts to Prometheus.
+    #[cfg_attr(not(feature = "serve"), command(about = "Show takt's processes in a browser (not in this build)"))]
     Serve(serve::Args),
-    /// Watch what runs in a terminal: rates, letters, slots, components, links.
+    /// Watch takt's processes in a terminal: rates, letters, slots, components, links.
     Top(top::Args),
     /// Join a cluster: offer this machine's cores, and run parts of waveforms on them.
     #[cfg_attr(not(feature = "cluster"), command(about = "Join a cluster (not in this build)"))]
@@ -97,7 +94,7 @@ pub enum Command {
     Report(report::Args),
     /// Find what on this host disturbs a radio, and fix it.
     Doctor(doctor::Args),
-    /// Measure whether this machine stops for longer than a radio's buffers hold. Only observes, while you work.
+    /// Measure, while you work, whether this machine stops for longer than a radio's buffers hold.
     Stops(stops::Args),
     /// Measure how late a periodic thread wakes up. Counts every tick, from its intended time.
     Wakeup(wakeup::Args),

@@ -86,10 +86,10 @@ struct VirtualSdr {
 /// How a study is run.
 #[derive(Debug, clap::Args)]
 struct Study {
-    /// Few points and few rounds. The report says what it excludes.
+    /// Run few points and few rounds. The report says what it excludes.
     #[arg(long)]
     quick: bool,
-    /// Every point and round (the default).
+    /// Run every point and round (the default).
     #[arg(long, conflicts_with = "quick")]
     full: bool,
     /// Continue the newest interrupted run of the same kind.
@@ -144,5 +144,5 @@ fn say_what_is_lacking(asked: &Asked, output: &Output) -> Result<()> {
 }
 
 fn problem(error: QuestionError) -> Problem {
-    Problem::caused("the study can't go on", error, QuestionError::fix)
+    Problem::caused("the study can't continue", error, QuestionError::fix)
 }

@@ -17,7 +17,7 @@ use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
     takt play --addr 192.168.10.2 --transmit --cores 1 --policy fifo:50 run1\n\n\
     Gaps between captures stay gaps. An N200 is retuned where captures differ in frequency.\n\
     Reads two files, or an archive (run1.sigmf).\n\n\
-    Exit status:\n  0  all of it left in time\n  1  not all of it did\n  \
+    Exit status:\n  0  every sample left in time\n  1  a sample left late or not at all\n  \
     2  the command failed, or the device can't show what became of it",
     mut_arg("file", |file| file.help("Recording: the common name of its two files, or an archive")),
     mut_arg("freq", |freq| freq.help("Center frequency in Hz (N200) [default: the recording's]"))
@@ -55,7 +55,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
         session.play(&net, &wish, &mut on_air, &mut progress, &stop)
     });
-    let report = report.map_err(|error| radio_problem::problem("play", error, "--rate"))?;
+    let report = report.map_err(|error| radio_problem::problem("play", error, "give --rate"))?;
     output.answer(&report, || text(&report), Answer::of(good(&report)))
 }
 

@@ -34,7 +34,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(device) = &args.device {
         return soapy::probe(device, output);
     }
-    let refused = |error| radio_problem::problem("open the radio", error, "");
+    let refused = |error| radio_problem::problem("open the radio", error, "use");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
     let n200 = OpenOptions { force: args.force, ..OpenOptions::default() };
     match Radio::open(net, args.addr, &AnyOptions { n200, frame_bytes: None, clock: MasterClock::default() })
@@ -120,7 +120,7 @@ fn boards(probe: &Probe) -> String {
     let boards = probe.identity.boards();
     match probe.board {
         BoardKind::Unknown => {
-            format!("{boards}; takt has no model of them, and docs/how-to/bring-up.md says what to send back")
+            format!("{boards}; takt does not know them: see docs/how-to/bring-up.md for what to send back")
         }
         _ => boards,
     }

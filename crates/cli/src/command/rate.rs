@@ -64,12 +64,16 @@ fn problem(error: RateError, options: &RateOptions) -> Problem {
     match error {
         RateError::Interval { .. } => Problem::new("the round can't be cut into such intervals")
             .why(error)
-            .fix("a longer --interval, or a shorter --duration"),
-        RateError::NoRate => Problem::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
+            .fix("give a longer --interval, or a shorter --duration"),
+        RateError::NoRate => {
+            Problem::new("there is nothing to stream").why(error).fix("give --rx 25M, --tx 25M or both")
+        }
         RateError::Radio(error) => {
             let flag = match &error {
-                takt_radio::RadioError::Rate { requested_sps, .. } if options.rx_sps != Some(*requested_sps) => "--tx",
-                _ => "--rx",
+                takt_radio::RadioError::Rate { requested_sps, .. } if options.rx_sps != Some(*requested_sps) => {
+                    "give --tx"
+                }
+                _ => "give --rx",
             };
             radio_problem::problem("stream", error, flag)
         }

@@ -19,7 +19,7 @@ use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
     takt record --addr 192.168.10.2 --rate 1M --channels 0,1 --duration 10s run1\n\n\
     Writes run1.sigmf-data and run1.sigmf-meta.\n\
     Lost samples leave a gap of their length between captures.\n\n\
-    Exit status:\n  0  nothing is missing\n  1  something is, or the recording ended early\n  \
+    Exit status:\n  0  no sample is missing\n  1  samples are missing, or the recording ended early\n  \
     2  the command failed, or the device can't show whether something is missing"
 )]
 pub struct Args {
@@ -62,7 +62,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         let mut progress = |received| bar.show(span(received), span(samples.unwrap_or(received)));
         session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop)
     });
-    let report = report.map_err(|error| radio_problem::problem("record", error, "--rate"))?;
+    let report = report.map_err(|error| radio_problem::problem("record", error, "give --rate"))?;
     output.answer(&report, || text(&report, samples), Answer::of(report.passed.is_whole(samples)))
 }
 

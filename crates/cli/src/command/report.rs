@@ -11,7 +11,7 @@ use takt_host::call::{self, quoted};
 use takt_host::with_causes;
 use takt_lab::store::{Store, StoreError, run_folder};
 use takt_lab::{AssembleError, StoredRun};
-use takt_page::{Beside, Figure, Report};
+use takt_page::{Beside, Figure, PngError, Report};
 use takt_questions::{Answered, QuestionError};
 
 use super::experiment::store_problem;
@@ -39,6 +39,9 @@ pub struct Args {
     /// Width of the figures for print, mm: 60 to 297. One column of IEEE journals has 88.9, both have 181.
     #[arg(long, value_name = "MM", default_value_t = 88.9, requires = "figures", value_parser = width_mm)]
     width: f64,
+    /// Write each figure as PNG too, at 300 dpi. Needs a build with the feature png.
+    #[arg(long, requires = "figures")]
+    png: bool,
     /// Directory of the records and reports.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
@@ -56,7 +59,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         let runs: BTreeSet<&str> = all.iter().map(|one| one.report.run.as_str()).collect();
         for one in &all {
             let folder = if runs.len() > 1 { folder.join(&one.report.run) } else { folder.clone() };
-            let written = write_figures(&one.report, &folder, args.width)?;
+            let written = write_figures(&one.report, &folder, args.width, args.png)?;
             output.note(format!("figures   {} in {}", plural(written, "figure"), folder.display()));
         }
     }
@@ -73,22 +76,39 @@ fn width_mm(text: &str) -> Result<f64, String> {
     width.ok_or_else(|| format!("\"{text}\" is not {least} to {most} mm"))
 }
 
-/// Writes each figure as SVG and CSV. Answers how many there are.
-fn write_figures(report: &Report, folder: &Path, width_mm: f64) -> Result<u64, Problem> {
+/// Writes each figure as SVG and CSV, and as PNG if it is to be. Answers how many there are.
+fn write_figures(report: &Report, folder: &Path, width_mm: f64, png: bool) -> Result<u64, Problem> {
     let unwritten = |path: &Path, error: std::io::Error| {
         let what = format!("can't write {}", path.display());
-        Problem::new(what).why(error).fix("--figures with a folder that you may write")
+        Problem::new(what).why(error).fix("give --figures a folder that you may write")
     };
     fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
     let mut written = 0;
     for figure in report.figures() {
-        for (kind, content) in [("svg", figure.to_print_svg(width_mm)), ("csv", figure.to_csv())] {
+        let mut files =
+            vec![("svg", figure.to_print_svg(width_mm).into_bytes()), ("csv", figure.to_csv().into_bytes())];
+        if png {
+            files.push(("png", figure.to_print_png(width_mm).map_err(undrawn)?));
+        }
+        for (kind, content) in files {
             let path = folder.join(format!("{}.{kind}", figure.file_name()));
-            takt_base::replace_file(&path, content.as_bytes()).map_err(|error| unwritten(&path, error))?;
+            takt_base::replace_file(&path, &content).map_err(|error| unwritten(&path, error))?;
         }
         written += 1;
     }
     Ok(written)
+}
+
+fn undrawn(error: PngError) -> Problem {
+    let fix = match error {
+        PngError::NotBuilt => {
+            "cargo build --release --features png\n\
+             leave --png out, and convert each: rsvg-convert --dpi-x 300 --dpi-y 300 F.svg -o F.png"
+        }
+        PngError::NoFont => "install a font: sudo apt-get install fonts-dejavu-core",
+        _ => "leave --png out: the SVG has the same figure",
+    };
+    Problem::new("can't draw a figure as PNG").why(error).fix(fix)
 }
 
 /// Both reports side by side, as a page, a text or a document of both.

@@ -52,7 +52,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 fn fix(error: &WatchError) -> Option<String> {
     match error {
         WatchError::Nothing(_) => {
-            Some("--cores with cores that this process may use (taskset -cp $$ lists them)".into())
+            Some("give --cores with cores that this process may use (taskset -cp $$ lists them)".into())
         }
         _ => None,
     }

@@ -27,7 +27,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum End {
-    /// Accept load: listen, measure, answer. One client at a time.
+    /// Accept load from one client at a time, and measure it.
     Serve(serve::Args),
     /// Send load to a server, or have it send (--reverse), and report what arrived.
     Send(send::Args),
@@ -50,16 +50,19 @@ fn problem(what: &str, error: UdpError) -> Problem {
     };
     Problem::caused(what, error, |error| match error {
         UdpError::NobodyThere { server } | UdpError::NoAnswer { server } => {
-            Some(format!("takt udp serve --addr {} --port {} on that machine", server.ip(), server.port()))
+            Some(format!("run takt udp serve --addr {} --port {} on that machine", server.ip(), server.port()))
         }
         UdpError::Busy { .. } => Some("wait until it has ended".to_owned()),
-        UdpError::Version { .. } => Some("the same version of takt on both machines".to_owned()),
+        UdpError::Version { .. } => Some("run the same version of takt on both machines".to_owned()),
         UdpError::Option { what, .. } => option(what),
-        UdpError::Engine(EngineError::PortInUse { addr }) => {
-            Some(format!("--port 0, or another\nstop the other program (ss -ulnp 'sport = :{}' names it)", addr.port()))
+        UdpError::Engine(EngineError::PortInUse { addr }) => Some(format!(
+            "give another --port, or --port 0 for any free one\nstop the other program (ss -ulnp 'sport = :{}' names it)",
+            addr.port()
+        )),
+        UdpError::Engine(EngineError::NotLocal { .. }) => {
+            Some("give --addr 0.0.0.0, to listen on all addresses".to_owned())
         }
-        UdpError::Engine(EngineError::NotLocal { .. }) => Some("--addr 0.0.0.0 listens on all addresses".to_owned()),
-        UdpError::Engine(EngineError::NotPermitted { .. }) => Some("--port above 1023".to_owned()),
+        UdpError::Engine(EngineError::NotPermitted { .. }) => Some("give --port a number above 1023".to_owned()),
         _ => None,
     })
 }
@@ -67,15 +70,15 @@ fn problem(what: &str, error: UdpError) -> Problem {
 /// The flag behind an option that is out of range.
 fn option(what: &str) -> Option<String> {
     let fix = match what {
-        "rate" => "--bitrate or --pps within that range; omit both to send flat out",
-        "payload" | "sizes" => "--size 64, --size 64,512,1472 or --size imix",
-        "burst" => "--burst 1 spreads datagrams evenly",
-        "interval" => "a longer --interval, or a shorter --duration",
-        "duration" => "--duration 10s, or --trial 1s for a search",
-        "flows" => "--flows within that range",
-        "resolution" => "--resolution 1%",
-        "generator" => "--generator engine knows rates, sizes and both ways",
-        "loss" => "--loss 0, or a share such as 0.1%",
+        "rate" => "give --bitrate or --pps within that range, or omit both to send as fast as possible",
+        "payload" | "sizes" => "give --size 64, --size 64,512,1472 or --size imix",
+        "burst" => "give --burst 1, to spread datagrams evenly",
+        "interval" => "give a longer --interval, or a shorter --duration",
+        "duration" => "give --duration 10s, or --trial 1s for a search",
+        "flows" => "give --flows within that range",
+        "resolution" => "give --resolution 1%",
+        "generator" => "give --generator engine, which supports rates, sizes and both directions",
+        "loss" => "give --loss 0, or a share such as 0.1%",
         _ => return None,
     };
     Some(fix.to_owned())

@@ -49,13 +49,13 @@ pub fn process(named: Option<u32>, output: &Output) -> Result<u32> {
     match &processes[..] {
         [only] => Ok(*only),
         [] => {
-            let why = "none is running under this user";
+            let why = "no waveform is running under this user";
             Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("run WAVEFORM"))).into())
         }
         several => {
             let list: Vec<String> = several.iter().map(ToString::to_string).collect();
             let why = format!("{} are running: processes {}", several.len(), list.join(", "));
-            Err(what().why(why).fix(format!("--process {}", several[0])).into())
+            Err(what().why(why).fix(format!("give --process {}", several[0])).into())
         }
     }
 }
@@ -69,11 +69,11 @@ pub fn unanswered(error: UnansweredError) -> Problem {
     match error {
         UnansweredError::Unreachable { process, source } => Problem::new(format!("process {process} can't be reached"))
             .why(source)
-            .fix("a process that runs `takt run`"),
-        UnansweredError::Refused { why, fix } => Problem::new("the waveform says no").why(why).fix(fix),
+            .fix("name a process that runs `takt run`"),
+        UnansweredError::Refused { why, fix } => Problem::new("the waveform refuses").why(why).fix(fix),
         error => Problem::new("no mapping suits the waveform that runs")
             .why(error)
-            .fix("takt of the same version on both sides"),
+            .fix("use the same version of takt on both sides"),
     }
 }
 

@@ -23,7 +23,7 @@ Exit status:
 pub struct Args {
     #[command(flatten)]
     options: WakeupOptions,
-    /// Show how many ticks were how late.
+    /// Show the distribution of the ticks' lateness.
     #[arg(long)]
     histogram: bool,
     #[command(flatten)]

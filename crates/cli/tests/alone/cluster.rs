@@ -148,7 +148,7 @@ fn spans_tell(cluster: &Cluster) {
 fn a_spare_node_does_what_a_lost_one_did() {
     let cluster = Cluster::start(90);
     let unknown = cluster.run_with("1", &["--spare", "z"]).output().expect("takt runs");
-    has(&text(&unknown.stderr), &["`z` can't be a spare node", "--spare with one of: a, b, c"]);
+    has(&text(&unknown.stderr), &["`z` can't be a spare node", "give --spare one of: a, b, c"]);
     let mut running = Run::with(&cluster, &["--spare", "c"]);
     let idle = &cluster.facts("c").expect("there")["runs"][0]["components"];
     assert_eq!(*idle, serde_json::json!([]), "it waits");

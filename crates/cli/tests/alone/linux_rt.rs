@@ -71,7 +71,7 @@ fn what_a_host_lacks_is_left_out_with_its_reason_and_never_measured_as_something
     assert_eq!(isolated["failure"]["value"].is_f64(), cores > 2, "{isolated:#}");
     if cores <= 2 {
         let why = isolated["skipped"].as_str().expect("a reason");
-        assert!(why.starts_with("a core of their own for the processes") && why.contains("fix: three cores"), "{why}");
+        assert!(why.starts_with("the processes need their own core") && why.contains("fix: use three cores"), "{why}");
         assert_eq!(outcome["measures_not_had"], serde_json::json!(["isolation"]), "{:#}", outcome["measures_not_had"]);
     }
     let (ran, skipped) = (deadline["failure"]["value"].is_f64(), deadline["skipped"].as_str());

@@ -127,8 +127,8 @@ fn a_mistake_is_drawn_at_its_place() {
 fn what_belongs_into_the_file_is_refused_beside_it() {
     let place = Place::with("air.toml", &air(97, ""));
     let refused = |args: &[&str]| refusal(&place.takt(&[&["emulate", "--config", "air.toml"], args].concat()));
-    has(&refused(&["--source", "tone"]), &["--source belongs to a radio", "below its [[radio]]"]);
-    has(&refused(&["--board", "sbx"]), &["--board belongs to a radio"]);
+    has(&refused(&["--source", "tone"]), &["--source describes a radio", "below its [[radio]]"]);
+    has(&refused(&["--board", "sbx"]), &["--board describes a radio"]);
     has(&text(&place.takt(&["emulate", "n200", "--config", "air.toml"]).stderr), &["cannot be used with"]);
     let nowhere = refusal(&place.takt(&["emulate", "--config", "nowhere.toml"]));
     let folder = fs::canonicalize(place.path(".")).expect("a folder");

@@ -29,8 +29,8 @@ fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
         said,
         "error: an N200 can't stream at 22 MS/s\n  \
          why   22 MS/s is not 100 MHz divided by a whole number that it supports (100 / 22 = 4.55)\n  \
-         fix   --rx 20M (divide by 5)\n  \
-         or    --rx 25M (divide by 4)\n"
+         fix   give --rx 20M (divide by 5)\n  \
+         or    give --rx 25M (divide by 4)\n"
     );
     has(&refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", addr])), &["--tx 50M"]);
     refusal(&takt(&["rate", "--addr", addr]));
@@ -50,13 +50,17 @@ fn refuses(board: &str, host: u8, refusals: &[Refusal<'_>]) {
 
 #[test]
 fn an_antenna_or_a_gain_that_a_board_lacks_is_refused_with_what_it_has() {
-    let receive = "receive antenna `RX3`; there are RX2, TX/RX, CAL";
+    let receive = "the radio has no receive antenna `RX3`; it has RX2, TX/RX, CAL";
     refuses(
         "sbx",
         111,
         &[
             (&["--rx", "1M", "--antenna", "RX3"], receive, "give one of RX2, TX/RX, CAL"),
-            (&["--tx", "1M", "--antenna", "RX2"], "transmit antenna `RX2`; there are TX/RX, CAL", "give one of TX/RX"),
+            (
+                &["--tx", "1M", "--antenna", "RX2"],
+                "the radio has no transmit antenna `RX2`; it has TX/RX, CAL",
+                "give one of TX/RX",
+            ),
             (
                 &["--rx", "1M", "--gain", "40"],
                 "receive gain in dB 40 is outside 0 to 31.5",
@@ -84,7 +88,7 @@ fn an_interval_that_is_too_short_or_too_often_is_refused() {
     let addr = &loopback(28).to_string();
     for short in [&["--interval", "99ms"][..], &["--interval", "100ms", "--duration", "3h"]] {
         let said = refusal(&takt(&[&["rate", "--rx", "1M", "--addr", addr], short].concat()));
-        has(&said, &["can't be cut into such intervals", "want 100ms or more", "a longer --interval"]);
+        has(&said, &["can't be cut into such intervals", "expected at least 100ms", "a longer --interval"]);
     }
 }
 
@@ -108,10 +112,10 @@ fn radios_of_another_kind_or_version_are_told_apart() {
     assert!(refusal(&usrp2.takt(&["probe"])).contains("is a USRP2, not an N200"));
     drop(usrp2);
     let firmware = Radio::at(29, &["--firmware", "13"]);
-    has(&refusal(&firmware.takt(&["probe"])), &["speaks protocol 13, this driver 10 to 12", "uhd_image_loader"]);
+    has(&refusal(&firmware.takt(&["probe"])), &["speaks protocol 13; this driver speaks 10 to 12", "uhd_image_loader"]);
     drop(firmware);
     let fpga = Radio::at(29, &["--fpga", "12.0"]);
-    assert!(refusal(&fpga.takt(&["rate", "--rx", "1M"])).contains("12.0, this driver needs 11.x"));
+    assert!(refusal(&fpga.takt(&["rate", "--rx", "1M"])).contains("12.0; this driver needs 11.x"));
     has(&text(&fpga.takt(&["find"]).stdout), &["can't be used"]);
 }
 
@@ -218,7 +222,7 @@ fn a_core_that_is_not_there_and_a_policy_of_no_such_thread_are_refused() {
     for streaming in STREAMING {
         let said = refusal(&radio.takt(&[streaming, &["--cores", "9999"]].concat()));
         assert!(said.starts_with("error: a streaming thread can't have that CPU\n"), "{streaming:?}: {said}");
-        has(&said, &["no CPU of 9999 is online and allowed here", "fix   --cores with CPUs of this host"]);
+        has(&said, &["no CPU of 9999 is online and allowed here", "fix   give --cores with CPUs of this host"]);
         let other = radio.takt(&[streaming, &["--policy", "rr:50"]].concat());
         let said = text(&other.stderr);
         assert_eq!(other.status.code(), Some(2), "{streaming:?}: {said}");

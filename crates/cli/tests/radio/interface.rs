@@ -81,7 +81,7 @@ fn a_stream_ends_with_the_reason_when_its_interface_is_removed() {
         if OF_THE_INTERFACE.contains(engine) {
             has(&why, &[&format!("interface {} is gone", cable.path.host.interface)]);
         } else {
-            has(&why, &["can't stream any more", "does not answer any more"]);
+            has(&why, &["can't stream any more", "no longer answers"]);
         }
     }
 }

@@ -103,7 +103,7 @@ fn what_a_stream_had_is_given_back_on_ctrl_c_and_by_clean_after_a_kill() {
     child.kill().expect("our own");
     child.wait().expect("our own");
     assert_eq!(cable.queues(), 2);
-    has(&serve(), &["a takt that was killed has left near on queues of its own", "takt clean"]);
+    has(&serve(), &["a takt that was killed has left near on its own queues", "takt clean"]);
     // From another namespace: the record says which one it is.
     let clean = || text(&cable.place.takt(&["clean"]).stdout);
     has(&clean(), &["removed  change of the number of queues of near, left by takt with engine xdp"]);

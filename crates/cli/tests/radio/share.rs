@@ -165,11 +165,11 @@ fn what_can_not_be_added_or_removed_is_refused_with_a_fix() {
     let refused =
         |args: &[&str]| refusal(&takt_apart(folder.path(), &[&["share"], args, &["--process", &process]].concat()));
     let same = format!("name=low,addr={}", loopback(173));
-    has(&refused(&["add", "--radio", &same]), &["two radios have the name `low`", "each has its own name"]);
+    has(&refused(&["add", "--radio", &same]), &["two radios have the name `low`", "give each radio its own name"]);
     let sends = format!("name=x,addr={},transmit=true", loopback(173));
     has(&refused(&["add", "--radio", &sends]), &["takt opened the front end to receive only", "transmit = false"]);
     let own = format!("name=x,addr={}", radio.addr);
-    has(&refused(&["add", "--radio", &own]), &["has the address of the front end", "an address of its own"]);
+    has(&refused(&["add", "--radio", &own]), &["has the address of the front end", "its own address"]);
     has(&refused(&["remove", "nobody"]), &["no radio is called `nobody`", "low and high", "name one of these"]);
     let nobody = refusal(&takt(&["share", "status", "--process", "1"]));
     has(&nobody, &["process 1 can't be reached", "name a process that runs `takt share`"]);

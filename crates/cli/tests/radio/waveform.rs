@@ -128,7 +128,7 @@ fn a_radio_that_goes_away_ends_the_run_with_its_address_the_reason_and_what_ran(
     let run = Run::after(50, &radio, &[]);
     radio.kill();
     let out = run.end();
-    has(&refusal(&out), &[&radio.addr, "does not answer any more"]);
+    has(&refusal(&out), &[&radio.addr, "no longer answers"]);
     has(&text(&out.stdout), &["td-scdma-receive", "lost_slots"]);
     // Neither a process nor a port is left: the same again, with a radio in the same place.
     let radio = punctual(71, &[]);
@@ -144,7 +144,7 @@ fn a_radio_that_is_switched_off_and_on_ends_the_run_and_says_so() {
     let out = Run(Ended(child.expect("takt"))).end();
     let said = refusal(&out);
     assert!(said.contains(&radio.addr), "{said}");
-    assert!(said.contains("was restarted") || said.contains("does not answer any more"), "{said}");
+    assert!(said.contains("was restarted") || said.contains("no longer answers"), "{said}");
     assert!(json(&out)["fix"].is_string(), "one document, of what broke it off");
 }
 

@@ -150,7 +150,7 @@ fn what_it_has_not_is_refused() {
     let radio = Radio::of("x310", 62, &[]);
     let refused = |args: &[&str]| refusal(&radio.takt(&[&["rate", "--duration", "100ms"], args].concat()));
     has(&refused(&["--rx", "22M"]), &["can't stream at 22 MS/s"]);
-    has(&refused(&["--rx", "1M", "--wire", "sc8"]), &["sample format of an X310 `sc8`; there are sc16"]);
+    has(&refused(&["--rx", "1M", "--wire", "sc8"]), &["has no sample format `sc8`; it has sc16"]);
     has(&refused(&["--rx", "1M", "--channels", "2"]), &["receive channel 2 is outside 0 to 1"]);
     has(&refused(&["--tx", "1M", "--tx-channels", "2"]), &["transmit channel 2 is outside 0 to 1"]);
     for (flag, value, what) in

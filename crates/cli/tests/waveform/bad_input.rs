@@ -16,7 +16,7 @@ fn a_wrong_waveform_is_reported_with_its_place_and_the_fix() {
         ("ebn0_db = 200.0", "ebn0_bd = 1.0", "component `channel`", "did you mean `ebn0_db`?"),
         ("ebn0_db = 200.0", "ebn0_db = 1e9", "component `channel`", "a number from -20 to 200 dB"),
         ("slot = \"1 ms\"", "slot = \"1 parsec\"", "`slot` can't be", "from 1 us to 1 min"),
-        ("\"bpsk-demodulate\"", "\"bpsk-modulate\"", "gives", "takes"),
+        ("\"bpsk-demodulate\"", "\"bpsk-modulate\"", "sends", "takes"),
         ("\"channel\", ", "\"chanel\", ", "no component is called `chanel`", "did you mean `channel`?"),
     ] {
         let said = error_of(from, to);
@@ -64,7 +64,10 @@ fn a_file_that_is_none_is_reported() {
 fn cores_that_are_not_there_are_reported_with_those_that_are() {
     let bpsk = waveform("bpsk.toml");
     let said = refusal(&["run", &bpsk, "--slots", "1", "--cores", "4095"]);
-    assert!(said.contains("worker 0 on core 4095") && said.contains("cores this process may use"), "{said}");
+    assert!(
+        said.contains("putting worker 0 on core 4095") && said.contains("use cores that this process may run on"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -84,5 +87,5 @@ fn what_is_no_result_has_no_execution_times() {
     std::fs::copy(&path, &json).expect("copied");
     assert!(refusal(&["execinfo", &json]).contains("takt run WAVEFORM --json"));
     std::fs::write(&json, b"{").expect("written");
-    assert!(refusal(&["execinfo", &json]).contains("is no result"));
+    assert!(refusal(&["execinfo", &json]).contains("is not a result"));
 }

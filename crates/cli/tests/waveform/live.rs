@@ -86,7 +86,7 @@ fn a_running_waveform_goes_over_to_a_mapping_and_one_without_cores_of_its_own_do
     let before = executions();
     wait_for("slots under the new mapping", || (executions() > before).then_some(()));
     let anywhere = Runner::start(&[]);
-    has(&text(&apply(&anywhere).stderr), &["no mapping suits", "wherever the kernel likes", "--cores 0,1"]);
+    has(&text(&apply(&anywhere).stderr), &["no mapping suits", "not tied to cores", "--cores 0,1"]);
 }
 
 #[test]

@@ -100,17 +100,17 @@ fn costs_of_another_kind_of_processor_are_not_mixed_with_those_of_this_one() {
     let (path, bpsk) = (path.as_str(), waveform("bpsk.toml"));
     has(&refusal(&["map", &bpsk, "--cores", "0", "--costs", path]), &["costs from `elsewhere` lack `source`"]);
     let said = refusal(&["run", &bpsk, "--slots", "20", "--clock", "free", "--save-costs", path]);
-    assert!(said.contains("it has costs of `elsewhere`"), "{said}");
+    assert!(said.contains("the file has costs of `elsewhere`"), "{said}");
 }
 
 #[test]
 fn what_can_not_be_mapped_is_reported_with_the_fix() {
     let bpsk = waveform("bpsk.toml");
-    assert!(refusal(&["map", &bpsk, "--cores", "4095"]).contains("--cores of 0"));
-    assert!(refusal(&["calibrate", "--cores", "4095"]).contains("--cores of 0"));
+    assert!(refusal(&["map", &bpsk, "--cores", "4095"]).contains("give --cores with some of 0"));
+    assert!(refusal(&["calibrate", "--cores", "4095"]).contains("give --cores with some of 0"));
     assert!(refusal(&["map", &bpsk, "--pin", "source"]).contains("--pin COMPONENT=NODE"));
     assert!(refusal(&["map", &bpsk, "--pin", "source=hots"]).contains("did you mean `host`?"));
-    assert!(refusal(&["map", &bpsk, "--use-at-most", "2"]).contains("a share above 0, up to 1"));
+    assert!(refusal(&["map", &bpsk, "--use-at-most", "2"]).contains("give a share above 0 and up to 1"));
     assert!(refusal(&["map", &bpsk, "--platform", "/nowhere.toml"]).contains("takt calibrate --out FILE"));
     assert!(refusal(&["map", &bpsk, "--costs", "/nowhere.json"]).contains("--save-costs FILE"));
     let (_folder, path) = file(b"name = \"x\"\nclass = {}\nnode = 3\n");

@@ -34,6 +34,18 @@ fn components_of_ones_own_are_listed_and_run_by_name() {
     assert!(refusal(&["run", &path, "--slots", "1"]).contains("unknown component type `aerial`"), "takt has none");
 }
 
+/// The guide begins with it. What it shows is compiled, since it stands in the example too.
+#[test]
+fn a_component_of_eight_lines_stands_in_the_documentation() {
+    let page = include_str!("../../../../docs/how-to/write-a-component.md");
+    let example = include_str!("../../examples/own.rs");
+    let block = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of Rust");
+    assert!(block.lines().count() <= 8 && block.starts_with("use takt_runtime::component;\n"), "{block}");
+    let (_, component) = block.split_once('\n').expect("lines");
+    assert!(component.contains("fn half(") && example.contains(component), "{component}");
+    assert_eq!(json(&["component", "list", "half"])["summary"], "Halves each number.");
+}
+
 #[test]
 fn a_component_whose_packets_break_is_reported_first_and_the_answer_is_no() {
     let (_folder, path) = chain("broken", "1 ms", &[("aerial", "aerial", ""), ("sink", "null-sink", "")]);

@@ -49,7 +49,7 @@ fn every_subframe_of_a_software_radio_is_answered_or_its_loss_reported() {
 #[test]
 fn a_waveform_and_a_clock_that_do_not_go_together_are_refused() {
     let (exchange, bpsk) = (waveform("td-scdma.toml"), waveform("bpsk.toml"));
-    has(&refusal(&["run", &exchange, "--slots", "1"]), &["the wall clock knows no radio", "--clock radio"]);
+    has(&refusal(&["run", &exchange, "--slots", "1"]), &["can't use a radio with --clock wall", "give --clock radio"]);
     has(&refusal(&["run", &bpsk, "--slots", "1", "--addr", "127.0.64.1"]), &["--addr names a radio", "--clock radio"]);
     has(&refusal(&["run", &bpsk, "--slots", "1", "--clock", "radio"]), &["`radio-receive`", "--clock wall"]);
     let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--addr", "127.0.64.1"]);

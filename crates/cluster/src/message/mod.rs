@@ -122,9 +122,9 @@ pub struct Moment {
 /// Why a document between nodes can't be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unread {
-    #[error("it speaks version {theirs} of the protocol, and this takt {PROTOCOL}")]
+    #[error("it speaks version {theirs} of the protocol; this takt speaks version {PROTOCOL}")]
     Version { theirs: u32 },
-    #[error("{bytes} bytes, and {most} are the most")]
+    #[error("it has {bytes} bytes; at most {most} are allowed")]
     Long { bytes: usize, most: usize },
     #[error(transparent)]
     Json(#[from] serde_json::Error),

@@ -108,7 +108,7 @@ impl Agent {
     /// Takes what its lab writes.
     pub(super) fn take(&mut self, input: &str, end: bool) -> Result<(), Refusal> {
         self.silent = Duration::ZERO;
-        let bytes = STANDARD.decode(input).map_err(|error| Refusal::new(error, "base64"))?;
+        let bytes = STANDARD.decode(input).map_err(|error| Refusal::new(error, "send the input as base64"))?;
         // One that has ended takes nothing: the answer has it.
         if let Some(to) = self.input.as_ref().filter(|_| !bytes.is_empty() && self.ended.is_none()) {
             let full = |_| Refusal::new("the agent does not read what its lab writes", "wait for its replies");

@@ -67,7 +67,7 @@ impl RunClock {
         service: &Service,
         time: &SlotTime,
     ) -> Result<u64, Refusal> {
-        let lacks = |key| move || Refusal::new("the begin of slot 0 is missing", key);
+        let lacks = |key| move || Refusal::new("the order does not say when slot 0 begins", format!("give `{key}`"));
         let epoch_ns = epoch.epoch_ns.ok_or_else(lacks("epoch_ns"))?;
         if clock == SlotClock::Ptp {
             let ptp = epoch.ptp.ok_or_else(lacks("ptp"))?;
@@ -82,10 +82,14 @@ impl RunClock {
         }
         let silent = |error| {
             let why = format!("the clock of `{}` does not answer at {}: {error}", epoch.reference, epoch.clock);
-            Refusal::new(why, "a way for UDP between the nodes' sample addresses")
+            Refusal::new(why, "let UDP pass between the nodes' sample addresses")
         };
-        let no_thread =
-            |error| Refusal::new(format!("no thread to follow a clock: {error}"), "fewer threads on this node");
+        let no_thread = |error| {
+            Refusal::new(
+                format!("no thread to follow a clock: {error}"),
+                "end other threads on this node, or raise the limit: ulimit -u",
+            )
+        };
         let answered = Answered::by(epoch.clock).map_err(silent)?;
         // Not before: until it answers, the slots keep the beat that they have. And only one may follow at a time.
         *self = RunClock::Alone;

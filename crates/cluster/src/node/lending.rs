@@ -49,7 +49,9 @@ impl Node {
     /// Passes on what a lab says to its agent, which the gate has found to be its own.
     pub(super) fn write_agent(&mut self, write: &WriteAgent) -> Result<&mut HostedAgent, Refusal> {
         let hosted = self.agents.iter_mut().find(|hosted| hosted.agent.number() == write.agent);
-        let hosted = hosted.ok_or_else(|| Refusal::new("that agent is gone", "another one"))?;
+        let hosted = hosted.ok_or_else(|| {
+            Refusal::new("that agent is gone", "wait for the next round: the lab then asks for another agent")
+        })?;
         hosted.give_way();
         hosted.agent.take(&write.input, write.end)?;
         Ok(hosted)
@@ -74,7 +76,7 @@ impl Node {
         if wanted.version != ours {
             let theirs = takt_graph::limits::shortened(&wanted.version);
             return Err(Refusal::new(
-                format!("takt is {ours} here, and {theirs} in the lab"),
+                format!("takt has version {ours} here, but {theirs} in the lab"),
                 "run the same version of takt on all nodes",
             ));
         }
@@ -88,8 +90,8 @@ impl Node {
         self.admit(by, has, asks)?;
         if cores > there {
             return Err(Refusal::new(
-                format!("an agent is to have {cores} cores, and {there} are free"),
-                "environment_cpus = a lower number; or stop a run: takt node list says whose they are",
+                format!("the agent asks for {cores} cores, but {there} are free"),
+                "set environment_cpus to a lower number, or stop a run: takt node list says whose runs they are",
             ));
         }
         let cores: Vec<u32> = free.into_iter().take(cores as usize).collect();
@@ -98,7 +100,10 @@ impl Node {
         let started = Agent::start(&self.offer.program, by.clone(), number, granted);
         let agent = started.map_err(|error| {
             self.gate.remove_agent(number);
-            Refusal::new(format!("{}: {error}", self.offer.program.display()), "takt where it was when the node began")
+            Refusal::new(
+                format!("{}: {error}", self.offer.program.display()),
+                "put takt back where it was when the node started",
+            )
         })?;
         self.agents.push(HostedAgent { agent, waits: None });
         let life = self.gate.moment(0).life;

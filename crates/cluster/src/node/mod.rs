@@ -264,7 +264,9 @@ impl Node {
             Request::Describe => Ok(json!(self.facts())),
             Request::Moment => Ok(json!(self.gate.moment(WallClock.now().0))),
             Request::Progress { run } => self.find(&run).map(|run| json!(run.progress())),
-            order => Err(Refusal::new(format!("`{}` is an order", order.name()), "sign it")),
+            order => {
+                Err(Refusal::new(format!("`{}` is an order, and it has no signature", order.name()), "sign the order"))
+            }
         }
     }
 

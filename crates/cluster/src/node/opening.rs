@@ -42,7 +42,8 @@ impl Opening {
         let (of, slot_ns) = (tenant.clone(), placed.graph.slot_ns());
         let thread = std::thread::Builder::new().name("takt-opening".to_owned());
         let thread = thread.spawn(move || Run::open(of, order, placed, with));
-        let thread = thread.map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
+        let thread = thread
+            .map_err(|error| Refusal::new(error, "end other threads on this node, or raise the limit: ulimit -u"))?;
         Ok(Opening { name, tenant, manager, slot_ns, cores, thread, waits: None, stopped: false })
     }
 
@@ -70,7 +71,7 @@ impl Opening {
     /// Waits for it, and undoes it. The one that ordered it is answered before.
     pub(super) fn abandon(mut self) {
         if let Some(query) = self.waits.take() {
-            reply(&query, Refusal::new("the node is being stopped", "another node").into());
+            reply(&query, Refusal::new("the node is being stopped", "use another node").into());
         }
         // Why it did not come about is of no use any more.
         drop(self.thread.join());
@@ -83,10 +84,10 @@ impl Opening {
     /// Its result.
     fn finish(self) -> Result<Run, Refusal> {
         let broken =
-            |_| Err(Refusal::new("a component panicked while it was made", "a waveform without that component"));
+            |_| Err(Refusal::new("a component panicked while it was made", "remove that component from the waveform"));
         let run = self.thread.join().unwrap_or_else(broken)?;
         if self.stopped {
-            return Err(Refusal::new(format!("run `{}` was stopped before it was open", self.name), "run it anew"));
+            return Err(Refusal::new(format!("run `{}` was stopped before it was open", self.name), "run it again"));
         }
         Ok(run)
     }

@@ -36,7 +36,7 @@ impl Peers {
             samples,
             clock: self.clock,
         };
-        self.signer.state(&statement).map_err(|error| Refusal::new(error, "another node"))
+        self.signer.state(&statement).map_err(|error| Refusal::new(error, "use another node"))
     }
 }
 

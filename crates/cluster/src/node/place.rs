@@ -65,7 +65,7 @@ pub(crate) fn graph(order: &Order, registry: &Registry) -> Result<Graph, Refusal
         waveform.slot_ns = slot_ns;
     }
     for text in &order.set {
-        let change = Override::from_str(text).map_err(|why| Refusal::new(why, "COMPONENT.VARIABLE=VALUE"))?;
+        let change = Override::from_str(text).map_err(|why| Refusal::new(why, "give COMPONENT.VARIABLE=VALUE"))?;
         change.apply(&mut waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))?;
     }
     Graph::check(&waveform, registry).map_err(|error| Refusal::new(&error, error.fix()))
@@ -75,7 +75,7 @@ pub(crate) fn graph(order: &Order, registry: &Registry) -> Result<Graph, Refusal
 fn whole(order: &Order, registry: &Registry) -> Result<(Graph, Plan), Refusal> {
     let graph = graph(order, registry)?;
     let find = |name: &String| {
-        let fix = "the same waveform on all nodes";
+        let fix = "use the same waveform on all nodes";
         graph.find(name).ok_or_else(|| Refusal::new(format!("no component is called `{name}`"), fix))
     };
     let of_worker = |worker: &WorkerOrder| worker.components.iter().map(find).collect::<Result<Vec<_>, _>>();
@@ -91,16 +91,23 @@ pub(super) fn place(order: &Order, node: &str, free: &[u32], registry: &Registry
     let (graph, plan) = whole(order, registry)?;
     let own: Vec<u32> = order.workers.iter().filter(|worker| worker.node == node).map(|worker| worker.cpu).collect();
     if own.is_empty() {
-        return Err(Refusal::new(format!("no worker of the order is on `{node}`"), "an order for this node"));
+        return Err(Refusal::new(
+            format!("no worker of the order is on `{node}`"),
+            "give an order that has a worker for this node",
+        ));
     }
     let distinct: BTreeSet<u32> = own.iter().copied().collect();
     if let Some(core) = own.iter().find(|core| !free.contains(core)) {
         let free: Vec<String> = free.iter().map(ToString::to_string).collect();
-        let fix = if free.is_empty() { "a run less".to_owned() } else { format!("cores {}", free.join(", ")) };
+        let fix = if free.is_empty() {
+            "stop a run on this node".to_owned()
+        } else {
+            format!("use cores {}", free.join(", "))
+        };
         return Err(Refusal::new(format!("core {core} is not free"), fix));
     }
     if distinct.len() != own.len() {
-        return Err(Refusal::new("two workers on one core", "a core for each worker"));
+        return Err(Refusal::new("two workers would share a core", "use one core for each worker"));
     }
     let share = share(&graph, &plan, order, node)?;
     Ok(Placed { graph, share, cores: own.iter().map(|&core| core as usize).collect() })

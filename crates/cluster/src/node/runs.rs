@@ -41,7 +41,7 @@ impl Node {
         let mut names =
             self.runs.iter().map(Run::name).chain(self.openings.iter().map(|opening| opening.name.as_str()));
         if names.any(|name| name == order.run) {
-            return Err(Refusal::new(format!("run `{}` is there already", order.run), "another name for the run"));
+            return Err(Refusal::new(format!("run `{}` exists already", order.run), "give the run another name"));
         }
         let cores = order.workers.iter().filter(|worker| worker.node == self.host.node).count();
         let mut asks = Share { cores: u32::try_from(cores).unwrap_or(u32::MAX), runs: 1, ..Share::default() };
@@ -65,7 +65,7 @@ impl Node {
         if *by == Tenant::operator() || sends as f64 <= carries {
             return Ok(());
         }
-        let why = format!("runs of `{by}` would send {sends} bit/s of samples, and the interface carries {carries:.0}");
+        let why = format!("runs of `{by}` would send {sends} bit/s of samples, but the interface carries {carries:.0}");
         Err(Refusal::new(why, "let fewer items cross nodes, or correct samples_bits_per_s in the node's cluster.toml")
             .because(Reason::Quota))
     }
@@ -84,7 +84,9 @@ impl Node {
         }
         let most = left.into_values().max_by_key(Vec::len).unwrap_or_default();
         let oldest = most.into_iter().min().map(|(_, name)| name.to_owned());
-        let oldest = oldest.ok_or_else(|| Refusal::new(format!("{MOST_RUNS} runs are here"), "stop one"))?;
+        let oldest = oldest.ok_or_else(|| {
+            Refusal::new(format!("the node has {MOST_RUNS} runs, the most allowed"), "stop a run on this node")
+        })?;
         self.forget(|run, _| run.name() == oldest);
         Ok(())
     }
@@ -172,20 +174,20 @@ impl From<Unmade> for Refusal {
 }
 
 fn unknown(run: &str) -> Refusal {
-    Refusal::new(format!("no run is called `{run}`"), "takt node list says which there are")
+    Refusal::new(format!("no run is called `{run}`"), "see with takt node list which runs there are")
 }
 
 fn rules(by: &Tenant, name: &str, owner: &Tenant) -> Result<(), Refusal> {
     if by.rules(owner) {
         return Ok(());
     }
-    let fix = format!("an order of `{owner}`, or of the operator");
-    Err(Refusal::new(format!("run `{name}` is of `{owner}`"), fix).because(Reason::Tenant))
+    let fix = format!("give the order as `{owner}`, or as the operator");
+    Err(Refusal::new(format!("run `{name}` belongs to `{owner}`"), fix).because(Reason::Tenant))
 }
 
 /// Whether a tenant may stop a run, in the name of `manager` if one is named.
 fn may_stop(by: &Tenant, manager: Option<&str>, (name, owner, own): (&str, &Tenant, &str)) -> Result<(), Refusal> {
     rules(by, name, owner)?;
     let Some(manager) = manager.filter(|&manager| manager != own) else { return Ok(()) };
-    Err(Refusal::new(format!("{own} watches over run `{name}`, and not {manager}"), "let that one end it"))
+    Err(Refusal::new(format!("{own} watches over run `{name}`, not {manager}"), "let that manager end it"))
 }

@@ -21,7 +21,7 @@ fn an_order_is_taken_once_and_says_whose_it_is() {
     let message = signed(&blue, gate.moment(NOW_NS), &stop());
     let tenant = Tenant::named("blue").expect("a name");
     assert_eq!(admit(&mut gate, &message).expect("let in"), Admitted::Order(tenant, stop()));
-    assert_eq!(refusal(&mut gate, &message), "an order of `blue` that came before");
+    assert_eq!(refusal(&mut gate, &message), "an order of `blue` arrived a second time");
     let again = signed(&blue, gate.moment(NOW_NS), &stop());
     assert!(admit(&mut gate, &again).is_ok(), "the same order, given anew");
 }
@@ -38,19 +38,25 @@ fn what_is_written_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
         let moment = Moment { life, at_ns: 0 };
         blue.numbered("lab", "a", (moment, number), &write(agent)).expect("random numbers")
     };
-    let none = "no agent of `blue` is here by that number: 10 s without a message of its lab end it";
+    let none = "`blue` has no agent of that number here; an agent ends after 10 s without a message of its lab";
     assert_eq!(refusal(&mut gate, &message(7, life, 0)), none);
     let agent = gate.add_agent(&Tenant::named("blue").expect("a name")).expect("random numbers");
     let first = message(agent, life, 0);
     assert!(matches!(admit(&mut gate, &first), Ok(Admitted::Order(_, order)) if order == write(agent)));
-    assert_eq!(refusal(&mut gate, &first), "an order of `blue` that came before");
-    assert_eq!(refusal(&mut gate, &message(agent, life, 2)), "message 2 to an agent of `blue`, where 1 is next");
-    assert_eq!(refusal(&mut gate, &message(agent, life ^ 1, 1)), "an order of `blue` for an earlier life of this node");
+    assert_eq!(refusal(&mut gate, &first), "an order of `blue` arrived a second time");
+    assert_eq!(
+        refusal(&mut gate, &message(agent, life, 2)),
+        "message 2 to an agent of `blue` is out of order: 1 was expected"
+    );
+    assert_eq!(
+        refusal(&mut gate, &message(agent, life ^ 1, 1)),
+        "an order of `blue` was meant for this node before its restart"
+    );
     let elsewhere = blue.numbered("lab", "b", (Moment { life, at_ns: 0 }, 1), &write(agent)).expect("random numbers");
-    assert_eq!(refusal(&mut gate, &elsewhere), "an order of `blue` for node `b` of cluster `lab`");
+    assert_eq!(refusal(&mut gate, &elsewhere), "an order of `blue` was meant for node `b` of cluster `lab`");
     let long = Request::WriteAgent(WriteAgent { agent, input: "x".repeat(400_000), end: false });
     let long = blue.numbered("lab", "a", (Moment { life, at_ns: 0 }, 1), &long).expect("random numbers");
-    assert!(refusal(&mut gate, &long).contains("the length of the input is 400000, and must be"));
+    assert!(refusal(&mut gate, &long).contains("the length of the input is 400000, but must be"));
     // There is no bound on how many there are: nothing is kept of them.
     for number in 1..1100 {
         assert!(admit(&mut gate, &message(agent, life, number)).is_ok(), "{number}");
@@ -60,7 +66,7 @@ fn what_is_written_to_an_agent_is_taken_once_in_order_and_of_its_lab_alone() {
     gate.remove_agent(agent);
     assert_eq!(refusal(&mut gate, &message(agent, life, 1100)), none);
     let many = Request::StartAgent(StartAgent { version: "1".to_owned(), cores: Some(0) });
-    assert_eq!(refused(&mut gate, &blue, &many), "order `start_agent` of `blue`: cores is 0, and must be 1 to 65536");
+    assert_eq!(refused(&mut gate, &blue, &many), "order `start_agent` of `blue`: cores is 0, but must be 1 to 65536");
 }
 
 /// Anybody can make (r, -s) of an ECDSA signature (r, s), and it holds as well.
@@ -72,9 +78,9 @@ fn another_signature_that_holds_makes_no_other_order() {
     let signature = STANDARD.decode(message["order"]["signature"].as_str().expect("a text")).expect("base64");
     other["order"]["signature"] = json!(STANDARD.encode(negated(&signature)));
     assert!(admit(&mut gate, &bytes(&other)).is_ok(), "the other one holds");
-    assert_eq!(refusal(&mut gate, &bytes(&message)), "an order of `blue` that came before");
+    assert_eq!(refusal(&mut gate, &bytes(&message)), "an order of `blue` arrived a second time");
     message["order"]["signature"] = json!("");
-    assert!(refusal(&mut gate, &bytes(&message)).contains("not signed"));
+    assert!(refusal(&mut gate, &bytes(&message)).contains("differs from what"));
 }
 
 /// `(r, s)` in ASN.1 as `(r, n - s)`.
@@ -111,16 +117,25 @@ fn an_order_is_for_one_node_one_life_of_it_and_a_minute() {
     let (mut gate, blue) = world();
     let moment = gate.moment(NOW_NS);
     let of = |cluster: &str, node: &str, moment| blue.message(cluster, node, moment, &stop()).expect("random numbers");
-    assert_eq!(refusal(&mut gate, &of("lab", "b", moment)), "an order of `blue` for node `b` of cluster `lab`");
-    assert_eq!(refusal(&mut gate, &of("home", "a", moment)), "an order of `blue` for node `a` of cluster `home`");
+    assert_eq!(
+        refusal(&mut gate, &of("lab", "b", moment)),
+        "an order of `blue` was meant for node `b` of cluster `lab`"
+    );
+    assert_eq!(
+        refusal(&mut gate, &of("home", "a", moment)),
+        "an order of `blue` was meant for node `a` of cluster `home`"
+    );
     let earlier = world().0.moment(NOW_NS);
-    assert_eq!(refusal(&mut gate, &of("lab", "a", earlier)), "an order of `blue` for an earlier life of this node");
+    assert_eq!(
+        refusal(&mut gate, &of("lab", "a", earlier)),
+        "an order of `blue` was meant for this node before its restart"
+    );
     let ahead = Moment { at_ns: NOW_NS + 1, ..moment };
-    assert!(refusal(&mut gate, &of("lab", "a", ahead)).ends_with("a moment that this node has not reached"));
+    assert!(refusal(&mut gate, &of("lab", "a", ahead)).ends_with("a time that is in the future on this node"));
     let window = WINDOW.as_nanos() as u64;
     let late = Moment { at_ns: NOW_NS - window - 1_000_000_000, ..moment };
     let why = refusal(&mut gate, &of("lab", "a", late));
-    assert_eq!(why, "an order of `blue` that was signed 61 s ago, and 60 s are the most");
+    assert_eq!(why, "an order of `blue` was signed 61 s ago; at most 60 s are allowed");
     let just = Moment { at_ns: NOW_NS - window, ..moment };
     assert!(admit(&mut gate, &of("lab", "a", just)).is_ok());
 }
@@ -148,7 +163,7 @@ fn a_tenant_that_gives_too_many_orders_keeps_no_other_out() {
     for _ in 0..1024 {
         assert!(admit(&mut gate, &signed(&blue, moment, &stop())).is_ok());
     }
-    assert_eq!(refusal(&mut gate, &signed(&blue, moment, &stop())), "1024 orders of `blue` in 60 s");
+    assert_eq!(refusal(&mut gate, &signed(&blue, moment, &stop())), "`blue` gave more than 1024 orders in 60 s");
     assert!(admit(&mut gate, &signed(&red, moment, &stop())).is_ok());
     let later = NOW_NS + WINDOW.as_nanos() as u64 + 1;
     let message = signed(&blue, gate.moment(later), &stop());
@@ -162,11 +177,14 @@ fn nothing_of_an_order_can_be_changed() {
     let mut other = document(&message);
     let text = other["order"]["text"].as_str().expect("a text").replace("utran-7", "utran-8");
     other["order"]["text"] = json!(text);
-    assert_eq!(refusal(&mut gate, &bytes(&other)), "an order that `blue` has not signed as it came");
+    assert_eq!(refusal(&mut gate, &bytes(&other)), "an order differs from what `blue` signed");
     for signature in ["", "AAAA", "no base64!", &"A".repeat(10_000)] {
         let mut other = document(&message);
         other["order"]["signature"] = json!(signature);
-        assert!(refusal(&mut gate, &bytes(&other)).starts_with("an order that `blue` has not signed"), "{signature}");
+        assert!(
+            refusal(&mut gate, &bytes(&other)).starts_with("an order differs from what `blue` signed"),
+            "{signature}"
+        );
     }
     // The tenant is what the certificate says: with another's certificate the signature does not hold.
     let out = tempfile::tempdir().expect("a folder");
@@ -175,7 +193,7 @@ fn nothing_of_an_order_can_be_changed() {
     let mut gate = Gate::new("lab", "a", &authority).expect("an authority");
     let mut other = document(&signed(&red, gate.moment(NOW_NS), &stop()));
     other["order"]["certificate"] = json!(std::fs::read_to_string(out.path().join("green/node.pem")).expect("a file"));
-    assert_eq!(refusal(&mut gate, &bytes(&other)), "an order that `green` has not signed as it came");
+    assert_eq!(refusal(&mut gate, &bytes(&other)), "an order differs from what `green` signed");
 }
 
 #[test]
@@ -225,7 +243,7 @@ fn questions_are_of_any_member_and_orders_of_none_without_a_signature() {
         assert!(matches!(admit(&mut gate, &message), Ok(Admitted::Question(_))), "{question}");
     }
     let message = bytes(&json!({"protocol": 3, "body": {"ask": "stop", "run": "utran-7"}}));
-    assert_eq!(refusal(&mut gate, &message), "order `stop` without a signature");
+    assert_eq!(refusal(&mut gate, &message), "order `stop` has no signature");
     let message = signed(&blue, gate.moment(NOW_NS), &Request::Describe);
-    assert_eq!(refusal(&mut gate, &message), "`blue` signed a question as an order");
+    assert_eq!(refusal(&mut gate, &message), "`blue` signed a query as if it were an order");
 }

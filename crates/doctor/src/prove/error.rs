@@ -15,9 +15,9 @@ pub enum ProveError {
     NotProvable { why: &'static str },
     #[error("there is nothing to change here: {observed}")]
     NothingToChange { observed: String },
-    #[error("this host does not show it: {observed}")]
+    #[error("this host does not have the problem: {observed}")]
     NotVisible { observed: String },
-    #[error("{pairs} pairs are outside 2 to 10000")]
+    #[error("the number of pairs is {pairs}; expected: 2 to 10000")]
     Pairs { pairs: u32 },
     #[error("stopped after {pairs} whole pairs")]
     Stopped { pairs: usize },

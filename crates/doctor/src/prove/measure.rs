@@ -21,7 +21,7 @@ pub enum MeasureError {
     #[error("pinning the thread that never sleeps")]
     Place(#[from] AffinityError),
     /// Nothing arrived, so there is nothing to divide by.
-    #[error("nothing arrived in a round")]
+    #[error("no datagram arrived in a round")]
     Nothing,
 }
 

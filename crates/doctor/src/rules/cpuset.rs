@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
             idled. Not measured on this host.",
     fix: Fix::Advice(Instructions::Always(&[
         "if taskset or a wrapper did it: taskset -cp CPUS PID",
-        "systemctl set-property UNIT AllowedCPUs=; docker run --cpuset-cpus",
+        "for a unit: systemctl set-property UNIT AllowedCPUs=; for a container: docker run --cpuset-cpus",
     ])),
     ..Rule::COMMON
 };

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     fix: Fix::Advice(Instructions::Always(&[
         "echo \"$USER - memlock unlimited\" | sudo tee /etc/security/limits.d/95-takt-memlock.conf   (then log in \
          again)",
-        "for a service: LimitMEMLOCK=infinity; for a container: docker run --ulimit memlock=-1",
+        "for a service: set LimitMEMLOCK=infinity; for a container: docker run --ulimit memlock=-1",
     ])),
     ..Rule::COMMON
 };

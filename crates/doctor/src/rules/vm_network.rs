@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     known: "Not measured. Even with a paravirtual card, a guest under QEMU without acceleration received 57 to 70 \
             thousand datagrams per second; the host received 210 thousand.",
     fix: Fix::Advice(Instructions::Always(&[
-        "under QEMU: -netdev tap,id=n,vhost=on -device virtio-net-pci,netdev=n, or -device vfio-pci for its own card",
+        "under QEMU: use -netdev tap,id=n,vhost=on -device virtio-net-pci,netdev=n, or -device vfio-pci for its own card",
     ])),
     ..Rule::COMMON
 };

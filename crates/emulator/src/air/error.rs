@@ -74,17 +74,17 @@ impl Problem {
         };
         match self {
             Problem::File(problem) => problem.fix(),
-            Problem::Duplicate { what, .. } => format!("each has its own {what}"),
+            Problem::Duplicate { what, .. } => format!("give each radio its own {what}"),
             Problem::TwoLinks { .. } => "make one a tap of the other".to_owned(),
             Problem::NoRadio { nearest, .. } => or(nearest, "add a [[radio]] with that `name`".to_owned()),
-            Problem::NoChannel { channels: 1, .. } => "0, or the name alone".to_owned(),
-            Problem::NoChannel { .. } => "0 for slot A or 1 for slot B".to_owned(),
+            Problem::NoChannel { channels: 1, .. } => "use 0, or the name alone".to_owned(),
+            Problem::NoChannel { .. } => "use 0 for slot A or 1 for slot B".to_owned(),
             Problem::Unfit { key, .. } => format!("remove `{key}`"),
             Problem::Spec { key, source } => match source.instead() {
                 // One of a list.
-                Some(text) if *key == "faults" => format!("\"{text}\""),
-                Some(text) => format!("{key} = \"{text}\""),
-                None => format!("give {} there", source.expected),
+                Some(text) if *key == "faults" => format!("write \"{text}\""),
+                Some(text) => format!("set {key} = \"{text}\""),
+                None => source.fix(),
             },
         }
     }

@@ -19,18 +19,18 @@ use crate::text::SpecError;
 #[non_exhaustive]
 pub enum EmulateError {
     /// An option that belongs to a device has more values than there are devices.
-    #[error("{got} values for {what}, {devices} radios")]
+    #[error("{got} values for {what}, but {devices} radios")]
     TooMany { what: &'static str, got: usize, devices: usize },
     /// An option, or its value, belongs to another model of radio.
     #[error("an {model} has no {option}")]
     Unfit { model: &'static str, option: String },
     /// An option of the command line that belongs to a radio of the file.
-    #[error("{option} belongs to a radio, and the radios are those of the file")]
+    #[error("{option} describes a radio, but the file describes the radios")]
     NotWithFile { option: &'static str },
     /// A radio that is to pass for hardware, at another speed than hardware has.
     #[error("--as-hardware does not go with --speed {speed}: hardware runs at speed 1")]
     HardwareSpeed { speed: SpeedChoice },
-    #[error("{addrs} addresses, of which {distinct} differ")]
+    #[error("{addrs} addresses, only {distinct} of them different")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.
     #[error("radio at {addr}")]
@@ -77,24 +77,24 @@ pub enum EmulateError {
         kept: String,
         named: Board,
     },
-    #[error("real-time priority of the radio at {addr}")]
+    #[error("setting the real-time priority of the radio at {addr}")]
     Priority {
         addr: Ipv4Addr,
         #[source]
         source: PolicyError,
     },
-    #[error("CPU of the radio at {addr}")]
+    #[error("setting the CPU of the radio at {addr}")]
     Core {
         addr: Ipv4Addr,
         #[source]
         source: AffinityError,
     },
-    #[error("thread of the radio at {addr}")]
+    #[error("starting the thread of the radio at {addr}")]
     Thread {
         addr: Ipv4Addr,
         #[source]
         source: io::Error,
     },
-    #[error("the radio at {addr} ended by a fault of its own")]
+    #[error("the thread of the radio at {addr} ended unexpectedly: this is a bug in takt")]
     Ended { addr: Ipv4Addr },
 }

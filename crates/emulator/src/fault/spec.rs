@@ -324,7 +324,7 @@ mod tests {
         }
         let error = "foo".parse::<Fault>().unwrap_err();
         let faults = "the faults are lose, delay, reorder, duplicate, corrupt, overflow, stall, ring and reboot";
-        assert_eq!((error.reason(), error.fix().as_str()), (Some(faults), "--fault lose:rx,every=1000"));
+        assert_eq!((error.reason(), error.fix().as_str()), (Some(faults), "give --fault lose:rx,every=1000"));
         for text in
             ["foo", "lose:rx", "delay:rx", "delay:rx,p=0.5", "stall:all", "ring", "ring:", "ring:at=1s", "reboot"]
         {

@@ -26,7 +26,7 @@ pub enum Board {
 
 /// Error in the name of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a board: sbx, wbx, basic, lf or none")]
+#[error("`{got}` is not a board; expected: sbx, wbx, basic, lf or none")]
 pub struct BoardError {
     pub got: String,
 }

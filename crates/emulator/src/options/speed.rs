@@ -17,7 +17,7 @@ pub enum SpeedChoice {
 
 /// A text that is no speed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a speed: give 0.001 to 100 seconds of the radio in a second of this host, or auto")]
+#[error("`{got}` is not a speed; expected: 0.001 to 100 seconds of the radio in a second of this host, or auto")]
 pub struct SpeedChoiceError {
     pub got: String,
 }

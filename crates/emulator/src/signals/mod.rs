@@ -63,7 +63,7 @@ pub enum SignalError {
     Rate { spec: String, rate_sps: f64, clock_hz: u32, nearest_sps: [f64; 2] },
     #[error("source {spec}: {} names no sample rate", path.display())]
     NoRate { spec: String, path: PathBuf },
-    #[error("a thread for {spec}")]
+    #[error("starting a thread for {spec}")]
     Thread {
         spec: String,
         #[source]

@@ -24,7 +24,7 @@ use crate::text::{Grammar, Kind, SpecError, Words, quote};
 /// use takt_emulator::source::Spec;
 /// assert_eq!("tone:100k".parse(), Ok(Spec::Tone { offset_hz: 100e3, amplitude: 0.5 }));
 /// let wrong = "tnoe:100k".parse::<Spec>().unwrap_err();
-/// assert_eq!(wrong.fix(), "--source tone:100k");
+/// assert_eq!(wrong.fix(), "give --source tone:100k");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
@@ -224,11 +224,15 @@ mod tests {
             (
                 "qqqqqq",
                 "the sources are silence, tone, noise, counter, file, sigmf and loopback",
-                "--source tone:offset=100k",
+                "give --source tone:offset=100k",
             ),
-            ("file:x.bin", "the file name has no known suffix", "--source file:x.bin,format=sc16   (or sc8, fc32)"),
-            ("file:", "", "--source file:x.sc16"),
-            ("sigmf", "", "--source sigmf:x"),
+            (
+                "file:x.bin",
+                "the file name has no known suffix",
+                "give --source file:x.bin,format=sc16   (or sc8, fc32)",
+            ),
+            ("file:", "", "give --source file:x.sc16"),
+            ("sigmf", "", "give --source sigmf:x"),
         ] {
             let error = text.parse::<Spec>().expect_err(text);
             assert_eq!((error.reason().unwrap_or_default(), error.fix()), (reason, fix.to_owned()), "{text}");

@@ -24,7 +24,7 @@ pub enum Board {
 
 /// Error in the name of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{got}` is not a board: ubx, basic, lf or none")]
+#[error("`{got}` is not a board; expected: ubx, basic, lf or none")]
 pub struct BoardError {
     pub got: String,
 }

@@ -27,46 +27,46 @@ fn each_mistake_is_named_with_its_place_and_what_would_be_right() {
     assert_eq!(refused("sed = 1\n"), "air.toml:1:1 unknown key `sed` in the file | did you mean `seed`?");
     assert_eq!(
         refused("latency_us = 10\n"),
-        "air.toml:1:14 `latency_us` can't be 10 | a whole number from 200 to 50000"
+        "air.toml:1:14 `latency_us` can't be 10 | give a whole number from 200 to 50000"
     );
-    assert_eq!(refused("radio = 1"), "air.toml:1:9 `radio` can't be 1 | tables: [[radio]]");
+    assert_eq!(refused("radio = 1"), "air.toml:1:9 `radio` can't be 1 | give tables: [[radio]]");
     assert_eq!(refused("[[radio]]\nmodel = \"n200\"\n"), "air.toml:1:1 a radio has no `name` | add `name`");
     let radio = |more: &str| refused(&format!("[[radio]]\nname = \"a\"\n{more}"));
-    assert_eq!(radio("model = \"n210\"\n"), "air.toml:3:9 `model` can't be \"n210\" | n200 or x310");
+    assert_eq!(radio("model = \"n210\"\n"), "air.toml:3:9 `model` can't be \"n210\" | give n200 or x310");
     assert_eq!(
         radio("model = \"n200\"\naddr = \"here\"\n"),
-        "air.toml:4:8 `addr` can't be \"here\" | an IPv4 address such as 127.0.0.2"
+        "air.toml:4:8 `addr` can't be \"here\" | give an IPv4 address such as 127.0.0.2"
     );
     let n200 = |more: &str| radio(&format!("model = \"n200\"\naddr = \"127.0.0.1\"\n{more}"));
     assert_eq!(n200("bord = \"sbx\"\n"), "air.toml:5:1 unknown key `bord` in a radio | did you mean `board`?");
-    assert_eq!(n200("board = \"ubx\"\n"), "air.toml:5:9 `board` can't be \"ubx\" | sbx, wbx, basic, lf or none");
+    assert_eq!(n200("board = \"ubx\"\n"), "air.toml:5:9 `board` can't be \"ubx\" | give sbx, wbx, basic, lf or none");
     assert_eq!(
         n200("source = \"tnoe\"\n"),
-        "air.toml:5:10 `source`: unknown source `tnoe`; did you mean `tone`? | source = \"tone\""
+        "air.toml:5:10 `source`: unknown source `tnoe`; did you mean `tone`? | set source = \"tone\""
     );
     assert_eq!(
         n200("clock_offset_ppm = 0.005\n"),
-        "air.toml:5:20 `clock_offset_ppm` can't be 0.005 | a multiple of 0.01"
+        "air.toml:5:20 `clock_offset_ppm` can't be 0.005 | give a multiple of 0.01"
     );
     assert_eq!(
         n200("clock_offset_ppm = 101\n"),
-        "air.toml:5:20 `clock_offset_ppm` can't be 101 | a number from -100 to 100"
+        "air.toml:5:20 `clock_offset_ppm` can't be 101 | give a number from -100 to 100"
     );
-    assert_eq!(n200("receive = 3\n"), "air.toml:5:11 `receive` can't be 3 | a table");
+    assert_eq!(n200("receive = 3\n"), "air.toml:5:11 `receive` can't be 3 | give a table");
     assert_eq!(
         n200("receive = { noise_dbfs = -80, gain_db = 3 }\n"),
         "air.toml:5:31 unknown key `gain_db` in `receive` of radio `a` | did you mean `iq_gain_db`?"
     );
     assert_eq!(
         n200("allow = [\"everybody\"]\n"),
-        "air.toml:5:10 `allow` can't be \"everybody\" | a network such as 192.168.10.0/24"
+        "air.toml:5:10 `allow` can't be \"everybody\" | give a network such as 192.168.10.0/24"
     );
     let x310 = radio("model = \"x310\"\naddr = \"127.0.0.1\"\ngpsdo = true\n");
     assert_eq!(x310, "air.toml:5:9 an x310 has no `gpsdo` | remove `gpsdo`");
     let twice = of_radios("[[radio]]\nname = \"base\"\nmodel = \"n200\"\naddr = \"127.0.0.3\"\n");
-    assert_eq!(twice, "air.toml:10:8 two radios have the name `base` | each has its own name");
+    assert_eq!(twice, "air.toml:10:8 two radios have the name `base` | give each radio its own name");
     let twice = of_radios("[[radio]]\nname = \"c\"\nmodel = \"n200\"\naddr = \"127.0.0.2\"\n");
-    assert_eq!(twice, "air.toml:12:8 two radios have the address 127.0.0.2 | each has its own address");
+    assert_eq!(twice, "air.toml:12:8 two radios have the address 127.0.0.2 | give each radio its own address");
 }
 
 #[test]
@@ -79,39 +79,45 @@ fn mistakes_in_links_too() {
     );
     assert_eq!(
         link("from = \"base:1\"\nto = \"base\"\n"),
-        "air.toml:10:8 `base`, an n200, has no channel 1 | 0, or the name alone"
+        "air.toml:10:8 `base`, an n200, has no channel 1 | use 0, or the name alone"
     );
     assert_eq!(
         link("from = \"base\"\nto = \"phone:b\"\n"),
-        "air.toml:11:6 `phone`, an x310, has no channel b | 0 for slot A or 1 for slot B"
+        "air.toml:11:6 `phone`, an x310, has no channel b | use 0 for slot A or 1 for slot B"
     );
     let plain = |more: &str| link(&format!("from = \"base\"\nto = \"phone:1\"\n{more}"));
     assert_eq!(plain("delay = 3\n"), "air.toml:12:1 unknown key `delay` in a link | did you mean `delay_ns`?");
-    assert_eq!(plain("delay_ns = -1.0\n"), "air.toml:12:12 `delay_ns` can't be -1.0 | a number from 0 to 10000000");
-    assert_eq!(plain("delay_ns = nan\n"), "air.toml:12:12 `delay_ns` can't be nan | a number from 0 to 10000000");
+    assert_eq!(
+        plain("delay_ns = -1.0\n"),
+        "air.toml:12:12 `delay_ns` can't be -1.0 | give a number from 0 to 10000000"
+    );
+    assert_eq!(plain("delay_ns = nan\n"), "air.toml:12:12 `delay_ns` can't be nan | give a number from 0 to 10000000");
     assert_eq!(
         plain("delay_ns = 1\ndelay_samples = 1\n"),
         "air.toml:13:17 a link has both `delay_ns` and `delay_samples` | remove one of them"
     );
-    assert_eq!(plain("gain_db = \"loud\"\n"), "air.toml:12:11 `gain_db` can't be \"loud\" | a number from -200 to 60");
+    assert_eq!(
+        plain("gain_db = \"loud\"\n"),
+        "air.toml:12:11 `gain_db` can't be \"loud\" | give a number from -200 to 60"
+    );
     assert_eq!(plain("taps = [{ gain_db = 0.0 }]\n"), "air.toml:12:9 a tap has no `delay_ns` | add `delay_ns`");
     let fading = "EPA, EVA or ETU and 5, 70, 200 or 300 Hz, such as \"EPA 5\"";
     for got in ["\"EPA5\"", "\"EPA 50\"", "\"eva 70\"", "\"\""] {
         let refused = plain(&format!("fading = {got}\n"));
-        assert_eq!(refused, format!("air.toml:12:10 `fading` can't be {got} | {fading}"));
+        assert_eq!(refused, format!("air.toml:12:10 `fading` can't be {got} | give {fading}"));
     }
-    assert_eq!(plain("fading = 5\n"), "air.toml:12:10 `fading` can't be 5 | a text in quotes");
+    assert_eq!(plain("fading = 5\n"), "air.toml:12:10 `fading` can't be 5 | give a text in quotes");
     assert_eq!(
         plain("taps = []\nfading = \"EPA 5\"\n"),
         "air.toml:13:10 a link has both `taps` and `fading` | remove one of them"
     );
     assert_eq!(
         plain("delay_ns = 9995001\nfading = \"ETU 70\"\n"),
-        "air.toml:12:12 `delay_ns` can't be 9995001 | a number from 0 to 9995000"
+        "air.toml:12:12 `delay_ns` can't be 9995001 | give a number from 0 to 9995000"
     );
     assert_eq!(plain("fadin = \"EPA 5\"\n"), "air.toml:12:1 unknown key `fadin` in a link | did you mean `fading`?");
     let many = format!("taps = [{}]\n", "{ delay_ns = 1.0 }, ".repeat(17));
-    assert_eq!(plain(&many), "air.toml:12:329 17 taps, and at most 16 are taken | at most 16");
+    assert_eq!(plain(&many), "air.toml:12:329 17 taps; at most 16 are allowed | give at most 16");
     let again = plain("[[link]]\nfrom = \"base:0\"\nto = \"phone:1\"\n");
     assert_eq!(again, "air.toml:14:6 two links lead from base:0 to phone:1 | make one a tap of the other");
 }
@@ -121,11 +127,11 @@ fn everything_is_bounded() {
     let radios: String = (0..17)
         .map(|n| format!("[[radio]]\nname = \"r{n}\"\nmodel = \"n200\"\naddr = \"127.0.0.{}\"\n", n + 1))
         .collect();
-    assert!(refused(&radios).contains("17 radios, and at most 16 are taken"), "{}", refused(&radios));
+    assert!(refused(&radios).contains("17 radios; at most 16 are allowed"), "{}", refused(&radios));
     let links = format!("{RADIOS}{}", "[[link]]\nfrom = \"base\"\nto = \"phone\"\n".repeat(129));
-    assert!(refused(&links).contains("129 links, and at most 128 are taken"));
+    assert!(refused(&links).contains("129 links; at most 128 are allowed"));
     let long = format!("# {}", "x".repeat(2 << 20));
-    assert_eq!(refused(&long), "air.toml:1:1 2097154 bytes, and at most 1048576 are taken | at most 1048576");
+    assert_eq!(refused(&long), "air.toml:1:1 2097154 bytes; at most 1048576 are allowed | give at most 1048576");
     let name = format!("[[radio]]\nname = \"{}\"\n", "x".repeat(500));
     assert!(refused(&name).len() < 300, "{}", refused(&name));
 }

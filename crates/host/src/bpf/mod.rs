@@ -13,9 +13,9 @@ pub enum BpfError {
     #[error("loading an XDP program needs CAP_BPF and CAP_NET_ADMIN, which this process lacks")]
     NotPermitted,
     /// The kernel is built without it, or a filter keeps it away.
-    #[error("this kernel loads no XDP programs (CONFIG_BPF_SYSCALL)")]
+    #[error("this kernel can't load XDP programs: it lacks CONFIG_BPF_SYSCALL")]
     NotThere,
-    #[error("the kernel made no table of {entries} entries for XDP programs")]
+    #[error("the kernel refused a table of {entries} entries for XDP programs")]
     Table {
         entries: u32,
         #[source]
@@ -29,7 +29,7 @@ pub enum BpfError {
         #[source]
         source: io::Error,
     },
-    #[error("interface {interface} took no XDP program")]
+    #[error("interface {interface} refused the XDP program")]
     Attach {
         interface: u32,
         #[source]

@@ -187,13 +187,13 @@ pub enum LeftoversError {
         #[source]
         source: std::io::Error,
     },
-    #[error("giving back what {interface} was like")]
+    #[error("restoring the settings of {interface}")]
     Steering {
         interface: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("giving back what control groups hold")]
+    #[error("releasing what control groups hold")]
     Group(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Processes of dead runs were still being started when `clean` had looked long enough.
     #[error("processes of dead runs still start others")]

@@ -42,10 +42,10 @@ impl PolicyError {
                 "start the machine with rt_group_sched=0 (Linux 6.16 on), or run in the root cgroup".into()
             }
             PolicyError::Filtered { .. } => "allow sched_setattr in the container's seccomp profile".into(),
-            PolicyError::Pinned { .. } => "do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".into(),
+            PolicyError::Pinned { .. } => "do not pin it; use an exclusive cpuset of the wanted CPUs instead".into(),
             PolicyError::Period { min_us, max_us, .. } => format!("choose a period of {min_us} to {max_us} µs"),
             PolicyError::NoPolicies { .. } => {
-                "run takt outside the sandbox that stands for the kernel (gVisor or the like)".into()
+                "run takt outside the sandbox that replaces the kernel, such as gVisor".into()
             }
             PolicyError::NoDeadline { .. } => "use FIFO or RR, or Linux 3.14 or newer".into(),
             PolicyError::OutOfRange { policy: Policy::Deadline { .. } } => {

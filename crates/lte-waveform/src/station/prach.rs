@@ -29,7 +29,7 @@ impl LtePrach {
         cell: u16,
     ) -> Result<LtePrach, MakeError> {
         let settings = station(prb, cell)?;
-        let receiver = PreambleReceiver::new(&settings).map_err(|error| refused(error, "other settings"))?;
+        let receiver = PreambleReceiver::new(&settings).map_err(|error| refused(error, "change the settings"))?;
         let len = settings.numerology.subframe_len();
         Ok(LtePrach { receiver, config: settings.prach, len, opportunities: 0, preambles: 0 })
     }

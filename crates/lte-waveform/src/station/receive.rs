@@ -36,7 +36,7 @@ impl LteEnbReceive {
     ) -> Result<LteEnbReceive, MakeError> {
         let settings = station(prb, cell)?;
         Ok(LteEnbReceive {
-            receiver: StationReceiver::new(&settings).map_err(|error| refused(error, "other settings"))?,
+            receiver: StationReceiver::new(&settings).map_err(|error| refused(error, "change the settings"))?,
             plans: std::array::from_fn(|_| UplinkPlan::default()),
             len: settings.numerology.subframe_len(),
             unplanned: 0,

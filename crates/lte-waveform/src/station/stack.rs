@@ -42,7 +42,7 @@ impl LteEnbStack {
         };
         let elements = control_elements(&sizes.cell, sizes.cfi) as u8;
         let config = StationConfig { policy, control_elements: elements, ..StationConfig::new(bandwidth(prb)?, seed) };
-        let link = BaseStation::new(config, Arc::new(sizes)).map_err(|error| refused(error, "other settings"))?;
+        let link = BaseStation::new(config, Arc::new(sizes)).map_err(|error| refused(error, "change the settings"))?;
         Ok(LteEnbStack { link, due: SubframeDue::default(), refused: 0 })
     }
 

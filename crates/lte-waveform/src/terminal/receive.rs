@@ -41,7 +41,8 @@ impl LteUeReceive {
         let settings = terminal(prb)?;
         let len = settings.numerology.subframe_len();
         Ok(LteUeReceive {
-            sync: TerminalSync::with_thread(&settings, SEARCH).map_err(|error| refused(error, "fewer threads"))?,
+            sync: TerminalSync::with_thread(&settings, SEARCH)
+                .map_err(|error| refused(error, "raise the limit of threads (ulimit -u)"))?,
             len,
             window: vec![Complex32::default(); 2 * len],
             is_whole: [false; 2],

@@ -33,9 +33,10 @@ impl LteUeStack {
         #[param(default = 2)]
         seed: u64,
     ) -> Result<LteUeStack, MakeError> {
-        let identity = Identity::new(identity).map_err(|error| refused(error, "another `identity`"))?;
+        let identity = Identity::new(identity).map_err(|error| refused(error, "give another `identity`"))?;
         let config = TerminalConfig::new(bandwidth(prb)?, identity, seed);
-        let link = Terminal::new(config, Arc::new(sizes(prb)?)).map_err(|error| refused(error, "other settings"))?;
+        let link =
+            Terminal::new(config, Arc::new(sizes(prb)?)).map_err(|error| refused(error, "change the settings"))?;
         Ok(LteUeStack { link, slots: 0, attached_slot: None, refused: 0 })
     }
 

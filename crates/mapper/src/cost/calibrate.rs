@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 40;
 
 /// The clock is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("after {iterations} iterations of the {kernel} kernel the clock shows {shown_ns} ns")]
+#[error("the clock shows only {shown_ns} ns after {iterations} iterations of the {kernel} kernel")]
 pub struct CalibrationError {
     pub kernel: &'static str,
     pub iterations: u64,

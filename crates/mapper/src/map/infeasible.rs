@@ -118,7 +118,7 @@ impl Infeasible {
         if self.remedies.is_empty() {
             return match self.binding {
                 Binding::Link(_) => "pin both ends to one node, or link the nodes".to_owned(),
-                _ => "take pins away, or link the nodes".to_owned(),
+                _ => "remove pins, or link the nodes".to_owned(),
             };
         }
         self.remedies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ")

@@ -68,15 +68,15 @@ pub enum MapError {
     /// Nothing fits; says what binds.
     #[error(transparent)]
     Infeasible(Box<Infeasible>),
-    #[error("nothing is known about what `{component}` costs")]
+    #[error("the cost of `{component}` is not known")]
     NoCost { component: String },
-    #[error("costs were measured on `{reference}`, and nothing says what `{class}` takes for them")]
+    #[error("costs were measured on `{reference}`, and the platform does not say how `{class}` compares")]
     NoCapacities { reference: String, class: String },
-    #[error("a pin names {what} `{name}`, which is not there")]
+    #[error("a pin names {what} `{name}`, which does not exist")]
     Pin { what: &'static str, name: String, nearest: Option<String> },
-    #[error("the placement is no plan")]
+    #[error("the placement is not a valid plan")]
     Plan(#[source] PlanError),
-    #[error("work can't take {share} of a slot")]
+    #[error("the share of a slot can't be {share}")]
     Share { share: f64 },
 }
 
@@ -93,10 +93,10 @@ impl MapError {
             }
             MapError::Pin { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
             MapError::Pin { what, .. } => {
-                format!("pins lead from a component of the waveform to a node of the platform; there is no such {what}")
+                format!("pin a component of the waveform to a node of the platform: there is no such {what}")
             }
             MapError::Plan(why) => why.fix(),
-            MapError::Share { .. } => "a share above 0, up to 1".to_owned(),
+            MapError::Share { .. } => "give a share above 0 and up to 1".to_owned(),
         }
     }
 }

@@ -154,14 +154,15 @@ fn sound(name: &str, spec: &ClassSpec) -> Result<(), Wrong> {
     }
     if let Some((work, rate)) = spec.capacities.and_then(|capacities| capacities.wrong()) {
         let key = work.map_or("mac_per_s", Work::name);
-        let problem = PlatformProblem::Value { key, got: rate.to_string(), expected: "operations a second, from 1 on" };
+        let problem =
+            PlatformProblem::Value { key, got: rate.to_string(), expected: "operations per second, at least 1" };
         match work {
             Some(_) => wrong!(["class", name, "capacities", "work_per_s", key], problem),
             None => wrong!(["class", name, "capacities", key], problem),
         }
     }
     if let Some(price) = spec.prices.and_then(|prices| prices.wrong()) {
-        let expected = "nanoseconds of an instruction of every kind, above 0";
+        let expected = "nanoseconds for each kind of instruction, above 0";
         wrong!(["class", name, "prices"], PlatformProblem::Value { key: "prices", got: price.to_string(), expected });
     }
     Ok(())
@@ -191,6 +192,6 @@ fn divides(rate: f64) -> bool {
 }
 
 fn rate_problem(rate: f64) -> PlatformProblem {
-    let expected = "a number of bytes a second, from 1 on";
+    let expected = "bytes per second, at least 1";
     PlatformProblem::Value { key: "bytes_per_s", got: rate.to_string(), expected }
 }

@@ -41,13 +41,13 @@ pub enum PlatformProblem {
     /// It is no TOML, or a key is unknown or missing.
     #[error("{message}")]
     Toml { message: String },
-    #[error("{count} {what}, and at most {max} are taken")]
+    #[error("{count} {what}; at most {max} are allowed")]
     TooMany { what: &'static str, count: usize, max: usize },
     #[error("the platform has no cores")]
     Empty,
-    #[error("`{name}` is no name")]
+    #[error("`{name}` is not a valid name")]
     Name { name: String },
-    #[error("{what} `{name}` is there twice")]
+    #[error("{what} `{name}` is defined twice")]
     Duplicate { what: &'static str, name: String },
     #[error("no {what} is called `{name}`")]
     Unknown { what: &'static str, name: String, nearest: Option<String>, known: Vec<String> },
@@ -61,20 +61,22 @@ impl PlatformProblem {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            PlatformProblem::Mistyped { slip } => slip.expected.clone(),
-            PlatformProblem::Toml { .. } => "docs/reference/platform.md has every key, with an example".to_owned(),
-            PlatformProblem::TooMany { max, what, .. } => format!("at most {max} {what}"),
+            PlatformProblem::Mistyped { slip } => format!("give {}", slip.expected),
+            PlatformProblem::Toml { .. } => "see docs/reference/platform.md for every key, with an example".to_owned(),
+            PlatformProblem::TooMany { max, what, .. } => format!("give at most {max} {what}"),
             PlatformProblem::Empty => {
-                "[[node]] with name = \"pc\" and cores = [{ class = \"zen5\", cpus = [0, 1] }]".to_owned()
+                "add a [[node]] with name = \"pc\" and cores = [{ class = \"zen5\", cpus = [0, 1] }]".to_owned()
             }
-            PlatformProblem::Name { .. } => "1 to 64 letters, digits, - and _".to_owned(),
-            PlatformProblem::Duplicate { what, .. } => format!("name each {what} once"),
+            PlatformProblem::Name { .. } => "give 1 to 64 letters, digits, `-` or `_`".to_owned(),
+            PlatformProblem::Duplicate { what, .. } => format!("define each {what} only once"),
             PlatformProblem::Unknown { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
-            PlatformProblem::Unknown { known, .. } if known.is_empty() => "there is none".to_owned(),
-            PlatformProblem::Unknown { known, .. } => format!("there are {}", known.join(", ")),
-            PlatformProblem::Value { expected, .. } => (*expected).to_owned(),
+            PlatformProblem::Unknown { known, .. } if known.is_empty() => {
+                "remove it: the platform defines none".to_owned()
+            }
+            PlatformProblem::Unknown { known, .. } => format!("use one of: {}", known.join(", ")),
+            PlatformProblem::Value { expected, .. } => format!("give {expected}"),
             PlatformProblem::Loop { .. } => {
-                "between its own cores a node's `bytes_per_s` is what counts; a link joins two nodes".to_owned()
+                "link two different nodes; set `bytes_per_s` of the node for traffic between its own cores".to_owned()
             }
         }
     }

@@ -39,21 +39,21 @@ const CHECKSUM: std::ops::Range<usize> = 40..42;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeneratorError {
-    #[error("a generator of {bytes} bytes (want {NUMBERED_BYTES} to {MAX_GENERATED_BYTES})")]
+    #[error("a generator can't send {bytes} bytes; expected: {NUMBERED_BYTES} to {MAX_GENERATED_BYTES}")]
     Bytes { bytes: usize },
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The host lacks something.
-    #[error("the kernel generates no datagrams here: {0}")]
+    #[error("the kernel can't generate datagrams here: {0}")]
     Missing(Missing),
     #[error("{interface} does not reach {to}: there is no route, or the neighbour does not answer")]
     Unreachable { to: SocketAddrV4, interface: String },
     #[error(
-        "{interface} sends no frames of XDP   (of a veth pair the other end has to take some: \
-         `ethtool -K INTERFACE gro on` there, or a receiver with engine xdp)"
+        "{interface} can't send XDP frames   (at the other end of a veth pair, run `ethtool -K INTERFACE gro on` or a \
+         receiver with engine xdp)"
     )]
     Driver { interface: String },
-    #[error("the kernel ran the generator's program no further")]
+    #[error("the kernel stopped running the generator's program")]
     Run {
         #[source]
         source: io::Error,

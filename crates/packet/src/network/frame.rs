@@ -48,14 +48,14 @@ pub struct Carried<'a> {
 pub enum FrameError {
     #[error("the frame ends within its {what}: {have} bytes of {need}")]
     Short { what: &'static str, need: usize, have: usize },
-    #[error("{what} is {got:#x} (want {want:#x})")]
+    #[error("{what} is {got:#x}; expected: {want:#x}")]
     Field { what: &'static str, got: u32, want: u32 },
     #[error("the packet is a fragment")]
     Fragment,
     #[error("the {what} checksum is wrong")]
     Checksum { what: &'static str },
     /// The sender's kernel left it to a device that did not: a virtual interface whose transmit checksums are switched on.
-    #[error("the UDP checksum was left unfinished by the sender (ethtool -K INTERFACE tx off, at the sender)")]
+    #[error("the sender left the UDP checksum unfinished (run ethtool -K INTERFACE tx off at the sender)")]
     Unfinished,
 }
 

@@ -28,8 +28,10 @@ pub(super) fn blocks(transport: u32, length: u32, fillers: u32) -> Result<Vec<Bl
         return Ok(vec![Block { bits, fillers }]);
     }
     if length != LENGTH || fillers != 0 {
-        let what = format!("K = {length} and F = {fillers}, where a transport block of A = {transport} bits says both");
-        return Err(MakeError { what, fix: "A, or K and F".into() });
+        let what = format!(
+            "K = {length} and F = {fillers} were given, but a transport block of A = {transport} bits determines both"
+        );
+        return Err(MakeError { what, fix: "give A, or K and F".into() });
     }
     let cut = cut(transport)?;
     let block = |r| Block { bits: cut.block_len(r), fillers: if r == 0 { cut.fillers() } else { 0 } };

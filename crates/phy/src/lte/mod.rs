@@ -23,5 +23,5 @@ use takt_runtime::MakeError;
 
 /// The standard has no such shape.
 fn refused(error: &lte::Error) -> MakeError {
-    MakeError { what: error.to_string(), fix: "lengths that TS 36.212 has".into() }
+    MakeError { what: error.to_string(), fix: "use lengths that TS 36.212 defines".into() }
 }

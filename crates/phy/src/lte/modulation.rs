@@ -8,7 +8,10 @@ use takt_runtime::{Bit, Llr, MakeError, component};
 /// A constellation by its bits.
 fn constellation(bits: u32) -> Result<Modulation, MakeError> {
     let found = Modulation::ALL.into_iter().find(|modulation| modulation.bits() == bits as usize);
-    found.ok_or_else(|| MakeError { what: format!("symbols of {bits} bits"), fix: "1, 2, 4 or 6".into() })
+    found.ok_or_else(|| MakeError {
+        what: format!("no modulation has {bits} bits a symbol"),
+        fix: "give 1, 2, 4 or 6".into(),
+    })
 }
 
 struct LteModulate(Modulation);

@@ -74,8 +74,8 @@ fn lengths(of: &Parameters) -> Result<Vec<usize>, MakeError> {
         return Ok(vec![matched]);
     }
     if !matched.is_multiple_of(symbol_bits) {
-        let what = format!("{matched} bits are no whole number of symbols of N_L Q_m = {symbol_bits} bits");
-        return Err(MakeError { what, fix: format!("G = {}", matched.next_multiple_of(symbol_bits)) });
+        let what = format!("{matched} bits are not a whole number of symbols of N_L Q_m = {symbol_bits} bits");
+        return Err(MakeError { what, fix: format!("set G = {}", matched.next_multiple_of(symbol_bits)) });
     }
     let cut = cut(of.transport)?;
     Ok((0..cut.blocks()).map(|r| cut.matched_len(matched, symbol_bits, r)).collect())

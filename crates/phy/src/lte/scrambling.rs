@@ -20,8 +20,8 @@ impl Sequence {
             (0, ..) => Ok(channel),
             (_, 0, 0 | 1) => Ok(Sequence::Fixed(c_init)),
             _ => {
-                let what = format!("c_init = {c_init} and what it is made of, n_RNTI, q, n_s, N_ID_cell");
-                Err(MakeError { what, fix: "one or the other".into() })
+                let what = format!("both c_init = {c_init} and its parts (n_RNTI, q, n_s, N_ID_cell) were given");
+                Err(MakeError { what, fix: "give either c_init or its parts".into() })
             }
         }
     }

@@ -36,7 +36,10 @@ fn made_item(params: &Params) -> Result<Item, MakeError> {
 
 fn item(params: &Params) -> Result<Item, ParamError> {
     let word = params.text("item").unwrap_or_default();
-    word.parse().map_err(|_| ParamError::Together { what: format!("no item `{word}`"), fix: "c32".to_owned() })
+    word.parse().map_err(|_| ParamError::Together {
+        what: format!("no item `{word}`"),
+        fix: "use an item type such as c32".to_owned(),
+    })
 }
 
 fn policy(params: &Params) -> Policy {
@@ -61,12 +64,22 @@ fn is_whole(params: &Params, file: &File, item: Item) -> Result<(), MakeError> {
         return Ok(());
     }
     let path = params.text("path").unwrap_or_default();
-    let what = format!("file `{path}`: {length} bytes are no whole number of {} ({} bytes)", item.name(), item.bytes());
-    Err(MakeError { what, fix: format!("another item, or cut the rest off: truncate -s {} {path}", length - rest) })
+    let what = format!(
+        "file `{path}`: {length} bytes are not a whole number of {} ({} bytes each)",
+        item.name(),
+        item.bytes()
+    );
+    Err(MakeError {
+        what,
+        fix: format!("use another item type, or cut the rest off: truncate -s {} {path}", length - rest),
+    })
 }
 
 fn thread(error: &io::Error) -> MakeError {
-    MakeError { what: format!("no thread: {error}"), fix: "a higher limit of threads (ulimit -u)".to_owned() }
+    MakeError {
+        what: format!("can't start a thread: {error}"),
+        fix: "raise the limit of threads (ulimit -u)".to_owned(),
+    }
 }
 
 fn suits(packet_bytes: usize, buffer: usize) -> Result<(), String> {
@@ -163,7 +176,7 @@ struct FileSource {
 impl FileSource {
     fn new(params: &Params) -> Result<FileSource, MakeError> {
         let item = made_item(params)?;
-        let file = opened(params, |path| File::open(path), "a file that is there and may be read")?;
+        let file = opened(params, |path| File::open(path), "give a file that exists and that you may read")?;
         is_whole(params, &file, item)?;
         let buffer = buffer(params);
         let (queue, incoming) = incoming::<u8>(buffer, policy(params));

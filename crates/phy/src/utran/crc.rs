@@ -14,7 +14,7 @@ pub(super) fn polynomial(parity: u32) -> Result<Crc, MakeError> {
         12 => Crc::Crc12,
         16 => Crc::Crc16,
         24 => Crc::Crc24B,
-        _ => return Err(MakeError { what: format!("a CRC of {parity} bits"), fix: "8, 12, 16 or 24".into() }),
+        _ => return Err(MakeError { what: format!("no CRC has {parity} bits"), fix: "give 8, 12, 16 or 24".into() }),
     })
 }
 

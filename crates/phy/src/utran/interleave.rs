@@ -116,8 +116,8 @@ struct Physical {
 impl Physical {
     fn new(bits: u32, channels: u32) -> Result<Physical, MakeError> {
         if !bits.is_multiple_of(channels) {
-            let what = format!("{bits} bits of a radio frame on {channels} physical channels");
-            return Err(MakeError { what, fix: format!("n = {}", bits.next_multiple_of(channels)) });
+            let what = format!("{bits} bits of a radio frame do not divide among {channels} physical channels");
+            return Err(MakeError { what, fix: format!("set n = {}", bits.next_multiple_of(channels)) });
         }
         Ok(Physical { bits: bits as usize, channels: channels as usize })
     }

@@ -25,14 +25,14 @@ use takt_runtime::{MakeError, Out};
 
 /// The standard has no such shape.
 fn refused(error: &umts::Error) -> MakeError {
-    MakeError { what: error.to_string(), fix: "lengths that TS 25.212 has".into() }
+    MakeError { what: error.to_string(), fix: "use lengths that TS 25.212 defines".into() }
 }
 
 /// A transmission time interval by its length.
 fn tti(ms: u32) -> Result<umts::Tti, MakeError> {
     umts::Tti::from_ms(ms).ok_or_else(|| MakeError {
-        what: format!("a transmission time interval of {ms} ms"),
-        fix: "10, 20, 40 or 80".into(),
+        what: format!("no transmission time interval has {ms} ms"),
+        fix: "give 10, 20, 40 or 80".into(),
     })
 }
 

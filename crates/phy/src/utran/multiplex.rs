@@ -43,12 +43,15 @@ fn ports(side: &str, params: &Params) -> Vec<(String, u32)> {
 fn lengths(params: &Params) -> Result<Vec<usize>, MakeError> {
     let (lengths, frame) = (channels(params), u64::from(whole(params, "frame")));
     if lengths.contains(&0) {
-        return Err(MakeError { what: "a transport channel without bits".into(), fix: "lengths of 1 and more".into() });
+        return Err(MakeError {
+            what: "a transport channel has no bits".into(),
+            fix: "give lengths of at least 1".into(),
+        });
     }
     let together: u64 = lengths.iter().copied().map(u64::from).sum();
     if together > frame {
-        let what = format!("{together} bits of transport channels in a radio frame of {frame}");
-        return Err(MakeError { what, fix: format!("frame = {together}, or shorter channels") });
+        let what = format!("{together} bits of transport channels do not fit a radio frame of {frame}");
+        return Err(MakeError { what, fix: format!("set frame = {together}, or shorten the channels") });
     }
     Ok(lengths.into_iter().map(|bits| bits as usize).collect())
 }

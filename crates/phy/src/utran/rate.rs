@@ -26,8 +26,11 @@ impl Matching {
             _ => RateMatching::downlink(coding, length, length, matched).map(|plan| vec![plan]),
         };
         if frame as usize >= tti.frames() {
-            let what = format!("radio frame {frame} of an interval that has {}", tti.frames());
-            return Err(MakeError { what, fix: "one from 0, or a longer interval".into() });
+            let what = format!("there is no radio frame {frame} in an interval that has {}", tti.frames());
+            return Err(MakeError {
+                what,
+                fix: "give a frame of the interval, counted from 0, or a longer interval".into(),
+            });
         }
         Ok(Matching { plans: plans.map_err(|error| refused(&error))?, first: frame as usize })
     }

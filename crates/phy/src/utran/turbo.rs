@@ -77,7 +77,7 @@ impl UmtsTurboDecode {
         if crc.is_some() && blocks.count() > 1 {
             let what =
                 format!("a CRC at the end of each of {} code blocks: only the interval's last has one", blocks.count());
-            return Err(MakeError { what, fix: "crc = 0".into() });
+            return Err(MakeError { what, fix: "set crc = 0".into() });
         }
         let decoder = turbo::Decoder::umts(blocks.block_len()).map_err(|error| refused(&error))?;
         Ok(UmtsTurboDecode { decoder, blocks, iterations: iterations as usize, crc, decoded: 0, made: 0 })

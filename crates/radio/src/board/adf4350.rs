@@ -8,7 +8,7 @@
 
 /// Why the synthesiser cannot make a frequency.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{requested_hz} Hz is outside what an ADF4350 makes ({low_hz} to {high_hz} Hz)")]
+#[error("{requested_hz} Hz is outside the range of an ADF4350 ({low_hz} to {high_hz} Hz)")]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct OutOfRange {
     pub requested_hz: f64,

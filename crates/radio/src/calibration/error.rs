@@ -58,7 +58,7 @@ impl CalibrationFileError {
         match self {
             CalibrationFileError::Io { .. } => None,
             CalibrationFileError::Format { path, .. } | CalibrationFileError::Size { path, .. } => Some(format!(
-                "move it away: mv {0} {0}.old\ncalibrate again: takt radio calibrate\ndo without it: --calibration off",
+                "move it away: mv {0} {0}.old\ncalibrate again: takt radio calibrate\nuse none: --calibration off",
                 path.display()
             )),
             CalibrationFileError::NoFolder => Some("name a folder: UHD_CAL_DATA_PATH=/path takt ...".to_owned()),

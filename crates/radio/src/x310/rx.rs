@@ -173,9 +173,7 @@ impl X310 {
 pub(super) fn only_sc16(format: Format) -> Result<(), RadioError> {
     match format {
         Format::Sc16 => Ok(()),
-        Format::Sc8 => {
-            Err(RadioError::Name { what: "sample format of an X310", got: "sc8".into(), known: vec!["sc16".into()] })
-        }
+        Format::Sc8 => Err(RadioError::Name { what: "sample format", got: "sc8".into(), known: vec!["sc16".into()] }),
     }
 }
 

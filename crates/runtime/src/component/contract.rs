@@ -126,7 +126,7 @@ pub struct MakeError {
 impl MakeError {
     /// The refusal in this JSON; `silent` is what to say where there is none.
     pub(crate) fn read(json: &[u8], silent: &str) -> MakeError {
-        let fix = || "what its author says".to_owned();
+        let fix = || "see the documentation of the component".to_owned();
         serde_json::from_slice(json).unwrap_or_else(|_| MakeError { what: silent.to_owned(), fix: fix() })
     }
 }

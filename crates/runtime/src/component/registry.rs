@@ -80,7 +80,7 @@ impl Registry {
     /// The type is not there, or refuses them.
     pub fn make(&self, kind: &str, params: &Params) -> Result<Box<dyn Component>, MakeError> {
         let (_, origin) = self.by_name.get(kind).ok_or_else(|| MakeError {
-            what: format!("no component type `{kind}`"),
+            what: format!("there is no component type `{kind}`"),
             fix: "check the waveform against the registry it is made from".to_owned(),
         })?;
         match origin {
@@ -116,14 +116,14 @@ impl Catalogue for Registry {
 
     fn shape(&self, kind: &Kind, params: &Params) -> Result<Shape, ParamError> {
         let Some((_, origin)) = self.by_name.get(&kind.name) else {
-            let what = format!("no component type `{}`", kind.name);
-            return Err(ParamError::Together { what, fix: "`takt component list` lists all".to_owned() });
+            let what = format!("there is no component type `{}`", kind.name);
+            return Err(ParamError::Together { what, fix: "see `takt component list` for all types".to_owned() });
         };
         match origin {
             Origin::Program(registration, _) => (registration.shape)(params),
             Origin::Given(_) => Err(ParamError::Together {
                 what: format!("`{}` stands in no waveform file", kind.name),
-                fix: "leave it out: takt puts it where it is needed".to_owned(),
+                fix: "omit it: takt puts it where it is needed".to_owned(),
             }),
         }
     }

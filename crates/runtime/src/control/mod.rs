@@ -110,9 +110,10 @@ fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> RequestAnsw
     BufReader::new((&client).take(LINE)).read_line(&mut line)?;
     let reply = match serde_json::from_str(&line) {
         Ok(request) => answer(request),
-        Err(error) => {
-            RequestAnswer::Refused { why: error.to_string(), fix: "takt of the same version on both sides".to_owned() }
-        }
+        Err(error) => RequestAnswer::Refused {
+            why: error.to_string(),
+            fix: "use the same version of takt on both sides".to_owned(),
+        },
     };
     let mut line = serde_json::to_string(&reply)?;
     line.push('\n');

@@ -38,7 +38,7 @@ pub enum CostsError {
         /// The component.
         missing: String,
     },
-    #[error("it executed no slot")]
+    #[error("the run executed no slot")]
     NoSlot,
 }
 
@@ -50,8 +50,8 @@ impl CostsError {
             CostsError::Open(error) => Some(error.fix()),
             CostsError::Start(error) => Some(error.fix()),
             CostsError::Calibration(_) => None,
-            CostsError::Elsewhere { .. } => Some("takt map WAVEFORM --save-costs FILE, on that machine".to_owned()),
-            CostsError::NoSlot => Some("an input that is not empty".to_owned()),
+            CostsError::Elsewhere { .. } => Some("run takt map WAVEFORM --save-costs FILE on that machine".to_owned()),
+            CostsError::NoSlot => Some("give an input that is not empty".to_owned()),
         }
     }
 }

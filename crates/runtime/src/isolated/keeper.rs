@@ -70,7 +70,8 @@ impl ChildProcess {
         let thread = std::thread::Builder::new().name("takt-keeper".to_owned());
         let thread = thread.spawn(move || keeping.run(&first, fresh_in, spent_out));
         let keeper = ChildProcess { fresh, spent, stop, thread: Some(thread.map_err(|error| refused(&error))?) };
-        let gone = || MakeError { what: "its keeper ended".to_owned(), fix: "tell us: a mistake of ours".to_owned() };
+        let gone =
+            || MakeError { what: "its keeper ended".to_owned(), fix: "report it: this is a bug in takt".to_owned() };
         Ok((keeper, started.recv().map_err(|_| gone())??))
     }
 }
@@ -85,8 +86,10 @@ impl Drop for ChildProcess {
 }
 
 fn refused(error: &io::Error) -> MakeError {
-    let fix = "more memory, processes (ulimit -u) or descriptors (ulimit -n); or do not isolate it".to_owned();
-    MakeError { what: format!("no process of its own: {error}"), fix }
+    let fix =
+        "free memory, raise the limits of processes (ulimit -u) and descriptors (ulimit -n), or do not isolate it"
+            .to_owned();
+    MakeError { what: format!("can't start its process: {error}"), fix }
 }
 
 struct Keeping {

@@ -55,7 +55,10 @@ fn serve(map: &Map) -> i32 {
         let _ = takt_host::memory::lock_all();
     }
     takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
-    let panicked = || MakeError { what: "it panicked when it was made".to_owned(), fix: "see its message".to_owned() };
+    let panicked = || MakeError {
+        what: "it panicked when it was made".to_owned(),
+        fix: "see the message of the panic".to_owned(),
+    };
     let made = || catch_unwind(|| HostedComponent::make(&config)).unwrap_or_else(|_| Err(panicked()));
     match pin(&config.cores).and_then(|()| made()) {
         Ok(hosted) => {
@@ -75,8 +78,8 @@ fn pin(cores: &[usize]) -> Result<(), MakeError> {
         return Ok(());
     }
     takt_host::affinity::pin_self(cores).map_err(|error| MakeError {
-        what: format!("its process on processors {cores:?}: {error}"),
-        fix: format!("processors it may use: {:?}", takt_host::affinity::own_cpus()),
+        what: format!("its process can't run on CPUs {cores:?}: {error}"),
+        fix: format!("use CPUs that it may run on: {:?}", takt_host::affinity::own_cpus()),
     })
 }
 
@@ -109,11 +112,14 @@ struct HostedComponent {
 
 impl HostedComponent {
     fn make(config: &Config) -> Result<HostedComponent, MakeError> {
-        let broken = |what: String| MakeError { what, fix: "what works where it is not isolated".to_owned() };
+        let broken = |what: String| MakeError {
+            what,
+            fix: "remove `isolated = true` to see whether it works without".to_owned(),
+        };
         let registry = Registry::of_program().map_err(|error| broken(error.to_string()))?;
         if Catalogue::kind(&registry, &config.kind).is_none() {
             return Err(MakeError {
-                what: format!("no component type `{}` is known to a process of its own", config.kind),
+                what: format!("the process of an isolated component does not know component type `{}`", config.kind),
                 fix: "register it by #[component] or inventory::submit!".to_owned(),
             });
         }

@@ -18,7 +18,7 @@ pub enum ItemsError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{name} ends with {extra} bytes of an item of {bytes}")]
+    #[error("{name} ends with {extra} of the {bytes} bytes of an item")]
     Cut {
         name: String,
         extra: usize,
@@ -34,11 +34,13 @@ impl ItemsError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            ItemsError::Io { .. } => "a file that can be opened, or - for standard input or output".to_owned(),
+            ItemsError::Io { .. } => "give a file that you may open, or - for standard input or output".to_owned(),
             ItemsError::Cut { .. } => {
-                format!("a file of whole items   ({} says which)", call::takt("component list NAME"))
+                format!("give a file of whole items   ({} shows the item type)", call::takt("component list NAME"))
             }
-            ItemsError::NoBit { .. } => "a byte a bit, 0 or 1; or --packed for eight bits a byte".to_owned(),
+            ItemsError::NoBit { .. } => {
+                "write one byte per bit, 0 or 1, or give --packed for eight bits per byte".to_owned()
+            }
         }
     }
 }
@@ -197,7 +199,7 @@ mod tests {
         let read = |item: Item| reader(&[0, 1, 2, 1, 0], item, false).packet(100, &mut Vec::new());
         let refused = |item: Item| read(item).expect_err("refused").to_string();
         assert_eq!(refused(Item::Bit), "byte 2 of file is 2, not 0 or 1");
-        assert_eq!(refused(Item::F32), "file ends with 1 bytes of an item of 4");
+        assert_eq!(refused(Item::F32), "file ends with 1 of the 4 bytes of an item");
         read(Item::Byte).expect("bytes are bytes");
     }
 }

@@ -32,7 +32,7 @@ pub enum JobError {
     /// A stream can't be used.
     #[error(transparent)]
     Items(#[from] ItemsError),
-    #[error("{short} ends in slot {slot}, {long} goes on")]
+    #[error("{short} ends in slot {slot}, but {long} continues")]
     Lengths {
         /// The stream that ends.
         short: String,
@@ -40,9 +40,9 @@ pub enum JobError {
         long: String,
         slot: u64,
     },
-    #[error("a packet would have {items} items, and at most {} are taken", limits::ITEMS)]
+    #[error("a packet would have {items} items; at most {} are allowed", limits::ITEMS)]
     TooLong { items: u64 },
-    #[error("the component takes {}, and {name} gives {items}", takes(*step, *exactly))]
+    #[error("the component takes {}, but {name} has {items}", takes(*step, *exactly))]
     Unfilled {
         name: String,
         /// Number of items that came.
@@ -66,13 +66,13 @@ impl JobError {
             JobError::Bench(_) => return None,
             JobError::Tick { component, .. } => {
                 let list = call::takt(format_args!("component list {component}"));
-                format!("{list}   (says which packets it takes; what it printed above says more)")
+                format!("{list}   (shows which packets it takes; its own message is above)")
             }
             JobError::Items(error) => error.fix(),
-            JobError::Lengths { .. } => "files with as many packets each, or --slots N".to_owned(),
-            JobError::TooLong { .. } => "--items N, so many a packet".to_owned(),
+            JobError::Lengths { .. } => "give files with equally many packets, or --slots N".to_owned(),
+            JobError::TooLong { .. } => "give --items N, the items of a packet".to_owned(),
             JobError::Unfilled { step, .. } => {
-                format!("a file of a multiple of {step} items, or --items with a multiple of {step}")
+                format!("give a file or --items of a multiple of {step} items")
             }
         })
     }

@@ -59,7 +59,7 @@ pub struct Bench {
 #[non_exhaustive]
 pub enum BenchError {
     /// There is no such type.
-    #[error("no component type `{0}`")]
+    #[error("there is no component type `{0}`")]
     Kind(String),
     /// Its parameters are wrong.
     #[error(transparent)]
@@ -78,7 +78,7 @@ pub enum TickError {
     Panicked { slot: u64 },
     /// A packet has a number of items that the shape does not allow.
     #[error(
-        "output {output} gave {} items in slot {}, where its shape says {}",
+        "output {output} sent {} items in slot {}, but its shape says {}",
         packet.items, packet.slot, packet.declared_items
     )]
     Length { output: usize, packet: BrokenPacket },

@@ -84,17 +84,17 @@ pub enum ControlError {
     #[error("`{component}` has no variable `{variable}`")]
     Variable { component: String, variable: String },
     /// The value does not suit.
-    #[error("variable of `{component}`")]
+    #[error("setting a variable of `{component}`")]
     Value { component: String, source: ParamError },
     #[error("worker {worker} has no room for another command")]
     Full { worker: usize },
-    #[error("the plan has {workers} workers, and {started} were started")]
+    #[error("the plan has {workers} workers, but {started} were started")]
     Workers {
         workers: usize,
         /// Threads there are.
         started: usize,
     },
-    #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
+    #[error("the waveform has slots of {slot_ns} ns, but the running one has slots of {runs_ns} ns")]
     Slot {
         /// Slot of the new one.
         slot_ns: u64,
@@ -103,7 +103,7 @@ pub enum ControlError {
     },
     #[error("a worker has executed its last slot")]
     Ended,
-    #[error("changes would bring {known} components to the run, and {COMPONENTS_EVER} are the most")]
+    #[error("changes would bring {known} components to the run; at most {COMPONENTS_EVER} are allowed")]
     Components {
         /// With those that were left behind, whose counts are kept.
         known: usize,

@@ -33,7 +33,7 @@ pub struct Session {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum StartError {
-    #[error("{workers} workers on {cores} cores: each watches the clock or a link, and needs a core of its own")]
+    #[error("{workers} workers on {cores} cores: each needs its own core, because it watches the clock or a link")]
     Cores {
         /// Workers of the plan.
         workers: usize,
@@ -41,16 +41,16 @@ pub enum StartError {
         cores: usize,
     },
     /// A worker was not bound to its core; the cause says why.
-    #[error("worker {worker} on core {core}")]
+    #[error("putting worker {worker} on core {core}")]
     Pin { worker: usize, core: usize, source: AffinityError },
     /// A worker did not get its priority; the cause says why.
-    #[error("priority of worker {worker}")]
+    #[error("setting the priority of worker {worker}")]
     Priority { worker: usize, source: PolicyError },
     /// Memory was not locked; the cause says which limit or capability is in the way.
-    #[error("memory of this process")]
+    #[error("locking the memory of this process")]
     Memory { source: MemoryError },
     /// A thread was not made.
-    #[error("thread of worker {worker}")]
+    #[error("starting the thread of worker {worker}")]
     Thread { worker: usize, source: std::io::Error },
 }
 
@@ -59,13 +59,13 @@ impl StartError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            StartError::Cores { cores, .. } => format!("a plan with {cores} workers, or more cores"),
-            StartError::Pin { .. } => format!("cores this process may use: {:?}", affinity::own_cpus()),
+            StartError::Cores { cores, .. } => format!("use a plan with {cores} workers, or more cores"),
+            StartError::Pin { .. } => format!("use cores that this process may run on: {:?}", affinity::own_cpus()),
             StartError::Priority { source, .. } => source.fix().unwrap_or_else(|| "run without a priority".to_owned()),
             StartError::Memory { source } => {
-                source.fix().unwrap_or_else(|| "more memory, or do not lock it".to_owned())
+                source.fix().unwrap_or_else(|| "free memory, or do not lock it".to_owned())
             }
-            StartError::Thread { .. } => "fewer workers, or a higher limit of threads (ulimit -u)".to_owned(),
+            StartError::Thread { .. } => "use fewer workers, or raise the limit of threads (ulimit -u)".to_owned(),
         }
     }
 }

@@ -57,7 +57,7 @@ pub enum OpenError {
     /// A component was not made; the cause says why.
     #[error("component `{component}`")]
     Component { component: String, source: MakeError },
-    #[error("the links take {needed_bytes} bytes, and {allowed_bytes} are allowed")]
+    #[error("the links take {needed_bytes} bytes; at most {allowed_bytes} are allowed")]
     Memory { needed_bytes: u64, allowed_bytes: u64 },
 }
 
@@ -67,7 +67,7 @@ impl OpenError {
     pub fn fix(&self) -> String {
         match self {
             OpenError::Component { source, .. } => source.fix.clone(),
-            OpenError::Memory { .. } => "shorter packets, or smaller delays".to_owned(),
+            OpenError::Memory { .. } => "give shorter packets, or smaller delays".to_owned(),
         }
     }
 }

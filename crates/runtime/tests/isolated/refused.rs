@@ -40,8 +40,8 @@ fn processors_that_do_not_exist_are_refused() {
     let options = SessionOptions { isolation, ..options(10) };
     let refused = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry(), options).err();
     let Some(OpenError::Component { source, .. }) = refused else { panic!("{refused:?}") };
-    assert!(source.what.starts_with("its process on processors [4000]: "), "{}", source.what);
-    assert!(source.fix.starts_with("processors it may use: ["), "{}", source.fix);
+    assert!(source.what.starts_with("its process can't run on CPUs [4000]: "), "{}", source.what);
+    assert!(source.fix.starts_with("use CPUs that it may run on: ["), "{}", source.fix);
 }
 
 fn a_process_that_dies_at_once_is_reported() {
@@ -67,7 +67,7 @@ fn a_type_that_only_this_process_knows_can_t_be_isolated() {
     };
     all.add(registration).expect("a name of its own");
     let (what, fix) = refusal(&waveform().with(spec("u", "unknown").isolated()), &all);
-    assert_eq!(what, "no component type `unknown` is known to a process of its own");
+    assert_eq!(what, "the process of an isolated component does not know component type `unknown`");
     assert!(fix.contains("#[component]"), "{fix}");
 }
 

@@ -119,13 +119,22 @@ mod tests {
         good.check().unwrap();
         let (trial, resolution) = (Duration::ZERO, 0.9);
         for (options, text) in [
-            (SearchOptions { payloads_bytes: vec![], ..good.clone() }, "sizes: 0 (want 1 to 64)"),
-            (SearchOptions { payloads_bytes: vec![64, 9], ..good.clone() }, "payload: 9 bytes (want 16 to 9000 bytes)"),
-            (SearchOptions { trial, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
-            (SearchOptions { loss_share: 1.0, ..good.clone() }, "loss: 1 (want a share from 0 to below 1)"),
-            (SearchOptions { resolution, ..good.clone() }, "resolution: 0.9 (want a share from 0.0001 to 0.5)"),
-            (SearchOptions { repeats: 0, ..good.clone() }, "repeats: 0 (want 1 to 1000)"),
-            (SearchOptions { verify: 21, ..good.clone() }, "verify: 21 (want 0 to 20)"),
+            (SearchOptions { payloads_bytes: vec![], ..good.clone() }, "sizes can\'t be 0; expected: 1 to 64"),
+            (
+                SearchOptions { payloads_bytes: vec![64, 9], ..good.clone() },
+                "payload can\'t be 9 bytes; expected: 16 to 9000 bytes",
+            ),
+            (SearchOptions { trial, ..good.clone() }, "duration can\'t be 0ns; expected: above 0, at most 24 h"),
+            (
+                SearchOptions { loss_share: 1.0, ..good.clone() },
+                "loss can\'t be 1; expected: a share from 0 to below 1",
+            ),
+            (
+                SearchOptions { resolution, ..good.clone() },
+                "resolution can\'t be 0.9; expected: a share from 0.0001 to 0.5",
+            ),
+            (SearchOptions { repeats: 0, ..good.clone() }, "repeats can\'t be 0; expected: 1 to 1000"),
+            (SearchOptions { verify: 21, ..good.clone() }, "verify can\'t be 21; expected: 0 to 20"),
         ] {
             assert_eq!(options.check().unwrap_err().to_string(), text);
         }

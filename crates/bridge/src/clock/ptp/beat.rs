@@ -356,12 +356,12 @@ mod tests {
         let second = beat.after(at(1), None, Ok(look(1_000_000_000)));
         assert_eq!(second.offset_ns, 0);
         let why = beat.standing().why_lost.clone().unwrap();
-        assert!(why.contains("was set by 1000000000 ns"), "{why}");
+        assert!(why.contains("jumped by 1000000000 ns"), "{why}");
         let mut other = look(0);
         other.status.grandmaster += 1;
         beat.after(at(2), None, Ok(other.clone()));
         let why = beat.standing().why_lost.clone().unwrap();
-        assert!(why.contains("020000.fffe.000002, and 020000.fffe.000001"), "{why}");
+        assert!(why.contains("020000.fffe.000002, but it was 020000.fffe.000001"), "{why}");
         assert!(matches!(Beat::new(agreed(), false, 0, &other), Err(PtpError::OtherGrandmaster { .. })));
     }
 

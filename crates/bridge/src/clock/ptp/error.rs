@@ -10,7 +10,7 @@ use takt_wire::WireError;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum PtpError {
-    #[error("no ptp4l answers here: {} is no socket of one", list(.tried))]
+    #[error("no ptp4l answers here: looked for its socket at {}", list(.tried))]
     Absent { tried: Vec<PathBuf> },
     #[error("ptp4l can't be reached at {}", .path.display())]
     Socket {
@@ -18,9 +18,9 @@ pub enum PtpError {
         #[source]
         source: io::Error,
     },
-    #[error("ptp4l at {} does not answer {what} for domain {domain}", .path.display())]
+    #[error("ptp4l at {} does not answer {what} in domain {domain}", .path.display())]
     Silent { path: PathBuf, what: &'static str, domain: u8 },
-    #[error("what ptp4l at {} answers can't be read", .path.display())]
+    #[error("the answer of ptp4l at {} can't be read", .path.display())]
     Unread {
         path: PathBuf,
         #[source]
@@ -32,25 +32,23 @@ pub enum PtpError {
     Unsynchronised { ports: String },
     #[error("the clock is a slave whose grandmaster is gone")]
     NoGrandmaster,
-    #[error(
-        "PTP's time is TAI, and ptp4l says that it is {utc_offset_s} s ahead of UTC, which it never was since 1972"
-    )]
+    #[error("ptp4l says that TAI is {utc_offset_s} s ahead of UTC, which has not been so since 1972")]
     UtcOffset { utc_offset_s: i16 },
-    #[error("ptp4l stamps {interface} in hardware, and the kernel names no clock of it")]
+    #[error("ptp4l uses hardware time stamps of {interface}, but the kernel names no clock for it")]
     NoCard { interface: String },
-    #[error("the clock of a card, {}", .path.display())]
+    #[error("opening the clock of a network card, {}", .path.display())]
     Card {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("the clock of {interface}'s card is {apart_ns} ns from the system clock, and slots are timed by that one")]
+    #[error("the clock of {interface}'s card is {apart_ns} ns away from the system clock, which times the slots")]
     Apart { interface: String, apart_ns: i64 },
-    #[error("the grandmaster is {}, and {} when slot 0 was agreed", identity(*.now), identity(*.agreed))]
+    #[error("the grandmaster is {}, but it was {} when the nodes agreed on slot 0", identity(*.now), identity(*.agreed))]
     OtherGrandmaster { agreed: u64, now: u64 },
-    #[error("the system clock was set by {by_ns} ns")]
+    #[error("the system clock jumped by {by_ns} ns, because something set it")]
     Set { by_ns: i64 },
-    #[error("a thread for the clock")]
+    #[error("starting a thread for the clock")]
     Thread {
         #[source]
         source: io::Error,
@@ -63,29 +61,34 @@ impl PtpError {
     pub fn fix(&self) -> &'static str {
         match self {
             PtpError::Absent { .. } => {
-                "ptp4l -i INTERFACE on this node, or `socket` in [ptp] of its cluster.toml; or --slot-clock own"
+                "run ptp4l -i INTERFACE on this node, name its `socket` in [ptp] of cluster.toml, or give --slot-clock own"
             }
             PtpError::Socket { .. } => {
-                "takt node as a user who may write to that socket; linuxptp 4 has one for all, /var/run/ptp4lro"
+                "run takt node as a user who may write to that socket, or use linuxptp 4, whose /var/run/ptp4lro is \
+                 open to all users"
             }
             PtpError::Silent { .. } => {
-                "`domain` and `transport_specific` in [ptp] of cluster.toml as in ptp4l's settings; takt node in ptp4l's \
-                 network namespace"
+                "set `domain` and `transport_specific` in [ptp] of cluster.toml as in ptp4l's settings, and run takt \
+                 node in ptp4l's network namespace"
             }
-            PtpError::Unread { .. } | PtpError::Refused { .. } => "linuxptp's ptp4l, version 3.1 or later",
+            PtpError::Unread { .. } | PtpError::Refused { .. } => "use linuxptp's ptp4l, version 3.1 or later",
             PtpError::Unsynchronised { .. } => {
-                "wait until ptp4l is SLAVE, or MASTER as grandmaster: pmc -u -b 0 'GET PORT_DATA_SET' says what it is. \
-                 With free_running it never is"
+                "wait until ptp4l is SLAVE, or MASTER as grandmaster (pmc -u -b 0 'GET PORT_DATA_SET' shows the \
+                 state); with free_running it never is"
             }
-            PtpError::NoGrandmaster => "a way for PTP to the grandmaster: pmc -u -b 0 'GET TIME_STATUS_NP'",
-            PtpError::UtcOffset { .. } => "utc_offset in the settings of the grandmaster",
-            PtpError::NoCard { .. } => "ptp4l with stamps in software: -S",
-            PtpError::Card { .. } => "takt node as a user who may read it, or ptp4l with stamps in software: -S",
-            PtpError::Apart { .. } => "phc2sys -a -r on this node, and a moment's patience",
+            PtpError::NoGrandmaster => {
+                "restore PTP's path to the grandmaster (pmc -u -b 0 'GET TIME_STATUS_NP' shows gmPresent)"
+            }
+            PtpError::UtcOffset { .. } => "correct utc_offset in the settings of the grandmaster",
+            PtpError::NoCard { .. } => "run ptp4l with software time stamps: -S",
+            PtpError::Card { .. } => {
+                "run takt node as a user who may read it, or run ptp4l with software time stamps: -S"
+            }
+            PtpError::Apart { .. } => "run phc2sys -a -r on this node, and wait until the clocks agree",
             PtpError::OtherGrandmaster { .. } => {
-                "one grandmaster for all nodes, in one domain: pmc -u -b 0 'GET PARENT_DATA_SET'"
+                "use one grandmaster for all nodes, in one domain (pmc -u -b 0 'GET PARENT_DATA_SET' shows it)"
             }
-            PtpError::Thread { .. } => "fewer threads on this node",
+            PtpError::Thread { .. } => "end other threads on this node, or raise the limit: ulimit -u",
             PtpError::Set { .. } => "leave the system clock to ptp4l while a run goes on",
         }
     }

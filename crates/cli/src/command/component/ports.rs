@@ -15,7 +15,7 @@ pub fn sources(inputs: &[String], packed: bool, shape: &Shape) -> Result<Vec<Rea
     let files = assign(inputs, &names, "--in")?;
     if files.iter().filter(|file| *file == "-").count() > 1 {
         return Err(
-            Problem::new("two inputs can't both come from standard input").fix("--in PORT=FILE for all but one")
+            Problem::new("two inputs can't both come from standard input").fix("give --in PORT=FILE for all but one")
         );
     }
     let open = |(file, port): (&String, &InputShape)| source(file, port, packed);
@@ -30,7 +30,7 @@ pub fn sinks(outputs: &[String], packed: bool, shape: &Shape, output: &Output) -
     let piped = files.iter().filter(|file| *file == "-").count();
     if piped > 1 || (piped == 1 && output.wants_json()) {
         let what = if piped > 1 { "two outputs" } else { "an output and the JSON document" };
-        return Err(Problem::new(format!("{what} can't both go to standard output")).fix("--out PORT=FILE"));
+        return Err(Problem::new(format!("{what} can't both go to standard output")).fix("give --out PORT=FILE"));
     }
     let create = |(file, port): (&String, &OutputShape)| sink(file, port, packed);
     files.iter().zip(&shape.outputs).map(create).collect()
@@ -55,7 +55,7 @@ fn sink(name: &str, port: &OutputShape, packed: bool) -> Result<Writer, Problem>
     }
     if stdout().is_terminal() {
         let why = format!("output `{}` would go to the terminal", port.name);
-        let fix = format!("--out {}=FILE\n... | xxd", port.name);
+        let fix = format!("give --out {}=FILE\npipe the output to another program: ... | xxd", port.name);
         return Err(Problem::new("can't use a file").why(why).fix(fix));
     }
     Ok(Writer::new("standard output", BufWriter::new(stdout()), port.item, packed))
@@ -77,13 +77,14 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
             None => {
                 let what = Problem::new(format!("can't tell which port {flag} {one} is for"));
                 let ways: Vec<String> = ports.iter().map(|port| format!("{flag} {port}=FILE")).collect();
-                return Err(what.why(format!("the component has {}", ports.len())).fix(ways.join(" ")));
+                return Err(what
+                    .why(format!("the component has {}", ports.len()))
+                    .fix(format!("give {}", ways.join(" "))));
             }
         };
         if files[port].replace(file.to_owned()).is_some() {
-            return Err(
-                Problem::new(format!("port `{}` was given two files", ports[port])).fix(format!("one {flag} a port"))
-            );
+            return Err(Problem::new(format!("port `{}` was given two files", ports[port]))
+                .fix(format!("give one {flag} for each port")));
         }
     }
     // A single port speaks through a pipe.
@@ -93,7 +94,7 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
     let missing = files.iter().zip(ports).find_map(|(file, port)| file.is_none().then_some(port));
     if let Some(port) = missing {
         let what = Problem::new(format!("port `{port}` was given no file"));
-        return Err(what.fix(format!("{flag} {port}=FILE\n{flag} {port}=/dev/null")));
+        return Err(what.fix(format!("give {flag} {port}=FILE\ngive {flag} {port}=/dev/null")));
     }
     Ok(files.into_iter().flatten().collect())
 }

@@ -75,7 +75,7 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     if let Some(path) = &args.save_costs {
         let unknown = |error| match error {
             CostsError::NoSlot => {
-                let what = format!("nothing is known about what `{}` costs", kind.name);
+                let what = format!("the cost of `{}` is not known", kind.name);
                 Problem::caused(what, error, CostsError::fix)
             }
             error => costs::problem(error),
@@ -109,7 +109,7 @@ fn params(kind: &Kind, given: &[String]) -> Result<Params, Problem> {
     for one in given {
         let what = || format!("can't take --param {one}");
         let Some((name, text)) = one.split_once('=') else {
-            return Err(Problem::new(what()).fix("--param NAME=VALUE"));
+            return Err(Problem::new(what()).fix("give --param NAME=VALUE"));
         };
         match kind.find(name) {
             // The complaint about an unknown one knows the nearest.

@@ -59,7 +59,7 @@ impl TypedValueParser for NotOnNodes {
         value: &OsStr,
     ) -> std::result::Result<Environment, clap::Error> {
         if value.to_str().is_some_and(|name| name.starts_with("node:")) {
-            let why = "a node starts nothing but agents of experiments: for a shell log in there, with ssh for one";
+            let why = "a node starts only agents of experiments: log in there for a shell, for example with ssh";
             return Err(command.clone().error(ErrorKind::InvalidValue, why));
         }
         EnumValueParser::new().parse_ref(command, argument, value)
@@ -105,7 +105,7 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name)
         .map_err(|error| Problem::caused(what, error, SiteError::fix))?;
     if signals.any() {
-        return Err(Problem::new(format!("stopped before the shell in {name} was there"))
+        return Err(Problem::new(format!("stopped before the shell in {name} started"))
             .why("nothing is left of it")
             .into());
     }

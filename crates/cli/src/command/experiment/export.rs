@@ -66,7 +66,7 @@ pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
         (Format::Parquet, Some(path)) => parquet(path, &store.table(&run).map_err(store_problem)?)?,
         (Format::Parquet, None) => {
             return Err(Problem::new("a Parquet file can't be printed")
-                .fix("--out rounds.parquet\n--format csv")
+                .fix("give --out rounds.parquet\ngive --format csv")
                 .into());
         }
     }
@@ -105,13 +105,13 @@ fn parquet(path: &Path, table: &Table) -> Result<(), Problem> {
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path, _table: &Table) -> Result<(), Problem> {
     let text = path.with_extension("csv");
-    Err(crate::columnar::not_built(path, &format!("--format csv --out {}", text.display())))
+    Err(crate::columnar::not_built(path, &format!("give --format csv --out {}", text.display())))
 }
 
 fn refused(path: &Path) -> impl Fn(io::Error) -> Problem {
     let path = path.display().to_string();
     move |error| {
-        let fix = "a place that can be written and has room";
+        let fix = "name a file in a folder that you may write, on a disk with room";
         Problem::new(format!("{path} can't be written")).why(error).fix(fix)
     }
 }

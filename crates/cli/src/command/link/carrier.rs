@@ -25,13 +25,14 @@ impl Carrier {
         Numerology::new(self.prb, sampling).map_err(|error| {
             Problem::new("can't sample this carrier at three quarters of its rate")
                 .why(error)
-                .fix("omit --three-quarters\n--prb 25")
+                .fix("omit --three-quarters\ngive --prb 25 or more")
         })
     }
 
     pub fn cell(&self, id: u16) -> Result<Cell, Problem> {
-        let id = CellId::new(id)
-            .map_err(|error| Problem::new("there is no such cell").why(error).fix("--cell with 0 to 503"))?;
+        let id = CellId::new(id).map_err(|error| {
+            Problem::new("LTE has no such cell identity").why(error).fix("give --cell a number from 0 to 503")
+        })?;
         Ok(Cell { id, bandwidth: self.prb, phich: PhichResource::One })
     }
 }

@@ -139,7 +139,9 @@ fn problem(error: DemoError) -> Problem {
 /// Why an end can't run.
 pub fn of_end(end: &str, error: AirError) -> Problem {
     match error {
-        AirError::Radio(error) => radio_problem::problem(&format!("run the {end}"), error, "--prb"),
+        AirError::Radio(error) => {
+            radio_problem::problem(&format!("run the {end}"), error, "change --prb, to stream at")
+        }
         error => Problem::new(format!("can't run the {end}")).why(error),
     }
 }

@@ -64,7 +64,7 @@ struct EndArgs {
 #[command(
     after_help = "Examples:\n  sudo takt link enb --addr 127.0.0.43 --prb 25\n  sudo ip addr add 172.16.0.1/24 dev takt-lte\n\n\
     Needs CAP_NET_ADMIN, for the interface. Nothing on the air is encrypted.\n\n\
-    Exit status:\n  0  you stopped it, and all samples came in time\n  1  some samples did not\n  2  the command failed"
+    Exit status:\n  0  you stopped it, and all samples came in time\n  1  a sample was late or lost\n  2  the command failed"
 )]
 pub struct StationArgs {
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub struct StationArgs {
 #[command(
     after_help = "Examples:\n  sudo takt link ue --addr 127.0.0.44 --prb 25\n  sudo ip addr add 172.16.0.2/24 dev takt-lte\n\n\
     Needs CAP_NET_ADMIN, for the interface. Nothing on the air is encrypted.\n\n\
-    Exit status:\n  0  you stopped it, and all samples came in time\n  1  some samples did not\n  2  the command failed"
+    Exit status:\n  0  you stopped it, and all samples came in time\n  1  a sample was late or lost\n  2  the command failed"
 )]
 pub struct TerminalArgs {
     #[command(flatten)]
@@ -163,10 +163,10 @@ impl EndArgs {
         let tun = Tun::create(&self.tun).map_err(|error| {
             use std::io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, ResourceBusy};
             let fix = match error.kind() {
-                InvalidInput => "--tun with a name of 1 to 15 bytes",
+                InvalidInput => "give --tun a name of 1 to 15 bytes",
                 NotFound => "sudo modprobe tun",
                 PermissionDenied => takt_host::call::WITH_SUDO,
-                ResourceBusy => "--tun with another name, or end the program that has it",
+                ResourceBusy => "give --tun another name, or end the program that has it",
                 _ => "sudo modprobe tun",
             };
             Problem::new(format!("can't make the interface {}", self.tun)).why(error).fix(fix)

@@ -52,7 +52,7 @@ pub struct Args {
     /// Tenant who gives orders with these folders [default: the operator].
     #[arg(long, value_name = "NAME", value_parser = tenant)]
     tenant: Option<Tenant>,
-    /// Days from now that the certificates are valid [default: without end].
+    /// Number of days for which the certificates are valid [default: without end].
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: Option<u32>,
     /// Names of the nodes.
@@ -111,7 +111,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 }
 
 fn tenant(name: &str) -> Result<Tenant, String> {
-    let must = "1 to 64 letters, digits, `-`, `_`, and not `operator` or `default`";
+    let must = "1 to 64 letters, digits, `-` or `_`, and not `operator` or `default`";
     Tenant::named(name).ok_or_else(|| must.to_owned())
 }
 

@@ -93,9 +93,7 @@ fn port(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn closed(at: SocketAddr, error: io::Error) -> Problem {
-    Problem::new(format!("can't give metrics at {at}"))
-        .why(error)
-        .fix("--metrics with a port of this machine that is free")
+    Problem::new(format!("can't serve metrics at {at}")).why(error).fix("give --metrics a free port of this machine")
 }
 
 fn cores(wanted: &[u32]) -> Result<Vec<u32>> {
@@ -104,7 +102,7 @@ fn cores(wanted: &[u32]) -> Result<Vec<u32>> {
         let list: Vec<String> = own.iter().map(ToString::to_string).collect();
         return Err(Problem::new(format!("can't offer core {core}"))
             .why("it is not online, or not allowed to this process")
-            .fix(format!("--cores of {}", list.join(",")))
+            .fix(format!("give --cores with some of {}", list.join(",")))
             .into());
     }
     Ok(if wanted.is_empty() { own } else { wanted.to_vec() })

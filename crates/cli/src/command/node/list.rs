@@ -13,8 +13,8 @@ Example:
   takt node list --folder cluster/a
 
 Exit status:
-  0  a node is there
-  1  no node is there
+  0  a node answers
+  1  no node answers
   2  the cluster could not be reached")]
 pub struct Args {
     #[command(flatten)]

@@ -31,7 +31,7 @@ Ctrl-C ends the run. The result at the end is that of `takt run --cluster`.
 
 Exit status:
   0  no slot was missed
-  1  some were, or a node was lost
+  1  a slot was missed, or a node was lost
   2  the command failed")]
 pub struct Args {
     /// Name of the run, from `takt node list`.
@@ -107,7 +107,7 @@ pub fn trace(file: Option<&Path>) -> Result<Trace> {
     let unwritten = |error: std::io::Error| {
         Problem::new(format!("can't write spans to {}", file.display()))
             .why(error.to_string())
-            .fix("--otlp with a file in a folder that is there and may be written")
+            .fix("give --otlp a file in a folder that exists and that you may write")
     };
     Ok(Trace::create(file).map_err(unwritten)?)
 }

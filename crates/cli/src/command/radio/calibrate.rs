@@ -33,7 +33,7 @@ UHD's, in UHD's folder. UHD and `takt record --calibration uhd` apply them when 
 
 Exit status:
   0  every frequency was calibrated
-  1  some were not, or you stopped the sweep (then no file was written)
+  1  a frequency was not calibrated, or you stopped the sweep (then takt wrote no file)
   2  the command failed")]
 pub struct Args {
     /// Address of the radio (N200 with a board that has the antenna CAL).
@@ -45,10 +45,10 @@ pub struct Args {
     /// Highest frequency in Hz [default: the board's].
     #[arg(long, value_name = "HZ", value_parser = parse_number)]
     stop: Option<f64>,
-    /// Distance of the frequencies in Hz.
+    /// Spacing of the frequencies in Hz.
     #[arg(long, value_name = "HZ", default_value = "7.3M", value_parser = parse_number)]
     step: f64,
-    /// Transmit gain in dB [default: the board's highest, as UHD].
+    /// Transmit gain in dB [default: the board's highest, as UHD's program uses].
     #[arg(long, value_name = "DB")]
     tx_gain: Option<f64>,
     /// Receive gain in dB [default: takt finds it at each frequency].
@@ -138,7 +138,7 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
 
 fn open(args: &Args, net: &Arc<dyn Net>) -> Result<N200> {
     if model_at(net, args.addr).map_err(radio_error)? == Some(Model::X310) {
-        let problem = Problem::new("can't calibrate an X310").why("takt drives no front end of an X310");
+        let problem = Problem::new("can't calibrate an X310").why("takt can't drive the front end of an X310");
         return Err(problem
             .fix("use UHD's uhd_cal_rx_iq_balance, uhd_cal_tx_iq_balance and uhd_cal_tx_dc_offset")
             .into());
@@ -197,7 +197,7 @@ fn write(args: &Args, folder: &CalibrationFolder, document: &Document) -> Result
 }
 
 fn radio_error(error: RadioError) -> Problem {
-    radio_problem::problem("calibrate the radio", error, "the rate")
+    radio_problem::problem("calibrate the radio", error, "use the rate")
 }
 
 fn file_problem(error: CalibrationFileError) -> Problem {

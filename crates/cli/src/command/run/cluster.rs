@@ -83,9 +83,9 @@ impl OnCluster {
 pub fn run(args: &super::Args, output: &Output) -> Result<Answer> {
     let Some(folder) = &args.cluster.folder else { return Ok(Answer::No) };
     if args.clock != "wall" {
-        return Err(Problem::new(format!("can't run on a cluster by the {} clock", args.clock))
-            .why("all nodes begin a slot at one instant of one node's clock")
-            .fix("--clock wall, which is the default")
+        return Err(Problem::new(format!("can't run on a cluster with --clock {}", args.clock))
+            .why("all nodes begin each slot at the same time of one node's clock")
+            .fix("give --clock wall, the default")
             .into());
     }
     let registry = waveform::registry()?;
@@ -119,13 +119,16 @@ fn admitted(placed: Placed, graph: &Graph, overload: bool) -> Result<Vec<WorkerO
     }
     let (needs, slot) = (time_ns(needs_ns), time_ns(graph.slot_ns()));
     Err(Problem::new("the waveform does not fit the cluster")
-        .why(format!("the busiest core or link needs {needs} of a slot of {slot} where it is placed best"))
-        .fix("more nodes or cores (`takt node list` shows what is free and allowed), longer slots (--slot), or --overload, which misses slots")
+        .why(format!("even the best placement needs {needs} of each slot of {slot} on its busiest core or link"))
+        .fix(
+            "add nodes or cores (`takt node list` shows what is free and allowed)\ngive a longer --slot\ngive \
+              --overload, which misses slots",
+        )
         .into())
 }
 
 fn no_spare(error: NoSpare) -> Problem {
-    let fix = format!("--spare with one of: {}", error.have.join(", "));
+    let fix = format!("give --spare one of: {}", error.have.join(", "));
     Problem::new(format!("`{}` can't be a spare node", error.node)).why(error).fix(fix)
 }
 

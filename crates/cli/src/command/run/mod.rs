@@ -53,8 +53,8 @@ Examples:
   takt run waveforms/td-scdma.toml --clock radio --device soapy:driver=lime --transmit
 {}
 Exit status:
-  0  no slot was missed, no packet broken or dropped, no answer to a radio late
-  1  some were
+  0  no slot was missed, no packet was broken or dropped, and no answer to a radio was late
+  1  a slot was missed, a packet was broken or dropped, or an answer was late
   2  the command failed, or the radio did not run in real time", cluster::EXAMPLES))]
 pub struct Args {
     /// Waveform file.

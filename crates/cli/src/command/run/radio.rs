@@ -22,7 +22,7 @@ pub fn suits(graph: &Graph, clock: &str, flag: Option<&str>) -> Result<()> {
     }
     let components = || "components of the waveform belong to a radio".to_owned();
     let why = flag.map_or_else(components, |flag| format!("{flag} names a radio"));
-    Err(Problem::new(format!("the {clock} clock knows no radio")).why(why).fix("--clock radio").into())
+    Err(Problem::new(format!("can't use a radio with --clock {clock}")).why(why).fix("give --clock radio").into())
 }
 
 pub fn note(notice: Notice<'_>, output: &Output) {
@@ -41,8 +41,8 @@ pub fn problem(used: &str, error: WaveformRadioError) -> Failure {
         WaveformRadioError::Requirements(error) => {
             Problem::caused("the waveform can't run on a radio's clock", error, RadioRequirementsError::fix).into()
         }
-        WaveformRadioError::Radio(error) => radio_problem::problem(used, error, "items for").into(),
-        WaveformRadioError::Device(error) => soapy::problem(used, error, "items for").into(),
+        WaveformRadioError::Radio(error) => radio_problem::problem(used, error, "set items for").into(),
+        WaveformRadioError::Device(error) => soapy::problem(used, error, "set items for").into(),
         WaveformRadioError::Software(error) => software_problem(error),
         error => Problem::new(format!("can't {used}")).why(error).into(),
     }

@@ -44,7 +44,7 @@ pub struct Added {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Its program gets errors, as if somebody had unplugged the radio. All other radios go on.
+Its program gets errors, as if somebody had unplugged the radio. The other radios continue.
 
 Exit status: 0 done, 2 the command failed.")]
 pub struct Removed {
@@ -56,7 +56,8 @@ pub struct Removed {
 
 pub fn status(args: &Share, output: &Output) -> miette::Result<Answer> {
     let process = process(args.process)?;
-    let unread = |error| Problem::new("can't read the answer").why(error).fix("use takt of the same version");
+    let unread =
+        |error| Problem::new("can't read the answer").why(error).fix("use the same version of takt on both sides");
     let status: ShareStatus = serde_json::from_value(ask(process, &ControlRequest::Status)?).map_err(unread)?;
     output.answer(&status, || state::text(&status), Answer::Yes)
 }
@@ -66,11 +67,13 @@ pub fn add(args: Added, output: &Output) -> miette::Result<Answer> {
         (Some(radio), _) => ("--radio".to_owned(), radio),
         (None, Some(path)) => {
             let name = path.display().to_string();
-            let example = "docs/reference/share.md describes the tables";
+            let example = "see docs/reference/share.md for the tables";
             let text = text_of(&path, MOST_ADDED_BYTES);
             (name.clone(), text.map_err(|error| unreadable_file("radios", &name, error, example))?)
         }
-        (None, None) => return Err(Problem::new("no radio to add").fix("FILE\n--radio KEY=VALUE,...").into()),
+        (None, None) => {
+            return Err(Problem::new("no radio to add").fix("give FILE\ngive --radio KEY=VALUE,...").into());
+        }
     };
     if text.len() > MOST_ADDED_BYTES {
         let why = format!("it has more than {MOST_ADDED_BYTES} bytes");
@@ -108,13 +111,13 @@ fn process(named: Option<u32>) -> miette::Result<u32> {
     match &processes[..] {
         [only] => Ok(*only),
         [] => {
-            let why = "none is running under this user";
+            let why = "no `takt share` is running under this user";
             Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("share --radios FILE"))).into())
         }
         several => {
             let list: Vec<String> = several.iter().map(ToString::to_string).collect();
             let why = format!("{} are running: processes {}", several.len(), words::list(&list));
-            Err(what().why(why).fix(format!("--process {}", several[0])).into())
+            Err(what().why(why).fix(format!("give --process {}", several[0])).into())
         }
     }
 }

@@ -123,13 +123,13 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         (Some(Command::Add(args)), _) => ask::add(args, output),
         (Some(Command::Remove(args)), _) => ask::remove(args, output),
         (None, Some(radios)) => share(&radios, args.sharing, output),
-        (None, None) => Err(Problem::new("no file of radios").fix("--radios FILE").into()),
+        (None, None) => Err(Problem::new("no file of radios").fix("give --radios FILE").into()),
     }
 }
 
 fn share(radios: &Path, args: Sharing, output: &Output) -> miette::Result<Answer> {
     let name = radios.display().to_string();
-    let example = "copy scenes/shared.toml from takt's source; docs/reference/share.md there describes the format";
+    let example = "copy scenes/shared.toml from takt's source; see docs/reference/share.md there for the format";
     let text =
         text_of(radios, SharePlan::MOST_BYTES).map_err(|error| unreadable_file("front end", &name, error, example))?;
     let plan = SharePlan::parse(&name, &text).map_err(FileDiagnostic::from)?;
@@ -187,7 +187,7 @@ fn show(notice: ShareNotice, output: &Output) {
 
 fn problem(error: ShareError) -> Problem {
     match error {
-        ShareError::Radio(error) => radio_problem::problem("share the radio", error, "rate = "),
+        ShareError::Radio(error) => radio_problem::problem("share the radio", error, "set rate ="),
         ShareError::Ports { addr, source: EngineError::PortInUse { .. } } => {
             Problem::new(format!("the address {addr} has a radio already"))
                 .fix("stop the other program\ngive the radio another `addr` in the file")

@@ -27,7 +27,7 @@ says so.
 
 Exit status:
   0  a rate was found for every size
-  1  not for every size
+  1  no rate was found for a size
   2  the command failed")]
 pub(super) struct Args {
     #[command(flatten)]

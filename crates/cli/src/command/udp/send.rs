@@ -64,7 +64,7 @@ pub(super) struct Args {
     interval: Option<Duration>,
     #[command(flatten)]
     engine: Engine,
-    /// Maker of the datagrams: engine, or xdp (the kernel, as xdp-trafficgen does: flat out, one size, root only).
+    /// Maker of the datagrams: engine, or xdp (the kernel makes them, as xdp-trafficgen does: flat out, one size, root only).
     #[arg(long, value_name = "MAKER", default_value = "engine")]
     generator: MadeBy,
     /// Show where datagrams were lost, the distribution of latency, and the CPU time that each end used.
@@ -101,7 +101,9 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 fn unlike_iperf3(error: NoIperf3) -> Problem {
-    Problem::new("can't print iperf3's document").why(error).fix("--json\none --size, and no --bidir")
+    Problem::new("can't print iperf3's document")
+        .why(error)
+        .fix("give --json instead\ngive one --size, and omit --bidir")
 }
 
 /// Each histogram with its name in a log.

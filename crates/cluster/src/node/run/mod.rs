@@ -110,10 +110,10 @@ impl Run {
     /// Takes part in it, once it is open: from now on others receive the node's heartbeats.
     pub(super) fn join(&self, members: &Membership) -> Result<(), Refusal> {
         let joined = members.join(self.name(), self.supports.clone());
-        if joined.map_err(|error| Refusal::new(error, "start the node anew"))? {
+        if joined.map_err(|error| Refusal::new(error, "restart the node"))? {
             return Ok(());
         }
-        Err(Refusal::new(format!("run `{}` was here before", self.name()), "another name for the run"))
+        Err(Refusal::new(format!("run `{}` was here before", self.name()), "give the run another name"))
     }
 
     /// Its tenant.
@@ -167,7 +167,7 @@ impl Run {
             // It goes on as it is.
             other => {
                 self.state = other;
-                return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it once"));
+                return Err(Refusal::new(format!("run `{}` was started before", start.run), "start it only once"));
             }
         };
         let epoch_ns = if start.reference == host.node {
@@ -192,13 +192,16 @@ impl Run {
     pub(super) fn place_next(&self, order: &Order, host: &Host) -> Result<Placed, Refusal> {
         if let State::Ended(end) = &self.state {
             let why = if end.cut_off { "too few others received its heartbeats" } else { "all its slots are executed" };
-            return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it anew"));
+            return Err(Refusal::new(format!("run `{}` has ended here: {why}", self.order.run), "run it again"));
         }
         self.is_executed()?;
         let own: Vec<u32> = self.cores().collect();
         let placed = place(order, &host.node, &own, &host.registry)?;
         if placed.cores != self.placed.cores {
-            return Err(Refusal::new("its workers are on other cores", "the workers that the run has here, in order"));
+            return Err(Refusal::new(
+                "its workers are on other cores",
+                "give the workers that the run has here, in order",
+            ));
         }
         Ok(placed)
     }
@@ -213,7 +216,7 @@ impl Run {
     ) -> Result<Sealed, Refusal> {
         has_room(self.earlier.len(), self.placings)?;
         if let State::Executing { running, .. } = &self.state {
-            running.has_room_for(&placed.share.graph).map_err(|error| Refusal::new(error, "run it anew"))?;
+            running.has_room_for(&placed.share.graph).map_err(|error| Refusal::new(error, "run it again"))?;
         }
         let bridges = bridges(&placed, host.engine, host.samples)?;
         // The node stands for the next placing, and for the one before no more: who is lost finds no majority for it.
@@ -230,7 +233,7 @@ impl Run {
         if !host.members.promise(&self.order.run, after, next) {
             let Ballot { placing, manager } = &self.supports;
             let why = format!("run `{}` is at placing {placing} of {manager}", self.order.run);
-            return Err(Refusal::new(why, "let that one watch over it"));
+            return Err(Refusal::new(why, "let that manager watch over it"));
         }
         self.supports = ballot;
         Ok(())
@@ -240,7 +243,7 @@ impl Run {
         if matches!(self.state, State::Executing { .. }) {
             return Ok(());
         }
-        Err(Refusal::new(format!("run `{}` is not executed", self.order.run), "run it anew"))
+        Err(Refusal::new(format!("this node does not execute run `{}`", self.order.run), "run it again"))
     }
 
     /// Facts that another manager needs to know of it.
@@ -255,7 +258,7 @@ impl Run {
         self.is_executed()?;
         if self.is_watched(host) {
             let why = format!("{} watches over run `{}`", self.manager(), adopt.run);
-            return Err(Refusal::new(why, "let that manager go on, or end it first"));
+            return Err(Refusal::new(why, "let that manager continue, or end it first"));
         }
         self.support(&adopt.after, adopt.next.clone(), host)?;
         // The placing that its own manager had made ready is not gone over to any more.
@@ -277,10 +280,13 @@ impl Run {
         next.give(&mut registry);
         let (next, links) = self.connect(&order, next, &peers)?;
         let State::Executing { running, bridges } = &mut self.state else {
-            return Err(Refusal::new(format!("run `{}` is not executed", change.run), "start it"));
+            return Err(Refusal::new(
+                format!("this node does not execute run `{}`", change.run),
+                "start the run first",
+            ));
         };
         let went = running.change_waveform(&placed.share.graph, &placed.share.plan, &registry, change.at);
-        went.map_err(|error| Refusal::new(error, "a placing for the workers that were started"))?;
+        went.map_err(|error| Refusal::new(error, "give a placing for the workers that were started"))?;
         let before = std::mem::replace(bridges, next);
         self.counters.components.extend(running.stats());
         self.counters.links.extend(links);
@@ -313,7 +319,8 @@ impl Run {
         // Above the workers: what it does is short, and they wait for it.
         let priority = (order.fifo_priority > 0).then(|| order.fifo_priority.saturating_add(1).min(98));
         let started = bridges.start(peers, self.time.clone(), priority, Stop::new());
-        let started = started.map_err(|error| Refusal::new(error, "fewer threads on this node"))?;
+        let started = started
+            .map_err(|error| Refusal::new(error, "end other threads on this node, or raise the limit: ulimit -u"))?;
         let peer = |link: &LinkReader| order.workers.get(link.worker()).map(|worker| worker.node.clone());
         let links = started.links().iter().filter_map(|link| Some((peer(link)?, link.clone()))).collect();
         Ok((started, links))
@@ -400,7 +407,7 @@ impl Drop for Run {
 fn take_ready<P, B>(ready: &mut Option<(Order, P, B)>, wanted: &Ballot) -> Result<(Order, P, B), Refusal> {
     ready.take_if(|(order, ..)| order.ballot() == *wanted).ok_or_else(|| {
         let Ballot { placing, manager } = wanted;
-        Refusal::new(format!("placing {placing} of {manager} is not ready"), "prepare it")
+        Refusal::new(format!("placing {placing} of {manager} is not ready"), "prepare that placing first")
     })
 }
 
@@ -408,11 +415,14 @@ fn take_ready<P, B>(ready: &mut Option<(Order, P, B)>, wanted: &Ballot) -> Resul
 /// they take is in no quota.
 fn has_room(earlier: usize, placings: u32) -> Result<(), Refusal> {
     if earlier >= MOST_EARLIER {
-        let why = format!("{earlier} earlier placings still carry what is under way, and {MOST_EARLIER} are the most");
-        return Err(Refusal::new(why, "the same order, once they are over"));
+        let why = format!("{earlier} earlier placings still carry data, and at most {MOST_EARLIER} may");
+        return Err(Refusal::new(why, "repeat the order once they are over"));
     }
     if placings >= MOST_PLACINGS {
-        return Err(Refusal::new(format!("{placings} placings were here, which are the most"), "run it anew"));
+        return Err(Refusal::new(
+            format!("the run has had {placings} placings here, the most allowed"),
+            "run it again",
+        ));
     }
     Ok(())
 }
@@ -457,8 +467,8 @@ mod tests {
     fn placings_that_pile_up_are_refused_before_anything_is_made() {
         assert!(has_room(MOST_EARLIER - 1, MOST_PLACINGS - 1).is_ok());
         let crowded = has_room(MOST_EARLIER, 9).unwrap_err();
-        assert_eq!(crowded.why, "8 earlier placings still carry what is under way, and 8 are the most");
-        assert_eq!(has_room(0, MOST_PLACINGS).unwrap_err().why, "1024 placings were here, which are the most");
+        assert_eq!(crowded.why, "8 earlier placings still carry data, and at most 8 may");
+        assert_eq!(has_room(0, MOST_PLACINGS).unwrap_err().why, "the run has had 1024 placings here, the most allowed");
     }
 
     #[test]

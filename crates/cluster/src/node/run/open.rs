@@ -89,5 +89,5 @@ impl Run {
 
 pub(super) fn bridges(placed: &Placed, engine: EngineKind, samples: IpAddr) -> Result<Bridges, Refusal> {
     Bridges::open(&placed.share, engine, samples)
-        .map_err(|error| Refusal::new(&error, "another engine, or an address of this node in `samples`"))
+        .map_err(|error| Refusal::new(&error, "use another engine, or give an address of this node in `samples`"))
 }

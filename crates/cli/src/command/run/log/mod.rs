@@ -50,11 +50,11 @@ fn parquet(path: &Path) -> Result<Box<dyn ExecutionRows>, Problem> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path) -> Result<Box<dyn ExecutionRows>, Problem> {
-    Err(crate::columnar::not_built(path, &format!("--log {}", path.with_extension("csv").display())))
+    Err(crate::columnar::not_built(path, &format!("give --log {}", path.with_extension("csv").display())))
 }
 
 fn unwritable(path: &Path, error: io::Error) -> Problem {
     Problem::new(format!("the log {} can't be written", path.display()))
         .why(error)
-        .fix("a place with room, or no --log")
+        .fix("name a file on a disk with room, or omit --log")
 }
