@@ -62,7 +62,7 @@ def transmit(file, channels, step, samples, way):
     before = cpu_ns()
     graph.run()
     spent = cpu_ns() - before
-    # What leaves is looked at in a run of its own, which nobody times.
+    # A run of its own, which nobody times, looks at the samples that leave.
     kept, rate, amplitudes = blocks.vector_sink_c(), 100e6 / step, []
     if way != "floor":
         length = 100 * step

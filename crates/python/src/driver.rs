@@ -222,7 +222,7 @@ fn any_options(options: &Options) -> Result<AnyOptions, Problem> {
     };
     let clock = match options.master_clock {
         None => MasterClock::default(),
-        Some(hz) => MasterClock::ALL.into_iter().find(|clock| clock.hz() == hz).ok_or_else(|| {
+        Some(hz) => MasterClock::of_hz(hz).ok_or_else(|| {
             let known = MasterClock::ALL.map(|clock| format!("{}", clock.hz()));
             refused(
                 "master_clock",

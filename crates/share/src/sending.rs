@@ -131,7 +131,7 @@ impl Lane {
     ) -> Option<ChannelKey> {
         let (step, wide) = (piece.step, plan.wide().step);
         let half_hz = |step: u32| f64::from(CLOCK.hz()) / f64::from(step) / 2.0;
-        // What lies outside the wide band would fold into it.
+        // A channel outside the wide band would fold into it.
         if step <= wide || piece.offset_hz.abs() + half_hz(step) > half_hz(wide) {
             return None;
         }

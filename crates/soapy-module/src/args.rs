@@ -151,9 +151,7 @@ fn number(key: &str, value: &str) -> Result<usize, ModuleError> {
 }
 
 fn master_clock(value: &str) -> Result<MasterClock, ModuleError> {
-    let hz = value.parse::<f64>().ok();
-    let known = MasterClock::ALL.into_iter().find(|clock| Some(clock.hz()) == hz);
-    known.ok_or_else(|| {
+    value.parse().ok().and_then(MasterClock::of_hz).ok_or_else(|| {
         refused("master_clock", value, &MasterClock::ALL.map(|clock| clock.hz().to_string()).join(" or "))
     })
 }

@@ -38,7 +38,7 @@ pub mod flags {
     pub const HAS_TIME: i32 = 1 << 2;
 }
 
-/// What a program is told of an event of a receive stream; `None`: nothing, since no sample is missing.
+/// Code that a program gets for an event of a receive stream; `None`: nothing, since no sample is missing.
 ///
 /// SoapySDR has no number for datagrams that were lost on their way (UHD's `D`). Its module for UHD reports them as overflows too.
 pub(crate) const fn of_rx(event: RxEvent) -> Option<Code> {
@@ -50,7 +50,7 @@ pub(crate) const fn of_rx(event: RxEvent) -> Option<Code> {
     }
 }
 
-/// What a program is told of a report about what was sent; `None`: a burst has ended as it should.
+/// Code that a program gets for a report of a transmit stream; `None`: a burst has ended as it should.
 pub(crate) const fn of_tx(kind: TxEventKind) -> Option<Code> {
     match kind {
         TxEventKind::BurstAck => None,

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use takt_base::{Tick, TickRate};
 use takt_radio::board::Side;
 use takt_radio::n200::{N200, TimeSource, exact_rate};
-use takt_radio::x310::MasterClock;
 use takt_radio::{
     LoOffset, Net, Radio, RadioError, RxOptions, RxStreamer, TuneRequest, TxOptions, TxStreamer, WallNet,
 };
@@ -32,7 +31,7 @@ struct Inner {
     tx: Vec<Channel>,
 }
 
-/// What a program has set of a channel.
+/// A channel, as a program has set it.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
     rate_sps: f64,
@@ -91,7 +90,7 @@ impl Device {
         ]
     }
 
-    /// What a side has.
+    /// Facts of a side.
     #[must_use]
     pub fn side(&self, side: Side) -> SideFacts {
         facts::side(&self.lock().radio, side)
@@ -120,9 +119,8 @@ impl Device {
         let exact_sps = match &inner.radio {
             Radio::N200(_) => exact_rate(rate_sps)?.rate_sps(),
             Radio::X310(radio) => {
-                let clock_hz = f64::from(radio.clock().hz());
-                let clock = MasterClock::ALL.into_iter().find(|clock| clock.hz() == clock_hz).unwrap_or_default();
-                clock.exact_rate(rate_sps)?.rate_sps(clock_hz)
+                let clock = radio.master_clock();
+                clock.exact_rate(rate_sps)?.rate_sps(clock.hz())
             }
         };
         let channel = inner.channel(side, channel)?;

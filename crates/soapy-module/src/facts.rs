@@ -5,7 +5,7 @@ use takt_radio::board::{Range, Side};
 use takt_wire::n200::rate::Factor;
 use takt_wire::x310::rate::Factor as WideFactor;
 
-/// What one side of a radio has.
+/// Facts of one side of a radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SideFacts {
     /// Its channels.

@@ -29,7 +29,7 @@ pub enum Room<'a, 'b> {
     Integers(&'a mut [&'b mut [Complex<i16>]]),
 }
 
-/// What a read brought.
+/// Outcome of a read.
 #[derive(Debug)]
 #[must_use]
 pub struct RxReport {
@@ -120,7 +120,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Ends it. What is on its way is dropped.
+    /// Ends it, and drops samples that are on their way.
     pub fn deactivate(&self) {
         self.end(&mut self.enter());
     }

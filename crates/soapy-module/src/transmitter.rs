@@ -79,7 +79,7 @@ impl Transmitter {
         self.channels.len()
     }
 
-    /// Has it take samples. What an earlier activation left in the radio goes on at the same rate, and is dropped at another.
+    /// Has it take samples. Samples that an earlier activation left in the radio go on at the same rate, and are dropped at another.
     ///
     /// # Errors
     /// `Radio` for one that may not transmit, and what else the radio refuses.

@@ -34,7 +34,7 @@ fn components_of_ones_own_are_listed_and_run_by_name() {
     assert!(refusal(&["run", &path, "--slots", "1"]).contains("unknown component type `aerial`"), "takt has none");
 }
 
-/// The guide begins with it. What it shows is compiled, since it stands in the example too.
+/// The guide begins with it. The compiler checks it, since it stands in the example too.
 #[test]
 fn a_component_of_eight_lines_stands_in_the_documentation() {
     let page = include_str!("../../../../docs/how-to/write-a-component.md");

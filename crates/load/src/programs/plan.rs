@@ -41,7 +41,7 @@ pub(super) struct Wanted {
     pub(super) shared: bool,
     pub(super) mode: Mode,
     pub(super) rate_sps: f64,
-    /// Of the emulated radios.
+    /// Speed of the emulated radios.
     pub(super) speed: Speed,
 }
 

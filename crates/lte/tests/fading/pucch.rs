@@ -16,7 +16,7 @@ const RESOURCE: u16 = 5;
 /// 9 times the noise then, which noise alone exceeds in 0.4 % of all subframes.
 const LEAST_SNR_DB: f32 = -13.8;
 
-/// What is sent.
+/// A transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     Nothing,
@@ -45,7 +45,7 @@ impl Station {
         }
     }
 
-    /// What the antenna with the strongest answer found, if any did.
+    /// The answer of the antenna that found the strongest, if any found one.
     fn strongest<T>(
         &mut self,
         subframe: u64,

@@ -20,6 +20,12 @@ impl MasterClock {
     /// All of them, the usual one first.
     pub const ALL: [MasterClock; 2] = [MasterClock::Mhz200, MasterClock::Mhz184_32];
 
+    /// The one of exactly so many ticks a second, if there is one.
+    #[must_use]
+    pub fn of_hz(hz: f64) -> Option<MasterClock> {
+        MasterClock::ALL.into_iter().find(|clock| clock.hz() == hz)
+    }
+
     /// The first of them that makes this rate exactly, and its divider.
     ///
     /// ```
@@ -93,5 +99,7 @@ mod tests {
         assert_eq!(MasterClock::for_rates([25e6, 23.04e6]), MasterClock::Mhz200, "no clock makes both");
         assert_eq!(MasterClock::for_rates([]), MasterClock::Mhz200);
         assert!(MasterClock::Mhz184_32.exact_rate(25e6).is_err());
+        assert_eq!(MasterClock::ALL.map(|clock| MasterClock::of_hz(clock.hz())), MasterClock::ALL.map(Some));
+        assert_eq!(MasterClock::of_hz(100e6), None);
     }
 }

@@ -96,6 +96,12 @@ impl X310 {
         self.clock.rate()
     }
 
+    /// The same clock, as one of those that takt sets.
+    #[must_use]
+    pub fn master_clock(&self) -> MasterClock {
+        self.clock
+    }
+
     /// How fast its time passes beside this host's, as it said when it was opened; `None`: it did not say.
     #[must_use]
     pub fn speed(&self) -> Option<Speed> {

@@ -23,7 +23,7 @@ pub struct TaktRange {
     pub step: c_double,
 }
 
-/// What a side of a radio has.
+/// Facts of a side of a radio.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct TaktSide {
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn takt_about(device: *const TaktDevice, about: *mut *mut 
     unsafe { guarded(said, || give_text(about, &lines(&borrowed(device)?.0.about()))) }
 }
 
-/// What a side has.
+/// Facts of a side.
 ///
 /// # Safety
 /// As the module says.

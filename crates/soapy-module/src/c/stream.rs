@@ -29,7 +29,7 @@ enum Way {
     Out(Transmitter),
 }
 
-/// Where channels of a stream are in memory.
+/// Channels of a stream in memory.
 #[derive(Clone, Copy)]
 struct Buffers {
     pointers: [*mut c_void; CHANNELS],
