@@ -124,7 +124,7 @@ assertions() {
         /panicked at / { sub(/^.*thread /, "thread "); print "  " $0; show = 1; next }
         show && NF { print "    " $0; show = 0 }
         /^error(\[|:)/ { print "  " $0 }
-        /ran past its limit|ended with status/ { print "  " $0 }
+        /ran past its limit|ended with status|has been running for over/ { print "  " $0 }
         /^fuzz: .* FAILED|^SUMMARY: |ERROR: libFuzzer/ { print "  " $0 }
     ' "$@"
 }
