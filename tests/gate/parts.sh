@@ -11,11 +11,11 @@ repeated_max=6
 # Parts are listed, and nothing runs.
 listing=${listing:-false}
 
-# All parts together take too long for each landing, so some run in one of three turns. This file holds the number of the landing.
-# Raise it by one with each landing: three numbers in a row then run every part. The count of commits can't promise that, since a
+# All parts together take too long for each landing, so some run in one of four turns. This file holds the number of the landing.
+# Raise it by one with each landing: four numbers in a row then run every part. The count of commits can't promise that, since a
 # landing has many, and a shallow clone counts fewer. A number in the tree is the same in every clone.
 turn_file=$PWD/tests/gate/turn
-turns=3
+turns=4
 # The turn that runs, or `every`.
 turn=${turn:-}
 
