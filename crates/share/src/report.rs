@@ -26,6 +26,8 @@ pub struct SharedRadioReport {
     pub addr: Ipv4Addr,
     /// Its serial.
     pub serial: String,
+    /// Ticks of 10 ns that its clock is ahead of the front end's; below 0: behind. Its program sets it.
+    pub clock_ahead_ticks: i64,
     /// As any N200 counts.
     #[serde(flatten)]
     pub radio: N200Report,

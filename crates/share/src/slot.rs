@@ -55,6 +55,7 @@ impl SharedRadio {
             name: plan.name.clone(),
             addr: plan.addr,
             serial: plan.serial.clone(),
+            clock_ahead_ticks: device.clock_offset_ticks().cast_signed(),
             radio: device.report(),
             band: (until.0 > 0).then_some(band),
             receive_way: shared.map_or_else(String::new, |shared| shared.choose(step).to_string()),

@@ -23,7 +23,7 @@ Examples:
   takt paper virtual-sdr --share --quick  below ten minutes: programs behind one front end
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
-  takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
+  takt paper uhd-dpdk --quick          about 40 minutes: engines by LTE's rates, and an LTE link
   takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link
   takt paper routers                   every point and round; Ctrl-C stops it, --resume continues
   takt report last                     the report of an earlier run
@@ -68,7 +68,7 @@ Example:
     /// How much do a radio and a link gain without the kernel's sockets? (Brennan, Marojevic).
     #[command(after_help = "\
 Examples:
-  takt paper uhd-dpdk --quick          a quarter of an hour: engines by LTE's rates, and an LTE link
+  takt paper uhd-dpdk --quick          about 40 minutes: engines by LTE's rates, and an LTE link
   takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link")]
     UhdDpdk(Study),
 }

@@ -1,10 +1,12 @@
 //! Readers of one number from a round of programs.
 
 use serde::Deserialize;
+use serde_json::Value;
 use takt_lab::store::RoundRow;
 use takt_load::programs::ProgramsOutcome;
 use takt_testbed::Lateness;
 use takt_testbed::environment::EnvironmentKind;
+use takt_wire::n200::MASTER_CLOCK_HZ;
 
 use crate::study::part::at;
 
@@ -50,8 +52,8 @@ pub(super) fn neighbour_db(round: &RoundRow) -> Option<f64> {
 }
 
 /// Time from the air to the program that 99 % of datagrams do not exceed, of the worst program. A time stamp is related to this
-/// host's clock by what the emulator says of its own clock, since a shared radio's present is later than its front end's. `None`
-/// in a guest, whose clock is another one.
+/// host's clock by what the emulator says of its own clock, since a shared radio's present is later than its front end's, and by
+/// what the share says of its radios' clocks. `None` in a guest, whose clock is another one, and where the share said nothing.
 pub(super) fn delay_s(round: &RoundRow) -> Option<f64> {
     let record = round.record.as_ref()?;
     if record.in_force.get("environment")? == EnvironmentKind::Vm.name() {
@@ -60,23 +62,34 @@ pub(super) fn delay_s(round: &RoundRow) -> Option<f64> {
     let outcome = outcome(round)?;
     let lateness = Lateness::of(&record.emulator)?;
     let delay_ns = |(number, program): (usize, &takt_load::programs::ProgramOutcome)| {
-        // A shared radio's clock is its front end's.
         let radio = lateness.devices.get(if outcome.share.is_some() { 0 } else { number })?;
-        let offset_ns = radio.clock_offset_ticks as i64 as f64 * 1e9 / f64::from(radio.clock_hz.get());
+        let offset_ns = ns_of(radio.clock_offset_ticks.cast_signed(), radio.clock_hz.get());
+        let ahead_ns = outcome.share.as_ref().map_or(Some(0.0), |share| ahead_ns(&share.report, number))?;
         let look = program.look.as_ref()?;
-        Some(look.least_ns? as f64 + look.later.p99_us? * 1e3 + offset_ns)
+        Some(look.least_ns? as f64 + look.later.p99_us? * 1e3 + offset_ns + ahead_ns)
     };
     outcome.programs.iter().enumerate().filter_map(delay_ns).reduce(f64::max).map(|ns| ns * 1e-9)
 }
 
+/// How far the clock of a shared radio is ahead of the front end's, by the share's report.
+fn ahead_ns(report: &Value, radio: usize) -> Option<f64> {
+    let ticks = report.pointer(&format!("/radios/{radio}/clock_ahead_ticks"))?.as_i64()?;
+    Some(ns_of(ticks, MASTER_CLOCK_HZ))
+}
+
+fn ns_of(ticks: i64, clock_hz: u32) -> f64 {
+    ticks as f64 * 1e9 / f64::from(clock_hz)
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
     use takt_lab::store::{Record, RoundState};
 
     use super::*;
 
-    /// Two programs whose stamps were 3 and 4 ms old, of clocks that are 10 and 20 ms ahead of this host's.
+    /// Two programs whose stamps were 3 and 4 ms old, of clocks that are 10 and 20 ms ahead of this host's. Those of shared radios
+    /// are 2 s behind their front end's, and 5 ms ahead of it.
     fn round(environment: &str, share: Option<Value>) -> RoundRow {
         let look = |way_ms: i64, ahead_ms: i64| {
             let later = json!({ "min_us": 0.0, "p50_us": 0.0, "p99_us": 500.0, "p99_9_us": 0.0, "max_us": 0.0 });
@@ -84,15 +97,15 @@ mod tests {
         };
         let rate = serde_json::to_value(takt_load::rate::RateOutcome::default()).expect("a document");
         let program = |look| json!({ "rate": rate, "look": look });
-        let second = if share.is_some() { look(4, 10) } else { look(4, 20) };
+        let looks = if share.is_some() { [look(3, 10 - 2000), look(4, 10 + 5)] } else { [look(3, 10), look(4, 20)] };
         let mut result = json!({
-            "programs": [program(look(3, 10)), program(second)], "rx_sps": 0.0, "tx_sps": 0.0, "rx_lost_share": 0.1,
+            "programs": looks.map(program), "rx_sps": 0.0, "tx_sps": 0.0, "rx_lost_share": 0.1,
             "tx_lost_share": 0.0, "clean_programs": 0, "program_cores": 0.5, "neighbour_below_full_scale_db": 90.0,
             "tone_dbfs": -1.0,
         });
         let report = json!({
             "expected_cores": 0.2, "busiest_cores": 0.25, "front_end_lost_share": 0.5, "front_end_tx_faults": 0,
-            "unsent_datagrams": 0, "muted_samples": 0, "report": {},
+            "unsent_datagrams": 0, "muted_samples": 0, "report": share,
         });
         if share.is_some() {
             result["share"] = report;
@@ -125,6 +138,11 @@ mod tests {
         }
     }
 
+    /// What a share says of its two radios' clocks.
+    fn clocks() -> Value {
+        json!({ "radios": [{ "clock_ahead_ticks": -200_000_000 }, { "clock_ahead_ticks": 500_000 }] })
+    }
+
     fn near(value: Option<f64>, wanted: f64) {
         assert!(value.is_some_and(|value| (value - wanted).abs() < 1e-9), "{value:?}");
     }
@@ -132,7 +150,12 @@ mod tests {
     #[test]
     fn a_delay_is_by_the_clock_of_the_radio_that_stamped() {
         near(delay_s(&round("native", None)), 4.5e-3);
-        near(delay_s(&round("container", Some(json!({})))), 4.5e-3);
+        near(delay_s(&round("container", Some(clocks()))), 4.5e-3);
+        assert_eq!(
+            delay_s(&round("container", Some(json!({})))),
+            None,
+            "an older share said nothing of its radios' clocks"
+        );
         assert_eq!(delay_s(&round("vm", None)), None, "a guest has another clock");
     }
 
@@ -141,7 +164,7 @@ mod tests {
         let readers =
             [worst_loss, received_sps, programs_cores, share_cores, cores, front_end_lost, neighbour_db, delay_s];
         let read = |speed: Option<f64>| {
-            let mut round = round("native", Some(json!({})));
+            let mut round = round("native", Some(clocks()));
             if let (Some(speed), Some(record)) = (speed, &mut round.record) {
                 record.result["radio_speed"] = json!(speed);
             }
