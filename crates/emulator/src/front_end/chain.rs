@@ -124,9 +124,11 @@ impl TxChain {
     }
 }
 
-/// Whether the oscillator is in the band of a DSP.
+/// Whether the oscillator is in the band of a DSP: nearer to its middle than 48 % of the rate. At the edge a DSP's filters have fallen
+/// off. A host that means the edge misses it by half a step of its synthesiser, at least by that of the frequency word: which side it
+/// falls on must not matter.
 fn is_in_band(word: u32, step: u32) -> bool {
-    2 * u64::from(word.cast_signed().unsigned_abs()) * u64::from(step) < 1 << 32
+    u128::from(word.cast_signed().unsigned_abs()) * u128::from(step) * 25 < 12 << 32
 }
 
 /// A converter ends at full scale.
@@ -287,6 +289,19 @@ mod tests {
         let correction = IqCorrection { magnitude: 1 << 16, phase: 0 };
         RxChain { swapped: true, correction, ..RxChain::default() }.receive(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [Complex32::new(0.3125, 0.5)]);
+    }
+
+    /// takt puts an SBX's oscillator there up to 20 MS/s, 3 kHz too far or not far enough.
+    #[test]
+    fn an_oscillator_at_the_edge_of_the_band_does_nothing_whichever_way_it_is_rounded() {
+        for step in [4, 50, 80, 100, 400, 512] {
+            let edge_hz = 50e6 / f64::from(step);
+            for hz in [edge_hz - 3e3, edge_hz, edge_hz + 3e3, 3e3 - edge_hz, -edge_hz] {
+                let word = takt_wire::n200::frequency::word_of(hz).cast_unsigned();
+                assert!(!is_in_band(word, step), "{hz} Hz, every {step} ticks");
+            }
+            assert!(is_in_band(takt_wire::n200::frequency::word_of(0.9 * edge_hz).cast_unsigned(), step));
+        }
     }
 
     #[test]
