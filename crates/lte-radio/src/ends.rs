@@ -9,6 +9,7 @@ use takt_lte_link::{
     BaseStation, BearerMode, Identity, LinkCounters, LinkState, Policy, StationConfig, SystemInformation, Terminal,
     TerminalConfig, TerminalReport as PeerReport,
 };
+use takt_radio::calibration::AppliedTable;
 
 use crate::demo::AMPLITUDE;
 use crate::watched::ReceivedBytes;
@@ -47,6 +48,8 @@ pub struct StationReport {
     pub terminals: Vec<PeerReport>,
     /// Events that belong to none of them.
     pub counters: LinkCounters,
+    /// Files of corrections that its radio was tuned by, or that were found and could not be used.
+    pub calibration: Vec<AppliedTable>,
     /// Its interface.
     pub packets: TunCounts,
     /// Its samples.
@@ -85,6 +88,8 @@ pub struct TerminalReport {
     pub counters: LinkCounters,
     /// Its physical layer.
     pub physical: TerminalCounts,
+    /// Files of corrections that its radio was tuned by, or that were found and could not be used.
+    pub calibration: Vec<AppliedTable>,
     /// Its interface.
     pub packets: TunCounts,
     /// Its samples.
@@ -131,6 +136,7 @@ impl StationEnd {
             cell: cell.id.get(),
             terminals: station.link().terminals().collect(),
             counters: *station.link().counters(),
+            calibration: radio.calibration().to_vec(),
             packets: told.port.counts(),
             samples,
             threads,
@@ -163,6 +169,7 @@ impl TerminalEnd {
             state: terminal.link().state(),
             counters: *terminal.link().counters(),
             physical: terminal.counts(),
+            calibration: radio.calibration().to_vec(),
             packets: told.port.counts(),
             samples,
             threads,

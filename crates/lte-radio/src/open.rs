@@ -10,7 +10,7 @@ use takt_lte::Numerology;
 use takt_packet::EngineKind;
 use takt_radio::RxStream;
 use takt_radio::board::Side;
-use takt_radio::calibration::CalibrationUse;
+use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::{Emission, OpenOptions};
 use takt_radio::x310::MasterClock;
 use takt_radio::{AnyOptions, FrontEnd, Net, Radio, RxOptions, RxStreamer, TxOptions, TxStream, TxStreamer, WallNet};
@@ -126,6 +126,12 @@ impl EndRadio {
     #[must_use]
     pub fn on_air(&self) -> Option<&Emission> {
         self.emission.as_ref()
+    }
+
+    /// Files of corrections that it was tuned by, or that were found and can't be used.
+    #[must_use]
+    pub fn calibration(&self) -> &[AppliedTable] {
+        self.radio.calibration()
     }
 
     /// Starts the receive stream, a little ahead.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use takt_base::{MonoNs, Speed, Stop, Tick, TickRate, Ticks};
 use takt_host::policy::{Policy, set_policy};
 use takt_radio::board::Side;
+use takt_radio::calibration::AppliedTable;
 use takt_radio::n200::{Emission, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
 use takt_radio::x310::MasterClock;
 use takt_radio::{AnyOptions, Net, Radio, RadioError};
@@ -167,6 +168,16 @@ impl RadioClock {
             Source::Own(radio) if self.wanted.transmit.is_some() => radio.may_transmit(TxWish::default()),
             Source::Own(_) => Ok(None),
             Source::Device(radio) => Ok(radio.emission()),
+        }
+    }
+
+    /// Files of corrections of the sides that the waveform uses. takt has none for a device of SoapySDR.
+    #[must_use]
+    pub fn calibration(&self) -> Vec<AppliedTable> {
+        match (&self.radio, &self.wanted.transmit) {
+            (Source::Own(radio), Some(_)) => radio.calibration_of(&[Side::Rx, Side::Tx]),
+            (Source::Own(radio), None) => radio.calibration_of(&[Side::Rx]),
+            (Source::Device(_), _) => Vec::new(),
         }
     }
 

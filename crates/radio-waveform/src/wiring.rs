@@ -10,7 +10,7 @@ use takt_base::{Speed, Stop};
 use takt_emulator::drive::wall::LagReport;
 use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
-use takt_radio::calibration::CalibrationUse;
+use takt_radio::calibration::{AppliedTable, CalibrationUse};
 use takt_radio::n200::{Emission, OpenOptions, RxStats};
 use takt_radio::{Model, RadioError, WallNet};
 use takt_runtime::{Registry, Report, SlotClock};
@@ -83,6 +83,8 @@ pub struct RadioReport {
     /// Counts that the driver of a device showed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceReport>,
+    /// Files of corrections that it was tuned by, or that were found and could not be used. Of a device of SoapySDR: none.
+    pub calibration: Vec<AppliedTable>,
     /// Whether it was a software radio of the run's own.
     pub software: bool,
     /// Seconds of the radio in a second of this host; `None`: hardware, which does not say.
@@ -171,9 +173,10 @@ impl WaveformRadio {
     pub fn finish(self) -> Result<RadioReport, WaveformRadioError> {
         let WaveformRadio { clock, addr, software } = self;
         let radio_speed = clock.speed().map(Speed::seconds);
+        let calibration = clock.calibration();
         let RadioEnd { receive, device } = clock.finish()?;
         let lag = software.map(Software::stop).transpose()?;
-        Ok(RadioReport { addr, device, software: lag.is_some(), radio_speed, lag, receive })
+        Ok(RadioReport { addr, device, calibration, software: lag.is_some(), radio_speed, lag, receive })
     }
 }
 

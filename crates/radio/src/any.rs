@@ -183,6 +183,12 @@ impl Radio {
         }
     }
 
+    /// Those of them that correct one of these sides, for a report of a session that used these.
+    #[must_use]
+    pub fn calibration_of(&self, sides: &[Side]) -> Vec<AppliedTable> {
+        self.calibration().iter().filter(|table| sides.contains(&table.kind.side())).cloned().collect()
+    }
+
     /// Reads its time. Fails if the radio does not answer.
     pub fn time(&mut self) -> Result<Tick, RadioError> {
         match self {

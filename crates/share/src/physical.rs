@@ -122,10 +122,7 @@ impl Physical {
 
     /// Files of corrections of its boards.
     pub(crate) fn calibration(&self) -> Vec<AppliedTable> {
-        match &self.radio {
-            Radio::N200(radio) => radio.calibration().to_vec(),
-            Radio::X310(_) => Vec::new(),
-        }
+        self.radio.calibration().to_vec()
     }
 
     pub(crate) fn words(&self, addr: IpAddr) -> String {

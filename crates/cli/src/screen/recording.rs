@@ -24,18 +24,7 @@ pub fn interleaved(channels: usize) -> Option<String> {
 
 /// The files of corrections that were applied or could not be, each as a line.
 pub fn calibrated(tables: &[AppliedTable]) -> impl Iterator<Item = String> {
-    tables.iter().map(|table| {
-        let (key, path) =
-            (table.kind.key(), table.path.as_ref().map_or_else(String::new, |path| path.display().to_string()));
-        match (&table.unusable, table.stale.as_slice()) {
-            (Some(why), _) => format!("  calibration  {key} is not applied: {why}"),
-            (None, []) => format!("  calibration  {key} of {path}"),
-            (None, stale) => {
-                let why: Vec<String> = stale.iter().map(ToString::to_string).collect();
-                format!("  calibration  {key} of {path} may be stale: {}", why.join("; "))
-            }
-        }
-    })
+    tables.iter().map(|table| format!("  calibration  {table}"))
 }
 
 /// The answer of a recording that was played, of which nothing was late.

@@ -1,5 +1,5 @@
 //! Effects of the emulator's faults on `takt rate`: its letters, its counts and its words. That each fault becomes its
-//! letter one for one is tested on the virtual clock, in `crates/radio/tests/letters.rs`.
+//! letter one for one is tested on the virtual clock, in `crates/radio/tests/together/letters.rs`.
 
 use std::time::Duration;
 

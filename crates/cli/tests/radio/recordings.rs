@@ -179,7 +179,7 @@ fn what_cannot_be_played_is_refused_before_a_radio_is_asked() {
     has(&refused(&gone), &[&format!("there is no file {gone}\n")]);
 }
 
-/// A Python with the package `sigmf`; see crates/dsp/tests/sigmf_peer.rs.
+/// A Python with the package `sigmf`; see crates/dsp/tests/together/sigmf_peer.rs.
 fn python() -> Option<PathBuf> {
     let named = std::env::var_os("TAKT_SIGMF_PYTHON").map(PathBuf::from);
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/python/bin/python3");
@@ -225,7 +225,7 @@ fn two_channels_are_one_recording_for_the_fields_own_package_and_for_takt() {
     let meta = fs::read_to_string(format!("{file}.sigmf-meta")).expect("metadata");
     has(&meta, &["\"core:num_channels\": 2"]);
     let Some(python) = python() else {
-        return skip("no Python has the package sigmf   (the head of crates/dsp/tests/sigmf_peer.rs)");
+        return skip("no Python has the package sigmf   (the head of crates/dsp/tests/together/sigmf_peer.rs)");
     };
     let read = Command::new(&python).args(["-c", CHANNELS, &format!("{file}.sigmf-meta")]).output().expect("Python");
     assert!(read.status.success(), "{}", text(&read.stderr));
@@ -236,7 +236,7 @@ fn two_channels_are_one_recording_for_the_fields_own_package_and_for_takt() {
 #[test] // `takt:tick` stood there without a declaration, and nothing had a hash
 fn what_is_recorded_passes_the_check_of_the_fields_own_package() {
     let Some(python) = python() else {
-        return skip("no Python has the package sigmf   (the head of crates/dsp/tests/sigmf_peer.rs)");
+        return skip("no Python has the package sigmf   (the head of crates/dsp/tests/together/sigmf_peer.rs)");
     };
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run").display().to_string();

@@ -279,6 +279,9 @@ fn radio_of(radio: &mut takt_radio::Radio, options: &RateOptions) -> Result<Radi
     let reference_locked = Some(radio.reference_locked()?);
     let rx_lo_locked = options.rx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Rx))?;
     let tx_lo_locked = options.tx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Tx))?;
+    let sides = [(options.rx_sps, Side::Rx), (options.tx_sps, Side::Tx)];
+    let used: Vec<Side> = sides.into_iter().filter_map(|(rate, side)| rate.map(|_| side)).collect();
+    let calibration = radio.calibration_of(&used);
     let About { model, serial, name, firmware, fpga } = radio.about();
     Ok(Radio {
         model: model.to_owned(),
@@ -291,6 +294,7 @@ fn radio_of(radio: &mut takt_radio::Radio, options: &RateOptions) -> Result<Radi
         reference_locked,
         rx_lo_locked,
         tx_lo_locked,
+        calibration,
     })
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::CpuClasses;
 use takt_radio::Model;
+use takt_radio::calibration::AppliedTable;
 use takt_stats::Quantiles;
 
 use super::{Backlog, Counted, Faults, RateInterval, RateOptions};
@@ -53,6 +54,9 @@ pub struct Radio {
     /// Whether the transmit oscillator was locked; `None`: there is none, or nothing was sent.
     #[serde(default)] // records older than this key
     pub tx_lo_locked: Option<bool>,
+    /// Files of corrections that its front end was tuned by, or that were found and could not be used.
+    #[serde(default)] // records older than this key
+    pub calibration: Vec<AppliedTable>,
 }
 
 /// Engine that carried the datagrams.
@@ -81,6 +85,7 @@ impl Default for Radio {
             reference_locked: None,
             rx_lo_locked: None,
             tx_lo_locked: None,
+            calibration: Vec::new(),
         }
     }
 }

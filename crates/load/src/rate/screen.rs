@@ -22,7 +22,12 @@ pub fn screen(outcome: &RateOutcome) -> Screen {
         headline: headline(outcome),
         facts: facts(outcome),
         tables: vec![streams(outcome)],
-        summary: oddities(outcome).chain(unlocked(outcome)).chain(kept_up).chain(cpu(outcome)).collect(),
+        summary: oddities(outcome)
+            .chain(unlocked(outcome))
+            .chain(calibrated(outcome))
+            .chain(kept_up)
+            .chain(cpu(outcome))
+            .collect(),
         lines,
         explained,
         ..Screen::default()
@@ -163,6 +168,11 @@ fn unlocked(outcome: &RateOutcome) -> impl Iterator<Item = String> {
         (radio.tx_lo_locked, "The transmit oscillator is not locked."),
     ];
     all.into_iter().filter(|(locked, _)| *locked == Some(false)).map(|(_, what)| what.to_owned())
+}
+
+/// The files of corrections that were applied or could not be.
+fn calibrated(outcome: &RateOutcome) -> impl Iterator<Item = String> {
+    outcome.radio.calibration.iter().map(|table| format!("Calibration: {table}."))
 }
 
 fn cpu(outcome: &RateOutcome) -> Option<String> {

@@ -23,7 +23,7 @@ mod solve;
 mod stale;
 mod table;
 
-pub(crate) use applied::{AppliedCalibration, words as correction_words};
+pub(crate) use applied::{AppliedCalibration, Missing, words as correction_words};
 pub use applied::{AppliedTable, CalibrationUse, dc_offset_word, iq_balance_word};
 pub use csv::{from_csv, to_csv};
 pub use error::{CalibrationFileError, CalibrationFormatError};

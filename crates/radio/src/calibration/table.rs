@@ -2,8 +2,10 @@
 
 use num_complex::Complex64;
 
+use crate::board::Side;
+
 /// The fault that a table corrects. Names of files and properties are UHD's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CalibrationKind {
     /// Amplitude and phase between I and Q of a receiver.
@@ -17,6 +19,15 @@ pub enum CalibrationKind {
 impl CalibrationKind {
     /// All of them.
     pub const ALL: [CalibrationKind; 3] = [CalibrationKind::RxIq, CalibrationKind::TxIq, CalibrationKind::TxDc];
+
+    /// The side of a radio that it corrects.
+    #[must_use]
+    pub fn side(self) -> Side {
+        match self {
+            CalibrationKind::RxIq => Side::Rx,
+            CalibrationKind::TxIq | CalibrationKind::TxDc => Side::Tx,
+        }
+    }
 
     /// As it begins the name of a file: `rx_iq`.
     #[must_use]

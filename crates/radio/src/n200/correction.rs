@@ -5,7 +5,9 @@ use num_complex::Complex64;
 use super::N200;
 use crate::RadioError;
 use crate::board::Side;
-use crate::calibration::{AppliedCalibration, AppliedTable, CalibrationFolder, CalibrationKind, correction_words};
+use crate::calibration::{
+    AppliedCalibration, AppliedTable, CalibrationFolder, CalibrationKind, Missing, correction_words,
+};
 
 impl N200 {
     /// The files of corrections that were found for its boards when it was opened.
@@ -17,7 +19,7 @@ impl N200 {
     /// Reads the files of its boards in a folder, instead of what it found when it was opened, and removes all corrections. Those of
     /// the files apply from the next tuning on. Fails if the radio does not answer.
     pub fn use_calibration(&mut self, folder: &CalibrationFolder) -> Result<(), RadioError> {
-        self.calibration = AppliedCalibration::load(folder, self.identity.board_serials());
+        self.calibration = AppliedCalibration::load(folder, self.identity.board_serials(), Missing::Unsaid);
         CalibrationKind::ALL.into_iter().try_for_each(|kind| self.set_correction(kind, Complex64::default()))
     }
 

@@ -14,7 +14,7 @@ use super::frame::{self, FrameBytes};
 use super::{CLOCK, ClockSource, N200, TimeSource, identify};
 use crate::anchor::Anchor;
 use crate::board::{BoardKind, SideState};
-use crate::calibration::{AppliedCalibration, CalibrationUse};
+use crate::calibration::{AppliedCalibration, CalibrationUse, Missing};
 use crate::{Net, RadioError};
 
 /// How a radio is opened.
@@ -63,7 +63,8 @@ impl N200 {
         control.poke(settings::ROUTER, ROUTER_WORD)?;
         let fifo = Fifo::open(&net, addr)?;
         let board = BoardKind::of(identity.rx_board.id, identity.tx_board.id);
-        let calibration = AppliedCalibration::of_user(options.calibration, identity.board_serials());
+        let missing = if !identity.software && board.has_oscillator() { Missing::Said } else { Missing::Unsaid };
+        let calibration = AppliedCalibration::of_user(options.calibration, identity.board_serials(), missing);
         let anchor = Arc::new(Anchor::new((CLOCK, seen), net.now(), Tick(0)));
         let mut radio = N200 {
             addr,

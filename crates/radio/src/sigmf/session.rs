@@ -20,7 +20,7 @@ use super::retune::{Retunes, Tuning};
 use super::runs::Runs;
 use super::{PlayPlan, Played, RecordPlan, Recorded, play, record};
 use crate::board::Side;
-use crate::calibration::{AppliedTable, CalibrationKind, CalibrationUse};
+use crate::calibration::{AppliedTable, CalibrationUse};
 use crate::n200::{ClockSource, Emission, OpenOptions, TxWish, exact_rate};
 use crate::x310::MasterClock;
 use crate::{
@@ -201,7 +201,7 @@ impl Session {
             Ok((recorded, own_place(&plan.placement)))
         })?;
         let (path, rate_sps) = (self.path.clone(), rx.rate_sps());
-        let calibration = applied(&radio, Side::Rx);
+        let calibration = radio.calibration_of(&[Side::Rx]);
         Ok(Report { path, serial, rate_sps, tuned, gain_db, calibration, cpus, policy, radio_speed, passed: recorded })
     }
 
@@ -237,7 +237,7 @@ impl Session {
         let retunes = self.retunes(&Runs::of(&reader, tx.ticks_per_sample()), wish.times);
         retunes.require(&radio)?;
         announce(&radio, &retunes, on_air)?;
-        let (serial, calibration) = (radio.about().serial.to_owned(), applied(&radio, Side::Tx));
+        let (serial, calibration) = (radio.about().serial.to_owned(), radio.calibration_of(&[Side::Tx]));
         let name = format!("{} serial {serial}", radio.about().model);
         let start: Tick = radio.time()? + tx.speed().ticks_in(tx.tick_rate(), LEAD);
         let radio_speed = radio.speed().map(Speed::seconds);
@@ -278,12 +278,6 @@ impl Session {
         let n200 = OpenOptions { force, transmit, reference, calibration, ..OpenOptions::default() };
         Radio::open(Arc::clone(net), self.addr, &AnyOptions { n200, frame_bytes: None, clock })
     }
-}
-
-/// The files of corrections of a side.
-fn applied(radio: &Radio, side: Side) -> Vec<AppliedTable> {
-    let of_side = |table: &&AppliedTable| (table.kind == CalibrationKind::RxIq) == (side == Side::Rx);
-    radio.calibration().iter().filter(of_side).cloned().collect()
 }
 
 /// Says what a radio that is not takt's own will transmit with: now, and at the lowest and highest frequency of the recording if

@@ -17,6 +17,7 @@ use takt_radio::calibration::CalibrationUse;
 use super::carrier::{Carrier, mode};
 use super::demo::{of_end, threads};
 use crate::policy::StreamingThread;
+use crate::screen::recording::calibrated;
 use crate::{Answer, LiveArgs, Output, Problem, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -201,6 +202,7 @@ fn station_text(report: &StationReport) -> String {
             terminal.counters.packets_delivered
         ));
     }
+    lines.extend(calibrated(&report.calibration));
     lines.push(packets(&report.packets));
     lines.push(samples(&report.samples));
     lines.push(threads(&report.threads));
@@ -208,12 +210,9 @@ fn station_text(report: &StationReport) -> String {
 }
 
 fn terminal_text(report: &TerminalReport) -> String {
-    let lines = [
-        format!("terminal: {}, links lost {}", report.state, report.counters.lost.total()),
-        packets(&report.packets),
-        samples(&report.samples),
-        threads(&report.threads),
-    ];
+    let mut lines = vec![format!("terminal: {}, links lost {}", report.state, report.counters.lost.total())];
+    lines.extend(calibrated(&report.calibration));
+    lines.extend([packets(&report.packets), samples(&report.samples), threads(&report.threads)]);
     lines.join("\n")
 }
 

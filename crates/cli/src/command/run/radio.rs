@@ -99,6 +99,8 @@ pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
         format!("radio     of the emulator's datagrams, half left within {half} us, 99.9 % within {most} us\n")
     });
+    let tables = radio.into_iter().flat_map(|radio| &radio.calibration);
+    let lag = tables.fold(lag, |said, table| format!("{said}radio     calibration {table}\n"));
     let speed = radio.and_then(|radio| radio.radio_speed).filter(|speed| *speed != 1.0);
     let lag = lag + &radio.and_then(|radio| radio.device.as_ref()).map_or_else(String::new, device_sentence);
     let lag = lag + &speed.map_or_else(String::new, |speed| format!("radio     ran at {speed} of real time\n"));

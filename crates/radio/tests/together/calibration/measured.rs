@@ -1,16 +1,19 @@
 //! A radio that measures itself, on the virtual clock.
 
 use num_complex::Complex64;
-use takt_base::Stop;
+use takt_base::{Complex32, Stop, Tick};
 use takt_emulator::n200::{N200Options, Signals};
+use takt_emulator::source::Source;
 use takt_emulator::{sink, source};
 use takt_radio::calibration::{
-    CalibrationFolder, CalibrationKind, CalibrationPlan, CalibrationTable, calibrate_radio, observe_radio,
+    CalibrationFolder, CalibrationKind, CalibrationPlan, CalibrationPoint, CalibrationTable, calibrate_radio,
+    observe_radio,
 };
-use takt_radio::n200::N200;
+use takt_radio::n200::{CLOCK, N200, RxOptions};
+use takt_radio::{Burst, LoOffset, RxStream, TuneRequest, TxStream};
 
-use crate::common::{world as deaf_world, world_with};
-use crate::leak::{Wrong, world};
+use super::leak::{Wrong, world};
+use crate::common::{Recorder, ms, world as deaf_world, world_with};
 
 const WRONG: Wrong = Wrong { rx: (0.7, -3.0), tx: (-0.4, 2.5), tx_dc: Complex64 { re: 0.02, im: -0.03 }, leak: 0.3 };
 
@@ -104,4 +107,78 @@ fn an_emulated_board_is_calibrated_whatever_its_gateware_makes_of_a_correction()
     for point in &report.points {
         assert!(point.before_db < 40.0 && point.after_db > point.before_db + 40.0, "{point:?}");
     }
+}
+
+/// A constant at the antenna.
+struct Constant;
+
+impl Source for Constant {
+    fn fill(&mut self, _first: Tick, _step: u32, out: &mut [Complex32]) {
+        out.fill(Complex32::new(0.5, 0.0));
+    }
+}
+
+/// A correction of 0.25 at 1 GHz and of 0.5 at 2 GHz, for the receiver's I and the transmitter's constant.
+fn by_frequency(folder: &CalibrationFolder, serial: &str) {
+    let point = |lo_hz, re| {
+        let correction = Complex64::new(re, 0.0);
+        CalibrationPoint { lo_hz, correction, measured_db: 60.0, gained_db: 30.0 }
+    };
+    for kind in [CalibrationKind::RxIq, CalibrationKind::TxDc] {
+        let points = vec![point(1e9, 0.25), point(2e9, 0.5)];
+        folder.save(kind, &CalibrationTable::new(String::new(), serial.to_owned(), 1, points), false).unwrap();
+    }
+}
+
+/// I jumps from one value to another, at this sample or a few later: those that the commands take.
+fn jumps(samples: &[f32], at: usize, from: f32, to: f32) {
+    let near = |want: f32| move |x: &f32| (x - want).abs() < 0.002;
+    let changed = samples.iter().position(|x| !near(from)(x)).expect("it changes");
+    assert!((at..at + 500).contains(&changed), "at sample {changed}, from {from} to {}", samples[changed]);
+    assert!(samples[changed + 500..].iter().all(near(to)), "{to} from then on, not {}", samples[changed + 500]);
+}
+
+#[test]
+fn a_tuning_for_later_takes_the_corrections_of_its_frequency_along() {
+    let recorder = Recorder::default();
+    let signals = Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(recorder.clone()) };
+    let net = world_with(N200Options::default(), signals);
+    let home = tempfile::tempdir().unwrap();
+    let folder = CalibrationFolder::at(home.path());
+    let (mut radio, mut tx) = net.transmitter(1e6);
+    by_frequency(&folder, &radio.identity().rx_board.serial.clone());
+    radio.use_calibration(&folder).unwrap();
+    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    // In the middle of the band, where the samples show what is corrected.
+    let tune = |radio: &mut N200, target_hz| {
+        let request = TuneRequest { target_hz, offset: LoOffset::Hz(0.0) };
+        radio.tune_rx(0, request).unwrap();
+        radio.tune_tx(request).unwrap();
+    };
+    tune(&mut radio, 1e9);
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).unwrap();
+    radio.set_command_time(Some(start + CLOCK.ticks_in(ms(10)))).unwrap();
+    tune(&mut radio, 2e9);
+    radio.set_command_time(None).unwrap();
+    let silence = vec![Complex32::default(); 20_000];
+    assert_eq!(tx.send(&[&silence], Burst::at(start).ending(), net.after(ms(200))).unwrap(), 20_000);
+    let mut received = vec![Complex32::default(); 20_000];
+    let mut done = 0;
+    while done < received.len() {
+        let came = rx.recv(&mut [&mut received[done..]], net.after(ms(200))).unwrap();
+        assert!(came.samples > 0 && came.event.is_none(), "{came:?} after {done}");
+        done += came.samples;
+    }
+    // The gateware adds half of a correction times I to I.
+    let i: Vec<f32> = received.iter().map(|x| x.re).collect();
+    jumps(&i, 10_000, 0.5 * 1.125, 0.5 * 1.25);
+    let sent = recorder.0.lock().unwrap();
+    // The rest of a packet in which something changes is played anew.
+    let mut i = vec![0.0; 20_000];
+    for (first, step, samples) in sent.iter() {
+        let from = usize::try_from((first.0 - sent[0].0.0) / u64::from(*step)).unwrap();
+        i[from..from + samples.len()].iter_mut().zip(samples).for_each(|(i, x)| *i = x.re);
+    }
+    jumps(&i, 10_000, 0.25, 0.5);
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use takt_radio::calibration::{CalibrationFolder, CalibrationKind};
 
-use crate::files::small;
+use super::files::small;
 
 /// Runs a script under UHD's Python with this folder as UHD's; `None`: there is no such Python here.
 fn python(folder: &Path, script: &str) -> Option<String> {

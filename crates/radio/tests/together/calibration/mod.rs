@@ -1,7 +1,5 @@
 //! Files of corrections, their use, and the measurement that makes them.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod files;
 mod leak;
 mod measured;
