@@ -41,6 +41,7 @@ def test_ten_lines_of_the_documentation_receive_and_plot_a_spectrum(tmp_path):
     # The tone is where it was made.
     check = "\nassert abs(np.fft.fftshift(np.fft.fftfreq(8192, 1e-6))[np.abs(spectrum).argmax()] - 100e3) < 500\n"
     run_cells([example + check], tmp_path)
+    assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
 
 
 def run_cells(code, folder):

@@ -18,6 +18,12 @@ const KEYS: [&str; 8] =
     ["addr", "engine", "transmit", "reference", "calibration", "force", "frame_bytes", "master_clock"];
 /// Keys by which a search describes a radio: SoapySDR hands them back when it opens the radio.
 const DESCRIBING: [&str; 8] = ["driver", "label", "model", "name", "product", "serial", "state", "type"];
+/// A server of SoapyRemote adds this key to what its client gives. The client's own keys then come along.
+const BY_SERVER: &str = "soapy_remote_no_deeper";
+/// Keys of SoapyRemote's client, as its server passes them on.
+const OF_CLIENT: [&str; 4] = ["remote", "prot", "timeout", "ipver"];
+/// How keys of a stream begin that SoapyRemote's client reads itself.
+const REMOTE: &str = "remote:";
 
 /// How a device is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +46,7 @@ impl Args {
         let mut engine = EngineKind::Mmsg;
         let mut n200 = OpenOptions::default();
         let (mut frame_bytes, mut clock) = (None, MasterClock::default());
+        let by_server = pairs.iter().any(|(key, _)| *key == BY_SERVER);
         for &(key, value) in pairs {
             match key {
                 "addr" => addr = Some(address(value)?),
@@ -56,7 +63,7 @@ impl Args {
                 }
                 "frame_bytes" => frame_bytes = Some(number(key, value)?),
                 "master_clock" => clock = master_clock(value)?,
-                _ if DESCRIBING.contains(&key) => {}
+                _ if DESCRIBING.contains(&key) || by_server && (key == BY_SERVER || OF_CLIENT.contains(&key)) => {}
                 _ => return Err(ModuleError::Key { key: key.to_owned(), known: KEYS.to_vec() }),
             }
         }
@@ -85,6 +92,7 @@ impl StreamArgs {
             match key {
                 "WIRE" | "wire" => args.wire = value.parse().map_err(|_| refused(key, value, "sc16 or sc8"))?,
                 "packet_samples" => args.packet_samples = Some(number(key, value)?),
+                _ if key.starts_with(REMOTE) => {}
                 _ => return Err(ModuleError::Key { key: key.to_owned(), known: vec!["WIRE", "packet_samples"] }),
             }
         }
@@ -188,6 +196,17 @@ mod tests {
         assert!(StreamArgs::read(&[("bufflen", "9")]).is_err());
         assert!(find(&[("driver", "takt"), ("addr", "usb:1")]).is_err());
         assert_eq!(find(&[("addr", "usb:1")]).unwrap(), Vec::<Vec<_>>::new(), "another driver's address");
+    }
+
+    #[test]
+    fn keys_of_soapy_remote_come_only_from_its_server() {
+        let of_client = [("addr", "127.0.0.1"), ("remote", "tcp://a:1"), ("prot", "tcp")];
+        assert!(Args::read(&of_client).unwrap_err().words().contains("no argument remote"));
+        let by_server = [&of_client[..], &[(BY_SERVER, "")]].concat();
+        assert_eq!(Args::read(&by_server).unwrap(), Args::read(&of_client[..1]).unwrap());
+        assert!(Args::read(&[&by_server[..], &[("engien", "mmsg")]].concat()).is_err());
+        let stream = [("remote:mtu", "1500"), ("WIRE", "sc8")];
+        assert_eq!(StreamArgs::read(&stream).unwrap(), StreamArgs::read(&stream[1..]).unwrap());
     }
 
     proptest! {
