@@ -54,6 +54,10 @@ fn fix(error: &RadioError) -> Option<String> {
         RadioError::NothingThere { .. } => {
             format!("{}\ncheck power, cable and address: an N200 leaves the factory as 192.168.10.2", find())
         }
+        // An emulator has no other address either.
+        RadioError::PortClosed { addr } if addr.is_ipv6() => {
+            format!("give the IPv4 address of the radio, such as 192.168.10.2\n{}", find())
+        }
         RadioError::PortClosed { addr } => {
             let emulate = call::takt(format_args!("emulate n200 --addr {}", addr.ip()));
             format!("{emulate}   (starts an emulator there)\n{}", find())
@@ -104,4 +108,17 @@ pub fn on_air(emission: &Emission) -> String {
 pub fn mega(value: f64) -> String {
     let text = format!("{:.6}", value / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulator_is_advised_only_where_it_can_listen() {
+        let closed =
+            |addr: &str| fix(&RadioError::PortClosed { addr: addr.parse().expect("an address") }).expect("a fix");
+        assert!(closed("127.0.0.1:49152").contains("emulate n200 --addr 127.0.0.1 "));
+        assert!(!closed("[::1]:49152").contains("emulate"), "{}", closed("[::1]:49152"));
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use takt_base::Stop;
 use takt_graph::{Graph, Plan};
 use takt_host::affinity::{self, AffinityError};
+use takt_host::cpu_list;
 use takt_host::memory::{self, MemoryError};
 use takt_host::policy::{self, Policy, PolicyError};
 
@@ -60,7 +61,9 @@ impl StartError {
     pub fn fix(&self) -> String {
         match self {
             StartError::Cores { cores, .. } => format!("use a plan with {cores} workers, or more cores"),
-            StartError::Pin { .. } => format!("use cores that this process may run on: {:?}", affinity::own_cpus()),
+            StartError::Pin { .. } => {
+                format!("use cores that this process may run on: {}", cpu_list::format(&affinity::own_cpus()))
+            }
             StartError::Priority { source, .. } => source.fix().unwrap_or_else(|| "run without a priority".to_owned()),
             StartError::Memory { source } => {
                 source.fix().unwrap_or_else(|| "free memory, or do not lock it".to_owned())
