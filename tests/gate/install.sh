@@ -38,6 +38,8 @@ uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
 soapy-uhd:soapysdr0.8-module-uhd
+soapy-python:python3-soapysdr:3
+c++:g++:3
 uhd-module:python3-uhd'
 # Independent readers of SigMF, Parquet, JSON Schema, Kubernetes' manifests, OTLP and Prometheus's metrics, and stock Zenoh, in a folder of their own.
 readers='sigmf pyarrow jsonschema kubernetes-validate eclipse-zenoh opentelemetry-proto prometheus-client'
@@ -48,6 +50,7 @@ desktop=target/desktop.cpio.zst
 present() {
     case $1 in
         soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        soapy-python) [ -e /usr/lib/python3/dist-packages/SoapySDR.py ] ;; # for Debian's own Python
         font) compgen -G '/usr/share/fonts/*/*/*.[to]tf' >/dev/null ;; # of figures as PNG
         uhd-module) [ -d /usr/lib/python3/dist-packages/uhd ] ;; # for Debian's own Python
         aarch64-libc) [ -e /usr/aarch64-linux-gnu/include/stdint.h ] ;;

@@ -71,13 +71,19 @@ dpdk() {
         cargo test --workspace --exclude takt-packet --features $features,takt-load/dpdk --test dpdk
 }
 
-# takt with SoapySDR in it, and its UHD module against the software radios. Only this test has it.
+# Both ways between takt and SoapySDR: takt with SoapySDR in it, and its UHD module against the software radios, then SoapySDR's
+# programs with takt's module. Only these have it.
 soapy() {
     if ! has libsoapysdr; then
         echo "libsoapysdr-dev is not installed"
         return 0
     fi
-    cargo test --workspace --features $features,takt/soapy --test soapy
+    # That of the tests: on its own the crate has other features of its dependencies, which would all be compiled anew.
+    local library
+    library=$(grep -o '"[^"]*/libtakt_soapy_module[^"/]*\.a"' "$logs/binaries.json" | tail -n 1 | tr -d '"')
+    cargo test --workspace --features $features,takt/soapy --test soapy &&
+        packaging/soapy/build --library "$library" &&
+        TAKT=$PWD/target/debug/takt packaging/soapy/try --built
 }
 
 # The live page in a headless Chromium, one a test.
@@ -106,14 +112,16 @@ aarch64() (
     cargo check --target $aarch64 --workspace --all-targets --features $features || return 1
     build_few "$logs/binaries.few" || return 1
     bad=0
-    few_of <"$logs/binaries.few" | QEMU_LD_PREFIX=/usr/aarch64-linux-gnu runner=qemu-aarch64 run_binaries "$beside" 4 || bad=1
+    few_of <"$logs/binaries.few" | binary_limit_s=$long_limit_s QEMU_LD_PREFIX=/usr/aarch64-linux-gnu runner=qemu-aarch64 \
+        run_binaries "$beside" 4 || bad=1
     # The environment of that name, with this takt in it, and a cluster of both kinds of processor.
     grep ' aarch64 /' "$logs/binaries" | run_binaries 1 1 || bad=1
     return $bad
 )
 
 # Builds all tests of these crates, two of the runtime's, and takt, which the test `aarch64` starts. Three builds would each choose
-# other features of their dependencies, and compile them anew.
+# other features of their dependencies, and compile them anew. So the runtime's target `together` is built, and not executed: its name
+# is that of others.
 build_few() {
     local crate file named=(--test messages --test soft --test aarch64)
     for crate in "${few[@]}"; do

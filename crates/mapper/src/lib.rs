@@ -9,7 +9,7 @@
 //! | what is there to run on? | [`Platform`], from a file or a calibration |
 //! | where does what run? | [`map`]: a [`Mapping`], or what is in the way |
 //! | how good is that? | [`Bounds`], [`Mapping::gap`], [`Mapping::next`] |
-//! | how good are the algorithms? | [`chain`], judged by published data in `tests/published.rs` |
+//! | how good are the algorithms? | [`chain`], judged by published data in `tests/together/published.rs` |
 //!
 //! The *period* counts: the busiest core or link, ns a slot. A mapping fits if its period is at most the share of the
 //! slot that [`Objective`] allows.

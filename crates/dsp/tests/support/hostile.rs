@@ -1,7 +1,7 @@
 //! Shapes, parameters and values out of a stranger's bytes, for every kernel of the coding. Nothing may panic: what cannot be
 //! is refused when it is built, and what is built takes any bits and any soft values.
 //!
-//! Shared by `tests/coding_hostile.rs` and the fuzz target `coding`.
+//! Shared by `tests/together/coding_hostile.rs` and the fuzz target `coding`.
 
 use takt_dsp::crc::Crc;
 use takt_dsp::turbo::{BatchDecoder, Decoder};

@@ -62,8 +62,8 @@ impl Cqi {
 
     /// The ratio of signal to noise in dB from which on less than a tenth of its blocks is lost in a channel that does not
     /// fade: that of an ideal code of its efficiency, and a margin for the real one. The margin grows with the
-    /// constellation, and where signals are so weak that the estimate of the channel is poor. `tests/reference/quality.rs`
-    /// decodes blocks to check it.
+    /// constellation, and where signals are so weak that the estimate of the channel is poor.
+    /// `tests/together/reference/quality.rs` decodes blocks to check it.
     #[must_use]
     pub fn snr_db(self) -> f32 {
         let bits = self.efficiency();

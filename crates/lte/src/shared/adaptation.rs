@@ -19,7 +19,7 @@ const HIGHEST_RATE: f32 = 0.931;
 /// By index: the ratio in dB at which a tenth of the first transmissions is wrong, with 25 blocks of 138 elements, white
 /// Gaussian noise, a known channel and 8 iterations. They are 0.0 to 0.6 dB below the table of RaPlaT for the same efficiencies.
 ///
-/// `TAKT_LONG_TESTS=1 cargo test -p takt-lte --test bler -- --nocapture` measures them.
+/// `TAKT_LONG_TESTS=1 cargo test -p takt-lte --test together bler:: -- --nocapture` measures them.
 #[rustfmt::skip]
 const THRESHOLDS_DB: [f32; Mcs::COUNT as usize] = [
     -6.26, -5.08, -4.32, -3.18, -2.14, -1.34, -0.53, 0.52, 1.20, 2.16, // QPSK

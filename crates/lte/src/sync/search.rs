@@ -43,8 +43,8 @@ pub struct FoundCell {
 
 /// Finds cells in samples of any rate. A plan: it holds its buffers, some 1.5 MB.
 ///
-/// At -3 dB the search finds a cell in 1000 tries of 1000 (`tests/sync`), with an offset of up to 7.5 kHz and a sampling rate that is
-/// 5 ppm off. Its frequency then errs by 90 Hz (root mean square), and by 150 Hz where the cell has no traffic.
+/// At -3 dB the search finds a cell in 1000 tries of 1000 (`tests/together/sync`), with an offset of up to 7.5 kHz and a
+/// sampling rate that is 5 ppm off. Its frequency then errs by 90 Hz (root mean square), and by 150 Hz where the cell has no traffic.
 pub struct CellSearch {
     numerology: Numerology,
     decimator: Decimator,

@@ -3,7 +3,7 @@
 //! A chain is cut into intervals, the *stages*. A stage runs on cores of one class; if all its tasks are replicable, copies
 //! of it may take turns on several cores, and its load is its time divided by them. The *period* is the largest load.
 //! Problem and names: "Scheduling strategies for partially-replicable task chains on two types of resources"
-//! (arXiv 2502.10000), OTAC: HAL 04228117. The results published with them are the judge, in `tests/published.rs`.
+//! (arXiv 2502.10000), OTAC: HAL 04228117. The results published with them are the judge, in `tests/together/published.rs`.
 //!
 //! takt's runtime makes no copies of components, so the mapper uses these with tasks that are not replicable. Then a
 //! stage has one core, and OTAC is the classic optimal cut of a chain into intervals.

@@ -1,4 +1,4 @@
-//! The algorithms by themselves; what they come to together is in `tests/mapping.rs`.
+//! The algorithms by themselves; what they come to together is in `tests/together/mapping.rs`.
 
 use proptest::prelude::*;
 use takt_graph::{Graph, Latency};

@@ -1,6 +1,5 @@
 //! A kernel that refuses io_uring, or a part of it, for one thread.
 #![allow(unsafe_code)]
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 /// `IORING_REGISTER_PROBE` (linux/io_uring.h).
 const PROBE: u32 = 8;

@@ -1,7 +1,7 @@
 //! Parameters, packets and values out of a stranger's bytes, for every component of a standard, and the channels. Nothing may panic: what does not
 //! go together is refused when the component is made, and what is made takes packets of any length, with any bytes in them.
 //!
-//! Shared by `tests/hostile.rs` and the fuzz target `components`.
+//! Shared by `tests/together/hostile.rs` and the fuzz target `components`.
 
 use std::sync::LazyLock;
 

@@ -1,0 +1,10 @@
+//! What allocates nothing once it is built. Counted by the global allocator of this program, for each thread by itself: so these
+//! tests, too, run side by side.
+
+#[path = "../../../../tests/support/allocations.rs"]
+mod allocations;
+mod control;
+mod prach;
+mod reference;
+mod shared;
+mod uplink;
