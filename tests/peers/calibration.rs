@@ -8,11 +8,10 @@ mod alone {
     use std::fs;
     use std::path::Path;
 
-    use takt_base::Complex32;
-
     use crate::emulator::{Emulator, takt};
     use crate::peer::{Attempt, Run};
     use crate::row::Row;
+    use crate::tone::{Spurs, fc32};
 
     const PROGRAMS: [&str; 3] = ["uhd_cal_rx_iq_balance", "uhd_cal_tx_iq_balance", "uhd_cal_tx_dc_offset"];
     /// The first frequency may be over before UHD's transmitter has begun.
@@ -26,32 +25,16 @@ mod alone {
     /// How much weaker images and carriers become, at least.
     const BETTER_DB: f64 = 40.0;
 
-    /// Powers at the tone's mirror frequency and at the oscillator, relative to the tone, dB.
-    struct Spurs {
-        image_db: f64,
-        carrier_db: f64,
-    }
-
     fn spurs(file: &Path, run: &Run) -> Result<Spurs, String> {
-        let bytes = fs::read(file).map_err(|error| format!("{error}\n{run}"))?;
-        let float = |bytes: &[u8]| bytes.try_into().map_or(0.0, f32::from_le_bytes);
-        let samples: Vec<_> = bytes.chunks_exact(8).map(|x| Complex32::new(float(&x[..4]), float(&x[4..]))).collect();
+        let samples = fc32(&fs::read(file).map_err(|error| format!("{error}\n{run}"))?);
         let begun = samples.iter().position(|x| x.norm() > 0.1).ok_or_else(|| format!("nothing was heard\n{run}"))?;
         // After a fifth of a second the receive offset has settled. 160 samples hold 15 turns.
         let inside = samples.get(begun + 200_000..begun + 264_000).ok_or_else(|| format!("heard too late\n{run}"))?;
-        let level_db = |hz: f64| {
-            let (re, im) = inside.iter().enumerate().fold((0.0, 0.0), |(re, im), (n, x)| {
-                let (sin, cos) = (-std::f64::consts::TAU * hz / RATE_SPS * n as f64).sin_cos();
-                let [x, y] = [x.re, x.im].map(f64::from);
-                (re + x * cos - y * sin, im + x * sin + y * cos)
-            });
-            20.0 * (f64::hypot(re, im) / inside.len() as f64).max(1e-9).log10()
-        };
-        let tone_db = level_db(TONE_HZ);
-        if tone_db < -20.0 {
-            return Err(format!("a tone of {tone_db} dB\n{run}"));
+        let spurs = Spurs::of(inside, TONE_HZ / RATE_SPS);
+        if spurs.tone_db < -20.0 {
+            return Err(format!("a tone of {} dB\n{run}", spurs.tone_db));
         }
-        Ok(Spurs { image_db: level_db(-TONE_HZ) - tone_db, carrier_db: level_db(0.0) - tone_db })
+        Ok(spurs)
     }
 
     /// With the tables in this folder: what the radio receives, and what it transmits to the one beside it.

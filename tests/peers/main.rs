@@ -26,5 +26,7 @@ mod namespaces;
 mod peer;
 mod row;
 mod share;
+#[path = "../support/tone.rs"]
+mod tone;
 mod witness;
 mod x310;

@@ -48,8 +48,6 @@ pub struct StationReport {
     pub terminals: Vec<PeerReport>,
     /// Events that belong to none of them.
     pub counters: LinkCounters,
-    /// Files of corrections that its radio was tuned by, or that were found and could not be used.
-    pub calibration: Vec<AppliedTable>,
     /// Its interface.
     pub packets: TunCounts,
     /// Its samples.
@@ -136,7 +134,6 @@ impl StationEnd {
             cell: cell.id.get(),
             terminals: station.link().terminals().collect(),
             counters: *station.link().counters(),
-            calibration: radio.calibration().to_vec(),
             packets: told.port.counts(),
             samples,
             threads,

@@ -3,7 +3,6 @@
 //! A stream shows a carrier and the images of its signals only if the oscillator is in its band. takt puts it at the band's edge, up to
 //! 20 MS/s. So these tests tune to 4400 MHz, where the board ends: there the oscillator has to be in the middle.
 
-use std::f64::consts::TAU;
 use std::fs;
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -18,6 +17,7 @@ use takt_testing::{loopback, wait_for};
 
 use crate::software::{Radio, interrupt, json, text};
 use crate::support::{Ended, TAKT, root_for};
+use crate::tone::{Spurs, fc32};
 
 /// Share of full scale: far above what any program sends here on average.
 const OFFSET: f64 = 0.25;
@@ -128,39 +128,18 @@ item = "c32"
 path = "received"
 "#;
 
-/// Powers beside a tone: at its mirror frequency and at the oscillator, in the middle of the band. In dB of the tone's.
-#[derive(Debug)]
-struct Spurs {
-    image_db: f64,
-    carrier_db: f64,
-}
-
-impl Spurs {
-    /// In the slot of a file in which the tone is loudest: there it is whole.
-    fn of(file: &Path) -> Spurs {
-        let samples = samples_of(file);
-        let slots = samples.chunks_exact(SLOT).map(|slot| [TONE_HZ, -TONE_HZ, 0.0].map(|hz| level_db(slot, hz)));
-        let [tone, image, carrier] = slots.max_by(|a, b| a[0].total_cmp(&b[0])).expect("a whole slot");
-        assert!(tone > -8.0, "the tone has {tone} dB of full scale in {}", file.display());
-        Spurs { image_db: image - tone, carrier_db: carrier - tone }
-    }
+/// Beside the tone, in the slot of a file in which the tone is loudest: there it is whole.
+fn spurs(file: &Path) -> Spurs {
+    let samples = samples_of(file);
+    let slots = samples.chunks_exact(SLOT).map(|slot| Spurs::of(slot, TONE_HZ / RATE_SPS));
+    let loudest = slots.max_by(|a, b| a.tone_db.total_cmp(&b.tone_db)).expect("a whole slot");
+    assert!(loudest.tone_db > -8.0, "the tone has {} dB of full scale in {}", loudest.tone_db, file.display());
+    loudest
 }
 
 /// A file of fc32.
 fn samples_of(file: &Path) -> Vec<Complex32> {
-    let float = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
-    let bytes = fs::read(file).expect("samples");
-    bytes.chunks_exact(8).map(|x| Complex32::new(float(&x[..4]), float(&x[4..]))).collect()
-}
-
-/// Level of a tone, dB of full scale.
-fn level_db(samples: &[Complex32], hz: f64) -> f64 {
-    let (re, im) = samples.iter().enumerate().fold((0.0, 0.0), |(re, im), (n, x)| {
-        let (sin, cos) = (-TAU * hz / RATE_SPS * n as f64).sin_cos();
-        let [x, y] = [x.re, x.im].map(f64::from);
-        (re + x * cos - y * sin, im + x * sin + y * cos)
-    });
-    20.0 * (f64::hypot(re, im) / samples.len() as f64).max(1e-9).log10()
+    fc32(&fs::read(file).expect("samples"))
 }
 
 /// The document of a run of the echo with these files, and what it received and what it sent.
@@ -179,7 +158,7 @@ fn echoed(host: u8, folder: &Path, files: &str) -> (Value, [Spurs; 2]) {
     // Status 2 is "not known" here: the radio is slow.
     let run = json(&out);
     assert!(run["error"].is_null(), "{run:#}");
-    (run, [&folder.join("received"), &sent].map(|file| Spurs::of(file)))
+    (run, [&folder.join("received"), &sent].map(|file| spurs(file)))
 }
 
 /// A board that is not perfect is calibrated. Without the files its images and its carrier are in what a waveform receives and sends;

@@ -19,6 +19,8 @@ mod software;
 mod speed;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../../../../tests/support/tone.rs"]
+mod tone;
 #[path = "../support/watched.rs"]
 mod watched;
 mod waveform;

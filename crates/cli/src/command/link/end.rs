@@ -202,7 +202,6 @@ fn station_text(report: &StationReport) -> String {
             terminal.counters.packets_delivered
         ));
     }
-    lines.extend(calibrated(&report.calibration));
     lines.push(packets(&report.packets));
     lines.push(samples(&report.samples));
     lines.push(threads(&report.threads));
