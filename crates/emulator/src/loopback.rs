@@ -51,7 +51,7 @@ pub const CAPACITY: usize = 1 << 21;
 #[must_use]
 pub fn pair(clock: TickRate, capacity: usize) -> (LoopbackSink, LoopbackSource) {
     let (writer, reader) = sample_ring::ring(capacity);
-    (LoopbackSink::new(writer), LoopbackSource::new(clock, reader))
+    (LoopbackSink::new(writer, clock), LoopbackSource::new(clock, reader))
 }
 
 /// One transmitter, so many receivers.

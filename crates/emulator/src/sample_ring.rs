@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, fence};
 
 use takt_base::{Complex32, Tick, Ticks};
 
+use crate::timebase::Timebase;
+
 /// Samples without a gap, one step apart, around one radio frequency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Run {
@@ -32,19 +34,25 @@ pub(crate) struct Run {
     /// The radio frequency at its 0 Hz.
     pub(crate) centre_hz: f64,
     pub(crate) len: u64,
-    /// The burst that it is part of, in a ring that marks bursts.
+    /// The clock that counts its ticks.
     pub(crate) mark: Mark,
     /// The burst has ended and no sample is added, in a ring that marks bursts.
     pub(crate) ended: bool,
 }
 
-/// Clock of the device at the start of a burst.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Clock of the device at the start of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Time of the device minus its free-running counter, modulo 2^64.
+    /// Time of the device minus its free-running counter, modulo 2^64, in a ring that marks bursts.
     pub(crate) offset: u64,
-    /// Ticks in a second.
-    pub(crate) clock_hz: u32,
+    pub(crate) clock: Timebase,
+}
+
+impl Default for Mark {
+    /// That of a ring whose readers know the clock.
+    fn default() -> Mark {
+        Mark { offset: 0, clock: Timebase::new(1, 1, 0) }
+    }
 }
 
 impl Run {
@@ -104,7 +112,7 @@ struct Slot {
     centre_hz: AtomicU64,
     len: AtomicU64,
     offset: AtomicU64,
-    clock_hz: AtomicU64,
+    clock: [AtomicU64; 3],
     ended: AtomicBool,
 }
 
@@ -139,7 +147,7 @@ impl Writer {
         }
         let current = &self.current;
         let goes_on = self.open
-            && (current.step, current.end()) == (step, first)
+            && (current.step, current.end(), current.mark) == (step, first, self.mark)
             && current.centre_hz.to_bits() == centre_hz.to_bits();
         if !goes_on {
             self.begin(Run { start: self.next, first, step, centre_hz, len: 0, mark: self.mark, ended: false });
@@ -174,9 +182,14 @@ impl Writer {
         self.open = false;
     }
 
+    /// Samples that are pushed from now on have another clock.
+    pub(crate) fn mark(&mut self, mark: Mark) {
+        self.mark = mark;
+    }
+
     /// The samples that follow are another burst.
     pub(crate) fn begin_burst(&mut self, mark: Mark) {
-        self.mark = mark;
+        self.mark(mark);
         self.break_off();
     }
 
@@ -202,7 +215,9 @@ impl Writer {
         slot.centre_hz.store(run.centre_hz.to_bits(), Relaxed);
         slot.len.store(0, Relaxed);
         slot.offset.store(run.mark.offset, Relaxed);
-        slot.clock_hz.store(run.mark.clock_hz.into(), Relaxed);
+        for (part, value) in slot.clock.iter().zip(run.mark.clock.parts()) {
+            part.store(value, Relaxed);
+        }
         slot.ended.store(false, Relaxed);
         self.runs += 1;
         self.shared.runs_written.store(self.runs, Release);
@@ -272,7 +287,10 @@ impl Reader {
             step: slot.step.load(Relaxed) as u32,
             centre_hz: f64::from_bits(slot.centre_hz.load(Relaxed)),
             len: slot.len.load(Acquire),
-            mark: Mark { offset: slot.offset.load(Relaxed), clock_hz: slot.clock_hz.load(Relaxed) as u32 },
+            mark: Mark {
+                offset: slot.offset.load(Relaxed),
+                clock: Timebase::of_parts([0, 1, 2].map(|part: usize| slot.clock[part].load(Relaxed))),
+            },
             ended,
         };
         fence(Acquire);
@@ -342,6 +360,19 @@ mod tests {
         assert_eq!(all(&reader, &reader.run(2).unwrap()), ramp(7, 1));
         assert_eq!(reader.newest().unwrap().first, Tick(2004));
         assert_eq!(reader.run(4), None);
+    }
+
+    #[test]
+    fn another_clock_begins_another_run_at_its_sample() {
+        let (mut writer, reader) = ring(100);
+        let [slow, fast] = [184_320_000, 200_000_000].map(|hz| Mark { offset: 0, clock: Timebase::new(hz, 1, -7) });
+        writer.mark(slow);
+        writer.push(Tick(1000), 4, 1e9, &ramp(0, 3));
+        writer.mark(fast);
+        writer.push(Tick(1008), 4, 1e9, &ramp(2, 2));
+        let runs = [0, 1].map(|n| reader.run(n).unwrap());
+        assert_eq!(runs.map(|run| (run.mark, run.len)), [(slow, 2), (fast, 2)]);
+        assert_eq!(reader.runs(), 2);
     }
 
     #[test]

@@ -48,6 +48,21 @@ impl Timebase {
         [self.ticks, self.seconds]
     }
 
+    /// [`Timebase::of_parts`] makes the same of them.
+    pub(crate) fn parts(self) -> [u64; 3] {
+        [self.ticks, self.seconds, self.offset.cast_unsigned()]
+    }
+
+    pub(crate) fn of_parts([ticks, seconds, offset]: [u64; 3]) -> Timebase {
+        Timebase { ticks, seconds, offset: offset.cast_signed() }
+    }
+
+    /// Nanoseconds from where the driver's clock stood at 0 to a tick, rounded down.
+    pub(crate) fn ns_at(self, tick: Tick) -> u64 {
+        let ns = u128::from(self.index(tick).0) * 1_000_000_000 * u128::from(self.seconds) / u128::from(self.ticks);
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+
     /// Ticks since the driver's clock stood at 0, at a tick.
     pub(crate) fn index(self, tick: Tick) -> Tick {
         let index = i128::from(tick.0) - i128::from(self.offset);
@@ -93,6 +108,8 @@ mod tests {
         assert_eq!(base.index(Tick(999)), Tick(0));
         assert_eq!(Timebase::new(2, 2, -5).index(Tick(u64::MAX)), Tick(u64::MAX));
         assert_eq!(base.rate().hz(), 184_320_000);
+        assert_eq!(base.ns_at(Tick(92_161_000)), 500_000_000);
+        assert_eq!(Timebase::of_parts(base.parts()), base);
     }
 
     #[test]

@@ -77,6 +77,12 @@ impl Writer {
         self.news = true;
     }
 
+    /// Sets another field of the recording as a whole: `takt:clock_hz`.
+    pub fn set_field(&mut self, name: &str, value: impl Into<serde_json::Value>) {
+        self.metadata.global.other.insert(name, value);
+        self.news = true;
+    }
+
     /// Adds a remark. Remarks are kept in the order of their first samples.
     pub fn annotate(&mut self, annotation: Annotation) {
         let place = self.metadata.annotations.partition_point(|other| other.sample_start <= annotation.sample_start);

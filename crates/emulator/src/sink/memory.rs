@@ -86,7 +86,7 @@ impl Memory {
     pub(super) fn begin(&self, run: Begin) {
         self.kept().bursts.push(Burst {
             device_tick: run.tick.0.wrapping_add(run.mark.offset),
-            clock_hz: run.mark.clock_hz,
+            clock_hz: run.mark.clock.rate().hz(),
             step: run.step,
             centre_hz: run.centre_hz,
             ..Burst::default()

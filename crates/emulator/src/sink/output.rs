@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use takt_base::{Complex32, Ticks, utc_text};
+use takt_base::{Complex32, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
 use takt_dsp::sigmf::{Capture, Global, Writer, base_name};
 
@@ -83,13 +83,14 @@ impl Output {
     }
 }
 
-/// A recording has one rate: with a new rate begins a new recording, NAME-2, NAME-3.
+/// A recording has one rate and one clock: with another begins a new recording, NAME-2, NAME-3.
 pub(super) struct Sigmf {
     base: PathBuf,
     format: SampleFormat,
     setting: Setting,
     number: u64,
-    step: Option<u32>,
+    /// Step of its samples, and the clock's ticks and their seconds.
+    rate: Option<(u32, [u64; 2])>,
     writer: Writer,
     /// In the recordings before this one.
     clipped: u64,
@@ -99,11 +100,13 @@ impl Sigmf {
     fn create(path: &Path, format: SampleFormat, setting: Setting) -> Result<Sigmf, FileError> {
         let base = base_name(path);
         let writer = Writer::create(&base, global(format, &setting), Existing::Replace)?;
-        Ok(Sigmf { base, format, setting, number: 1, step: None, writer, clipped: 0 })
+        Ok(Sigmf { base, format, setting, number: 1, rate: None, writer, clipped: 0 })
     }
 
     fn begin(&mut self, run: Begin) -> Result<(), FileError> {
-        if self.step.is_some_and(|step| step != run.step) {
+        let clock = run.mark.clock;
+        let rate = Some((run.step, clock.ratio()));
+        if self.rate.is_some() && self.rate != rate {
             self.writer.checkpoint()?;
             self.clipped += self.writer.clipped();
             self.number += 1;
@@ -111,11 +114,12 @@ impl Sigmf {
             name.push(format!("-{}", self.number));
             self.writer = Writer::create(Path::new(&name), global(self.format, &self.setting), Existing::Replace)?;
         }
-        if self.step != Some(run.step) {
-            self.step = Some(run.step);
-            self.writer.set_sample_rate(f64::from(self.setting.clock.hz()) / f64::from(run.step.max(1)));
+        if self.rate != rate {
+            self.rate = rate;
+            self.writer.set_sample_rate(clock.hz() / f64::from(run.step.max(1)));
+            self.writer.set_field("takt:clock_hz", clock.rate().hz());
         }
-        let since_0_ns = self.setting.clock.ns_of(Ticks(run.tick.0));
+        let since_0_ns = clock.ns_at(run.tick);
         self.writer.begin_capture(Capture {
             global_index: Some(run.tick.0 / u64::from(run.step.max(1))),
             frequency_hz: Some(run.centre_hz),

@@ -63,7 +63,7 @@ impl Drop for Recording {
 pub(crate) fn start(spec: &Spec, setting: &Setting) -> Result<Option<(RingSink, io::Result<Recording>)>, FileError> {
     let Some(output) = Output::create(spec, setting)? else { return Ok(None) };
     let (writer, reader) = sample_ring::ring(CAPACITY);
-    Ok(Some((RingSink::new(writer), spawn(Scribe::new(reader, output, Arc::default())))))
+    Ok(Some((RingSink::new(writer, setting.clock), spawn(Scribe::new(reader, output, Arc::default())))))
 }
 
 /// Starts a thread that keeps what was sent in memory, at most so many samples.
@@ -208,18 +208,19 @@ impl Scribe {
 mod tests {
     use super::*;
     use crate::sink::{BurstEdges, Sink};
+    use crate::timebase::Timebase;
     use takt_base::{Tick, TickRate};
     use takt_dsp::sigmf::Reader;
 
     /// A recorder whose thread is not running yet.
     fn idle(spec: &Spec, capacity: usize) -> (RingSink, Scribe, Arc<Counts>) {
         let clock = TickRate::from_hz(100_000_000).unwrap();
-        let setting = Setting { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: None };
+        let setting = Setting { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: Some(0) };
         let (writer, reader) = sample_ring::ring(capacity);
         let counts = Arc::new(Counts::default());
         let output = Output::create(spec, &setting).unwrap();
         let scribe = Scribe::new(reader, output.unwrap(), counts.clone());
-        (RingSink::new(writer), scribe, counts)
+        (RingSink::new(writer, clock), scribe, counts)
     }
 
     fn burst(recorder: &mut RingSink, first: u64, step: u32, n: usize) {
@@ -275,6 +276,31 @@ mod tests {
         let mut samples = vec![Complex32::default(); 100];
         recording.read(&mut samples).unwrap();
         assert!(samples.iter().enumerate().all(|(n, x)| x.re == if n < 20 { 0.5 } else { 1.0 }));
+    }
+
+    /// Tools read the rate of a whole recording, so it must be that of each of its samples.
+    #[test]
+    fn another_master_clock_begins_a_recording_with_its_rate() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let spec = Spec::Sigmf { path: path.clone(), format: takt_dsp::file::SampleFormat::Sc16 };
+        let (mut recorder, scribe, counts) = idle(&spec, 1 << 14);
+        // Before its first sample the host chooses 184.32 MHz, and later 200 MHz: two seconds after the radio's start.
+        recorder.clocked(Tick(40_000_000), Timebase::new(184_320_000, 1, 0));
+        burst(&mut recorder, 184_320_000, 6, 100);
+        recorder.clocked(Tick(368_640_000), Timebase::new(200_000_000, 1, -31_360_000));
+        burst(&mut recorder, 368_640_000, 8, 50);
+        drop(recorder);
+        scribe.work();
+        assert_eq!(counts.files.load(Relaxed), 2);
+        let stated = [path.clone(), dir.path().join("x-2")].map(|path| {
+            let metadata = Reader::open(&path).unwrap().metadata().clone();
+            let when = metadata.captures[0].datetime.clone().unwrap();
+            (metadata.global.sample_rate_sps, metadata.global.other.get("takt:clock_hz"), when)
+        });
+        let [first, second] = ["1970-01-01T00:00:01.000000000Z", "1970-01-01T00:00:02.000000000Z"].map(String::from);
+        assert_eq!(stated[0], (Some(30.72e6), Some(184_320_000.into()), first));
+        assert_eq!(stated[1], (Some(25e6), Some(200_000_000.into()), second));
     }
 
     #[test]

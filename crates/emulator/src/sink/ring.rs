@@ -10,29 +10,36 @@ use crate::timebase::Timebase;
 pub struct RingSink {
     writer: Writer,
     centre_hz: f64,
-    /// Ticks in a second, if each burst is to be a run of its own.
-    marks: Option<u32>,
+    clock: Timebase,
+    /// Each burst is a run of its own.
+    marks_bursts: bool,
 }
 
 impl RingSink {
-    pub(crate) fn new(writer: Writer) -> RingSink {
-        RingSink { writer, centre_hz: 0.0, marks: None }
+    /// For a device whose clock has this rate until the device says another one.
+    pub(crate) fn new(mut writer: Writer, clock: TickRate) -> RingSink {
+        let clock = Timebase::of(clock);
+        writer.mark(Mark { offset: 0, clock });
+        RingSink { writer, centre_hz: 0.0, clock, marks_bursts: false }
     }
 
     /// Each burst is a run of its own, even where it follows the one before without a gap.
     pub(crate) fn marking_bursts(writer: Writer, clock: TickRate) -> RingSink {
-        RingSink { marks: Some(clock.hz()), ..RingSink::new(writer) }
+        RingSink { marks_bursts: true, ..RingSink::new(writer, clock) }
     }
 }
 
 impl Sink for RingSink {
     fn clocked(&mut self, _from: Tick, base: Timebase) {
-        self.marks = self.marks.map(|_| base.rate().hz());
+        self.clock = base;
+        if !self.marks_bursts {
+            self.writer.mark(Mark { offset: 0, clock: base });
+        }
     }
 
     fn burst(&mut self, first: Tick, device_tick: u64) {
-        if let Some(clock_hz) = self.marks {
-            self.writer.begin_burst(Mark { offset: device_tick.wrapping_sub(first.0), clock_hz });
+        if self.marks_bursts {
+            self.writer.begin_burst(Mark { offset: device_tick.wrapping_sub(first.0), clock: self.clock });
         }
     }
 
@@ -49,7 +56,7 @@ impl Sink for RingSink {
         self.writer.push(first, step, self.centre_hz, samples);
         if edges.end {
             self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
-            if self.marks.is_some() {
+            if self.marks_bursts {
                 self.writer.end_burst();
             }
         }
