@@ -8,7 +8,14 @@ beside=$(($(nproc) + 1))
 export binary_limit_s=${TAKT_BINARY_LIMIT_S:-400}
 long_limit_s=900
 features=takt/full
-release=$PWD/target/release/takt
+
+# builds_program: whether this turn has what is measured by time, a release build. Turn 4 builds one in packages.
+builds_program() { [[ $turn = every || $turn = [12] ]]; }
+
+# The program that others drive. Where no release build is needed, it is that of the tests.
+program_under_test() {
+    if builds_program; then echo "$PWD/target/release/takt"; else echo "$PWD/target/debug/takt"; fi
+}
 
 # build_tests LIST ARGUMENT...: compiles the tests of these packages, and what they need, in one go, and lists each test binary:
 # folder of its crate, target, file.
@@ -113,29 +120,29 @@ clusters_alone() {
 # Other people's programs before the release build. Rates and latencies are measured, so they are alone; so is what drives an
 # X310, since UHD's threads for one spin, and several programs at real-time priority keep each other from the processors.
 peers_side_by_side() {
-    sed -n '/ peers \//s/$/ --skip alone:: --skip x310/p' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 3
+    sed -n '/ peers \//s/$/ --skip alone:: --skip x310/p' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 3
 }
 
 # A Debian with systemd in a guest, which is executed in software: nothing it says is a time.
 desktop() {
-    grep ' desktop /' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 1
+    grep ' desktop /' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 1
 }
 
 peers_alone() {
-    sed -n '/ peers \//s/$/ alone:: x310 --skip field:: --skip calibration:: --skip share::/p' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 1
+    sed -n '/ peers \//s/$/ alone:: x310 --skip field:: --skip calibration:: --skip share::/p' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 1
 }
 
 # Before slow radios: UHD's calibration programs fix rates that two cores don't carry.
 peers_calibrate() {
-    sed -n '/ peers \//s/$/ calibration::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 1
+    sed -n '/ peers \//s/$/ calibration::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 1
 }
 
 # Eight programs before one front end, whose time passes slower.
 peers_share() {
-    sed -n '/ peers \//s/$/ share::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 1
+    sed -n '/ peers \//s/$/ share::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 1
 }
 
 # Cases that people reported elsewhere.
 peers_of_the_field() {
-    sed -n '/ peers \//s/$/ field::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release binary_limit_s=$long_limit_s run_binaries 1 2
+    sed -n '/ peers \//s/$/ field::alone::/p' "$logs/binaries" | TAKT_PROGRAM=$(program_under_test) binary_limit_s=$long_limit_s run_binaries 1 2
 }

@@ -114,10 +114,9 @@ install_desktop() {
     [ -s $desktop ] || tests/desktop/image.sh $desktop
 }
 
-# Style, lints and licences need the stable compiler's parts and cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both tools
-# are built without optimisation: each runs for seconds, and takes minutes to optimise.
-install_rust_tools() {
-    rustup component add rustfmt clippy
+# Licences need cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both tools are built without optimisation: each runs for seconds,
+# and takes minutes to optimise.
+install_deny() {
     command -v cargo-deny || cargo install --debug --locked cargo-deny
 }
 
@@ -128,15 +127,15 @@ install_fuzzing() {
     }
 }
 
-# cargo-deny and the program are compiled while Debian's packages come over the network. A linker has to be there first. If the
+# The program is compiled while Debian's packages come over the network, in turns that need it. A linker has to be there first. If the
 # program does not compile, its own part says so.
 install_all() {
-    local rust_tools status=0
+    local rust status=0
     command -v cc || install_packages
-    { install_rust_tools && { cargo build --release || true; }; } &
-    rust_tools=$!
+    { rustup component add rustfmt clippy && { ! builds_program || cargo build --release || true; }; } &
+    rust=$!
     install_needs || status=$?
-    wait $rust_tools || status=$?
+    wait $rust || status=$?
     return $status
 }
 

@@ -14,19 +14,28 @@ style() {
     return $bad
 }
 
+# All features: engine dpdk and SoapySDR where their libraries are. Lints and documentation share what they check of dependencies.
+all_features() {
+    echo "$features$(! has libdpdk || echo ,takt/dpdk,takt-load/dpdk)$(! has libsoapysdr || echo ,takt/soapy)"
+}
+
+# Everything; the tests of dpdk's crate also without dpdk. The program as a newcomer builds it: see `program`.
 lints() {
-    # Everything, with engine dpdk and SoapySDR where their libraries are. Without: the tests of dpdk's crate, and the program as a
-    # newcomer builds it.
-    local dpdk='' soapy=''
-    ! has libdpdk || dpdk=,takt/dpdk,takt-load/dpdk
-    ! has libsoapysdr || soapy=,takt/soapy
-    cargo clippy --workspace --all-targets --features $features$dpdk$soapy -- -D warnings &&
-        { [ -z "$dpdk" ] || cargo clippy --package takt-packet --all-targets -- -D warnings; } &&
-        cargo clippy --package takt -- -D warnings
+    cargo clippy --workspace --all-targets --features "$(all_features)" -- -D warnings || return 1
+    ! has libdpdk || cargo clippy --package takt-packet --all-targets -- -D warnings
+}
+
+# The program as a newcomer builds it, without a warning of the compiler. Clippy sees it with all features: to check it with these
+# would compile its dependencies once more. cargo repeats warnings of what is built already.
+program() {
+    local said
+    said=$(cargo build --release 2>&1) || { printf '%s\n' "$said"; return 1; }
+    printf '%s\n' "$said"
+    ! grep '^warning' <<<"$said"
 }
 
 documentation() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features "$(all_features)"
 }
 
 # The documentation as a site, and each of its links.
