@@ -131,7 +131,7 @@ mod alone {
         let shared = Shared::start(220, 8, 25e6, &["--speed", "0.1"]);
         let verdicts: Vec<Result<(), String>> = thread::scope(|scope| {
             let judge = |addr: &String| {
-                let streams = "--args addr=ADDR --duration 5 --rx_rate 1e6";
+                let streams = "--args addr=ADDR,ups_per_fifo=80 --duration 5 --rx_rate 1e6 --tx_rate 1e6";
                 let run = Attempt::new(addr).run_ordinarily("benchmark_rate", streams);
                 no_errors(run).and_then(|run| received(run, 5.0 * 1e6 / SLOWER)).map(drop)
             };

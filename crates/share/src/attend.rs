@@ -14,7 +14,7 @@ use takt_live::tap::TapReader;
 use takt_live::{Board, Spectrum};
 
 use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
-use crate::cost::{Admission, HostMeter};
+use crate::cost::{Admission, HostMeter, ShareCores};
 use crate::error::ShareError;
 use crate::file::{MOST_RADIOS, RadioPlan, ShareFileError, SharePlan};
 use crate::handover::{AttendingEnd, Done, Member, Note, Order};
@@ -38,11 +38,15 @@ pub(crate) struct Live {
     /// The physical radio, in words.
     pub(crate) radio: String,
     pub(crate) latency_us: f64,
+    pub(crate) admission: Admission<HostMeter>,
+    /// Cores that were admitted.
+    pub(crate) cores: ShareCores,
 }
 
 /// A radio of the share, and what is known of it here.
 struct Known {
     number: usize,
+    /// For its filters and its datagrams.
     cores: f64,
 }
 
@@ -53,7 +57,6 @@ pub(crate) struct Attendant<'a> {
     known: Vec<Known>,
     /// Whether the front end was opened to transmit.
     transmits: bool,
-    admission: Admission<HostMeter>,
     end: AttendingEnd,
     live: Option<Live>,
     socket: Option<ControlSocket>,
@@ -84,19 +87,12 @@ impl From<ShareError> for Refusal {
 }
 
 impl<'a> Attendant<'a> {
-    pub(crate) fn new(
-        plan: &SharePlan,
-        options: &'a ShareOptions,
-        (admission, cores): (Admission<HostMeter>, Vec<f64>),
-        end: AttendingEnd,
-        tap: TapReader,
-    ) -> Attendant<'a> {
+    pub(crate) fn new(plan: &SharePlan, options: &'a ShareOptions, end: AttendingEnd, tap: TapReader) -> Attendant<'a> {
         Attendant {
             options,
             plan: plan.clone(),
-            known: cores.into_iter().enumerate().map(|(number, cores)| Known { number, cores }).collect(),
+            known: (0..plan.radios.len()).map(|number| Known { number, cores: 0.0 }).collect(),
             transmits: plan.radios.iter().any(|radio| radio.transmit),
-            admission,
             end,
             live: None,
             socket: None,
@@ -193,6 +189,8 @@ impl<'a> Attendant<'a> {
     }
 
     fn begin(&mut self, live: Live, notify: &mut dyn FnMut(ShareNotice)) {
+        self.known.iter_mut().zip(&live.cores.radios).for_each(|(known, cores)| known.cores = *cores);
+        notify(ShareNotice::Cost { cores: live.cores.total() });
         let settings = &live.maker.settings;
         // Hardware says nothing, and nobody asks what stands behind it.
         self.lag = settings.software.then(|| LagPorts::new(self.options.addr, settings.destinations.clone()));
@@ -218,10 +216,9 @@ impl<'a> Attendant<'a> {
             ControlRequest::Add { file, text } => self.add(&file, &text, notify).map(|added| {
                 notify_ready(&added, notify);
                 let radio = |radio: &RadioPlan| json!({ "name": radio.name, "addr": radio.addr });
-                let cores: f64 = self.known.iter().map(|known| known.cores).sum();
-                let (cores, allowed) = (json!(cores), json!(self.admission.allowed()));
                 let added: Vec<_> = added.iter().map(radio).collect();
-                ControlAnswer::Good(json!({ "added": added, "cores_needed": cores, "cores_allowed": allowed }))
+                let (needed, allowed) = (self.cores_needed(), self.options.cores);
+                ControlAnswer::Good(json!({ "added": added, "cores_needed": needed, "cores_allowed": allowed }))
             }),
             ControlRequest::Remove { name } => self.remove(&name).inspect(|_| {
                 notify(ShareNotice::Removed { name: name.clone() });
@@ -250,8 +247,8 @@ impl<'a> Attendant<'a> {
             process: std::process::id(),
             duration_s: ran_s,
             busy: 1.0 - (waited_s / ran_s.max(1e-9)).min(1.0),
-            cores_needed: self.known.iter().map(|known| known.cores).sum(),
-            cores_allowed: self.admission.allowed(),
+            cores_needed: self.cores_needed(),
+            cores_allowed: self.options.cores,
             latency_us: live.latency_us,
             front_end: FrontEndStatus {
                 radio: live.radio.clone(),
@@ -269,6 +266,12 @@ impl<'a> Attendant<'a> {
             },
             radios: radios.collect(),
         })
+    }
+
+    /// Of the front end and the radios that there are.
+    fn cores_needed(&self) -> f64 {
+        let front_end = self.live.as_ref().map_or(0.0, |live| live.cores.front_end);
+        front_end + self.known.iter().map(|known| known.cores).sum::<f64>()
     }
 
     /// Adds all radios of a text, or none.
@@ -291,18 +294,17 @@ impl<'a> Attendant<'a> {
                 _ => return Err(Refusal::Silent),
             }
         }
-        let needed = cores.iter().sum();
         self.plan = plan;
         self.known.iter_mut().zip(cores).for_each(|(known, cores)| known.cores = cores);
-        notify(ShareNotice::Cost { cores: needed });
+        notify(ShareNotice::Cost { cores: self.cores_needed() });
         Ok(added)
     }
 
     /// The plan with these radios, and the cores that each of its radios needs.
     fn admit(&mut self, added: &[RadioPlan]) -> Result<(SharePlan, Vec<f64>), Refusal> {
+        let Some(live) = &mut self.live else { return Err(Refusal::Silent) };
+        let transforms = [live.shared.as_ref(), live.sends.as_ref()];
         let (mut plan, mut cores) = (self.plan.clone(), Vec::new());
-        let (shared, sends) = self.live.as_ref().map(|live| (live.shared.clone(), live.sends.clone())).unzip();
-        let transforms = [shared.flatten(), sends.flatten()];
         for radio in added {
             if IpAddr::V4(radio.addr) == self.options.addr {
                 return Err(ShareError::OwnAddress { name: radio.name.clone(), addr: radio.addr }.into());
@@ -311,7 +313,7 @@ impl<'a> Attendant<'a> {
                 return Err(ShareError::ReceiveOnly { name: radio.name.clone() }.into());
             }
             plan.radios.push(radio.clone());
-            cores = self.admission.more(&plan, transforms.each_ref().map(Option::as_ref))?;
+            cores = live.admission.more(&plan, transforms)?.radios;
         }
         Ok((plan, cores))
     }

@@ -7,7 +7,9 @@ use takt_dsp::shared_band::BandPlan;
 use takt_dsp::{Grid, Resampler};
 use takt_emulator::n200::CLOCK;
 use takt_host::thread_clock::ThreadClock;
+use takt_packet::EngineKind;
 
+use crate::carriage::{self, CarriageCost, CarriageError};
 use crate::channels::{band_plan, send_plan, steps};
 use crate::error::ShareError;
 use crate::file::{FrontEndPlan, RadioPlan, SharePlan};
@@ -20,10 +22,13 @@ const RATES_SPS: [f64; 7] = [25e6, 20e6, 12.5e6, 10e6, 5e6, 2.5e6, 1e6];
 /// The rates that are tried for a radio that does not fit, samples per second.
 const SLOWER_SPS: [f64; 9] = [12.5e6, 10e6, 5e6, 2.5e6, 2e6, 1e6, 500e3, 250e3, 200e3];
 
-/// Cores that it takes to turn wide samples into a narrow band, or back, by a filter of its own.
+/// Cores that samples take on a host.
 pub trait CostMeter {
-    /// For these two rates, samples per second.
+    /// To turn wide samples into a narrow band, or back, by a filter of its own: for these two rates, samples per second.
     fn cores(&mut self, wide_sps: f64, narrow_sps: f64) -> f64;
+
+    /// To receive and to send so many samples per second in datagrams.
+    fn carried(&mut self, received_sps: f64, sent_sps: f64) -> f64;
 }
 
 /// Remembers what another one has measured: one cost for each pair of rates.
@@ -43,13 +48,33 @@ impl<M: CostMeter> CostMeter for Remembering<M> {
         self.known.push((rates, cores));
         cores
     }
+
+    fn carried(&mut self, received_sps: f64, sent_sps: f64) -> f64 {
+        self.meter.carried(received_sps, sent_sps)
+    }
 }
 
 /// Measures on this host.
-#[derive(Debug, Default)]
-pub(crate) struct HostMeter;
+#[derive(Debug)]
+pub(crate) struct HostMeter {
+    carriage: CarriageCost,
+}
+
+impl HostMeter {
+    /// For datagrams through this engine.
+    ///
+    /// # Errors
+    /// Loopback does not carry datagrams.
+    pub(crate) fn new(engine: EngineKind) -> Result<HostMeter, CarriageError> {
+        Ok(HostMeter { carriage: carriage::measure(engine)? })
+    }
+}
 
 impl CostMeter for HostMeter {
+    fn carried(&mut self, received_sps: f64, sent_sps: f64) -> f64 {
+        self.carriage.cores(received_sps, sent_sps)
+    }
+
     fn cores(&mut self, wide_sps: f64, narrow_sps: f64) -> f64 {
         let step = |rate_sps: f64| (f64::from(CLOCK.hz()) / rate_sps).round().clamp(1.0, 512.0) as u32;
         let (wide, narrow) = (step(wide_sps), step(narrow_sps));
@@ -72,80 +97,93 @@ impl CostMeter for HostMeter {
     }
 }
 
+/// Cores that a share needs, with each radio at its highest rate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ShareCores {
+    /// For the front end's own datagrams.
+    pub(crate) front_end: f64,
+    /// For each radio: its filters and its datagrams.
+    pub(crate) radios: Vec<f64>,
+}
+
+impl ShareCores {
+    pub(crate) fn total(&self) -> f64 {
+        self.front_end + self.radios.iter().sum::<f64>()
+    }
+}
+
 /// Decides which radios a front end carries: by its band, and by the CPU time that they need.
 pub(crate) struct Admission<M> {
     block: Duration,
     allowed: f64,
+    /// Seconds of the radios in one of this host: a slow radio costs less of a core.
+    speed: f64,
     meter: Remembering<M>,
 }
 
 impl<M: CostMeter> Admission<M> {
     /// In blocks of this length, with so many cores allowed.
-    pub(crate) fn new(block: Duration, allowed: f64, meter: M) -> Admission<M> {
-        Admission { block, allowed, meter: Remembering { meter, known: Vec::new() } }
+    pub(crate) fn new(block: Duration, allowed: f64, speed: f64, meter: M) -> Admission<M> {
+        Admission { block, allowed, speed, meter: Remembering { meter, known: Vec::new() } }
     }
 
-    /// Cores that each radio of a plan needs.
+    /// Cores that a plan needs.
     ///
     /// # Errors
     /// `OutOfBand` for a radio that can never receive anything; `Cpu` with what would fit.
-    pub(crate) fn begin(&mut self, plan: &SharePlan) -> Result<Vec<f64>, ShareError> {
+    pub(crate) fn begin(&mut self, plan: &SharePlan) -> Result<ShareCores, ShareError> {
         plan.radios.iter().try_for_each(|radio| in_band(&plan.front_end, radio))?;
-        let (block, allowed) = (self.block, self.allowed);
+        let (block, allowed, speed) = (self.block, self.allowed, self.speed);
         let mut costs_at =
-            |rate_sps: f64| costs(plan, rate_sps, Shares::cheapest(plan, rate_sps, block), &mut self.meter);
+            |rate_sps: f64| costs(plan, rate_sps, speed, Shares::cheapest(plan, rate_sps, block), &mut self.meter);
         let costs = costs_at(plan.front_end.rate_sps);
-        let needed: f64 = costs.iter().sum();
+        let needed = costs.total();
         if needed <= allowed {
             return Ok(costs);
         }
-        let mut sum = 0.0;
+        let mut sum = costs.front_end;
         let fits = |cost: &&f64| {
             sum += **cost;
             sum <= allowed
         };
-        let fitting = costs.iter().take_while(fits).count();
+        let fitting = costs.radios.iter().take_while(fits).count();
         let mut narrower = RATES_SPS.into_iter().filter(|rate_sps| *rate_sps < plan.front_end.rate_sps);
-        let fitting_rate_sps = narrower.find(|rate_sps| costs_at(*rate_sps).iter().sum::<f64>() <= allowed);
+        let fitting_rate_sps = narrower.find(|rate_sps| costs_at(*rate_sps).total() <= allowed);
         Err(ShareError::Cpu { radios: plan.radios.len(), needed, allowed, fitting, fitting_rate_sps })
     }
 
-    /// Cores that each radio of a plan needs whose last one is to be added while the others stream. The shared transforms of what is
+    /// Cores that a plan needs whose last radio is to be added while the others stream. The shared transforms of what is
     /// received and of what is sent are these and stay.
     ///
     /// # Errors
     /// `OutOfBand` if the last can never receive anything; `NoRoom` with the rate at which it would fit.
-    pub(crate) fn more(&mut self, plan: &SharePlan, shared: [Option<&BandPlan>; 2]) -> Result<Vec<f64>, ShareError> {
-        let Some((last, others)) = plan.radios.split_last() else { return Ok(Vec::new()) };
+    pub(crate) fn more(&mut self, plan: &SharePlan, shared: [Option<&BandPlan>; 2]) -> Result<ShareCores, ShareError> {
+        let Some((last, others)) = plan.radios.split_last() else { return Ok(ShareCores::default()) };
         in_band(&plan.front_end, last)?;
-        let allowed = self.allowed;
+        let (allowed, speed) = (self.allowed, self.speed);
         let mut costs_at = |rate_sps: f64| {
             let mut plan = plan.clone();
             plan.radios.iter_mut().skip(others.len()).for_each(|radio| radio.limits.rate_sps = rate_sps);
-            costs(&plan, plan.front_end.rate_sps, Shares::with(&plan, shared), &mut self.meter)
+            costs(&plan, plan.front_end.rate_sps, speed, Shares::with(&plan, shared), &mut self.meter)
         };
         let costs = costs_at(last.limits.rate_sps);
-        let needed: f64 = costs.iter().sum();
+        let needed = costs.total();
         if needed <= allowed {
             return Ok(costs);
         }
         let mut slower = SLOWER_SPS.into_iter().filter(|rate_sps| *rate_sps < last.limits.rate_sps);
-        let fitting_rate_sps = slower.find(|rate_sps| costs_at(*rate_sps).iter().sum::<f64>() <= allowed);
+        let fitting_rate_sps = slower.find(|rate_sps| costs_at(*rate_sps).total() <= allowed);
         Err(ShareError::NoRoom { name: last.name.clone(), needed, allowed, fitting_rate_sps })
-    }
-
-    pub(crate) fn allowed(&self) -> f64 {
-        self.allowed
     }
 }
 
-/// Whether the band of the front end and `allowed` cores carry the radios of a plan, in blocks of this length. Returns the cores
-/// that they need.
+/// Whether the band of the front end and `allowed` cores carry the radios of a plan, in blocks of this length and in real time. Returns
+/// the cores that front end and radios need.
 ///
 /// # Errors
 /// `OutOfBand` for a radio that can never receive anything; `Cpu` with what would fit.
 pub fn admit(plan: &SharePlan, block: Duration, allowed: f64, meter: impl CostMeter) -> Result<f64, ShareError> {
-    Ok(Admission::new(block, allowed, meter).begin(plan)?.iter().sum())
+    Ok(Admission::new(block, allowed, 1.0, meter).begin(plan)?.total())
 }
 
 /// Whether a radio can ever receive anything.
@@ -165,11 +203,19 @@ fn in_band(front_end: &FrontEndPlan, radio: &RadioPlan) -> Result<(), ShareError
     })
 }
 
-/// Cores for each radio at its highest rate: what is received and what is sent cost these shares of a filter's cost.
-fn costs(plan: &SharePlan, wide_sps: f64, shares: Shares, meter: &mut dyn CostMeter) -> Vec<f64> {
-    let ways = |transmit: bool| shares.received + if transmit { shares.sent } else { 0.0 };
-    let cores = |radio: &RadioPlan| ways(radio.transmit) * meter.cores(wide_sps, radio.limits.rate_sps.min(wide_sps));
-    plan.radios.iter().map(cores).collect()
+/// Cores at this speed, each radio at its highest rate: what is received and what is sent cost these shares of a filter's cost.
+fn costs(plan: &SharePlan, wide_sps: f64, speed: f64, shares: Shares, meter: &mut dyn CostMeter) -> ShareCores {
+    let if_sent = |transmit: bool, cost: f64| if transmit { cost } else { 0.0 };
+    let transmits = plan.radios.iter().any(|radio| radio.transmit);
+    let front_end = meter.carried(wide_sps, if_sent(transmits, wide_sps));
+    let cores = |radio: &RadioPlan| {
+        let narrow_sps = radio.limits.rate_sps.min(wide_sps);
+        let filters = shares.received + if_sent(radio.transmit, shares.sent);
+        // Its program's samples come in, and its own leave.
+        let datagrams = meter.carried(if_sent(radio.transmit, narrow_sps), narrow_sps);
+        speed * (filters * meter.cores(wide_sps, narrow_sps) + datagrams)
+    };
+    ShareCores { radios: plan.radios.iter().map(cores).collect(), front_end: speed * front_end }
 }
 
 /// Cost of all radios together, over that of a filter for each.
@@ -207,12 +253,16 @@ impl Shares {
 mod tests {
     use super::*;
 
-    /// A tenth of a core at 10 MS/s.
-    struct Linear;
+    /// A tenth of a core at 10 MS/s, and so many cores for a sample per second in datagrams.
+    struct Linear(f64);
 
     impl CostMeter for Linear {
         fn cores(&mut self, wide_sps: f64, _: f64) -> f64 {
             wide_sps / 100e6
+        }
+
+        fn carried(&mut self, received_sps: f64, sent_sps: f64) -> f64 {
+            self.0 * (received_sps + sent_sps)
         }
     }
 
@@ -225,12 +275,12 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused_with_the_nearest_that_fits() {
-        let admit = |plan: &SharePlan, block| admit(plan, block, 0.95, Linear);
+        let admit = |plan: &SharePlan, block| admit(plan, block, 0.95, Linear(0.0));
         // No block is short enough for a transform: a filter each.
         let none = Duration::ZERO;
         assert!((admit(&plan(8, ""), none).unwrap() - 0.8).abs() < 1e-9);
         let error = admit(&plan(12, ""), none).unwrap_err();
-        assert_eq!(error.to_string(), "12 radios need 1.20 cores, but --budget allows 0.95");
+        assert_eq!(error.to_string(), "the front end and 12 radios need 1.20 cores, but --budget allows 0.95");
         assert_eq!(
             error.fix().unwrap(),
             "keep only the first 9 radios of the file\nset rate = 5000000   (of the front end: all radios fit)"
@@ -243,6 +293,30 @@ mod tests {
         assert!(few < 0.1 && many < few, "{few} {many}");
     }
 
+    #[test]
+    fn the_datagrams_of_the_front_end_and_of_the_radios_count_and_a_slow_radio_costs_less() {
+        let meter = || Linear(1e-8); // a tenth of a core for 10 MS/s one way
+        let begin = |plan: &SharePlan, speed| Admission::new(Duration::ZERO, 0.95, speed, meter()).begin(plan);
+        let near = |cores: f64, wanted: f64| assert!((cores - wanted).abs() < 1e-9, "{cores}, not {wanted}");
+        let receive = begin(&plan(4, ""), 1.0).expect("room");
+        near(receive.front_end, 0.1);
+        receive.radios.iter().for_each(|cores| near(*cores, 0.1 + 0.01));
+        let both = begin(&plan(3, "transmit = true\n"), 1.0).expect("room");
+        near(both.front_end, 0.2);
+        both.radios.iter().for_each(|cores| near(*cores, 0.2 + 0.02));
+        let error = begin(&plan(8, ""), 1.0).unwrap_err();
+        assert!(matches!(error, ShareError::Cpu { fitting: 7, .. }), "{error:?}");
+        near(begin(&plan(8, ""), 0.1).expect("a tenth of it").total(), 0.098);
+    }
+
+    #[test]
+    fn a_front_end_that_is_too_fast_alone_is_refused_with_the_rate_that_fits() {
+        let error = admit(&plan(1, ""), Duration::ZERO, 0.95, Linear(1e-7)).unwrap_err();
+        assert_eq!(error.fix().unwrap(), "set rate = 5000000   (of the front end: all radios fit)");
+        let never = admit(&plan(1, ""), Duration::ZERO, 0.95, Linear(1e-6)).unwrap_err();
+        assert!(never.fix().unwrap().starts_with("run takt share on a faster host"), "{never:?}");
+    }
+
     /// A tenth of a core at 1 MS/s, whatever the front end has.
     struct Narrow;
 
@@ -250,18 +324,25 @@ mod tests {
         fn cores(&mut self, _: f64, narrow_sps: f64) -> f64 {
             narrow_sps / 10e6
         }
+
+        fn carried(&mut self, _: f64, _: f64) -> f64 {
+            0.0
+        }
     }
 
     #[test]
     fn a_radio_for_which_there_is_no_room_is_refused_with_the_rate_at_which_there_is() {
         let more = |radios, allowed| {
             // Each has a filter of its own.
-            Admission::new(Duration::ZERO, allowed, Narrow).more(&plan(radios, ""), [None, None])
+            Admission::new(Duration::ZERO, allowed, 1.0, Narrow).more(&plan(radios, ""), [None, None])
         };
-        let cores: f64 = more(4, 0.451).expect("four tenths").iter().sum();
+        let cores = more(4, 0.451).expect("four tenths").total();
         assert!((cores - 0.4).abs() < 1e-9, "{cores}");
         let error = more(5, 0.451).unwrap_err();
-        assert_eq!(error.to_string(), "with radio `r5`, the radios need 0.50 cores, but --budget allows 0.45");
+        assert_eq!(
+            error.to_string(),
+            "with radio `r5`, front end and radios need 0.50 cores, but --budget allows 0.45"
+        );
         assert_eq!(
             error.fix().unwrap(),
             "set rate = 500000   (of this radio: it fits)\nremove another radio first: takt share remove NAME"
@@ -273,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_radio_that_could_never_receive_is_refused() {
-        let error = admit(&plan(1, "frequency = [2.5e9, 2.51e9]\n"), Duration::ZERO, 1.0, Linear).unwrap_err();
+        let error = admit(&plan(1, "frequency = [2.5e9, 2.51e9]\n"), Duration::ZERO, 1.0, Linear(0.0)).unwrap_err();
         let want =
             "radio `r1` may use 2500.000000 to 2510.000000 MHz; the front end carries 2395.000000 to 2405.000000 MHz";
         assert_eq!(error.to_string(), want);

@@ -7,6 +7,8 @@ use takt_emulator::n200::OptionsError;
 use takt_packet::EngineError;
 use takt_radio::RadioError;
 
+use crate::carriage::CarriageError;
+
 /// Why a front end can't be shared, or is not any more.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,7 +17,7 @@ pub enum ShareError {
     #[error(transparent)]
     Radio(#[from] RadioError),
     /// A shared radio's serial or name.
-    #[error("radio `{name}`")]
+    #[error("radio `{name}` can't have this identity")]
     Identity {
         /// In the file.
         name: String,
@@ -24,7 +26,7 @@ pub enum ShareError {
         source: Box<OptionsError>,
     },
     /// A shared radio's ports.
-    #[error("can't open the ports of the radio at {addr}")]
+    #[error("takt can't open the ports of the radio at {addr}")]
     Ports {
         /// Its address.
         addr: Ipv4Addr,
@@ -49,7 +51,7 @@ pub enum ShareError {
         addr: Ipv4Addr,
     },
     /// An X310 at another clock than shared radios count.
-    #[error("the front end's clock has {clock_hz} Hz; shared radios need 100 MHz or 200 MHz")]
+    #[error("the front end's clock runs at {clock_hz} Hz; shared radios need 100 MHz or 200 MHz")]
     Clock {
         /// Clock rate of the X310.
         clock_hz: u32,
@@ -79,11 +81,11 @@ pub enum ShareError {
         nearest_hz: f64,
     },
     /// More than this host computes.
-    #[error("{radios} radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
+    #[error("the front end and {radios} radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
     Cpu {
         /// In the file.
         radios: usize,
-        /// Cores, of all of them.
+        /// Cores, of the front end and all of them.
         needed: f64,
         /// Cores.
         allowed: f64,
@@ -92,8 +94,11 @@ pub enum ShareError {
         /// The highest front end rate with which all fit, samples per second; `None`: not even the lowest.
         fitting_rate_sps: Option<f64>,
     },
+    /// The cost of datagrams can't be measured.
+    #[error("takt can't measure the CPU cost of datagrams on this host")]
+    Carriage(#[from] CarriageError),
     /// A radio more than this host computes.
-    #[error("with radio `{name}`, the radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
+    #[error("with radio `{name}`, front end and radios need {needed:.2} cores, but --budget allows {allowed:.2}")]
     NoRoom {
         /// The radio that is to be added.
         name: String,
@@ -128,9 +133,11 @@ impl ShareError {
                 )
             }
             ShareError::Cpu { fitting, fitting_rate_sps, .. } => {
+                let fewer = (*fitting > 0).then(|| format!("keep only the first {fitting} radios of the file"));
                 let rate = fitting_rate_sps
-                    .map(|rate_sps| format!("\nset rate = {rate_sps}   (of the front end: all radios fit)"));
-                format!("keep only the first {fitting} radios of the file{}", rate.unwrap_or_default())
+                    .map(|rate_sps| format!("set rate = {rate_sps}   (of the front end: all radios fit)"));
+                let ways: Vec<String> = fewer.into_iter().chain(rate).collect();
+                if ways.is_empty() { "run takt share on a faster host".to_owned() } else { ways.join("\n") }
             }
             ShareError::NoRoom { fitting_rate_sps, .. } => {
                 let rate =
@@ -140,6 +147,7 @@ impl ShareError {
             ShareError::ReceiveOnly { .. } => {
                 "set transmit = false\nstart takt share with a radio that has transmit = true".to_owned()
             }
+            ShareError::Carriage(_) => "let this host send UDP datagrams from 127.0.0.1 to itself".to_owned(),
             ShareError::Jump { .. } => "let no other program set the front end's clock while it is shared".to_owned(),
             ShareError::Radio(_) | ShareError::Identity { .. } | ShareError::Ports { .. } => return None,
         })

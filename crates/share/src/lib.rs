@@ -7,6 +7,7 @@
 
 mod attend;
 mod band;
+mod carriage;
 mod channels;
 pub mod control;
 mod cost;
@@ -31,6 +32,7 @@ mod sum;
 mod transmitting;
 
 pub use band::{Band, Fit};
+pub use carriage::CarriageError;
 pub use cost::{CostMeter, admit};
 pub use error::ShareError;
 pub use file::{

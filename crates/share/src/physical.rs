@@ -25,7 +25,7 @@ const PPS: Duration = Duration::from_millis(1100);
 /// How long a block that is sent may wait for room.
 const SEND_WAIT: Duration = Duration::from_millis(1);
 /// Samples in a datagram: what any frame holds.
-const MOST_SAMPLES: usize = 363;
+pub(crate) const MOST_SAMPLES: usize = 363;
 
 pub(crate) struct Physical {
     pub(crate) net: Arc<dyn Net>,

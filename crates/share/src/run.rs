@@ -52,7 +52,7 @@ pub struct ShareOptions {
     pub latency: Duration,
     /// Networks beside loopback to which the radios may send.
     pub allow: Vec<Cidr>,
-    /// Cores that the radios may need.
+    /// Cores that front end and radios may need.
     pub cores: f64,
     /// Place and policy of the streaming thread.
     pub placement: Placement,
@@ -65,7 +65,7 @@ pub struct ShareOptions {
 /// A report while it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShareNotice {
-    /// Cores that the radios need at their highest rates, as measured.
+    /// Cores that the front end and the radios need, these at their highest rates, as measured.
     Cost {
         /// Cores of this host.
         cores: f64,
@@ -128,12 +128,9 @@ pub fn run(
         return Err(ShareError::OwnAddress { name: own.name.clone(), addr: own.addr });
     }
     options.placement.attempt().map_err(RadioError::Placement)?;
-    let mut admission = Admission::new(options.block, options.cores, HostMeter);
-    let cores = admission.begin(plan)?;
-    notify(ShareNotice::Cost { cores: cores.iter().sum() });
     let (streaming, attending) = handover();
     let (tap, look) = tap();
-    let attendant = Attendant::new(plan, options, (admission, cores), attending, look);
+    let attendant = Attendant::new(plan, options, attending, look);
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("takt-share".to_owned());
         let streams = || stream(plan, options, (streaming, tap), stop);
@@ -164,6 +161,9 @@ fn stream(
     let ShareOptions { addr, transmit, force, calibration, .. } = *options;
     let wish = PhysicalWish { addr, transmit, force, calibration, block };
     let mut physical = Physical::open(net, plan, &wish)?;
+    let meter = HostMeter::new(options.engine)?;
+    let mut admission = Admission::new(options.block, options.cores, physical.speed().seconds(), meter);
+    let cores = admission.begin(plan)?;
     physical.emission.take().into_iter().for_each(|emission| {
         end.note(Note::Transmits(Box::new(emission)));
     });
@@ -179,6 +179,8 @@ fn stream(
         sends: core.send_plan().cloned(),
         radio: physical.words(options.addr),
         latency_us: CLOCK.ns_of(settings.latency) as f64 / 1e3,
+        admission,
+        cores,
     };
     let (radio, latency_us) = (live.radio.clone(), live.latency_us);
     let mut streaming = Streaming::new(physical, core, block, (end, tap));

@@ -68,7 +68,7 @@ pub struct ShareStatus {
     pub duration_s: f64,
     /// Share of the time in which the streaming thread did not wait.
     pub busy: f64,
-    /// Cores that the radios need at their highest rates, as admitted.
+    /// Cores that front end and radios need, these at their highest rates, as admitted.
     pub cores_needed: f64,
     /// Cores that they may need.
     pub cores_allowed: f64,

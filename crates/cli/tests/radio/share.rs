@@ -165,7 +165,10 @@ fn what_can_not_be_added_or_removed_is_refused_with_a_fix() {
     let refused =
         |args: &[&str]| refusal(&takt_apart(folder.path(), &[&["share"], args, &["--process", &process]].concat()));
     let same = format!("name=low,addr={}", loopback(173));
-    has(&refused(&["add", "--radio", &same]), &["two radios have the name `low`", "give each radio its own name"]);
+    has(
+        &refused(&["add", "--radio", &same]),
+        &["two radios have the same name, `low`", "give each radio its own name"],
+    );
     let sends = format!("name=x,addr={},transmit=true", loopback(173));
     has(&refused(&["add", "--radio", &sends]), &["takt opened the front end to receive only", "transmit = false"]);
     let own = format!("name=x,addr={}", radio.addr);
@@ -173,6 +176,20 @@ fn what_can_not_be_added_or_removed_is_refused_with_a_fix() {
     has(&refused(&["remove", "nobody"]), &["no radio is called `nobody`", "low and high", "name one of these"]);
     let nobody = refusal(&takt(&["share", "status", "--process", "1"]));
     has(&nobody, &["process 1 can't be reached", "name a process that runs `takt share`"]);
+}
+
+#[test]
+fn a_share_beyond_the_budget_is_refused_and_the_radio_is_free_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let radio = Radio::at(177, &[]);
+    // No host carries that in a hundredth of a core.
+    let path = file(folder.path(), [178, 179]);
+    let text = fs::read_to_string(&path).expect("ours").replace("= 1e6", "= 25e6").replace("= 250e3", "= 12.5e6");
+    fs::write(&path, text).expect("ours");
+    let args = ["share", "--addr", &radio.addr, "--radios", &path, "--budget", "0.01"];
+    let refused = refusal(&takt_apart(folder.path(), &args));
+    has(&refused, &["the front end and 2 radios need", "but --budget allows 0.01"]);
+    wait_for("the radio to be free", || (!radio.is_in_use()).then_some(()));
 }
 
 #[test]

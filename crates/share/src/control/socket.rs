@@ -24,7 +24,7 @@ pub(crate) enum SocketError {
     Record(#[from] LeftoversError),
     #[error(transparent)]
     Folder(#[from] TrustError),
-    #[error("opening a socket in {folder}")]
+    #[error("takt can't open a socket in {folder}")]
     Socket {
         folder: String,
         #[source]

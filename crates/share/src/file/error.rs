@@ -38,7 +38,7 @@ pub enum ShareFileProblem {
     #[error(transparent)]
     File(#[from] takt_toml::Problem),
     /// Two radios can't be told apart.
-    #[error("two radios have the {what} {value}")]
+    #[error("two radios have the same {what}, {value}")]
     Duplicate {
         /// Name, address or serial.
         what: &'static str,

@@ -295,9 +295,9 @@ addr = '127.0.0.12'
             ),
             (
                 wrong("127.0.0.12", "127.0.0.11"),
-                "f:22:8 two radios have the address 127.0.0.11 | give each radio its own address",
+                "f:22:8 two radios have the same address, 127.0.0.11 | give each radio its own address",
             ),
-            (wrong("'display'", "'lte'"), "f:21:8 two radios have the name `lte` | give each radio its own name"),
+            (wrong("'display'", "'lte'"), "f:21:8 two radios have the same name, `lte` | give each radio its own name"),
             (
                 wrong("rate = 2e6", "rate = 20e6"),
                 "f:15:8 `rate` can't be 20e6 | give a number from 195312.5 to 10000000",

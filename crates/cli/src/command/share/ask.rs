@@ -94,7 +94,7 @@ fn added(answer: &Json) -> String {
     let lines = radios.iter().map(|radio| format!("added {} {}\n", text(radio, "name"), text(radio, "addr")));
     let percent = |key: &str| 100.0 * answer[key].as_f64().unwrap_or_default();
     let cost = format!(
-        "the radios need {:.0} % of a core at their highest rates, and {:.0} % are allowed",
+        "front end and radios need {:.0} % of a core at their highest rates, and {:.0} % are allowed",
         percent("cores_needed"),
         percent("cores_allowed")
     );
@@ -130,6 +130,8 @@ fn ask(process: u32, request: &ControlRequest) -> miette::Result<Json> {
     };
     match control::ask(process, request).map_err(unanswered)? {
         ControlAnswer::Good(answer) => Ok(answer),
-        ControlAnswer::Refused { why, fix } => Err(Problem::new("the share refuses").why(why).fix(fix).into()),
+        ControlAnswer::Refused { why, fix } => {
+            Err(Problem::new("takt share refused the request").why(why).fix(fix).into())
+        }
     }
 }

@@ -40,7 +40,11 @@ Examples:
   takt share remove third
 
 takt prints `ready NAME ADDR` when a radio listens, runs until Ctrl-C, and ends with a summary.
-docs/reference/share.md describes the file."
+docs/reference/share.md describes the file.
+
+Exit status:
+  0  it ran until you ended it
+  2  the radio or an address could not be had, or this host can't carry the radios"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -64,7 +68,7 @@ struct Sharing {
     /// Delay of transmitted samples, 300us to 100ms. It is constant, and exact to the sample.
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = latency)]
     latency: Duration,
-    /// Number of cores that all radios together may need. takt refuses a radio that would exceed it.
+    /// Cores that the front end and all radios may use. takt refuses a radio that would need more.
     #[arg(long, value_name = "N", default_value_t = 0.9, value_parser = cores)]
     budget: f64,
     /// Network that the radios may send to, besides loopback, such as 192.168.10.0/24. Repeat for several.
@@ -77,7 +81,7 @@ struct Sharing {
     /// Take over the radio even if another host uses it.
     #[arg(long)]
     force: bool,
-    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    /// Calibration files to apply when tuning (N200 only): uhd (those of `takt radio calibrate` and UHD) or off.
     #[arg(long, value_name = "FILES", default_value = "uhd")]
     calibration: CalibrationUse,
     /// Packet engine.
@@ -91,11 +95,11 @@ struct Sharing {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show the radios of a share that runs, who uses them, and what each gets.
+    /// Show the radios of a running share, who uses them, and what each gets.
     Status(ask::Share),
-    /// Add radios to a share that runs.
+    /// Add radios to a running share.
     Add(ask::Added),
-    /// Remove a radio from a share that runs.
+    /// Remove a radio from a running share.
     Remove(ask::Removed),
 }
 
@@ -163,7 +167,7 @@ fn show(notice: ShareNotice, output: &Output) {
         ShareNotice::Transmits(emission) => output.note(radio_problem::on_air(&emission)),
         ShareNotice::Calibrated(tables) => calibrated(&tables).for_each(|line| output.note(line.trim())),
         ShareNotice::Cost { cores } => {
-            output.note(format!("the radios need {:.0} % of a core at their highest rates", cores * 100.0));
+            output.note(format!("front end and radios need {:.0} % of a core at their highest rates", cores * 100.0));
         }
         ShareNotice::OutOfBand { name, band, wide } => output.note(format!(
             "radio {name} is tuned to {}, and the front end carries {}: it receives silence where that ends",

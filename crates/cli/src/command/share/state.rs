@@ -31,7 +31,7 @@ pub fn text(status: &ShareStatus) -> String {
     let _ = writeln!(out, "  policy      {}, moved {moves} times; gain {}", policy.name(), gain(*gain_db));
     let _ = writeln!(
         out,
-        "  CPU         {} busy; the radios need {} of a core at their highest rates, and {} is allowed",
+        "  CPU         {} busy; front end and radios need {} of a core at their highest rates, and {} is allowed",
         percent(status.busy),
         percent(status.cores_needed),
         percent(status.cores_allowed)
