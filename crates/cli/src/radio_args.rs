@@ -18,8 +18,16 @@ use takt_wire::sample::Format;
 use crate::policy::StreamingThread;
 use crate::{LiveArgs, Output, Problem, soapy};
 
+const CORES: &str = "Cores for the streaming thread [default: any]. Not with --device";
+const POLICY: &str = "Scheduling policy of the streaming thread: other, or fifo:PRIORITY. Not with --device";
+
 /// Flags of a session between a radio and a recording.
 #[derive(Debug, clap::Args)]
+// Other commands have the thread's flags without --device.
+#[command(
+    mut_arg("cores", |cores| cores.help(CORES)),
+    mut_arg("priority", |policy| policy.help(POLICY))
+)]
 pub struct RadioArgs {
     /// Common name of the recording's two files.
     file: PathBuf,
@@ -31,13 +39,13 @@ pub struct RadioArgs {
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["addr", "force"])]
     device: Option<DeviceSpec>,
     // `play` has another help for this one.
-    /// Center frequency in Hz (N200).
+    /// Center frequency in Hz (N200, or with --device).
     #[arg(long, value_name = "HZ", value_parser = parse_number)]
     freq: Option<f64>,
-    /// Gain in dB (N200).
+    /// Gain in dB (N200, or with --device).
     #[arg(long, value_name = "DB")]
     gain: Option<f64>,
-    /// Antenna (N200). `takt probe` lists them.
+    /// Antenna (N200, or with --device). `takt probe` lists them.
     #[arg(long, value_name = "NAME")]
     antenna: Option<String>,
     /// Sample format on the wire: sc16 or sc8.
@@ -46,15 +54,15 @@ pub struct RadioArgs {
     /// Packet engine.
     #[arg(
         long,
-        help = format!("Packet engine: {}", EngineKind::FORMS),
+        help = format!("Packet engine: {}. Not with --device", EngineKind::FORMS),
         value_name = "ENGINE",
         default_value = "mmsg"
     )]
     engine: EngineKind,
-    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
+    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock. Not with --device.
     #[arg(long, value_name = "SOURCE", default_value = "internal")]
     reference: ClockSource,
-    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    /// Calibration files to apply when tuning (N200 only): uhd (those of `takt radio calibrate` and UHD) or off.
     #[arg(long, value_name = "FILES", default_value = "uhd")]
     calibration: CalibrationUse,
     /// Take over the radio even if another host uses it.

@@ -38,9 +38,10 @@ Exit status:
   2  not known, or the command failed
 
 Yes means that every needed rate was clean in all rounds that count, and that the buffers hold this
-machine's longest stop with room to spare. Not known means that samples were lost only while the
-emulator was late, or that too few rounds count. It also means that a driver does not show losses, a
-need transmits without --transmit, the clock did not lock, or you interrupted the run.
+machine's longest stop plus a margin. Not known means that samples were lost only while the
+emulator was late, that too few rounds count, or that takt excluded more than half of the streaming.
+It also means that a driver does not show losses, a needed rate transmits without --transmit, the
+clock did not lock, or you interrupted the run.
 With --self-test: 0 the verdict errs no more often than it may, 1 it errs more often, 2 not known,
 or the command failed.")]
 pub struct Args {

@@ -96,7 +96,7 @@ pub enum Command {
     Doctor(doctor::Args),
     /// Measure, while you work, whether this machine stops for longer than a radio's buffers hold.
     Stops(stops::Args),
-    /// Measure how late a periodic thread wakes up. Counts every tick, from its intended time.
+    /// Measure how late a periodic thread wakes up. Counts every wake-up from the time at which it was due.
     Wakeup(wakeup::Args),
     /// Measure inside an environment for the lab, which talks to it in JSON lines over standard input and output.
     #[command(hide = true)]

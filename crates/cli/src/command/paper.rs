@@ -19,16 +19,16 @@ use crate::{Answer, Output, Problem, stop_on_signal};
 #[command(after_help = "\
 Examples:
   takt paper aloe --quick              about five minutes: overhead, interfaces, longest packets
-  takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
-  takt paper virtual-sdr --share --quick  below ten minutes: programs behind one front end
-  takt paper routers --quick           below ten minutes: switch, software and hardware routers
+  takt paper virtual-sdr --quick       about seven minutes: native, container, virtual machine
+  takt paper virtual-sdr --share --quick  about seven minutes: programs behind one front end
+  takt paper routers --quick           about three minutes: switch, software and hardware routers
   takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
-  takt paper uhd-dpdk --quick          about 40 minutes: engines by LTE's rates, and an LTE link
-  takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link
+  takt paper uhd-dpdk --quick          about 40 minutes: every engine at LTE's rates, an LTE link
+  takt paper uhd-dpdk                  a week: all rates, and 3 hours for each link case
   takt paper routers                   every point and round; Ctrl-C stops it, --resume continues
   takt report last                     the report of an earlier run
 
-takt judges each claim by its parts: environments (native, container, guest), paths or rates.
+takt judges each claim in parts: one per environment (native, container, guest), path or rate.
 
 Exit status:
   0  every part that can be judged here holds, and at least one can
@@ -51,13 +51,13 @@ Example:
     /// Costs of a container and of a virtual machine for an Ethernet-attached radio (Bezerra, Ferreira, Mattos).
     #[command(after_help = "\
 Examples:
-  takt paper virtual-sdr --quick          below ten minutes: native, container, virtual machine
-  takt paper virtual-sdr --share --quick  below ten minutes: programs behind one shared front end")]
+  takt paper virtual-sdr --quick          about seven minutes: native, container, virtual machine
+  takt paper virtual-sdr --share --quick  about seven minutes: programs behind one shared front end")]
     VirtualSdr(VirtualSdr),
     /// Can a software router keep up with a hardware one? (Schulz).
     #[command(after_help = "\
 Examples:
-  takt paper routers --quick           below ten minutes: switch, software and hardware routers
+  takt paper routers --quick           about three minutes: switch, software and hardware routers
   takt paper routers                   every point and round; Ctrl-C stops it, --resume continues")]
     Routers(Study),
     /// Can a loaded Linux host answer the air interface in time? (Wang, Xiao, Su, Qi, Xu).
@@ -68,8 +68,8 @@ Example:
     /// How much do a radio and a link gain without the kernel's sockets? (Brennan, Marojevic).
     #[command(after_help = "\
 Examples:
-  takt paper uhd-dpdk --quick          about 40 minutes: engines by LTE's rates, and an LTE link
-  takt paper uhd-dpdk                  a week: all rates, and 3 hours of each case of the link")]
+  takt paper uhd-dpdk --quick          about 40 minutes: every engine at LTE's rates, an LTE link
+  takt paper uhd-dpdk                  a week: all rates, and 3 hours for each link case")]
     UhdDpdk(Study),
 }
 

@@ -20,7 +20,7 @@ use crate::{Answer, Bar, Output, radio_problem, soapy, stop_on_signal};
     Exit status:\n  0  every sample left in time\n  1  a sample left late or not at all\n  \
     2  the command failed, or the device can't show what became of it",
     mut_arg("file", |file| file.help("Recording: the common name of its two files, or an archive")),
-    mut_arg("freq", |freq| freq.help("Center frequency in Hz (N200) [default: the recording's]"))
+    mut_arg("freq", |freq| freq.help("Center frequency in Hz (N200, or with --device) [default: the recording's]"))
 )]
 pub struct Args {
     #[command(flatten)]

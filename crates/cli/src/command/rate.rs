@@ -16,7 +16,7 @@ use crate::{Answer, Bar, LiveArgs, Output, Problem, radio_problem, soapy, stop_o
     takt rate --addr 192.168.10.2 --rx 25M --freq 900M --gain 20 --duration 1h --interval 10s\n\n\
     Exit status:\n  0  nothing went wrong, and the reader kept up\n  \
     1  samples were lost, late or unsent, or the reader fell behind\n  \
-    2  the command failed, the radio ran faster than real time, or it ran slower and all went well")]
+    2  the command failed, the radio ran faster than real time, or slower without a fault")]
 pub struct Args {
     #[command(flatten)]
     options: RateOptions,

@@ -17,13 +17,13 @@ Examples:
   takt wakeup --hdr-log wakeup.hlog
 
 Exit status:
-  0  measured, and no tick was later than --limit
-  1  a tick was later, or the measurement ended early
+  0  measured, and no wake-up was later than --limit
+  1  a wake-up was later, or the measurement ended early
   2  the command failed")]
 pub struct Args {
     #[command(flatten)]
     options: WakeupOptions,
-    /// Show the distribution of the ticks' lateness.
+    /// Show the distribution of the wake-ups' lateness.
     #[arg(long)]
     histogram: bool,
     #[command(flatten)]

@@ -44,7 +44,7 @@ fn probe(host: &Host) -> Look {
     let foreign = spent.busy_ns().saturating_sub(own_ns) as f64 / per_cpu_ns;
     let busiest = busiest(&before, &after, per_cpu_ns);
     let names = if busiest.is_empty() { String::new() } else { format!(": {}", busiest.join(", ")) };
-    let observed = format!("others use {foreign:.1} of {cpus} CPUs{names}");
+    let observed = format!("{foreign:.1} of {cpus} CPUs in use{names}");
     let needed = NEEDED_CPUS.min(cpus - 0.5);
     if cpus - foreign < needed { problem(observed, format!("{needed} CPUs free")) } else { fine(observed) }
 }
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn an_idle_machine_is_fine() {
-        assert_eq!(watched(1, 99, 0), Finding::Fine { observed: "others use 0.0 of 4 CPUs".to_owned() });
+        assert_eq!(watched(1, 99, 0), Finding::Fine { observed: "0.0 of 4 CPUs in use".to_owned() });
     }
 
     #[test]
     fn a_busy_machine_is_a_problem_and_its_busiest_program_is_named() {
         let Finding::Problem { observed, wanted } = watched(50, 50, 98) else { panic!("problem") };
-        assert_eq!(observed, "others use 2.0 of 4 CPUs: stress ng (42) 98 %");
+        assert_eq!(observed, "2.0 of 4 CPUs in use: stress ng (42) 98 %");
         assert_eq!(wanted, "2.5 CPUs free");
     }
 

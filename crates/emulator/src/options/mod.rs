@@ -55,20 +55,20 @@ pub struct EmulatorOptions {
     /// Daughterboards: sbx, wbx, basic, lf or none (X310: ubx, basic, lf or none) [default: sbx; X310: ubx].
     #[cfg_attr(feature = "clap", arg(long, value_name = "BOARD"))]
     pub board: Option<Board>,
-    /// Fit a GPSDO (N200).
+    /// Fit a GPSDO (N200 only).
     #[cfg_attr(feature = "clap", arg(long))]
     pub gpsdo: bool,
     /// Give the boards a DC offset, an I/Q imbalance and leakage to antenna CAL, drawn from this seed [default: perfect boards].
     /// See docs/reference/emulator.md.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     pub imperfect: Option<u64>,
-    /// Reaction to a blocked output: hardware stops the stream, as an N200 does; continue resumes after a gap (N200).
+    /// Reaction to a blocked output: hardware stops the stream, as an N200 does; continue resumes after a gap (N200 only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "ACTION", default_value = "hardware"))]
     pub overflow: OverflowPolicy,
     /// Network that the emulator may send to, besides loopback, such as 192.168.10.0/24. Repeat for several.
     #[cfg_attr(feature = "clap", arg(long, value_name = "CIDR"))]
     pub allow: Vec<String>,
-    /// Let a host direct its samples to another address within the --allow networks (N200).
+    /// Let a host direct its samples to another address within the --allow networks (N200 only).
     #[cfg_attr(feature = "clap", arg(long))]
     pub redirect: bool,
     /// Keep EEPROM contents in this file between runs.
@@ -105,7 +105,7 @@ pub struct EmulatorOptions {
     // The speed is that of all radios alike.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEED", default_value = "1"))]
     pub speed: SpeedChoice,
-    /// UHD release of the hosts: 4.3 to 4.11, or auto for 4.3 to 4.9 and 4.11 [default: 4.3, which serves 4.3 to 4.9] (X310).
+    /// UHD release of the hosts: 4.3 to 4.11, or auto for 4.3 to 4.9 and 4.11 [default: 4.3, which serves 4.3 to 4.9] (X310 only).
     // See [`crate::x310::Uhd`].
     #[cfg_attr(feature = "clap", arg(long, value_name = "VERSION"))]
     pub uhd: Option<Uhd>,
@@ -115,10 +115,10 @@ pub struct EmulatorOptions {
     /// Report a different FPGA version MAJOR.MINOR to the host (the right one is 11.1; X310: 39.0).
     #[cfg_attr(feature = "clap", arg(long, value_name = "N.N", value_parser = fpga_version))]
     pub fpga: Option<u32>,
-    /// Report a different hardware revision to the host, such as 0x0a01 for an N210 (N200).
+    /// Report a different hardware revision to the host, such as 0x0a01 for an N210 (N200 only).
     #[cfg_attr(feature = "clap", arg(long, value_name = "HEX", value_parser = hardware_word))]
     pub hardware: Option<u16>,
-    /// Hide that this is an emulator. takt then treats it as hardware, and transmits to it only with --transmit (N200).
+    /// Hide that this is an emulator. takt then treats it as hardware, and transmits to it only with --transmit (N200 only).
     #[cfg_attr(feature = "clap", arg(long))]
     pub as_hardware: bool,
     /// Keep what each transmitter sends in memory, beside its sink, at most so many samples: for programs that run radios in their

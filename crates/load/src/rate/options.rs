@@ -77,7 +77,7 @@ pub struct RateOptions {
         feature = "clap",
         arg(
             long,
-            help = format!("Packet engine: {}", EngineKind::FORMS),
+            help = format!("Packet engine: {}. Not with --device", EngineKind::FORMS),
             value_name = "ENGINE",
             default_value = "mmsg"
         )
@@ -86,19 +86,19 @@ pub struct RateOptions {
     /// Sample format on the wire: sc16 or sc8.
     #[cfg_attr(feature = "clap", arg(long = "wire", value_name = "FORMAT", default_value = "sc16"))]
     pub format: Format,
-    /// Center frequency in Hz (N200).
+    /// Center frequency of both directions in Hz (N200, or with --device).
     #[cfg_attr(feature = "clap", arg(long = "freq", value_name = "HZ", value_parser = parse_number))]
     pub frequency_hz: Option<f64>,
-    /// Gain in dB (N200).
+    /// Gain of both directions in dB (N200, or with --device).
     #[cfg_attr(feature = "clap", arg(long = "gain", value_name = "DB"))]
     pub gain_db: Option<f64>,
-    /// Antenna (N200) of the receiver with --rx, otherwise of the transmitter. `takt probe` lists them.
+    /// Antenna (N200, or with --device) of the receiver with --rx, otherwise of the transmitter. `takt probe` lists them.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub antenna: Option<String>,
     /// Receive channels: 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
     pub rx_channels: Vec<u8>,
-    /// Transmit channels (X310): 0, 1 or 0,1.
+    /// Transmit channels (X310 only): 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0", value_delimiter = ','))]
     pub tx_channels: Vec<u8>,
     /// Largest datagram to use, if the path carries it [default: 1472; X310: 8000].
@@ -114,7 +114,7 @@ pub struct RateOptions {
     /// datagram.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
-    /// Never sleep while waiting for samples. Takes a whole core; with --engine xdp, also does the driver's work.
+    /// Poll for samples instead of sleeping. Uses a whole core; with --engine xdp, also does the driver's work.
     #[cfg_attr(feature = "clap", arg(long))]
     pub busy_poll: bool,
     /// Datagrams' worth of samples that a call asks for; 1: each datagram is handed over as it comes.
@@ -131,18 +131,18 @@ pub struct RateOptions {
     /// Number of streaming threads: one for each direction, or one for both.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "2"))]
     pub threads: Threads,
-    /// Cores for the streaming threads, the receiving one first [default: any].
+    /// Cores for the streaming threads, the receiving one first [default: any]. Not with --device.
     // One core alone is for both; without any they keep those they have.
     #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "CORES", value_delimiter = ','))]
     pub cpus: Vec<usize>,
-    /// Scheduling policy of the streaming threads: other, or fifo:PRIORITY.
+    /// Scheduling policy of the streaming threads: other, or fifo:PRIORITY. Not with --device.
     // The type is written out so that `other` is a value, and not the lack of one.
     #[cfg_attr(feature = "clap", arg(long = "policy", value_name = "POLICY", default_value = "other", value_parser = PolicySpec::fifo_priority))]
     pub priority: std::option::Option<u8>,
-    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock.
+    /// Clock reference of the radio: internal, external or mimo. External and mimo must lock. Not with --device.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SOURCE", default_value = "internal"))]
     pub reference: ClockSource,
-    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    /// Calibration files to apply when tuning (N200 only): uhd (those of `takt radio calibrate` and UHD) or off.
     // An experiment applies none: its result does not depend on files of a user.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILES", default_value = "uhd"))]
     #[serde(default, skip_serializing_if = "CalibrationUse::is_off")]

@@ -73,7 +73,7 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
         let of_mode = |one: &&HighestClean| (one.mode, one.format) == (limit.mode, limit.format);
         let clean_sps = highest.iter().find(of_mode).and_then(|one| one.rate_sps).unwrap_or(0.0);
         let gain_sps = (limit.rate_sps - clean_sps).max(0.0);
-        let gain = format!("At least {} MS/s more, if this fixes it; not tried here.", msps(gain_sps));
+        let gain = format!("This may allow at least {} MS/s more; takt has not tried it.", msps(gain_sps));
         let standing = row.rules.iter().filter_map(|id| doctor.iter().find(|one| one.id == *id && one.is_problem()));
         let mut prescriptions: Vec<Fix> = standing.filter_map(|finding| prescribed(finding, &gain, gain_sps)).collect();
         // The rule of the buffer says the same as the row.
@@ -193,7 +193,7 @@ mod tests {
         let expected = [("socket-buffer-small", 25e6), ("rt-permission", 5e6), (sender, 5e6), ("clock-source", 0.0)];
         assert_eq!(gains(&fixes), expected);
         assert_eq!(fixes[0].how, "takt doctor --fix --only socket-buffer-small");
-        assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this fixes it; not tried here.");
+        assert_eq!(fixes[0].gain, "This may allow at least 25 MS/s more; takt has not tried it.");
         assert_eq!(fixes[3].gain, "It did not limit any rate in the rounds that count.");
     }
 

@@ -35,7 +35,7 @@ fn of_stops(stops: &Stops, need: &Need, point: &RatePoint) -> Vec<Fix> {
         what: format!("{what} for up to {longest}."),
         how: how.into(),
         kind: FixKind::Advice,
-        gain: "Without stops, the stream loses nothing to them; not tried here.".into(),
+        gain: "Without stops, the stream loses nothing to them; takt has not tried it.".into(),
         gain_sps: need.rate_sps,
     }];
     fixes.extend(larger_buffer(stops, need, point));
@@ -50,7 +50,7 @@ fn of_busy_host(need: &Need) -> Fix {
         what: "Others have the cores that a radio needs.".into(),
         how: "Find them (top), end them or keep them off the cores that stream (taskset), and check again.".into(),
         kind: FixKind::Advice,
-        gain: "takt can then measure; not tried here.".into(),
+        gain: "takt can then measure; it has not tried this.".into(),
         gain_sps: need.rate_sps,
     }
 }
@@ -96,7 +96,10 @@ fn larger_buffer(stops: &Stops, need: &Need, point: &RatePoint) -> Option<Fix> {
         what: format!("The receive buffer holds {} of the stream.", time(holds_ms * 1e-3)),
         how: format!("sysctl -w net.core.rmem_max={wanted_bytes}"),
         kind: FixKind::Consent,
-        gain: format!("It then holds {}, the longest stop with room to spare; not tried here.", time(wanted_ms * 1e-3)),
+        gain: format!(
+            "It then holds {}, the longest stop plus a margin; takt has not tried it.",
+            time(wanted_ms * 1e-3)
+        ),
         gain_sps: need.rate_sps,
     })
 }
@@ -111,7 +114,7 @@ fn lower_rate(stops: &Stops, need: &Need) -> Option<Fix> {
         what: sentence(&what),
         how: format!("Stream at {} MS/s or less.", significant(rate_sps / 1e6, 2)),
         kind: FixKind::Advice,
-        gain: "By arithmetic; not tried here.".into(),
+        gain: "By arithmetic; takt has not tried it.".into(),
         gain_sps: rate_sps,
     })
 }

@@ -75,7 +75,7 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     if let Some(path) = &args.save_costs {
         let unknown = |error| match error {
             CostsError::NoSlot => {
-                let what = format!("the cost of `{}` is not known", kind.name);
+                let what = format!("takt does not know the cost of `{}`", kind.name);
                 Problem::caused(what, error, CostsError::fix)
             }
             error => costs::problem(error),

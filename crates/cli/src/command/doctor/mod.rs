@@ -41,7 +41,8 @@ pub struct Args {
     /// List every rule, also those that are fine or only noted.
     #[arg(long)]
     all: bool,
-    /// Fix the problems found. If a fix affects other programs, name its rule with --only or answer the question with yes.
+    /// Fix the problems found. takt asks before each fix. With --yes, it applies a fix with side effects only if you name its rule
+    /// with --only.
     #[arg(long, conflicts_with = "undo")]
     fix: bool,
     /// Undo what --fix changed, newest first.

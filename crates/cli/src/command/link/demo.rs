@@ -44,8 +44,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(LEAST_PACKET as i64..=1500))]
     packet: u16,
     /// How long the load lasts.
-    #[arg(short = 't', long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
-    time: Duration,
+    #[arg(short = 't', long, alias = "time", value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    duration: Duration,
     /// Pings before the load.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pings: u16,
@@ -105,7 +105,7 @@ fn options(args: &Args) -> Result<DemoOptions, Problem> {
             down_bps: args.down,
             up_bps: args.up,
             packet_bytes: args.packet.into(),
-            subframes: subframes(args.time),
+            subframes: subframes(args.duration),
             pings: args.pings.into(),
             patience: subframes(args.patience),
         },

@@ -27,19 +27,19 @@ struct EndArgs {
     /// Address of the radio.
     #[arg(long, default_value = "127.0.0.1", value_parser = parse_ip)]
     addr: IpAddr,
-    /// Frequency of the downlink in Hz (N200).
+    /// Frequency of the downlink in Hz (N200 only).
     #[arg(long, value_name = "HZ", value_parser = parse_number)]
     downlink: Option<f64>,
-    /// Frequency of the uplink in Hz (N200).
+    /// Frequency of the uplink in Hz (N200 only).
     #[arg(long, value_name = "HZ", value_parser = parse_number)]
     uplink: Option<f64>,
-    /// Receive gain in dB (N200).
+    /// Receive gain in dB (N200 only).
     #[arg(long, value_name = "DB")]
     rx_gain: Option<f64>,
-    /// Transmit gain in dB (N200).
+    /// Transmit gain in dB (N200 only).
     #[arg(long, value_name = "DB")]
     tx_gain: Option<f64>,
-    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    /// Calibration files to apply when tuning (N200 only): uhd (those of `takt radio calibrate` and UHD) or off.
     #[arg(long, value_name = "FILES", default_value = "uhd")]
     calibration: CalibrationUse,
     /// Transmit even if the radio is not takt's emulator. First put an attenuator or a dummy load on the connector, unless you
@@ -79,7 +79,7 @@ pub struct StationArgs {
     /// Bearers: am (acknowledged) or um (unacknowledged).
     #[arg(long, value_name = "MODE", default_value = "am", value_parser = mode)]
     mode: BearerMode,
-    /// Order in which terminals are served: round-robin, best-quality or proportional-fair.
+    /// How to choose the next terminal to serve: round-robin, best-quality or proportional-fair.
     #[arg(long, value_name = "POLICY", default_value = "round-robin", value_parser = policy)]
     scheduler: Policy,
 }

@@ -24,9 +24,9 @@ const MOST_FREQUENCIES: u64 = 100_000;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M
-  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M --step 2M --tx-gain 20 --temperature 41.5
-  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M --dry-run --json
+  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M --transmit
+  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M --step 2M --tx-gain 20 --temperature 41.5 --transmit
+  takt radio calibrate --addr 192.168.10.2 --start 900M --stop 910M --transmit --dry-run --json
 
 The radio plays a tone and hears it through its calibration antenna (SBX: CAL). The files are
 UHD's, in UHD's folder. UHD and `takt record --calibration uhd` apply them when they tune.

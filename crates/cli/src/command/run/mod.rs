@@ -83,7 +83,7 @@ pub struct Args {
     /// Transmit even if the radio is not takt's emulator.
     #[arg(long)]
     transmit: bool,
-    /// Calibration files to apply when tuning (N200): uhd (those of `takt radio calibrate` and UHD) or off.
+    /// Calibration files to apply when tuning (N200 only): uhd (those of `takt radio calibrate` and UHD) or off.
     #[arg(long, value_name = "FILES", default_value = "uhd")]
     calibration: CalibrationUse,
     /// Costs of the components, from --save-costs. Without it, takt measures them if there are cores to choose from.

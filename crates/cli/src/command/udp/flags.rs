@@ -66,7 +66,7 @@ pub(super) struct Engine {
     /// Let the kernel split and join aggregates of datagrams (UDP GSO and GRO).
     #[arg(long)]
     pub(super) aggregate: bool,
-    /// Never sleep while waiting for datagrams. Takes a whole core; with --engine xdp, also does the driver's work.
+    /// Poll for datagrams instead of sleeping. Uses a whole core; with --engine xdp, also does the driver's work.
     #[arg(long)]
     pub(super) busy_poll: bool,
     /// Size of each of the kernel's buffers, one to send and one to receive.

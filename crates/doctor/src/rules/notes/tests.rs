@@ -44,7 +44,7 @@ const CASES: &[(&str, Files, &str, &str)] = &[
     ("isolated-cpus", &[(ISOLATED, "0\n"), OWN], "notice", "CPU 0 isolated, CPU 0 with the tick"),
     ("isolated-cpus", &[(ISOLATED, "1\n")], "hidden", ""),
     ("fair-server", &[ONLINE], "hidden", "root sees it if "),
-    ("fair-server", &[ONLINE, (FAIR[0], "0\n"), (FAIR[1], "9\n")], "hidden", "reading "),
+    ("fair-server", &[ONLINE, (FAIR[0], "0\n"), (FAIR[1], "9\n")], "hidden", "takt can't read "),
     ("preemption", &[(PREEMPT, "none voluntary (full) lazy\n")], "fine", "full"),
     ("preemption", &[("/sys/kernel/realtime", "1\n")], "fine", "real-time"),
     ("preemption", &[(PREEMPT, "(none) voluntary full lazy\n")], "notice", "none, says "),

@@ -132,7 +132,7 @@ fn reply(outcome: &CheckOutcome) -> Option<Finding> {
     };
     Some(Finding {
         answer: if stopped.is_some() { ReportAnswer::No } else { answers.answer_of(outcome) },
-        subject: format!("answer after {} at {}", delay(point), words::rate(point.rate_sps)),
+        subject: format!("reply after {} at {}", delay(point), words::rate(point.rate_sps)),
         measured,
         margin: below.map(|(p, answers)| format!("after {}: {answers} late", delay(p))).unwrap_or_default(),
         record: Some(replies::anchor(point)),

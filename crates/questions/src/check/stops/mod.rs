@@ -11,7 +11,7 @@
 //! A stop of a core of the host side during which the radio went on is judged by the rounds in which it happened: they show
 //! whether it cost samples. At other rates, and with a radio that stood still as well, only its length tells.
 //!
-//! "Yes" needs that the longest stop fits into what the buffers hold, with room to spare ([`wanted_ms`]). The room is for what they
+//! "Yes" needs that the longest stop fits into what the buffers hold, plus a margin ([`wanted_ms`]). The margin is for what they
 //! hold already when the stop begins (takt's own driver reads a receive buffer once it is a quarter full, and at least every 2 ms),
 //! and for the millisecond that a look can't see of a stop.
 
@@ -98,7 +98,7 @@ pub struct StopsAt {
 }
 
 impl StopsAt {
-    /// Whether the buffers hold every stop that was seen, with room to spare.
+    /// Whether the buffers hold every stop that was seen, plus a margin.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.holds_ms >= wanted_ms(self.longest_ms)

@@ -89,7 +89,7 @@ fn need_part(stops: &Stops, at: &StopsAt, need: &Need) -> String {
         (false, _) if at.longer == 0 => {
             let wanted = time(wanted_ms(at.longest_ms) * 1e-3);
             format!(
-                "the buffers hold {holds} of {what}, less than {wanted}: the longest stop of {longest} with room to spare"
+                "the buffers hold {holds} of {what}, less than {wanted}: the longest stop of {longest} plus a margin"
             )
         }
         (false, _) => {
@@ -159,7 +159,7 @@ mod tests {
         let tight = stops(&[stopped(&[9.0])], &[]).unwrap();
         assert_eq!(
             words(&tight, &[need()])[1],
-            "the buffers hold 10 ms of 25 + 25 MS/s sc16, less than 12 ms: the longest stop of 9 ms with room to spare"
+            "the buffers hold 10 ms of 25 + 25 MS/s sc16, less than 12 ms: the longest stop of 9 ms plus a margin"
         );
     }
 

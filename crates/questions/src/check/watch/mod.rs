@@ -41,7 +41,7 @@ pub enum WatchError {
     /// No core could be looked at; why, of each.
     #[error("takt can't watch any core: {}", .0.join("; "))]
     Nothing(Vec<String>),
-    #[error("asking for a receive buffer")]
+    #[error("takt can't get a receive buffer")]
     Buffer(#[from] EngineError),
 }
 

@@ -45,7 +45,7 @@ fn headline(outcome: &WatchOutcome) -> String {
     };
     match ReportAnswer::from(outcome.answer) {
         ReportAnswer::Yes => {
-            format!("{seen}; the buffers of {} hold that, with room to spare.", list(&named(check::CheckAnswer::Holds)))
+            format!("{seen}; the buffers of {} hold that plus a margin.", list(&named(check::CheckAnswer::Holds)))
         }
         ReportAnswer::No => format!("{seen}; the buffers of {} hold less.", list(&named(check::CheckAnswer::Fails))),
         ReportAnswer::Unknown => format!("{seen}."),
@@ -104,6 +104,6 @@ mod tests {
         );
         let yes = text(&outcome(2.0, "holds"));
         assert!(yes.starts_with("Yes: this machine stood still for up to 2 ms, 3 times"), "{yes}");
-        assert!(yes.contains("hold that, with room to spare") && yes.contains("the hypervisor"), "{yes}");
+        assert!(yes.contains("hold that plus a margin") && yes.contains("the hypervisor"), "{yes}");
     }
 }
