@@ -48,7 +48,7 @@ pub struct Agent {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    #[error("starting an agent: {}", .program.display())]
+    #[error("takt can't start the agent {}", .program.display())]
     Launch {
         program: PathBuf,
         #[source]
@@ -62,14 +62,14 @@ pub enum AgentError {
     Failed(Failure),
     #[error("the agent answered {got}; expected: {expected}")]
     Protocol { expected: &'static str, got: String },
-    #[error("the agent answered request {got}, but {asked} is the last one")]
+    #[error("the agent answered request {got}, but the last request was {asked}")]
     Number { got: u64, asked: u64 },
     #[error(
         "the agent speaks version {theirs} of the protocol, but this takt speaks {PROTOCOL}: start the same takt at \
          both ends"
     )]
     Version { theirs: u32 },
-    #[error("stopped")]
+    #[error("takt stopped the agent's work early")]
     Stopped,
 }
 
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn an_answer_to_a_request_that_was_never_made_is_named() {
         for (number, why) in [
-            (Some(99), "the agent answered request 99, but 2 is the last one"),
+            (Some(99), "the agent answered request 99, but the last request was 2"),
             (None, "the agent answered Done { result: Null }; expected: a reply with a number"),
         ] {
             let (mut agent, mut played) = Played::with_its_lab();

@@ -46,7 +46,7 @@ pub trait Handler: Sized {
 #[non_exhaustive]
 pub enum ServeError {
     /// The program that started it no longer listens.
-    #[error("writing to the agent's standard output")]
+    #[error("the agent can't write to its standard output")]
     Output(#[source] io::Error),
 }
 

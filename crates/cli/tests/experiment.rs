@@ -225,7 +225,7 @@ fn without_any_container_runtime_that_is_reported_with_what_gets_one_and_nothing
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     assert_eq!([&summary["rounds"]["valid"], &summary["rounds"]["skipped"]], [1, 1], "{summary:#}");
     let points = summary["points"].to_string();
-    let why = "this machine has no container runtime: looked for runc, crun, podman, docker in PATH";
+    let why = "this machine has no container runtime; takt looked for runc, crun, podman, docker in PATH";
     has(&points, &[why, &format!("fix: {install}")]);
     let shell = hidden(&["experiment", "run", "check", "--env-only", "container"]);
     has(&refusal(&shell), &["no container runtime", &format!("fix   {install}")]);

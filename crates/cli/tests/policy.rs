@@ -57,7 +57,7 @@ fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
     let Some(refused) = wakeup("fifo:50", WITHOUT_REAL_TIME) else { return };
     has(
         &refusal(&refused),
-        &["FIFO 50 is refused, most likely by the system-call filter", "fix   allow sched_setattr"],
+        &["the system-call filter (seccomp) of this process most likely refuses FIFO 50", "fix   allow sched_setattr"],
     );
     let doctor = doctor(WITHOUT_REAL_TIME);
     assert_eq!(doctor.status.code(), Some(1), "{}", report(&doctor));
@@ -67,7 +67,7 @@ fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
 #[test]
 fn a_kernel_without_the_call_is_named() {
     let Some(refused) = wakeup("rr:50", WITHOUT_POLICIES) else { return };
-    let words = format!("RR 50 is refused: this kernel (Linux {}) has no sched_setattr", kernel());
+    let words = format!("this kernel (Linux {}) can't set RR 50: it has no sched_setattr", kernel());
     has(&refusal(&refused), &[&words]);
     has(&report(&doctor(WITHOUT_POLICIES)), &["has no sched_setattr"]);
 }

@@ -61,7 +61,7 @@ fn a_store_of_a_later_takt_is_not_touched() {
     let mut bytes = fs::read(&file).expect("there");
     bytes[USER_VERSION].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&file, bytes).expect("ours");
-    refused(runs.path(), "takt.db has schema 99; this takt knows up to", "use the newer takt that wrote it");
+    refused(runs.path(), "takt.db has schema 99; this takt knows schemas up to", "use the newer takt that wrote it");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_folder_that_cannot_be_written_is_named_with_another_way() {
             ));
         }
     };
-    has(&refusal(&output), &["takt.db can't be written", "--runs DIR"]);
+    has(&refusal(&output), &["takt can't write", "--runs DIR"]);
 }
 
 #[test]

@@ -95,5 +95,5 @@ fn a_deadline_thread_that_is_tied_to_a_cpu_is_refused_with_the_reason() {
     }
     let tied = wakeup(&["--policy", "deadline:100us", "--cores", &first_cpu()]);
     let fix = "fix   omit --cores, or --policy fifo:50";
-    has(&refusal(&tied), &["DEADLINE is refused to a thread tied to CPUs", fix]);
+    has(&refusal(&tied), &["the kernel refuses DEADLINE to a thread tied to CPUs", fix]);
 }

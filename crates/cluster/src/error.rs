@@ -12,19 +12,19 @@ use crate::tenant::Tenant;
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum ClusterError {
     /// A file of the cluster's folder can't be read or written.
-    #[error("{path}")]
+    #[error("takt can't read or write {path}")]
     File { path: PathBuf, source: std::io::Error },
     /// `cluster.toml` is not as it should be.
     #[error("{path}: {why}")]
     Settings { path: PathBuf, why: String, fix: String },
     #[error("{path} exists already")]
     Exists { path: PathBuf },
-    #[error("making certificates")]
+    #[error("takt can't make certificates")]
     Certificate { source: rcgen::Error },
     #[error("`{name}` can't be the name of a node or a cluster")]
     Name { name: String },
     /// Zenoh did not open a session, or lost it.
-    #[error("Zenoh: {why}")]
+    #[error("Zenoh failed: {why}")]
     Zenoh { why: String },
     #[error("node `{node}` does not answer")]
     Silent { node: String },
@@ -50,7 +50,7 @@ pub enum ClusterError {
     AgentEnded { node: String, how: String },
     #[error("node `{node}` no longer answers: it and its agent are gone or cut off")]
     AgentLost { node: String },
-    #[error("the work of node `{node}` can't be placed on the others: {why}")]
+    #[error("takt can't place the work of node `{node}` on the other nodes: {why}")]
     Unplaced { node: String, why: String },
     #[error("{manager} watches over run `{run}`")]
     Watched { run: String, manager: String },
@@ -58,9 +58,9 @@ pub enum ClusterError {
     NoRun { run: String },
     #[error("more than half of the {voters} voters of run `{run}` must answer; these do not: {}", lost.join(", "))]
     TooFew { run: String, lost: Vec<String>, voters: usize },
-    #[error("packet engine of the bridges")]
+    #[error("takt can't open the packet engine of the bridges")]
     Engine { source: EngineError },
-    #[error("opening a thread or socket of the node")]
+    #[error("the node can't start a thread or open a socket")]
     Io { source: std::io::Error },
 }
 
@@ -103,7 +103,10 @@ impl ClusterError {
             ClusterError::Zenoh { .. } => {
                 "give addresses of this machine in `listen`, and reachable ones in `connect`".to_owned()
             }
-            ClusterError::Certificate { .. } | ClusterError::Engine { .. } | ClusterError::Io { .. } => return None,
+            ClusterError::Io { .. } => {
+                "end other threads and sockets on this node, or raise the limits: ulimit -u, ulimit -n".to_owned()
+            }
+            ClusterError::Certificate { .. } | ClusterError::Engine { .. } => return None,
         })
     }
 

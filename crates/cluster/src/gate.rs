@@ -50,7 +50,7 @@ pub enum Admitted {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum Refused {
-    #[error("a message of {bytes} bytes; one {kind} signature may have at most {most}")]
+    #[error("the message has {bytes} bytes; a message {kind} signature may have at most {most}")]
     Long { bytes: usize, most: usize, kind: &'static str },
     #[error("it speaks version {theirs} of the protocol; this takt speaks version {PROTOCOL}")]
     Version { theirs: u32 },
@@ -60,7 +60,7 @@ pub enum Refused {
     Both,
     #[error("order `{order}` has no signature")]
     Unsigned { order: &'static str },
-    #[error("the certificate of an order: {why}")]
+    #[error("this node does not trust the certificate of an order: {why}")]
     Certificate { why: String },
     #[error("an order differs from what `{tenant}` signed")]
     Signature { tenant: Tenant },

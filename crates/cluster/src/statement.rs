@@ -39,9 +39,9 @@ pub struct Statement {
 pub(crate) enum Unstated {
     #[error("node `{node}` has not stated where it takes datagrams of run `{run}`")]
     Missing { node: String, run: String },
-    #[error("the statement of node `{node}`: {why}")]
+    #[error("takt does not trust the statement of node `{node}`: {why}")]
     Untrusted { node: String, why: Untrusted },
-    #[error("the statement of node `{node}`: {why}")]
+    #[error("takt can't read the statement of node `{node}`: {why}")]
     Form { node: String, why: serde_json::Error },
     #[error("tenant `{tenant}` signed the statement of node `{node}`; only the node itself may")]
     Tenant { node: String, tenant: Tenant },
@@ -154,7 +154,7 @@ mod tests {
         );
         assert_eq!(
             why(&stranger.state(&good).unwrap()),
-            "the statement of node `b`: its certificate: of another authority"
+            "takt does not trust the statement of node `b`: its certificate is not valid: another authority signed it"
         );
         // With the right key, as an order is signed.
         assert!(why(&b.seal(crate::message::text(&good)).unwrap()).contains("it differs from what"));

@@ -19,7 +19,7 @@ const MOST_CERTIFICATE: usize = 16 << 10;
 /// A signed text that does not count.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Untrusted {
-    #[error("its certificate: {why}")]
+    #[error("its certificate is not valid: {why}")]
     Certificate { why: String },
     #[error("it differs from what `{tenant}` signed")]
     Signature { tenant: Tenant },
@@ -97,7 +97,9 @@ impl Trust {
 /// Why a certificate does not count.
 fn unverified(error: &webpki::Error) -> String {
     match error {
-        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => "of another authority".to_owned(),
+        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => {
+            "another authority signed it".to_owned()
+        }
         webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
         webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
         other => other.to_string(),

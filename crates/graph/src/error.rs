@@ -61,14 +61,14 @@ pub enum Problem {
     #[error("the waveform has no components")]
     Empty,
     /// No component type is called so.
-    #[error("unknown component type `{kind}`")]
+    #[error("there is no component type `{kind}`")]
     Kind {
         kind: String,
         /// The type meant, if one is near.
         nearest: Option<String>,
     },
     /// A parameter is wrong; the cause says which and why.
-    #[error("component `{component}`")]
+    #[error("component `{component}` has wrong parameters")]
     Param {
         component: String,
         /// Which and why.
@@ -98,7 +98,7 @@ pub enum Problem {
         known: Vec<String>,
     },
     /// A link names no port, and the component has none or several.
-    #[error("`{component}` has {} {side}s", known.len())]
+    #[error("the link names no {side} of `{component}`, which has {}", known.len())]
     WhichPort { component: String, side: Side, known: Vec<String> },
     #[error("no link leads to input `{port}`")]
     Unlinked {

@@ -39,11 +39,11 @@ pub struct Plan {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PlanError {
-    #[error("{workers} workers; 1 to {max} are allowed")]
+    #[error("the plan has {workers} workers; 1 to {max} are allowed")]
     Workers { workers: usize, max: usize },
     #[error("no worker executes component `{component}`")]
     Unplaced { component: String },
-    #[error("worker {worker} has component {component}, which does not exist or is on a worker already")]
+    #[error("worker {worker} has component {component}, but no such component exists or another worker has it")]
     Misplaced {
         worker: usize,
         /// Index of the component.

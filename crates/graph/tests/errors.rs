@@ -63,19 +63,20 @@ fn mistakes_in_the_file_are_named_where_they_are() {
 fn unknown_names_come_with_the_nearest() {
     assert_eq!(
         after_head("[component.a]\ntype = \"bist\""),
-        "4:8: unknown component type `bist`; did you mean `bits`?"
+        "4:8: there is no component type `bist`; did you mean `bits`?"
     );
     assert_eq!(
         after_head("[component.a]\ntype = \"bits\"\nitmes = 3"),
-        "5:1: component `a`: `bits` has no parameter `itmes`; did you mean `items`?"
+        "5:1: component `a` has wrong parameters: `bits` has no parameter `itmes`; did you mean `items`?"
     );
     assert_eq!(
         after_head("[component.a]\ntype = \"bits\"\nitems = -3"),
-        "5:1: component `a`: `items` can't be -3; give a whole number from 0 to 16777216 items"
+        "5:1: component `a` has wrong parameters: `items` can't be -3; give a whole number from 0 to 16777216 items"
     );
     assert_eq!(
         after_head("[component.a]\ntype = \"floats\""),
-        "3:12: component `a`: `floats` needs the parameter `level_db`; give a number from -100 to 100 dB"
+        "3:12: component `a` has wrong parameters: `floats` needs the parameter `level_db`; give a number from -100 to \
+         100 dB"
     );
     assert_eq!(
         after_head(&format!("chain = [\"source\", \"z\"]\n{ENDS}")),
@@ -87,7 +88,7 @@ fn unknown_names_come_with_the_nearest() {
     );
     assert_eq!(
         after_head(&format!("chain = [\"z\", \"a\"]\n{ENDS}")),
-        "3:10: `z` has 0 outputs; remove the link: the component has no outputs"
+        "3:10: the link names no output of `z`, which has 0; remove the link: the component has no outputs"
     );
     assert_eq!(
         after_head("[component.\"a b\"]\ntype = \"bits\""),
@@ -212,14 +213,14 @@ fn a_packet_that_is_changed_in_place_is_not_repeated() {
 #[test]
 fn limits_hold_before_anything_is_built() {
     let long = "#".repeat(takt_graph::limits::FILE_BYTES + 1);
-    assert_eq!(refusal(&long), "1:1: 1048577 bytes; at most 1048576 are allowed; give at most 1048576");
+    assert_eq!(refusal(&long), "1:1: 1048577 bytes are too many; at most 1048576 are allowed; give at most 1048576");
     assert_eq!(
         refusal("name = \"w\"\nslot = \"1 ns\"\n[component.a]\ntype = \"bits\""),
         "-: `slot` can't be 1 ns; give a time from 1 us to 1 min"
     );
     let many: String =
         (0..=takt_graph::limits::COMPONENTS).map(|n| format!("[component.c{n}]\ntype = \"bits\"\n")).collect();
-    assert_eq!(after_head(&many), "-: 4097 components; at most 4096 are allowed; give at most 4096");
+    assert_eq!(after_head(&many), "-: 4097 components are too many; at most 4096 are allowed; give at most 4096");
     assert_eq!(
         after_head("component = {}"),
         "-: the waveform has no components; add a [component.NAME] with its `type`"

@@ -137,12 +137,12 @@ fn a_wrong_placement_is_refused() {
     assert_eq!(refused(vec![vec![0, 1]]), "no worker executes component `c2`");
     assert_eq!(
         refused(vec![vec![0, 1], vec![1, 2]]),
-        "worker 1 has component 1, which does not exist or is on a worker already"
+        "worker 1 has component 1, but no such component exists or another worker has it"
     );
     assert_eq!(
         refused(vec![vec![0, 1, 2, 3]]),
-        "worker 0 has component 3, which does not exist or is on a worker already"
+        "worker 0 has component 3, but no such component exists or another worker has it"
     );
-    assert_eq!(refused(Vec::new()), "0 workers; 1 to 1024 are allowed");
+    assert_eq!(refused(Vec::new()), "the plan has 0 workers; 1 to 1024 are allowed");
     assert!(Plan::assign(&graph, &[0, 1, usize::MAX], Latency::Fixed).is_err());
 }

@@ -17,7 +17,7 @@ pub enum AffinityError {
     NoSuchThread { tid: u32 },
     #[error("thread {tid} belongs to another user, and this process lacks CAP_SYS_NICE")]
     NotPermitted { tid: u32 },
-    #[error("setting the CPUs of thread {tid}")]
+    #[error("takt can't set the CPUs of thread {tid}")]
     Io {
         /// The thread; 0 is the calling one.
         tid: u32,

@@ -7,14 +7,14 @@ use std::io;
 #[non_exhaustive]
 pub enum ReadError {
     /// The file is absent, forbidden, or does not end.
-    #[error("reading {path}")]
+    #[error("takt can't read {path}")]
     Io {
         /// The file, as named on the host.
         path: String,
         #[source]
         source: io::Error,
     },
-    #[error("{path} holds `{got}`, expected {expected}")]
+    #[error("{path} holds `{got}`; expected: {expected}")]
     Malformed {
         /// The file, as named on the host.
         path: String,

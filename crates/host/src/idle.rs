@@ -53,7 +53,7 @@ pub enum LatencyError {
     NotPermitted,
     #[error("there is no /dev/cpu_dma_latency: the kernel lacks CPU_IDLE, or this is a container")]
     NotThere,
-    #[error("limiting how deep idle cores sleep at /dev/cpu_dma_latency")]
+    #[error("takt can't limit how deep idle cores sleep through /dev/cpu_dma_latency")]
     Io(#[source] io::Error),
 }
 

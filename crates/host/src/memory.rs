@@ -16,7 +16,7 @@ pub enum MemoryError {
     /// nothing was locked.
     #[error("locking memory needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK; the limit is {limit_bytes} bytes")]
     Limit { limit_bytes: u64 },
-    #[error("locking all memory of this process")]
+    #[error("takt can't lock the memory of this process")]
     Io(#[source] io::Error),
 }
 

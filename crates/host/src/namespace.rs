@@ -12,7 +12,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespaceError {
-    #[error("opening network namespace {path}")]
+    #[error("takt can't open network namespace {path}")]
     Open {
         /// The file, `/run/netns/NAME` for a named one.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum NamespaceError {
     /// `CAP_SYS_ADMIN` is missing.
     #[error("network namespaces need CAP_SYS_ADMIN, which this process lacks")]
     NotPermitted,
-    #[error("changing the network namespace")]
+    #[error("takt can't change the network namespace")]
     Io(#[source] io::Error),
 }
 

@@ -23,7 +23,7 @@ pub enum PlacementError {
     Affinity(#[from] AffinityError),
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    #[error("starting a thread")]
+    #[error("takt can't start a thread")]
     Thread(#[source] io::Error),
 }
 

@@ -58,21 +58,22 @@ pub enum PolicyError {
         rtprio_limit: u64,
     },
     /// The capability holds only inside a user namespace, and the scheduler wants it of the whole machine.
-    #[error("{policy} is refused in a user namespace (a rootless container), even to its root")]
+    #[error("the kernel refuses {policy} in a user namespace (a rootless container), even to its root")]
     UserNamespace { policy: Policy },
     /// A cgroup (v1) has no real-time time of its own, as every fresh one.
-    #[error("{policy} is refused because cgroup {cgroup} has cpu.rt_runtime_us = 0")]
+    #[error("the kernel refuses {policy} because cgroup {cgroup} has cpu.rt_runtime_us = 0")]
     CgroupBudget { policy: Policy, cgroup: String },
     /// A cgroup (v2) on a kernel with `CONFIG_RT_GROUP_SCHED`, which gives real-time only to the root group.
     #[error(
-        "{policy} is refused in cgroup {cgroup}: with cgroup v2 this kernel (RT_GROUP_SCHED) allows it in the root group only"
+        "the kernel refuses {policy} in cgroup {cgroup}: with cgroup v2 this kernel (RT_GROUP_SCHED) allows it only in \
+         the root group"
     )]
     GroupSchedV2 { policy: Policy, cgroup: String },
     /// A system-call filter is in force, and nothing else explains the refusal.
-    #[error("{policy} is refused, most likely by the system-call filter (seccomp) this process runs under")]
+    #[error("the system-call filter (seccomp) of this process most likely refuses {policy}")]
     Filtered { policy: Policy },
     #[error(
-        "DEADLINE is refused to a thread tied to CPUs {}; it must be allowed on every CPU of its cpuset",
+        "the kernel refuses DEADLINE to a thread tied to CPUs {}; it must be allowed on every CPU of its cpuset",
         cpu_list::format(cpus)
     )]
     Pinned { cpus: Vec<usize> },
@@ -87,7 +88,7 @@ pub enum PolicyError {
     Period { period_us: u64, min_us: u64, max_us: u64 },
     #[error("this kernel ({kernel}) has no SCHED_DEADLINE")]
     NoDeadline { kernel: String },
-    #[error("{policy} is refused: this kernel ({kernel}) has no sched_setattr")]
+    #[error("this kernel ({kernel}) can't set {policy}: it has no sched_setattr")]
     NoPolicies { policy: Policy, kernel: String },
     #[error(
         "{policy} is out of range: priorities are 1 to 99, nice -20 to 19, and 1024 ns <= runtime <= deadline <= period"
@@ -95,7 +96,7 @@ pub enum PolicyError {
     OutOfRange { policy: Policy },
     #[error("thread {tid} does not exist")]
     NoSuchThread { tid: u32 },
-    #[error("setting {policy}")]
+    #[error("takt can't set {policy}")]
     Io {
         policy: Policy,
         #[source]

@@ -85,7 +85,7 @@ pub enum ExecuteError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The things that the run creates can't be recorded, so nothing was created.
-    #[error("recording what this run creates")]
+    #[error("takt can't record the things that this run creates")]
     Leftovers(#[from] LeftoversError),
     #[error(transparent)]
     Run(#[from] RunError),

@@ -12,7 +12,7 @@ pub enum AssembleError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file it was made from is one that this version can't read.
-    #[error("the experiment of run {run}")]
+    #[error("this takt can't read the experiment of run {run}")]
     File {
         run: String,
         #[source]
@@ -23,7 +23,10 @@ pub enum AssembleError {
 impl AssembleError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
-        if let AssembleError::Store(error) = self { error.fix() } else { None }
+        match self {
+            AssembleError::Store(error) => error.fix(),
+            AssembleError::File { .. } => Some("use the version of takt that measured the run".to_owned()),
+        }
     }
 }
 

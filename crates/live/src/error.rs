@@ -13,10 +13,10 @@ pub enum LiveError {
     #[error(transparent)]
     Place(#[from] TrustError),
     /// The thread that would answer readers did not start.
-    #[error("starting thread takt-live")]
+    #[error("takt can't start thread takt-live")]
     Thread(#[source] io::Error),
     /// A connection broke.
-    #[error("{doing} process {pid}")]
+    #[error("{doing} process {pid} failed")]
     Connection {
         /// Action that failed: `reading from`.
         doing: &'static str,

@@ -13,7 +13,7 @@ pub enum ParseError {
         have: usize,
     },
     /// A field has a value that the form does not know.
-    #[error("{what} is {value}: expected {expected}")]
+    #[error("{what} is {value}; expected: {expected}")]
     Field {
         /// The field.
         what: &'static str,
@@ -43,7 +43,7 @@ pub enum PacketRefused {
     #[error("the queue is full")]
     QueueFull,
     /// Above 1500 bytes, or none.
-    #[error("a packet has 1 to 1500 bytes")]
+    #[error("the packet is empty or longer than 1500 bytes")]
     Size,
     /// The base station has never heard of this terminal.
     #[error("the base station has no such terminal")]

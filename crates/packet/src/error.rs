@@ -13,7 +13,7 @@ use crate::{EngineKind, Missing};
 #[non_exhaustive]
 pub enum EngineError {
     /// A call on one of its ports.
-    #[error("{call} on {addr}")]
+    #[error("{call} on {addr} failed")]
     Port {
         /// The system call, by name.
         call: &'static str,

@@ -66,7 +66,7 @@ pub enum Missing {
         "{interface} has {there} receive queues, but this engine serves at most {most}   (name some, as in xdp:0-3)"
     )]
     ManyQueues { interface: String, there: u32, most: usize },
-    #[error("another takt has queues of {interface}: process {pid}   (wait for it to end)")]
+    #[error("another takt, process {pid}, has taken queues of {interface}   (wait for it to end)")]
     QueuesTaken { interface: String, pid: u32 },
     #[error("a takt that was killed has left {interface} on its own queues   (run takt clean)")]
     QueuesLeftBehind { interface: String },

@@ -11,7 +11,7 @@ pub enum PngError {
     #[error("this host has no font for the text of a figure")]
     NoFont,
     /// The figure itself.
-    #[error("drawing the figure: {why}")]
+    #[error("takt can't draw the figure: {why}")]
     Drawn {
         /// In resvg's words.
         why: String,

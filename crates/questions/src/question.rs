@@ -81,7 +81,7 @@ pub enum QuestionError {
     /// The run's file names a study that is not among these.
     #[error("run {run} belongs to study {study}, which this version of takt does not have")]
     NoStudy { run: String, study: String },
-    #[error("writing the answer as JSON")]
+    #[error("takt can't write the answer as JSON")]
     Document(#[from] serde_json::Error),
 }
 

@@ -26,7 +26,7 @@ const SLOTS: u64 = 64;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum SoftwareError {
-    #[error("can't read the waveform {name}")]
+    #[error("takt can't read the waveform {name}")]
     Read { name: String, source: io::Error },
     /// That waveform is wrong.
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub enum SoftwareError {
     /// It was not run.
     #[error(transparent)]
     Start(#[from] StartError),
-    #[error("allocating memory for the samples")]
+    #[error("takt can't allocate memory for the samples")]
     Memory(#[source] io::Error),
     /// The radio can't run.
     #[error(transparent)]

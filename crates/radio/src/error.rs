@@ -18,7 +18,7 @@ use crate::n200::{ALLOW_TRANSMIT, Emission};
 #[non_exhaustive]
 pub enum RadioError {
     /// The host's own end.
-    #[error("packet engine")]
+    #[error("the packet engine failed")]
     Engine(#[from] EngineError),
     #[error("nothing at {addr} answered as a radio within {waited:?}")]
     NothingThere {
@@ -96,7 +96,7 @@ pub enum RadioError {
     #[error("{addr} answered {what} with an unexpected message")]
     Answer { addr: SocketAddr, what: &'static str },
     /// A command whose ack was lost, and which must not be repeated blindly.
-    #[error("it is unknown whether a write to trigger register {register} took effect: its ack was lost")]
+    #[error("the radio did not confirm a write to trigger register {register}, so it may not have taken effect")]
     Unsure {
         /// Settings register.
         register: u8,
@@ -138,10 +138,10 @@ pub enum RadioError {
         got: usize,
     },
     /// The board has no synthesiser setting for that.
-    #[error("tuning the local oscillator")]
+    #[error("takt can't tune the local oscillator")]
     Oscillator(#[from] OutOfRange),
     /// A value that does not fit its field, or bytes that are no such thing.
-    #[error("wire format")]
+    #[error("a value or a datagram does not fit the radio's protocol")]
     Wire(#[from] WireError),
     /// The daughterboards can't do this.
     #[error("{board} has no {what}")]
@@ -211,13 +211,13 @@ pub enum RadioError {
     #[error(transparent)]
     File(#[from] FileError),
     /// CPUs and policy of the thread that streams.
-    #[error("placing the streaming thread")]
+    #[error("takt can't place the streaming thread")]
     Placement(#[from] PlacementError),
     /// A thread could not be started.
-    #[error("starting a thread")]
+    #[error("takt can't start a thread")]
     Thread(#[source] std::io::Error),
     /// A radio that others' driver drives.
-    #[error("{driver}")]
+    #[error("{driver} failed")]
     Foreign {
         /// Which: `SoapySDR`.
         driver: &'static str,

@@ -47,7 +47,7 @@ fn more_watching_workers_than_cores_are_refused() {
 fn a_core_that_does_not_exist_is_refused_with_the_cause() {
     let options = SessionOptions { cores: vec![0, 4000], slots: Some(1), ..SessionOptions::default() };
     let refused = run(options).expect_err("refused");
-    assert_eq!(refused.to_string(), "putting worker 1 on core 4000");
+    assert_eq!(refused.to_string(), "takt can't put worker 1 on core 4000");
     assert!(refused.source().is_some_and(|cause| !cause.to_string().contains("worker")));
 }
 
@@ -93,7 +93,7 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
         run(options)
     };
     let refused = run(Wish::Require, Wish::No).expect_err("refused");
-    assert_eq!(refused.to_string(), "locking the memory of this process");
+    assert_eq!(refused.to_string(), "takt can't lock the memory of this process");
     let cause = refused.source().expect("a cause").to_string();
     assert!(cause.contains("CAP_IPC_LOCK") && cause.contains("65536 bytes"), "{cause}");
     assert!(refused.fix().contains("memlock unlimited"), "{}", refused.fix());
@@ -141,7 +141,7 @@ fn a_component_may_refuse_what_leads_to_it() {
     };
     assert!(opened(16).is_ok());
     let refused = opened(17).err().expect("refused");
-    assert_eq!(refused.to_string(), "component `z`");
+    assert_eq!(refused.to_string(), "takt can't make component `z`");
     assert_eq!(refused.source().map(ToString::to_string).as_deref(), Some("it wants 16 items, not [17]"));
     let unknown: Result<_, MakeError> = common::registry().make("fussy", &takt_graph::Params::new());
     assert!(unknown.is_err() && registry.kind("fussy").is_some());

@@ -15,7 +15,7 @@ pub enum ServeError {
         at: SocketAddr,
     },
     /// Ports below 1024 need a privilege.
-    #[error("no permission to listen on port {}", at.port())]
+    #[error("takt may not listen on port {}", at.port())]
     NoPermission {
         /// The address that was asked for.
         at: SocketAddr,
@@ -27,7 +27,7 @@ pub enum ServeError {
         at: SocketAddr,
     },
     /// The file of the token can't be used.
-    #[error("the token in {path} can't be used: {why}", path = path.display())]
+    #[error("takt can't use the token in {path}: {why}", path = path.display())]
     TokenFile {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum ServeError {
         why: String,
     },
     /// Anything else that the system refuses.
-    #[error("{doing}")]
+    #[error("{doing} failed")]
     System {
         /// Action that takt tried.
         doing: &'static str,

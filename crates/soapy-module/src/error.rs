@@ -15,13 +15,13 @@ pub enum ModuleError {
     Key { key: String, known: Vec<&'static str> },
     #[error("{key}={value} is not {expected}")]
     Value { key: String, value: String, expected: String },
-    #[error("no radio was named: give addr=ADDRESS")]
+    #[error("the arguments name no radio: give addr=ADDRESS")]
     NoAddress,
     #[error("the radio has no {side} channel {channel}: it has {channels}")]
     Channel { side: &'static str, channel: usize, channels: usize },
-    #[error("channels {channels:?} have different rates ({rates_sps:?} S/s): a stream has one")]
+    #[error("channels {channels:?} have different rates ({rates_sps:?} S/s), but a stream has one rate")]
     Rates { channels: Vec<u8>, rates_sps: Vec<f64> },
-    #[error("the stream runs: deactivate it, then {what}")]
+    #[error("the stream is active: deactivate it, then {what}")]
     Runs { what: &'static str },
     #[error("the stream is not active")]
     Inactive,
@@ -29,9 +29,9 @@ pub enum ModuleError {
     Unsupported { what: &'static str },
     #[error("{ns} ns is before the zero of the radio's clock")]
     Before { ns: i64 },
-    #[error("a null pointer")]
+    #[error("the program passed a null pointer")]
     Null,
-    #[error("a text of a program is no UTF-8, or longer than {most} bytes")]
+    #[error("the program passed a text that is not UTF-8 or is longer than {most} bytes")]
     Text { most: usize },
     #[error(transparent)]
     Radio(#[from] RadioError),

@@ -32,7 +32,7 @@ pub enum SoapyError {
         #[source]
         fault: Fault,
     },
-    #[error("soapy: alone names no device")]
+    #[error("`soapy:` alone names no device")]
     Unnamed {
         /// Devices that there are, as a user names them.
         found: Vec<String>,
@@ -44,7 +44,7 @@ pub enum SoapyError {
         addr: Option<String>,
     },
     /// A call of the library's.
-    #[error("{what}")]
+    #[error("{what} failed")]
     Call {
         /// The purpose of the call: `setting the antenna`.
         what: &'static str,
@@ -110,7 +110,7 @@ pub enum SoapyError {
     /// Samples were flowing.
     #[error(transparent)]
     Stream(#[from] RadioError),
-    #[error("starting a thread")]
+    #[error("takt can't start a thread")]
     Thread(#[source] std::io::Error),
 }
 
@@ -141,7 +141,9 @@ impl SoapyError {
             SoapyError::HalfDuplex => "receive or transmit, not both".to_owned(),
             SoapyError::Transmit { .. } => ALLOW_TRANSMIT.to_owned(),
             SoapyError::Untimed => "omit the transmitter: this device can only receive slots".to_owned(),
+            SoapyError::NoChannel { .. } => "name a channel, such as 0".to_owned(),
             SoapyError::NoRate => "give --rx 1M, --tx 1M or both".to_owned(),
+            SoapyError::NoTime => "give a longer duration".to_owned(),
             SoapyError::NoRecordedRate => "name the rate: --rate 1M".to_owned(),
             SoapyError::NoClock { .. } => "play a recording without gaps".to_owned(),
             SoapyError::Hops { .. } => "give --freq, to tune the device to one frequency for all of it".to_owned(),

@@ -40,7 +40,7 @@ pub enum Method {
 
 /// An estimate read from a file breaks one of its rules.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("no estimate: point {point}, interval {low} to {high}, level {level}, {n} rounds")]
+#[error("an estimate can't have point {point}, interval {low} to {high}, level {level} and {n} rounds")]
 pub struct EstimateError {
     /// The stated point.
     pub point: f64,

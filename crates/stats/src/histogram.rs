@@ -80,7 +80,7 @@ pub enum HistogramError {
         /// Bound of the one merged.
         theirs: u64,
     },
-    #[error("a histogram of {found}, where {wanted} were expected")]
+    #[error("the histogram counts {found}; expected: {wanted}")]
     Unit {
         /// The unit in the text.
         found: String,
@@ -88,7 +88,7 @@ pub enum HistogramError {
         wanted: &'static str,
     },
     /// The text is damaged, or made by something else.
-    #[error("no histogram: {what}")]
+    #[error("the text is not a histogram: {what}")]
     Text {
         /// Which of its parts is wrong.
         what: &'static str,

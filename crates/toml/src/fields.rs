@@ -230,7 +230,7 @@ mod tests {
             ),
             (
                 wrong("a = [1,2,3]", |file| file.list("a", "things", 2, "a list").map(drop)),
-                "9 3 things; at most 2 are allowed | give at most 2",
+                "9 3 things are too many; at most 2 are allowed | give at most 2",
             ),
             (wrong("a = 0x1F", |file| file.whole("a", 31..=31).map(drop)), "fine"),
             (wrong("", |file| file.list("a", "things", 2, "a list").map(drop)), "fine"),

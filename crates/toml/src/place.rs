@@ -87,7 +87,7 @@ mod tests {
     fn a_file_that_is_too_long_is_refused_and_not_kept() {
         assert!(Source::short_enough::<Problem>("1234", 4).is_ok());
         let wrong = Source::short_enough::<Problem>("12345", 4).unwrap_err();
-        assert_eq!(wrong.problem.to_string(), "5 bytes; at most 4 are allowed");
+        assert_eq!(wrong.problem.to_string(), "5 bytes are too many; at most 4 are allowed");
         assert_eq!(Source::new("x.toml", "12345", 4).text, "");
     }
 }

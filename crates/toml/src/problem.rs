@@ -32,7 +32,7 @@ pub enum Problem {
         expected: String,
     },
     /// More than is taken.
-    #[error("{count} {what}; at most {max} are allowed")]
+    #[error("{count} {what} are too many; at most {max} are allowed")]
     TooMany { what: &'static str, count: u64, max: u64 },
 }
 

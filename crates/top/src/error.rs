@@ -12,7 +12,7 @@ pub enum TopError {
     #[error(transparent)]
     Live(#[from] LiveError),
     /// Standard output is no terminal, or does not work as one.
-    #[error("the terminal")]
+    #[error("takt can't use the terminal")]
     Terminal(#[source] io::Error),
     /// The process ended before it said anything.
     #[error("process {pid} ended before it sent a snapshot")]

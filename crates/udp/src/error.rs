@@ -14,17 +14,17 @@ use super::plan::PlanError;
 pub enum UdpError {
     #[error("{what} can't be {got}; expected: {want}")]
     Option { what: &'static str, got: String, want: &'static str },
-    #[error("packet engine")]
+    #[error("the packet engine failed")]
     Engine(#[from] EngineError),
-    #[error("generator of datagrams")]
+    #[error("the generator of datagrams failed")]
     Generator(#[from] GeneratorError),
-    #[error("placing the load's thread")]
+    #[error("takt can't place the load's thread")]
     Placement(#[from] PlacementError),
-    #[error("reading CPU times")]
+    #[error("takt can't read CPU times")]
     Accounting(#[from] ReadError),
     #[error("nobody listens on UDP port {port} of {ip}", port = .server.port(), ip = .server.ip())]
     NobodyThere { server: SocketAddr },
-    #[error("no answer from {server} within 3 s")]
+    #[error("{server} did not answer within 3 s")]
     NoAnswer { server: SocketAddr },
     #[error("{server} stopped answering {during}")]
     Silent { server: SocketAddr, during: &'static str },
@@ -36,13 +36,13 @@ pub enum UdpError {
     Refused { server: SocketAddr },
     #[error(transparent)]
     Plan(#[from] PlanError),
-    #[error("the result from {server} can't be read")]
+    #[error("takt can't read the result from {server}")]
     Result { server: SocketAddr, source: serde_json::Error },
     #[error("the result from {server} lacks its half of the round")]
     Half { server: SocketAddr },
-    #[error("starting a thread for the load")]
+    #[error("takt can't start a thread for the load")]
     Thread { source: std::io::Error },
-    #[error("stopped before the load began")]
+    #[error("takt stopped before the load began")]
     Stopped,
 }
 

@@ -136,9 +136,9 @@ impl Plan {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    #[error("reading a round's plan")]
+    #[error("takt can't read a round's plan")]
     Text(#[source] serde_json::Error),
-    #[error("reading a round's plan")]
+    #[error("a round's plan has a value out of range")]
     Range(#[source] Box<UdpError>),
 }
 

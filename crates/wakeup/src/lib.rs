@@ -46,29 +46,29 @@ use thread::{Beating, Measured, ThreadReport};
 pub enum WakeupError {
     #[error("the duration is shorter than an interval")]
     NoTime,
-    #[error("a run has at most 1000000000 ticks, not {ticks}")]
+    #[error("a run of {ticks} ticks is too long; at most 1000000000 are allowed")]
     TooLong { ticks: u64 },
     #[error("an interval of {got:?} is shorter than 10 µs")]
     Interval { got: Duration },
     #[error("a clock tick of {got} Hz is not within 1 to 1000000 Hz")]
     TickHz { got: u32 },
     /// So many busy loops tell nothing more, and can take the machine from its owner.
-    #[error("{got} busy loops are more than {MOST_LOAD}")]
+    #[error("takt can't run {got} busy loops; at most {MOST_LOAD} are allowed")]
     Load { got: u32 },
     /// A timer slack of nothing, which the kernel takes for the usual one.
     #[error("the kernel takes a timer slack of 0 for its default")]
     NoSlack,
-    #[error("placing a thread")]
+    #[error("takt can't place a thread")]
     Affinity(#[from] AffinityError),
-    #[error("setting the policy of a thread")]
+    #[error("takt can't set the policy of a thread")]
     Policy(#[from] PolicyError),
-    #[error("setting the timer of a thread")]
+    #[error("takt can't set the timer of a thread")]
     Timer(#[from] TimerError),
-    #[error("keeping idle CPUs awake")]
+    #[error("takt can't keep idle CPUs awake")]
     Idle(#[from] LatencyError),
-    #[error("reading the CPU counters of this host")]
+    #[error("takt can't read the CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
-    #[error("starting a thread")]
+    #[error("takt can't start a thread")]
     Thread(#[source] io::Error),
 }
 
@@ -84,6 +84,7 @@ impl WakeupError {
             WakeupError::NoSlack => Some("give --slack 1ns, which is the least, or omit --slack".to_owned()),
             WakeupError::Affinity(_) => Some("give --cores with cores of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
+            WakeupError::Thread(_) => Some("end other threads on this host, or raise the limit: ulimit -u".to_owned()),
             WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\ngive --idle sleep")),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {
                 Some("give --timer nanosleep, or omit --tick-hz".to_owned())

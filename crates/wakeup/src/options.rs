@@ -25,7 +25,7 @@ pub struct WakeupOptions {
     /// How long the threads run before the measurement begins.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_duration))]
     pub warm_up: Duration,
-    /// Time from one tick to the next.
+    /// Time from one wake-up to the next.
     #[cfg_attr(feature = "clap", arg(long, short = 'i', value_name = "TIME", default_value = "1ms", value_parser = parse_duration))]
     pub interval: Duration,
     /// Scheduling policy of the threads: other, other:NICE, fifo:PRIORITY, rr:PRIORITY, or deadline:RUNTIME.
@@ -34,23 +34,23 @@ pub struct WakeupOptions {
     /// How the threads wait: nanosleep, timerfd, hybrid (sleeps, then spins; hybrid:50us says how long) or spin.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value = "nanosleep"))]
     pub timer: Method,
-    /// Let the sleeps end at the ticks of a clock of this frequency in Hz, as on a kernel with that CONFIG_HZ.
+    /// Wake only at the ticks of a clock of this frequency in Hz, like a kernel with that CONFIG_HZ.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HZ"))]
     pub tick_hz: Option<u32>,
     /// Timer slack of the threads [default: the kernel's]. Threads with a real-time policy have none.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub slack: Option<Duration>,
-    /// State of the cores between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0).
+    /// State of the cores between two wake-ups: sleep, or poll (holds /dev/cpu_dma_latency at 0).
     #[cfg_attr(feature = "clap", arg(long, value_name = "STATE", default_value = "sleep"))]
     pub idle: Idle,
     /// Cores to measure, with one thread tied to each [default: all].
     // Not tied under DEADLINE, which refuses that.
     #[cfg_attr(feature = "clap", arg(long, short = 'a', value_name = "CORES", value_delimiter = ','))]
     pub cores: Vec<usize>,
-    /// Number of busy loops of ordinary policy on the same cores, at most 256.
+    /// Total number of busy loops of ordinary policy, at most 256. They run on --cores if given, else on any core.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0"))]
     pub load: u32,
-    /// Latest that a tick may be. A later tick makes the answer no.
+    /// Largest lateness allowed. A later wake-up makes the answer no.
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = parse_duration))]
     pub limit: Option<Duration>,
 }

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum WireError {
-    #[error("{what} needs {need} bytes, {have} are there")]
+    #[error("{what} needs {need} bytes, but only {have} are there")]
     Short {
         /// The item that was being read or written.
         what: &'static str,
@@ -12,7 +12,7 @@ pub enum WireError {
         have: usize,
     },
     /// A field holds a value it must not hold.
-    #[error("{what} is {got:#x}, expected {want}")]
+    #[error("{what} is {got:#x}; expected: {want}")]
     Field {
         what: &'static str,
         got: u64,

@@ -75,7 +75,7 @@ pub enum ZmtpError {
         most: usize,
     },
     /// A frame that the protocol does not have.
-    #[error("the peer sends a frame with flags {0:#04x}")]
+    #[error("the peer sends a frame with flags {0:#04x}, which ZMTP 3 does not allow")]
     Flags(u8),
     /// A command other than expected.
     #[error("the peer's first command is {0:?}; expected: READY with a socket type")]

@@ -106,7 +106,7 @@ limit of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB last 0.6 s.
          or      sudo sysctl -w net.core.rmem_max=50000000
          or      sudo sysctl -w net.core.wmem_max=1048576
          prove   {takt} doctor --prove socket-buffer-small
-hidden   swap                 reading /proc/meminfo: No such file or directory (os error 2)
+hidden   swap                 takt can't read /proc/meminfo: No such file or directory (os error 2)
 No: 1 of 2 rules found a problem: socket-buffer-small; 1 could not decide.
 "
         )

@@ -147,7 +147,7 @@ fn files_that_are_no_recordings_are_refused() {
         "captures":[{"core:sample_start":0}],"annotations":[]}"#;
     std::fs::write(path("cut.sigmf-meta"), meta).expect("a file");
     std::fs::write(path("cut.sigmf-data"), b"123456").expect("a file");
-    has(&refusal(&takt(&["play", &path("cut"), "--addr", addr])), &["end within a sample"]);
+    has(&refusal(&takt(&["play", &path("cut"), "--addr", addr])), &["ends within a sample"]);
 }
 
 #[test]

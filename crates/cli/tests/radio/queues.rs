@@ -94,7 +94,7 @@ fn what_a_stream_had_is_given_back_on_ctrl_c_and_by_clean_after_a_kill() {
     let Some(cable) = Cable::lay("kill") else { return };
     let serve = || refusal(&cable.takt(&["udp", "serve", "--addr", "10.97.0.1", "--engine", "xdp:0"]));
     let mut child = cable.streaming();
-    has(&serve(), &[&format!("another takt has queues of near: process {}", child.id())]);
+    has(&serve(), &[&format!("another takt, process {}, has taken queues of near", child.id())]);
     interrupt(&child);
     child.wait().expect("our own");
     assert_eq!(cable.queues(), 4);

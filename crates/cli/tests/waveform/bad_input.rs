@@ -12,7 +12,7 @@ fn error_of(from: &str, to: &str) -> String {
 #[test]
 fn a_wrong_waveform_is_reported_with_its_place_and_the_fix() {
     for (from, to, what, fix) in [
-        ("\"awgn\"", "\"awng\"", "unknown component type `awng`", "did you mean `awgn`?"),
+        ("\"awgn\"", "\"awng\"", "there is no component type `awng`", "did you mean `awgn`?"),
         ("ebn0_db = 200.0", "ebn0_bd = 1.0", "component `channel`", "did you mean `ebn0_db`?"),
         ("ebn0_db = 200.0", "ebn0_db = 1e9", "component `channel`", "a number from -20 to 200 dB"),
         ("slot = \"1 ms\"", "slot = \"1 parsec\"", "`slot` can't be", "from 1 us to 1 min"),
@@ -65,7 +65,8 @@ fn cores_that_are_not_there_are_reported_with_those_that_are() {
     let bpsk = waveform("bpsk.toml");
     let said = refusal(&["run", &bpsk, "--slots", "1", "--cores", "4095"]);
     assert!(
-        said.contains("putting worker 0 on core 4095") && said.contains("use cores that this process may run on"),
+        said.contains("takt can't put worker 0 on core 4095")
+            && said.contains("use cores that this process may run on"),
         "{said}"
     );
 }

@@ -72,7 +72,7 @@ fn what_a_component_can_not_take_is_refused_with_the_fix() {
     let said = refusal(&["component", "run", "bpsk-modulate", "--in", &path, "--out", "/dev/null"]);
     assert!(said.contains("byte 2 of") && said.contains("--packed"), "{said}");
     let said = refusal(&["component", "run", "bpsk-demodulate", "--in", &path, "--out", "/dev/null"]);
-    assert!(said.contains("ends with 1 of the 2 bytes of an item"), "{said}");
+    assert!(said.contains("ends within an item, after 1 of its 2 bytes"), "{said}");
     let said = refusal(&["component", "run", "awgn", "--param", "ebn0_db=1000", "--in", &path]);
     assert!(said.contains("a number from -20 to 200 dB"), "{said}");
     has(&refusal(&["component", "run", "awgn", "--param", "ebn0=1", "--in", &path]), &["has no parameter `ebn0`"]);

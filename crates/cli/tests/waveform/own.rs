@@ -31,7 +31,7 @@ fn components_of_ones_own_are_listed_and_run_by_name() {
     let (_folder, path) = chain("own", "1 ms", &components);
     let run = json(&["run", &path, "--slots", "3", "--clock", "free"]);
     assert_eq!([&run["slots"], &run["misses"]], [3, 0]);
-    assert!(refusal(&["run", &path, "--slots", "1"]).contains("unknown component type `aerial`"), "takt has none");
+    assert!(refusal(&["run", &path, "--slots", "1"]).contains("there is no component type `aerial`"), "takt has none");
 }
 
 /// The guide begins with it. The compiler checks it, since it stands in the example too.

@@ -54,11 +54,14 @@ fn what_is_no_message_is_refused() {
 fn what_is_long_is_not_parsed() {
     let (mut gate, blue) = world();
     let long = vec![b'['; MOST_BYTES + 1];
-    assert_eq!(refusal(&mut gate, &long), "a message of 4194305 bytes; one with a signature may have at most 4194304");
+    assert_eq!(
+        refusal(&mut gate, &long),
+        "the message has 4194305 bytes; a message with a signature may have at most 4194304"
+    );
     let run = "x".repeat(MOST_BYTES_UNSIGNED);
     let message = bytes(&json!({"protocol": 3, "body": {"ask": "progress", "run": run}}));
     let why = refusal(&mut gate, &message);
-    assert!(why.ends_with("one without a signature may have at most 16384"), "{why}");
+    assert!(why.ends_with("a message without a signature may have at most 16384"), "{why}");
     // The largest waveform that takt reads travels.
     let text = "# \"\\\n".repeat((1 << 20) / 5);
     let message = signed(&blue, gate.moment(NOW_NS), &Request::Open(Box::new(Order { text, ..order() })));

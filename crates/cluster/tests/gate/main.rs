@@ -202,7 +202,7 @@ fn certificates_count_that_the_own_authority_gave_and_that_are_valid_now() {
     let out = tempfile::tempdir().expect("a folder");
     let (stranger, authority) = folder(out.path(), "stranger", &grant("blue"));
     let why = refused(&mut gate, &stranger, &stop());
-    assert_eq!(why, "the certificate of an order: of another authority");
+    assert_eq!(why, "this node does not trust the certificate of an order: another authority signed it");
     let mut gate = Gate::new("lab", "a", &authority).expect("an authority");
     let (now, day) = (SystemTime::now(), Duration::from_secs(86_400));
     let of = |name: &str, from, until| {
@@ -210,19 +210,24 @@ fn certificates_count_that_the_own_authority_gave_and_that_are_valid_now() {
     };
     let expired = of("expired", now - 2 * day, now - day);
     let why = refused(&mut gate, &expired, &stop());
-    assert!(why.starts_with("the certificate of an order: ") && why.contains("expired"), "{why}");
+    assert!(
+        why.starts_with("this node does not trust the certificate of an order: ") && why.contains("expired"),
+        "{why}"
+    );
     let early = of("early", now + day, now + 2 * day);
     let why = refused(&mut gate, &early, &stop());
     assert!(why.contains("not valid yet"), "{why}");
     issue(out.path(), "office", &["elsewhere".to_owned()], &settings(), &grant("blue")).expect("a folder");
     let why = refused(&mut gate, &signer(out.path(), "elsewhere"), &stop());
-    assert_eq!(why, "the certificate of an order: it is of no member of cluster `lab`");
+    assert_eq!(why, "this node does not trust the certificate of an order: it is of no member of cluster `lab`");
     let good = of("good", now - day, now + day);
     assert!(give(&mut gate, &good, &stop()).is_ok());
     for certificate in ["", "no PEM", &"A".repeat(20_000), &authority] {
         let mut other = document(&signed(&good, gate.moment(NOW_NS), &stop()));
         other["order"]["certificate"] = json!(certificate);
-        assert!(refusal(&mut gate, &bytes(&other)).starts_with("the certificate of an order: "));
+        assert!(
+            refusal(&mut gate, &bytes(&other)).starts_with("this node does not trust the certificate of an order: ")
+        );
     }
 }
 

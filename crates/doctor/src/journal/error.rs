@@ -13,7 +13,7 @@ pub enum JournalError {
     /// The folder or the journal belongs to another user.
     #[error(transparent)]
     Untrusted(#[from] TrustError),
-    #[error("{doing} journal {path}")]
+    #[error("{doing} journal {path} failed")]
     Io {
         doing: &'static str,
         path: PathBuf,

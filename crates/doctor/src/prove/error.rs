@@ -15,21 +15,21 @@ pub enum ProveError {
     NotProvable { why: &'static str },
     #[error("there is nothing to change here: {observed}")]
     NothingToChange { observed: String },
-    #[error("this host does not have the problem: {observed}")]
+    #[error("there is nothing to prove: {observed}")]
     NotVisible { observed: String },
     #[error("the number of pairs is {pairs}; expected: 2 to 10000")]
     Pairs { pairs: u32 },
-    #[error("stopped after {pairs} whole pairs")]
+    #[error("the proof stopped after {pairs} whole pairs")]
     Stopped { pairs: usize },
-    #[error("changing the setting")]
+    #[error("takt can't change the setting")]
     Change(#[from] FixError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("starting the guard that undoes the change after a kill")]
+    #[error("takt can't start the guard that undoes the change after a kill")]
     Guard(#[source] std::io::Error),
     #[error(transparent)]
     Measure(#[from] MeasureError),
-    #[error("the rounds can't be compared: {values:?}")]
+    #[error("takt can't compare the rounds: {values:?}")]
     Values { values: Vec<Pair> },
     #[error("takt can't set {setting} back to {was}")]
     GiveBack { setting: String, was: String },

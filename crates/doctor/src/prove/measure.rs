@@ -10,15 +10,15 @@ use takt_wakeup::WakeupError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
-    #[error("measuring wake-ups")]
+    #[error("takt can't measure wake-ups")]
     WakeUp(#[from] WakeupError),
-    #[error("measuring datagrams over loopback")]
+    #[error("takt can't measure datagrams over loopback")]
     Udp(#[from] UdpError),
-    #[error("measuring losses over loopback")]
+    #[error("takt can't measure losses over loopback")]
     Loss(#[source] io::Error),
-    #[error("starting a real-time thread that never sleeps")]
+    #[error("takt can't start a real-time thread that never sleeps")]
     Priority(#[from] PolicyError),
-    #[error("pinning the thread that never sleeps")]
+    #[error("takt can't pin the thread that never sleeps")]
     Place(#[from] AffinityError),
     /// Nothing arrived, so there is nothing to divide by.
     #[error("no datagram arrived in a round")]

@@ -21,7 +21,7 @@ pub enum SettingError {
         value: String,
         expected: &'static str,
     },
-    #[error("reading setting {setting}")]
+    #[error("takt can't read setting {setting}")]
     Read {
         setting: Setting,
         #[source]
@@ -39,7 +39,7 @@ pub enum SettingError {
     /// The kernel places it itself, such as an interrupt of a disk's queue.
     #[error("the kernel lets nobody move interrupt {number}")]
     Kept { number: u32 },
-    #[error("writing `{value}` to {setting}")]
+    #[error("takt can't write `{value}` to {setting}")]
     Write {
         setting: Setting,
         value: String,
@@ -47,7 +47,7 @@ pub enum SettingError {
         source: io::Error,
     },
     /// The kernel took the value and made another of it.
-    #[error("{setting} was set to `{requested}` and became `{got}`")]
+    #[error("takt set {setting} to `{requested}`, but it became `{got}`")]
     NotTaken { setting: Setting, requested: String, got: String },
 }
 
@@ -56,7 +56,7 @@ impl SettingError {
     pub fn fix(&self) -> Option<&'static str> {
         match self {
             SettingError::NotPermitted { .. } => Some(WITH_SUDO),
-            SettingError::Value { .. } => Some(
+            SettingError::Name { .. } | SettingError::Value { .. } => Some(
                 "look at the journal: takt did not write that entry; if the setting has to be restored, set it by hand",
             ),
             SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error("{action} {}", path.display())]
+    #[error("{action} {} failed", path.display())]
     Io {
         /// The operation: "opening", "reading".
         action: &'static str,
@@ -18,14 +18,17 @@ pub enum FileError {
         #[source]
         source: io::Error,
     },
-    #[error("{}: {bytes} bytes end within a sample; samples of this format have {sample_bytes} bytes", path.display())]
+    #[error(
+        "{} has {bytes} bytes and ends within a sample; samples of this format have {sample_bytes} bytes",
+        path.display()
+    )]
     PartialSample {
         path: PathBuf,
         bytes: u64,
         /// Bytes of a sample.
         sample_bytes: u64,
     },
-    #[error("{}: not valid JSON at line {line}, column {column}", path.display())]
+    #[error("{} is not valid JSON at line {line}, column {column}", path.display())]
     NotJson {
         path: PathBuf,
         line: usize,

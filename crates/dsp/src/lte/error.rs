@@ -7,7 +7,7 @@ use super::qpp::nearest_length;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("no turbo code block has {bits} bits; the nearest of the 188 lengths is {}", nearest_length(*.bits))]
+    #[error("a turbo code block can't have {bits} bits; the nearest of the 188 lengths is {}", nearest_length(*.bits))]
     TurboLength { bits: usize },
     #[error("a block of {bits} bits can't have {fillers} filler bits")]
     Fillers {
@@ -23,6 +23,6 @@ pub enum Error {
         /// The most, K_w = 3 K_pi.
         most: usize,
     },
-    #[error("a transport block has {bits} bits; at most {most} are allowed")]
+    #[error("a transport block can't have {bits} bits; at most {most} are allowed")]
     TooLong { bits: usize, most: usize },
 }

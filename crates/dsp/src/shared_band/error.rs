@@ -9,13 +9,13 @@ use super::{MAX_CHANNELS, MAX_NARROW_STEP, MAX_WIDE_STEP};
 #[non_exhaustive]
 pub enum SharedBandError {
     /// The wide band is too slow, or has no step.
-    #[error("the wide band has a step of {step} ticks; a step is 1 to {MAX_WIDE_STEP}")]
+    #[error("the wide band can't have a step of {step} ticks; expected: 1 to {MAX_WIDE_STEP}")]
     WideStep {
         /// The step that was asked for, in ticks.
         step: u32,
     },
     /// The channel is faster than the wide band, or too slow.
-    #[error("a channel has a step of {step} ticks; a step is {least} to {MAX_NARROW_STEP}")]
+    #[error("a channel can't have a step of {step} ticks; expected: {least} to {MAX_NARROW_STEP}")]
     NarrowStep {
         /// The step that was asked for, in ticks.
         step: u32,
@@ -31,7 +31,7 @@ pub enum SharedBandError {
         asked: u32,
     },
     /// Time beyond what a clock reaches.
-    #[error("tick {tick} is beyond 2^62")]
+    #[error("tick {tick} lies beyond the last tick, 2^62")]
     Tick {
         /// The tick that was given.
         tick: u64,
@@ -65,7 +65,7 @@ pub enum SharedBandError {
         end: u64,
     },
     /// The output has another length than a block.
-    #[error("a block has {block} samples; the output has {given}")]
+    #[error("a block has {block} samples, but the output has room for {given}")]
     BlockLength {
         /// Samples of a block.
         block: usize,

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("no turbo code block has {bits} bits; expected: 40 to 5114")]
+    #[error("a turbo code block can't have {bits} bits; expected: 40 to 5114")]
     TurboLength { bits: usize },
     #[error("the rate matching attribute can't be {attribute}; expected: 1 to 256")]
     Attribute { attribute: u16 },
@@ -21,7 +21,7 @@ pub enum Error {
     Frame { frame: usize, frames: usize },
     /// Puncturing leaves a turbo code its systematic bits, and any code something; nothing cannot be repeated.
     #[error(
-        "{bits} bits can't be matched to {matched}: {}",
+        "rate matching can't turn {bits} bits into {matched}: {}",
         if *bits == 0 { "there is nothing to repeat".into() } else { format!("puncturing leaves at least {least}") }
     )]
     MatchedLength {
@@ -31,7 +31,7 @@ pub enum Error {
         /// The least that can be left.
         least: usize,
     },
-    #[error("a transport format has {bits} coded bits, more than the longest, which has {longest}")]
+    #[error("a transport format has {bits} coded bits, more than the {longest} of the longest format")]
     NotLongest {
         /// The format's.
         bits: usize,

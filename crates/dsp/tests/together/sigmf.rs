@@ -201,12 +201,12 @@ fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
     }
     assert_eq!(refusal("[]", 0).0, "x.sigmf-meta: / is [], not an object");
     assert_eq!(refusal("{}", 0).0, "x.sigmf-meta: /global is missing, not an object");
-    assert_eq!(refusal(&GOOD[..100], 16).0, "x.sigmf-meta: not valid JSON at line 1, column 100");
+    assert_eq!(refusal(&GOOD[..100], 16).0, "x.sigmf-meta is not valid JSON at line 1, column 100");
     let (text, fix) = refusal(GOOD, 8);
     assert_eq!(text, "x.sigmf-meta: /captures/1/core:sample_start is 3, not within the 2 samples of x.sigmf-data");
     assert_eq!(fix, "restore the whole data file, or take the later captures away");
     let (text, fix) = refusal(GOOD, 18);
-    assert_eq!(text, "x.sigmf-data: 18 bytes end within a sample; samples of this format have 4 bytes");
+    assert_eq!(text, "x.sigmf-data has 18 bytes and ends within a sample; samples of this format have 4 bytes");
     assert_eq!(fix, "name the right format, or cut the piece off: truncate -s 16 x.sigmf-data");
 }
 

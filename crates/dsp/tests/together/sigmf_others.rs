@@ -166,7 +166,10 @@ fn a_channel_that_is_not_there_is_refused() {
     assert!(error.to_string().ends_with("core:num_channels is 2, not enough for a channel 2"), "{error}");
     assert_eq!(error.fix(), "name a channel from 0 to 1");
     let torn = pair(dir.path(), &meta(json!({ "core:num_channels": 2 }), start()), &[0; 6]);
-    assert_eq!(refusal(&torn).0, "x.sigmf-data: 6 bytes end within a sample; samples of this format have 4 bytes");
+    assert_eq!(
+        refusal(&torn).0,
+        "x.sigmf-data has 6 bytes and ends within a sample; samples of this format have 4 bytes"
+    );
 }
 
 #[test]

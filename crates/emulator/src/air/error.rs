@@ -42,7 +42,7 @@ pub enum Problem {
     /// As any file can be wrong.
     #[error(transparent)]
     File(#[from] takt_toml::Problem),
-    #[error("two radios have the {what} {value}")]
+    #[error("two radios have the same {what}, {value}")]
     Duplicate { what: &'static str, value: String },
     #[error("two links lead from {from} to {to}")]
     TwoLinks { from: String, to: String },
@@ -58,7 +58,7 @@ pub enum Problem {
     #[error("an {model} has no `{key}`")]
     Unfit { key: String, model: &'static str },
     /// The text of a source, a sink or a fault.
-    #[error("`{key}`")]
+    #[error("the value of `{key}` is wrong")]
     Spec {
         key: &'static str,
         #[source]

@@ -19,7 +19,7 @@ use crate::text::SpecError;
 #[non_exhaustive]
 pub enum EmulateError {
     /// An option that belongs to a device has more values than there are devices.
-    #[error("{got} values for {what}, but {devices} radios")]
+    #[error("{got} values were given for {what}, but there are {devices} radios")]
     TooMany { what: &'static str, got: usize, devices: usize },
     /// An option, or its value, belongs to another model of radio.
     #[error("an {model} has no {option}")]
@@ -30,22 +30,22 @@ pub enum EmulateError {
     /// A radio that is to pass for hardware, at another speed than hardware has.
     #[error("--as-hardware does not go with --speed {speed}: hardware runs at speed 1")]
     HardwareSpeed { speed: SpeedChoice },
-    #[error("{addrs} addresses, only {distinct} of them different")]
+    #[error("{addrs} addresses were given, but only {distinct} of them are different")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.
-    #[error("radio at {addr}")]
+    #[error("the radio at {addr} can't have this identity")]
     Identity {
         addr: Ipv4Addr,
         #[source]
         source: OptionsError,
     },
-    #[error("networks to send to")]
+    #[error("a network that the radios may send to is not valid")]
     Allow(#[from] CidrError),
     #[error(transparent)]
     Fault(SpecError),
     #[error(transparent)]
     Signal(#[from] SpecError),
-    #[error("signals of the radio at {addr}")]
+    #[error("takt can't set up the signals of the radio at {addr}")]
     Signals {
         addr: Ipv4Addr,
         #[source]
@@ -53,15 +53,15 @@ pub enum EmulateError {
     },
     #[error("{devices} radios can't write to one sink, {sink}")]
     SharedSink { sink: String, devices: usize },
-    #[error("packet engine")]
+    #[error("takt can't choose a packet engine")]
     Engine(#[from] UnknownEngine),
-    #[error("can't open the ports of the radio at {addr}")]
+    #[error("takt can't open the ports of the radio at {addr}")]
     Ports {
         addr: Ipv4Addr,
         #[source]
         source: EngineError,
     },
-    #[error("EEPROM file {}", .path.display())]
+    #[error("takt can't read or write EEPROM file {}", .path.display())]
     Eeprom {
         path: PathBuf,
         #[source]
@@ -77,19 +77,19 @@ pub enum EmulateError {
         kept: String,
         named: Board,
     },
-    #[error("setting the real-time priority of the radio at {addr}")]
+    #[error("takt can't set the real-time priority of the radio at {addr}")]
     Priority {
         addr: Ipv4Addr,
         #[source]
         source: PolicyError,
     },
-    #[error("setting the CPU of the radio at {addr}")]
+    #[error("takt can't set the CPU of the radio at {addr}")]
     Core {
         addr: Ipv4Addr,
         #[source]
         source: AffinityError,
     },
-    #[error("starting the thread of the radio at {addr}")]
+    #[error("takt can't start the thread of the radio at {addr}")]
     Thread {
         addr: Ipv4Addr,
         #[source]

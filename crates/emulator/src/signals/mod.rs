@@ -49,7 +49,7 @@ pub struct Signals {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignalError {
-    #[error("{what} {spec}")]
+    #[error("{what} {spec} can't be used")]
     File {
         what: &'static str,
         spec: String,
@@ -58,12 +58,13 @@ pub enum SignalError {
     },
     /// A recording at a rate that is no whole number of ticks a sample.
     #[error(
-        "source {spec}: a sample rate of {rate_sps} S/s is not the clock of {clock_hz} Hz divided by a whole number up to {MAX_STEP}"
+        "source {spec} has {rate_sps} S/s, which is not the clock of {clock_hz} Hz divided by a whole number up to \
+         {MAX_STEP}"
     )]
     Rate { spec: String, rate_sps: f64, clock_hz: u32, nearest_sps: [f64; 2] },
-    #[error("source {spec}: {} names no sample rate", path.display())]
+    #[error("source {spec} has no sample rate: {} names none", path.display())]
     NoRate { spec: String, path: PathBuf },
-    #[error("starting a thread for {spec}")]
+    #[error("takt can't start a thread for {spec}")]
     Thread {
         spec: String,
         #[source]

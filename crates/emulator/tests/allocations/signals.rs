@@ -144,15 +144,16 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
         (format!("{error}: {cause}").replace(&format!("{here}/"), ""), error.fix().replace(&here.to_string(), "HERE"))
     };
     let (text, fix) = refused(&format!("file:{here}/none.sc16"), "null");
-    assert_eq!(text, "source file:path=none.sc16,format=sc16: opening none.sc16");
+    assert_eq!(text, "source file:path=none.sc16,format=sc16 can't be used: opening none.sc16 failed");
     assert_eq!(fix, "check the name; the directory HERE exists");
     let (text, _) = refused("tone", &format!("sigmf:{here}/no/where"));
-    assert_eq!(text, "sink sigmf:path=no/where,format=fc32: creating no/where.sigmf-data");
+    assert_eq!(text, "sink sigmf:path=no/where,format=fc32 can't be used: creating no/where.sigmf-data failed");
     std::fs::write(dir.path().join("cut.sc16"), [0; 7]).unwrap();
     let (text, fix) = refused(&format!("file:{here}/cut.sc16"), "null");
     assert_eq!(
         text,
-        "source file:path=cut.sc16,format=sc16: cut.sc16: 7 bytes end within a sample; samples of this format have 4 bytes"
+        "source file:path=cut.sc16,format=sc16 can't be used: cut.sc16 has 7 bytes and ends within a sample; \
+         samples of this format have 4 bytes"
     );
     assert_eq!(fix, "name the right format, or cut the piece off: truncate -s 4 HERE/cut.sc16");
     let (text, _) = refused(&format!("file:{here},format=sc16"), "null");
@@ -170,15 +171,16 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
     let (text, fix) = refused(&make(Some(1.92e6)), "null");
     assert_eq!(
         text,
-        "source sigmf:path=r: a sample rate of 1920000 S/s is not the clock of 100000000 Hz divided by a whole number up to 512: "
+        "source sigmf:path=r has 1920000 S/s, which is not the clock of 100000000 Hz divided by a whole number up to \
+         512: "
     );
     assert!(fix.starts_with("resample the recording to 1886792.45"), "{fix}");
     let (text, _) = refused(&make(None), "null");
-    assert_eq!(text, "source sigmf:path=r: r names no sample rate: ");
+    assert_eq!(text, "source sigmf:path=r has no sample rate: r names none: ");
     assert!(open(&make(Some(3_571_428.57)), "null").is_ok(), "a rate written with nine digits");
     std::fs::write(dir.path().join("r.sigmf-data"), [1; 4]).unwrap();
     let (text, fix) = refused(&format!("sigmf:{here}/r"), "null");
-    assert!(text.starts_with("source sigmf:path=r: r.sigmf-meta: /global/core:sha512 is "), "{text}");
+    assert!(text.starts_with("source sigmf:path=r can't be used: r.sigmf-meta: /global/core:sha512 is "), "{text}");
     assert_eq!(fix, "restore the data file; if it was changed on purpose, take the field away");
 }
 

@@ -15,7 +15,7 @@ pub enum GroupError {
         /// `v1`, `v2` or `hybrid`.
         mounted: Option<&'static str>,
     },
-    #[error("the {controller} controller can't be handed down to control groups (cgroup.subtree_control)")]
+    #[error("the kernel can't hand the {controller} controller down to control groups (cgroup.subtree_control)")]
     NotHandedDown {
         controller: &'static str,
         #[source]
@@ -37,18 +37,18 @@ pub enum GroupError {
     RealTime { pid: u32 },
     #[error("CPUs {cpus} are not all online and free for a control group of their own")]
     NoSuchCpus { cpus: String },
-    #[error("CPUs {cpus} can't be used exclusively: {why}")]
+    #[error("a control group can't use CPUs {cpus} exclusively: {why}")]
     NotExclusive {
         cpus: String,
         /// The kernel's words, or ours.
         why: String,
     },
-    #[error("{what} of {got} is out of range: {expected}")]
+    #[error("{what} of {got} is out of range; expected: {expected}")]
     OutOfRange { what: &'static str, got: f64, expected: &'static str },
     /// It could not be recorded, so it was not done.
     #[error(transparent)]
     Leftovers(#[from] Box<LeftoversError>),
-    #[error("control group {}", path.display())]
+    #[error("takt can't read or change control group {}", path.display())]
     Io {
         path: PathBuf,
         #[source]

@@ -152,7 +152,7 @@ pub enum LeftoversError {
     /// The folder or a record in it is not this user's own.
     #[error(transparent)]
     Untrusted(#[from] TrustError),
-    #[error("{doing} run record {path}")]
+    #[error("{doing} run record {path} failed")]
     Record {
         doing: &'static str,
         path: PathBuf,
@@ -171,7 +171,7 @@ pub enum LeftoversError {
         "`{name}` is not a name that takt makes; those start with takt- and have only letters, digits, `-`, `_` and `.`"
     )]
     Name { name: String },
-    #[error("recording program {path} of the run")]
+    #[error("takt can't record program {path} of the run")]
     Program {
         path: PathBuf,
         #[source]
@@ -179,7 +179,7 @@ pub enum LeftoversError {
     },
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    #[error("removing {what} {path}")]
+    #[error("takt can't remove {what} {path}")]
     Remove {
         /// `folder`, `control group`.
         what: &'static str,
@@ -187,18 +187,18 @@ pub enum LeftoversError {
         #[source]
         source: std::io::Error,
     },
-    #[error("restoring the settings of {interface}")]
+    #[error("takt can't restore the settings of {interface}")]
     Steering {
         interface: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("releasing what control groups hold")]
+    #[error("takt can't release the processes that control groups hold")]
     Group(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Processes of dead runs were still being started when `clean` had looked long enough.
-    #[error("processes of dead runs still start others")]
+    #[error("processes of dead runs still start other processes")]
     Unsettled,
-    #[error("ending process {pid}")]
+    #[error("takt can't end process {pid}")]
     Process {
         pid: u32,
         #[source]

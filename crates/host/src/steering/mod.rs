@@ -53,10 +53,10 @@ pub struct Steering {
 pub enum SteeringError {
     #[error("{interface} has no receive queue {queue}: it has {there}, numbered from 0")]
     NoQueue { interface: String, queue: u32, there: u32 },
-    #[error("another takt has queues of {interface}: process {pid}")]
+    #[error("another takt, process {pid}, has taken queues of {interface}")]
     Taken { interface: String, pid: u32 },
     /// Its own changes would be taken for the card's former settings.
-    #[error("a takt was killed while it had queues of {interface}, which are not given back yet")]
+    #[error("a takt was killed while it had queues of {interface}, and nothing has given them back yet")]
     LeftBehind { interface: String },
     #[error("{interface} is gone")]
     Gone {

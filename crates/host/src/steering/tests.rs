@@ -377,7 +377,7 @@ fn a_card_that_another_has_queues_of_is_refused_and_so_is_one_that_a_killed_one_
     let card = Played::with(State { rules: None, ..full_card() });
     let first = card.steer(&registry, &[1], "1").unwrap();
     let taken = card.steer(&registry, &[2], "2").unwrap_err();
-    assert_eq!(taken.to_string(), format!("another takt has queues of eth0: process {}", std::process::id()));
+    assert_eq!(taken.to_string(), format!("another takt, process {}, has taken queues of eth0", std::process::id()));
     assert_eq!(card.state().table, Some(vec![1; 16]), "nothing was changed");
     let other = Place { interface: "eth1", namespace: 7, registry: &registry };
     other.is_free_for("1".parse().unwrap(), &[1]).unwrap();

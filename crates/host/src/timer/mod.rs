@@ -56,7 +56,7 @@ pub struct TimerOptions {
 pub enum TimerError {
     #[error("a thread that spins never sleeps, so it can't use a clock tick of {hz} Hz")]
     TicksWithoutSleep { hz: u32 },
-    #[error("{doing} with {method}")]
+    #[error("{doing} with {method} failed")]
     Io {
         doing: &'static str,
         method: Method,

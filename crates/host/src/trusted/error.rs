@@ -10,7 +10,7 @@ use crate::call::{self, WITH_SUDO, quoted};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    #[error("{doing} {path}")]
+    #[error("{doing} {path} failed")]
     Io {
         doing: &'static str,
         path: PathBuf,

@@ -294,7 +294,7 @@ fn of_toml(error: &toml::de::Error) -> Complaint {
         }
         _ => match Mistyped::read(message) {
             Some(slip) => {
-                Complaint::new(span, format!("{} can't stand here", slip.found), format!("give {}", slip.expected))
+                Complaint::new(span, format!("{} is not allowed here", slip.found), format!("give {}", slip.expected))
             }
             None => {
                 let mut lines = message.lines();

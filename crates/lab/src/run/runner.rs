@@ -76,7 +76,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The very first round could not be run: the rest would fail alike.
-    #[error("{label}")]
+    #[error("takt can't run the first round: {label}")]
     First {
         label: String,
         #[source]

@@ -17,7 +17,7 @@ use takt_host::user::{self, User};
 #[non_exhaustive]
 pub enum StoreError {
     /// The directory can't be made or entered.
-    #[error("runs directory {path}")]
+    #[error("takt can't use the runs directory {path}")]
     Directory {
         path: PathBuf,
         #[source]
@@ -33,7 +33,7 @@ pub enum StoreError {
         detail: String,
     },
     /// A later takt wrote it.
-    #[error("{path} has schema {found}; this takt knows up to {known}")]
+    #[error("{path} has schema {found}; this takt knows schemas up to {known}")]
     Newer { path: PathBuf, found: i32, known: i32 },
     /// No room. Everything finished before is safe.
     #[error("the disk is full at {path}: {free_bytes} bytes are free, {needed_bytes} are needed")]
@@ -43,7 +43,7 @@ pub enum StoreError {
         /// Space that a round may need.
         needed_bytes: u64,
     },
-    #[error("{path} can't be written")]
+    #[error("takt can't write {path}")]
     ReadOnly { path: PathBuf },
     /// A folder or file that may belong to others, or lead to them.
     #[error(transparent)]
@@ -67,7 +67,7 @@ pub enum StoreError {
         /// Command that gives the whole directory to that user.
         fix: String,
     },
-    #[error("{what} is in use by another takt")]
+    #[error("another takt is using {what}")]
     Busy { what: String },
     #[error("{}", no_run(.requested, .runs, *.like, .there))]
     NoRun {
@@ -79,7 +79,7 @@ pub enum StoreError {
         /// These, or the newest ones; at most five.
         there: Vec<String>,
     },
-    #[error("{what} of round {round} can't be read")]
+    #[error("takt can't read {what} of round {round}")]
     Document {
         what: &'static str,
         /// The round, 0 for a run's own document.
@@ -88,7 +88,7 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// Anything else `SQLite` says.
-    #[error("{path}")]
+    #[error("takt can't read or write the store {path}")]
     Sqlite {
         path: PathBuf,
         #[source]
@@ -154,7 +154,8 @@ impl StoreError {
                 there.join(", "),
                 call::takt(format_args!("experiment list{}", flag(runs)))
             ),
-            StoreError::Document { .. } | StoreError::Sqlite { .. } => return None,
+            StoreError::Document { .. } => "use the version of takt that wrote it".into(),
+            StoreError::Sqlite { .. } => return None,
         })
     }
 

@@ -44,11 +44,11 @@ pub struct CalibrationOutcome {
 pub enum CalibrateError {
     #[error(transparent)]
     Waveform(#[from] WaveformError),
-    #[error("placing a thread")]
+    #[error("takt can't place a thread")]
     Place(#[from] AffinityError),
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
-    #[error("measuring the costs of the components")]
+    #[error("takt can't measure the costs of the components")]
     Costs(#[from] CostsError),
 }
 

@@ -23,29 +23,29 @@ pub enum DeadlineError {
     /// The stages of an answer are this host's time, and its limit is the radio's.
     #[error("the radio runs at {speed} of real time, but answers must come in real time")]
     Speed { speed: Speed },
-    #[error("channelisation codes")]
+    #[error("takt can't use these channelisation codes")]
     Codes(#[from] takt_dsp::tdscdma::Error),
-    #[error("radio")]
+    #[error("takt can't use the radio")]
     Radio(#[from] RadioError),
-    #[error("process of the exchange")]
+    #[error("a process of the exchange failed")]
     Process(#[source] AgentError),
-    #[error("setting the policy of the {who}")]
+    #[error("takt can't set the policy of the {who}")]
     Policy {
         who: &'static str,
         #[source]
         source: PolicyError,
     },
-    #[error("setting the core of the {who}")]
+    #[error("takt can't set the core of the {who}")]
     Affinity {
         who: &'static str,
         #[source]
         source: AffinityError,
     },
-    #[error("keeping idle CPUs awake")]
+    #[error("takt can't keep idle CPUs awake")]
     Idle(#[from] LatencyError),
-    #[error("setting the timer of the interface")]
+    #[error("takt can't set the timer of the interface")]
     Timer(#[from] TimerError),
-    #[error("{doing}")]
+    #[error("{doing} failed")]
     Io {
         doing: &'static str,
         #[source]
@@ -58,6 +58,8 @@ impl DeadlineError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
+            DeadlineError::NoTime { .. } => Some("set duration = \"1s\"".to_owned()),
+            DeadlineError::Affinity { .. } => Some("set cores = \"any\"".to_owned()),
             DeadlineError::Policy { source, .. } => source.fix(),
             DeadlineError::TicksWithoutSleep { .. } => {
                 Some("set timer = \"nanosleep\" (or timerfd, hybrid), or tick_hz = 0".to_owned())

@@ -49,8 +49,8 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Exchange {
     pub(super) fn open(options: &DeadlineOptions) -> Result<Exchange, DeadlineError> {
-        let (cells, shared) = Cells::create().map_err(doing("shared memory of the exchange"))?;
-        let pipe = || io::pipe().map_err(doing("a pipe of the exchange"));
+        let (cells, shared) = Cells::create().map_err(doing("making shared memory of the exchange"))?;
+        let pipe = || io::pipe().map_err(doing("making a pipe of the exchange"));
         let ((to_physical, wake), (to_higher, from_physical), (answers, from_higher)) = (pipe()?, pipe()?, pipe()?);
         let path = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd()));
         let role = |layer, wake: &dyn AsRawFd, next: &dyn AsRawFd, rank| RoleOptions {
@@ -137,7 +137,7 @@ fn end_behind(agents: Vec<Agent>) {
 
 /// A layer in a process of its own: this program, as an agent. It carries the mark that this process carries.
 fn process(role: RoleOptions) -> Result<Agent, DeadlineError> {
-    let program = std::env::current_exe().map_err(doing("this program"))?;
+    let program = std::env::current_exe().map_err(doing("finding this program"))?;
     let launch = Launch { program, arguments: vec!["agent".into()], namespace: None, cpus: Vec::new(), mark: None };
     let mut agent = Agent::launch(&launch).map_err(DeadlineError::Process)?;
     agent.start(Service::Exchange, json!(role)).map_err(DeadlineError::Process)?;

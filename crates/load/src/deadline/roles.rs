@@ -114,9 +114,9 @@ fn serve(options: &RoleOptions, started: &Sender<Result<(), DeadlineError>>) -> 
 type Prepared = (Cells, File, File, Box<dyn Work>);
 
 fn prepare(options: &RoleOptions) -> Result<Prepared, DeadlineError> {
-    let cells = Cells::open(&options.memory).map_err(doing("shared memory of the exchange"))?;
-    let wake = File::open(&options.wake).map_err(doing("a pipe of the exchange"))?;
-    let next = OpenOptions::new().write(true).open(&options.next).map_err(doing("a pipe of the exchange"))?;
+    let cells = Cells::open(&options.memory).map_err(doing("opening shared memory of the exchange"))?;
+    let wake = File::open(&options.wake).map_err(doing("opening a pipe of the exchange"))?;
+    let next = OpenOptions::new().write(true).open(&options.next).map_err(doing("opening a pipe of the exchange"))?;
     let work: Box<dyn Work> = match options.layer {
         Layer::Physical => Box::new(Physical::new(options.codes)?),
         Layer::Higher => Box::new(Higher::new(options)?),

@@ -78,9 +78,9 @@ pub struct InterfaceOutcome {
 pub enum InterfaceError {
     #[error(transparent)]
     Cores(#[from] WaveformError),
-    #[error("placing a thread")]
+    #[error("takt can't place a thread")]
     Place(#[from] AffinityError),
-    #[error("no packet was measured")]
+    #[error("takt measured no packet")]
     Nothing,
 }
 

@@ -55,7 +55,7 @@ pub enum LinkError {
     #[error(transparent)]
     Pair(#[from] PairError),
     /// The CPU time of threads can't be read.
-    #[error("reading the CPU time of threads")]
+    #[error("takt can't read the CPU time of threads")]
     Account(#[from] takt_host::ReadError),
 }
 

@@ -18,17 +18,17 @@ use crate::waveform::WaveformError;
 pub enum NodesError {
     #[error(transparent)]
     Waveform(#[from] WaveformError),
-    #[error("splitting the waveform")]
+    #[error("takt can't split the waveform")]
     Share(#[from] ShareError),
-    #[error("packet engine of the bridges")]
+    #[error("takt can't open the packet engine of the bridges")]
     Bridges(#[from] EngineError),
-    #[error("reaching the second node at {at}")]
+    #[error("takt can't reach the second node at {at}")]
     Connect { at: SocketAddr, source: io::Error },
-    #[error("talking to the other node")]
+    #[error("the connection to the other node broke")]
     Line(#[source] io::Error),
     #[error("the other node sent {received}; expected: {expected}")]
     Unexpected { received: String, expected: &'static str },
-    #[error("the second node: {0}")]
+    #[error("the second node failed: {0}")]
     Refused(Failure),
     #[error("{other} asked for datagrams to {at}, which is not its address, so takt sends nothing there")]
     Elsewhere { at: SocketAddr, other: IpAddr },
@@ -40,15 +40,15 @@ pub enum NodesError {
     OneNode,
     #[error("the second node was ready {late_ms} ms after the first slot")]
     Late { late_ms: u64 },
-    #[error("following the clock of the first node")]
+    #[error("the second node can't follow the clock of the first node")]
     Clock(#[source] io::Error),
     #[error("{slots} slots of {slot_us} µs take longer than 1 h, the most that a node gives a run")]
     TooLong { slots: u64, slot_us: f64 },
-    #[error("placing a thread")]
+    #[error("takt can't place a thread")]
     Place(#[from] AffinityError),
-    #[error("calibrating the nodes")]
+    #[error("takt can't calibrate the nodes")]
     Calibration(#[from] CalibrationError),
-    #[error("measuring what components cost")]
+    #[error("takt can't measure the costs of the components")]
     Costs(#[from] CostsError),
     #[error(transparent)]
     Platform(#[from] PlatformError),
@@ -71,6 +71,7 @@ impl NodesError {
             }
             NodesError::OneNode => Some("set cut to the last component that the first node is to have".to_owned()),
             NodesError::TooLong { .. } => Some("give fewer slots".to_owned()),
+            NodesError::Late { .. } => Some("end other programs on both nodes, then run it again".to_owned()),
             _ => None,
         }
     }

@@ -51,7 +51,7 @@ pub enum ProgramError {
     #[error(transparent)]
     Rate(#[from] RateError),
     /// The look at its band.
-    #[error("receiving the band of the radio at {addr}")]
+    #[error("takt can't receive the band of the radio at {addr}")]
     Look {
         /// Address of the radio.
         addr: Ipv4Addr,
@@ -60,7 +60,7 @@ pub enum ProgramError {
         source: RadioError,
     },
     /// The radio is not as fast as it was to be, so its counts are those of another point.
-    #[error("the radio at {addr} runs at {} of real time, and the point wants {wanted}", .found.unwrap_or(1.0))]
+    #[error("the radio at {addr} runs at {} of real time, but the point wants {wanted}", .found.unwrap_or(1.0))]
     Speed {
         /// Address of the radio.
         addr: IpAddr,
@@ -108,7 +108,7 @@ mod tests {
         }
         for wrong in [said(0.1, [None; 2]), said(0.1, [Some(1.0); 2]), said(0.1, [Some(0.1), Some(1.0)])] {
             let complaint = wrong.expect_err("another speed");
-            assert!(complaint.ends_with("runs at 1 of real time, and the point wants 0.1"), "{complaint}");
+            assert!(complaint.ends_with("runs at 1 of real time, but the point wants 0.1"), "{complaint}");
         }
     }
 }

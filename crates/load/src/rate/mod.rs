@@ -89,15 +89,15 @@ pub enum RateError {
     Counter,
     #[error("the radio at {addr} is an {is}, not an {wanted}")]
     OtherModel { addr: IpAddr, is: Model, wanted: Model },
-    #[error("radio")]
+    #[error("takt can't use the radio")]
     Radio(#[from] RadioError),
-    #[error("placing a streaming thread")]
+    #[error("takt can't place a streaming thread")]
     Affinity(#[from] AffinityError),
-    #[error("setting the priority of a streaming thread")]
+    #[error("takt can't set the priority of a streaming thread")]
     Priority(#[from] PolicyError),
-    #[error("reading the CPU counters of this host")]
+    #[error("takt can't read the CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
-    #[error("starting a thread")]
+    #[error("takt can't start a thread")]
     Thread(#[source] std::io::Error),
 }
 

@@ -35,17 +35,17 @@ pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Slowest, Spread, Waveform
 pub enum WaveformError {
     #[error(transparent)]
     Registry(#[from] NameTaken),
-    #[error("waveform")]
+    #[error("the waveform is not valid")]
     Graph(#[from] GraphError),
-    #[error("plan")]
+    #[error("the plan is not valid")]
     Plan(#[from] PlanError),
-    #[error("opening the waveform")]
+    #[error("takt can't open the waveform")]
     Open(#[from] OpenError),
-    #[error("starting the workers")]
+    #[error("takt can't start the workers")]
     Start(#[from] StartError),
     #[error("{wanted} workers need one core each, but this process may use {cores}")]
     Cores { wanted: usize, cores: usize },
-    #[error("reading the CPUs of this process")]
+    #[error("takt can't read the CPUs of this process")]
     Topology(#[from] takt_host::ReadError),
     #[error("slots of {slot_us} µs are too short even for {items} items")]
     NothingHolds { items: u32, slot_us: f64 },
@@ -58,6 +58,7 @@ impl WaveformError {
         match self {
             WaveformError::Graph(error) => Some(error.fix()),
             WaveformError::Plan(error) => Some(error.fix()),
+            WaveformError::Open(error) => Some(error.fix()),
             WaveformError::Start(error) => Some(error.fix()),
             WaveformError::Cores { cores, .. } => {
                 Some(format!("set workers = {cores} or fewer, or use a machine with more cores"))

@@ -46,7 +46,7 @@ pub struct Cost {
 
 /// Costs of two kinds of processors do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the file has costs of `{old}`, but these are costs of `{new}`")]
+#[error("the file has costs of `{old}`, but the new costs are of `{new}`")]
 pub struct OtherClass {
     pub old: String,
     pub new: String,

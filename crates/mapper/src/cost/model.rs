@@ -23,7 +23,7 @@ pub struct Mix(PerWork);
 
 /// Shares can't be negative, nor all zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("shares of work are not finite, negative, or all zero")]
+#[error("the shares of work are all zero, or one is negative or not finite")]
 pub struct BadMix;
 
 impl TryFrom<PerWork> for Mix {

@@ -68,9 +68,9 @@ pub enum MapError {
     /// Nothing fits; says what binds.
     #[error(transparent)]
     Infeasible(Box<Infeasible>),
-    #[error("the cost of `{component}` is not known")]
+    #[error("takt does not know the cost of `{component}`")]
     NoCost { component: String },
-    #[error("costs were measured on `{reference}`, and the platform does not say how `{class}` compares")]
+    #[error("the costs come from `{reference}`, and the platform does not say how `{class}` compares")]
     NoCapacities { reference: String, class: String },
     #[error("a pin names {what} `{name}`, which does not exist")]
     Pin { what: &'static str, name: String, nearest: Option<String> },

@@ -33,7 +33,7 @@ impl PlatformError {
 #[non_exhaustive]
 pub enum PlatformProblem {
     /// A value is of another type than its key's, or a word that is none of those there are.
-    #[error("{} can't stand here", slip.found)]
+    #[error("{} is not allowed here", slip.found)]
     Mistyped {
         /// The contents that stand there, and those that could.
         slip: Mistyped,
@@ -41,7 +41,7 @@ pub enum PlatformProblem {
     /// It is no TOML, or a key is unknown or missing.
     #[error("{message}")]
     Toml { message: String },
-    #[error("{count} {what}; at most {max} are allowed")]
+    #[error("the platform has {count} {what}; at most {max} are allowed")]
     TooMany { what: &'static str, count: usize, max: usize },
     #[error("the platform has no cores")]
     Empty,

@@ -344,12 +344,13 @@ fn what_is_not_known_is_named() {
     let objective = Objective::default();
     assert_eq!(
         refusal(&costs(&[5]), &objective),
-        "costs were measured on `big`, and the platform does not say how `little` compares | calibrate both `big` and `little`, \
-         or measure the costs on `little`"
+        "the costs come from `big`, and the platform does not say how `little` compares | calibrate both `big` and \
+         `little`, or measure the costs on `little`"
     );
     assert_eq!(
         refusal(&referenced(&[5]), &objective),
-        "the cost of `c1` is not known | measure it by running the waveform, or declare `budget` in [component.c1]"
+        "takt does not know the cost of `c1` | measure it by running the waveform, or declare `budget` in \
+         [component.c1]"
     );
     let pins = BTreeMap::from([("c0".to_owned(), "n00".to_owned())]);
     assert_eq!(

@@ -104,20 +104,20 @@ fn an_error_has_a_place_and_a_fix() {
         ),
         (
             ("slot_ns = 1000", "slot_ns = \"1us\""),
-            "lab.toml:5:11 \"1us\" can't stand here: give a whole number, not negative",
+            "lab.toml:5:11 \"1us\" is not allowed here: give a whole number, not negative",
         ),
-        (("mac_per_s = 2.1e9", "mac_per_s = \"2G\""), "lab.toml:7:28 \"2G\" can't stand here: give a number"),
+        (("mac_per_s = 2.1e9", "mac_per_s = \"2G\""), "lab.toml:7:28 \"2G\" is not allowed here: give a number"),
         (
             ("{ mac_per_s = 2.1e9 }", "2.1e9"),
-            "lab.toml:7:14 2100000000.0 can't stand here: give a table such as { mac_per_s = 2.1e9 }",
+            "lab.toml:7:14 2100000000.0 is not allowed here: give a table such as { mac_per_s = 2.1e9 }",
         ),
         (
             ("[{ class = \"zen5\", cpus = [0, 1, 2] }]", "[0, 1, 2]"),
-            "lab.toml:16:10 0 can't stand here: give a table such as { class = \"zen5\", cpus = [0, 1] }",
+            "lab.toml:16:10 0 is not allowed here: give a table such as { class = \"zen5\", cpus = [0, 1] }",
         ),
-        (("[0, 1, 2]", "3"), "lab.toml:16:35 3 can't stand here: give a list"),
-        (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 can't stand here: give a list of length 2"),
-        (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 can't stand here: give a text in quotation marks"),
+        (("[0, 1, 2]", "3"), "lab.toml:16:35 3 is not allowed here: give a list"),
+        (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 is not allowed here: give a list of length 2"),
+        (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 is not allowed here: give a text in quotation marks"),
     ];
     for ((old, new), expected) in cases {
         assert_eq!(refusal(old, new), expected);
@@ -144,7 +144,10 @@ fn what_is_too_much_is_refused_before_it_is_built() {
     assert!(Platform::parse("x", &long).expect_err("refused").to_string().contains("bytes"));
     let cpus: Vec<String> = (0..2000).map(|cpu| cpu.to_string()).collect();
     let many = FILE.replace("[0, 1, 2]", &format!("[{}]", cpus.join(",")));
-    assert_eq!(Platform::parse("x", &many).expect_err("refused").to_string(), "1025 cores; at most 1024 are allowed");
+    assert_eq!(
+        Platform::parse("x", &many).expect_err("refused").to_string(),
+        "the platform has 1025 cores; at most 1024 are allowed"
+    );
     let deep = format!("name = {}1{}", "[".repeat(50_000), "]".repeat(50_000));
     assert!(Platform::parse("x", &deep).is_err());
 }

@@ -38,6 +38,6 @@ pub enum HopError {
     /// Packet sockets are for the privileged.
     #[error("a hop needs CAP_NET_RAW, which this process lacks")]
     NotPermitted,
-    #[error("interface {name} of a hop")]
+    #[error("a hop can't use interface {name}")]
     Port { name: String, source: std::io::Error },
 }

@@ -32,18 +32,18 @@ impl CalibrationFormatError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationFileError {
-    #[error("{doing} {path}")]
+    #[error("takt can't {doing} {path}")]
     Io {
         doing: &'static str,
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("calibration file {path}: {error}")]
+    #[error("calibration file {path} is not valid: {error}")]
     Format { path: PathBuf, error: CalibrationFormatError },
     #[error("calibration file {path} has more than {most_bytes} bytes, the most that UHD reads")]
     Size { path: PathBuf, most_bytes: u64 },
-    #[error("no folder for calibration files: neither UHD_CAL_DATA_PATH, XDG_DATA_HOME nor HOME is set")]
+    #[error("takt finds no folder for calibration files: neither UHD_CAL_DATA_PATH, XDG_DATA_HOME nor HOME is set")]
     NoFolder,
     #[error(
         "the {board} board has {found} as its serial number; expected: letters, digits, `-`, `_` and `.`, which name its files"
@@ -56,7 +56,9 @@ impl CalibrationFileError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
-            CalibrationFileError::Io { .. } => None,
+            CalibrationFileError::Io { .. } => {
+                Some("name a folder that you may read and write: UHD_CAL_DATA_PATH=/path takt ...".to_owned())
+            }
             CalibrationFileError::Format { path, .. } | CalibrationFileError::Size { path, .. } => Some(format!(
                 "move it away: mv {0} {0}.old\ncalibrate again: takt radio calibrate\nuse none: --calibration off",
                 path.display()

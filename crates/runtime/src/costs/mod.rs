@@ -86,7 +86,7 @@ pub fn prices() -> Result<Prices, CalibrationError> {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum MeasureError {
-    #[error("this process can't go to core {core}")]
+    #[error("takt can't move this process to core {core}")]
     Core {
         core: usize,
         #[source]

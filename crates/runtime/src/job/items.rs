@@ -12,13 +12,13 @@ use takt_host::call;
 #[allow(missing_docs, reason = "the names say it")]
 pub enum ItemsError {
     /// It can't be read or written.
-    #[error("{name}")]
+    #[error("takt can't read or write {name}")]
     Io {
         name: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("{name} ends with {extra} of the {bytes} bytes of an item")]
+    #[error("{name} ends within an item, after {extra} of its {bytes} bytes")]
     Cut {
         name: String,
         extra: usize,
@@ -199,7 +199,7 @@ mod tests {
         let read = |item: Item| reader(&[0, 1, 2, 1, 0], item, false).packet(100, &mut Vec::new());
         let refused = |item: Item| read(item).expect_err("refused").to_string();
         assert_eq!(refused(Item::Bit), "byte 2 of file is 2, not 0 or 1");
-        assert_eq!(refused(Item::F32), "file ends with 1 of the 4 bytes of an item");
+        assert_eq!(refused(Item::F32), "file ends within an item, after 1 of its 4 bytes");
         read(Item::Byte).expect("bytes are bytes");
     }
 }

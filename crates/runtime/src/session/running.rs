@@ -84,7 +84,7 @@ pub enum ControlError {
     #[error("`{component}` has no variable `{variable}`")]
     Variable { component: String, variable: String },
     /// The value does not suit.
-    #[error("setting a variable of `{component}`")]
+    #[error("takt can't set a variable of `{component}`")]
     Value { component: String, source: ParamError },
     #[error("worker {worker} has no room for another command")]
     Full { worker: usize },
@@ -109,7 +109,7 @@ pub enum ControlError {
         known: usize,
     },
     /// The new plan was not opened.
-    #[error("the new plan")]
+    #[error("takt can't open the new plan")]
     Open { source: OpenError },
 }
 

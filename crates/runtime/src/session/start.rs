@@ -34,7 +34,7 @@ pub struct Session {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum StartError {
-    #[error("{workers} workers on {cores} cores: each needs its own core, because it watches the clock or a link")]
+    #[error("{workers} workers have only {cores} cores, but each needs its own because it watches the clock or a link")]
     Cores {
         /// Workers of the plan.
         workers: usize,
@@ -42,16 +42,16 @@ pub enum StartError {
         cores: usize,
     },
     /// A worker was not bound to its core; the cause says why.
-    #[error("putting worker {worker} on core {core}")]
+    #[error("takt can't put worker {worker} on core {core}")]
     Pin { worker: usize, core: usize, source: AffinityError },
     /// A worker did not get its priority; the cause says why.
-    #[error("setting the priority of worker {worker}")]
+    #[error("takt can't set the priority of worker {worker}")]
     Priority { worker: usize, source: PolicyError },
     /// Memory was not locked; the cause says which limit or capability is in the way.
-    #[error("locking the memory of this process")]
+    #[error("takt can't lock the memory of this process")]
     Memory { source: MemoryError },
     /// A thread was not made.
-    #[error("starting the thread of worker {worker}")]
+    #[error("takt can't start the thread of worker {worker}")]
     Thread { worker: usize, source: std::io::Error },
 }
 

@@ -55,7 +55,7 @@ impl Table {
 #[allow(missing_docs, reason = "the names say it")]
 pub enum OpenError {
     /// A component was not made; the cause says why.
-    #[error("component `{component}`")]
+    #[error("takt can't make component `{component}`")]
     Component { component: String, source: MakeError },
     #[error("the links take {needed_bytes} bytes; at most {allowed_bytes} are allowed")]
     Memory { needed_bytes: u64, allowed_bytes: u64 },

@@ -43,12 +43,12 @@ struct Cap {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisturbanceError {
-    #[error("process of the disturbance")]
+    #[error("a process of the disturbance failed")]
     Agent(#[from] AgentError),
-    #[error("setting the cap on the disturbance")]
+    #[error("takt can't set the cap on the disturbance")]
     Cap(#[from] GroupError),
     /// The group can't be recorded, so it was not made.
-    #[error("recording the control group of the disturbance")]
+    #[error("takt can't record the control group of the disturbance")]
     Leftovers(#[from] LeftoversError),
 }
 
@@ -60,6 +60,7 @@ impl DisturbanceError {
                 let fix = error.fix().map_or(String::new(), |fix| format!("{fix}\n"));
                 Some(format!("{fix}set cap = \"none\", which needs no control group"))
             }
+            DisturbanceError::Leftovers(error) => Some(error.fix()),
             _ => None,
         }
     }

@@ -16,13 +16,13 @@ pub enum EnvironmentError {
     /// `limit` is `cpus` or `memory`.
     #[error("{limit} {value} is not possible: {allowed}")]
     Limit { limit: &'static str, value: String, allowed: &'static str },
-    #[error("this machine has no {what}: looked for {names} in PATH")]
+    #[error("this machine has no {what}; takt looked for {names} in PATH")]
     Missing { what: &'static str, names: String, fix: String },
     #[error("{program} does not work on this machine: {why}")]
     Unusable { program: PathBuf, why: String, fix: String },
-    #[error("no kernel for a virtual machine: looked at {looked}")]
+    #[error("takt finds no kernel for a virtual machine; it looked at {looked}")]
     NoKernel { looked: String, fix: String },
-    #[error("no takt for {processor} CPUs: looked for {looked}")]
+    #[error("this machine has no takt for {processor} CPUs; takt looked for {looked}")]
     NoTakt { processor: &'static str, looked: String, fix: String },
     #[error("{what} needs {capability}, which this process lacks")]
     NotPermitted { what: &'static str, capability: &'static str },
@@ -40,16 +40,16 @@ pub enum EnvironmentError {
     /// The connection to the nodes says why.
     #[error("{why}")]
     Node { why: String, fix: Option<String> },
-    #[error("{doing} {path}")]
+    #[error("{doing} {path} failed")]
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("{path}: {why}")]
+    #[error("the virtual machine can't use {path}: {why}")]
     Program { path: PathBuf, why: String },
     #[error(transparent)]
     Untrusted(#[from] TrustError),
     /// It could not be registered for clean-up, so it was not made.
-    #[error("registering the environment for later clean-up")]
+    #[error("takt can't register the environment for later clean-up")]
     Leftovers(#[from] LeftoversError),
-    #[error("making the bridge of the environment")]
+    #[error("takt can't make the bridge of the environment")]
     Path(#[from] PathError),
     /// The agent in `native`.
     #[error(transparent)]

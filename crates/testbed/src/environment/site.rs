@@ -115,13 +115,13 @@ pub struct Site {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
-    #[error("making the network path")]
+    #[error("takt can't make the network path")]
     Path(#[from] PathError),
-    #[error("agent of the radio side")]
+    #[error("takt can't start the agent of the radio side")]
     Radio(#[source] EnvironmentError),
-    #[error("environment {name}")]
+    #[error("takt can't set up environment {name}")]
     Environment { name: String, source: Box<EnvironmentError> },
-    #[error("reading the CPUs of this machine")]
+    #[error("takt can't read the CPUs of this machine")]
     Topology(#[from] ReadError),
 }
 

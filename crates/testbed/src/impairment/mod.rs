@@ -51,11 +51,11 @@ pub struct Impairment {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpairmentError {
-    #[error("taking a core from the host side")]
+    #[error("takt can't take a core from the host side")]
     Hog(#[source] AgentError),
-    #[error("stopping the host side's process {pid}")]
+    #[error("takt can't stop the host side's process {pid}")]
     Stall { pid: u32, source: std::io::Error },
-    #[error("setting a CPU quota for the host side")]
+    #[error("takt can't set a CPU quota for the host side")]
     Quota(#[source] GroupError),
 }
 

@@ -49,36 +49,36 @@ pub enum PathError {
     NotPermitted,
     #[error("network namespace {name} exists already")]
     Taken { name: String },
-    #[error("network namespace {name}")]
+    #[error("takt can't enter or make network namespace {name}")]
     Namespace { name: String, source: takt_host::namespace::NamespaceError },
     /// A file under /run/netns, or its mount.
-    #[error("{what} {name}")]
+    #[error("{what} {name} failed")]
     File { what: &'static str, name: String, source: io::Error },
-    #[error("netlink: {what}")]
+    #[error("takt's netlink request failed: {what}")]
     Netlink { what: String, source: io::Error },
     /// The record that lets `takt clean` find it could not be written; so it was not made.
-    #[error("registering namespace {name} for later clean-up")]
+    #[error("takt can't register namespace {name} for later clean-up")]
     Register { name: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("{what} needs {needs}")]
     Missing { what: &'static str, needs: &'static str, source: io::Error },
-    #[error("limiting a router to {share_percent:.1} % of a CPU each way")]
+    #[error("takt can't limit a router to {share_percent:.1} % of a CPU each way")]
     Limit { share_percent: f64, source: Box<takt_host::policy::PolicyError> },
-    #[error("no datagram crosses the router, so takt can't measure what one costs; give its share of a core as `cpu`")]
+    #[error("no datagram crossed the router, so takt can't measure the CPU cost of one")]
     Uncalibrated,
     #[error(
         "a core of this machine forwards {datagrams_per_s:.0} datagrams/s of 128 bytes, too few for the study's small router, \
-         which passed {needed_per_s:.0} each way; give its share of a core as `cpu`"
+         which passed {needed_per_s:.0} each way"
     )]
     TooSlow { datagrams_per_s: f64, needed_per_s: f64 },
     #[error(transparent)]
     Account(takt_host::ReadError),
     #[error(transparent)]
     Program(takt_host::bpf::BpfError),
-    #[error("hop {node} of the path")]
+    #[error("hop {node} of the path failed")]
     Hop { node: String, source: takt_agent::AgentError },
     #[error("namespace {name} gets no address by DHCP")]
     Lease { name: String, source: io::Error },
-    #[error("calibrating the path")]
+    #[error("takt can't calibrate the path")]
     Calibration(#[source] takt_packet::EngineError),
 }
 
@@ -110,6 +110,9 @@ impl PathError {
                 Some(format!("{clean}   (if a takt left it)\nsudo ip netns delete {name}   (if it is yours)"))
             }
             PathError::Limit { source, .. } => source.fix(),
+            PathError::Uncalibrated | PathError::TooSlow { .. } => {
+                Some("set `cpu` to the router's share of a core".to_owned())
+            }
             _ => None,
         }
     }

@@ -76,13 +76,13 @@ impl Namespace {
                 needs: "/dev/net/tun, open for writing",
                 source,
             },
-            _ => PathError::file("tap through /dev/net/tun in", &self.name)(source),
+            _ => PathError::file("making a tap through /dev/net/tun in", &self.name)(source),
         })
     }
 
     /// Makes it a router: what is not for itself is passed on.
     pub fn set_forwarding(&self) -> Result<(), PathError> {
-        self.inside(|| set_forwarding(true))?.map_err(PathError::file("net.ipv4.ip_forward of", &self.name))
+        self.inside(|| set_forwarding(true))?.map_err(PathError::file("setting net.ipv4.ip_forward of", &self.name))
     }
 
     /// A new namespace comes into being on a thread of its own, is mounted, and outlives the thread through the mount.

@@ -61,15 +61,15 @@ fn what_is_no_answer_is_refused_by_name() {
         bytes[at] = byte;
         PtpReply::parse(&bytes).unwrap_err().to_string()
     };
-    assert_eq!(says(0, 0x10), "PTP messageType is 0x0, expected 0xd, management");
-    assert_eq!(says(1, 1), "PTP version is 0x1, expected 2");
-    assert_eq!(says(46, 0), "PTP actionField is 0x0, expected 2, RESPONSE");
-    assert_eq!(says(49, 3), "PTP tlvType is 0x3, expected 1 or 2, of management");
-    assert_eq!(says(52, 0x21), "PTP managementId is 0x2103, expected one of those that are requested");
-    assert_eq!(says(51, 1), "PTP TLV is 0x1, expected 2 or more");
-    assert_eq!(says(51, 7), "PTP messageLength is 0x3a, expected that of the TLV and its head");
-    assert_eq!(says(51, 5), "TIME_PROPERTIES_DATA_SET needs 4 bytes, 3 are there");
-    assert_eq!(says(2, 0xFF), "PTP management message needs 65338 bytes, 58 are there");
+    assert_eq!(says(0, 0x10), "PTP messageType is 0x0; expected: 0xd, management");
+    assert_eq!(says(1, 1), "PTP version is 0x1; expected: 2");
+    assert_eq!(says(46, 0), "PTP actionField is 0x0; expected: 2, RESPONSE");
+    assert_eq!(says(49, 3), "PTP tlvType is 0x3; expected: 1 or 2, of management");
+    assert_eq!(says(52, 0x21), "PTP managementId is 0x2103; expected: one of those that are requested");
+    assert_eq!(says(51, 1), "PTP TLV is 0x1; expected: 2 or more");
+    assert_eq!(says(51, 7), "PTP messageLength is 0x3a; expected: that of the TLV and its head");
+    assert_eq!(says(51, 5), "TIME_PROPERTIES_DATA_SET needs 4 bytes, but only 3 are there");
+    assert_eq!(says(2, 0xFF), "PTP management message needs 65338 bytes, but only 58 are there");
     for text in ["04 00746830 00", "04 20746830 00", "02 c328 00"] {
         let port = message(2, 1, &format!("c004 0000000000000000 0003 09 01 {text}"));
         assert!(PtpReply::parse(&port).unwrap_err().to_string().contains("printable ASCII"), "{text}");

@@ -10,9 +10,9 @@ use takt_wire::WireError;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum PtpError {
-    #[error("no ptp4l answers here: looked for its socket at {}", list(.tried))]
+    #[error("no ptp4l answers here; takt looked for its socket at {}", list(.tried))]
     Absent { tried: Vec<PathBuf> },
-    #[error("ptp4l can't be reached at {}", .path.display())]
+    #[error("takt can't reach ptp4l at {}", .path.display())]
     Socket {
         path: PathBuf,
         #[source]
@@ -20,7 +20,7 @@ pub enum PtpError {
     },
     #[error("ptp4l at {} does not answer {what} in domain {domain}", .path.display())]
     Silent { path: PathBuf, what: &'static str, domain: u8 },
-    #[error("the answer of ptp4l at {} can't be read", .path.display())]
+    #[error("takt can't read the answer of ptp4l at {}", .path.display())]
     Unread {
         path: PathBuf,
         #[source]
@@ -30,13 +30,13 @@ pub enum PtpError {
     Refused { what: &'static str, error: u16 },
     #[error("the clock is not synchronised: {ports}")]
     Unsynchronised { ports: String },
-    #[error("the clock is a slave whose grandmaster is gone")]
+    #[error("the clock is a slave, but its grandmaster is gone")]
     NoGrandmaster,
-    #[error("ptp4l says that TAI is {utc_offset_s} s ahead of UTC, which has not been so since 1972")]
+    #[error("ptp4l says that TAI is {utc_offset_s} s ahead of UTC, but since 1972 it is at least 10 s")]
     UtcOffset { utc_offset_s: i16 },
     #[error("ptp4l uses hardware time stamps of {interface}, but the kernel names no clock for it")]
     NoCard { interface: String },
-    #[error("opening the clock of a network card, {}", .path.display())]
+    #[error("takt can't open the clock of a network card, {}", .path.display())]
     Card {
         path: PathBuf,
         #[source]
@@ -48,7 +48,7 @@ pub enum PtpError {
     OtherGrandmaster { agreed: u64, now: u64 },
     #[error("the system clock jumped by {by_ns} ns, because something set it")]
     Set { by_ns: i64 },
-    #[error("starting a thread for the clock")]
+    #[error("takt can't start a thread for the clock")]
     Thread {
         #[source]
         source: io::Error,

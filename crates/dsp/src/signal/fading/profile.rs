@@ -139,7 +139,7 @@ impl fmt::Display for FadingModel {
 
 /// A text names no fading model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a fading model is EPA, EVA or ETU, a space, and 5, 70, 200 or 300 (Hz), such as `EPA 5`")]
+#[error("this is not a fading model; expected: EPA, EVA or ETU, a space, and 5, 70, 200 or 300 (Hz), such as `EPA 5`")]
 pub struct NoFading;
 
 impl FromStr for FadingModel {

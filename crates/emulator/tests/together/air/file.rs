@@ -42,7 +42,7 @@ fn each_mistake_is_named_with_its_place_and_what_would_be_right() {
     assert_eq!(n200("board = \"ubx\"\n"), "air.toml:5:9 `board` can't be \"ubx\" | give sbx, wbx, basic, lf or none");
     assert_eq!(
         n200("source = \"tnoe\"\n"),
-        "air.toml:5:10 `source`: unknown source `tnoe`; did you mean `tone`? | set source = \"tone\""
+        "air.toml:5:10 the value of `source` is wrong: unknown source `tnoe`; did you mean `tone`? | set source = \"tone\""
     );
     assert_eq!(
         n200("clock_offset_ppm = 0.005\n"),
@@ -64,9 +64,9 @@ fn each_mistake_is_named_with_its_place_and_what_would_be_right() {
     let x310 = radio("model = \"x310\"\naddr = \"127.0.0.1\"\ngpsdo = true\n");
     assert_eq!(x310, "air.toml:5:9 an x310 has no `gpsdo` | remove `gpsdo`");
     let twice = of_radios("[[radio]]\nname = \"base\"\nmodel = \"n200\"\naddr = \"127.0.0.3\"\n");
-    assert_eq!(twice, "air.toml:10:8 two radios have the name `base` | give each radio its own name");
+    assert_eq!(twice, "air.toml:10:8 two radios have the same name, `base` | give each radio its own name");
     let twice = of_radios("[[radio]]\nname = \"c\"\nmodel = \"n200\"\naddr = \"127.0.0.2\"\n");
-    assert_eq!(twice, "air.toml:12:8 two radios have the address 127.0.0.2 | give each radio its own address");
+    assert_eq!(twice, "air.toml:12:8 two radios have the same address, 127.0.0.2 | give each radio its own address");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn mistakes_in_links_too() {
     );
     assert_eq!(plain("fadin = \"EPA 5\"\n"), "air.toml:12:1 unknown key `fadin` in a link | did you mean `fading`?");
     let many = format!("taps = [{}]\n", "{ delay_ns = 1.0 }, ".repeat(17));
-    assert_eq!(plain(&many), "air.toml:12:329 17 taps; at most 16 are allowed | give at most 16");
+    assert_eq!(plain(&many), "air.toml:12:329 17 taps are too many; at most 16 are allowed | give at most 16");
     let again = plain("[[link]]\nfrom = \"base:0\"\nto = \"phone:1\"\n");
     assert_eq!(again, "air.toml:14:6 two links lead from base:0 to phone:1 | make one a tap of the other");
 }
@@ -127,11 +127,14 @@ fn everything_is_bounded() {
     let radios: String = (0..17)
         .map(|n| format!("[[radio]]\nname = \"r{n}\"\nmodel = \"n200\"\naddr = \"127.0.0.{}\"\n", n + 1))
         .collect();
-    assert!(refused(&radios).contains("17 radios; at most 16 are allowed"), "{}", refused(&radios));
+    assert!(refused(&radios).contains("17 radios are too many; at most 16 are allowed"), "{}", refused(&radios));
     let links = format!("{RADIOS}{}", "[[link]]\nfrom = \"base\"\nto = \"phone\"\n".repeat(129));
-    assert!(refused(&links).contains("129 links; at most 128 are allowed"));
+    assert!(refused(&links).contains("129 links are too many; at most 128 are allowed"));
     let long = format!("# {}", "x".repeat(2 << 20));
-    assert_eq!(refused(&long), "air.toml:1:1 2097154 bytes; at most 1048576 are allowed | give at most 1048576");
+    assert_eq!(
+        refused(&long),
+        "air.toml:1:1 2097154 bytes are too many; at most 1048576 are allowed | give at most 1048576"
+    );
     let name = format!("[[radio]]\nname = \"{}\"\n", "x".repeat(500));
     assert!(refused(&name).len() < 300, "{}", refused(&name));
 }

@@ -60,11 +60,11 @@ pub enum GuestError {
     /// This is no guest of takt's.
     #[error("only the first process of a virtual machine may do this")]
     NotFirst,
-    #[error("{what} {name}")]
+    #[error("{what} {name} failed")]
     System { what: &'static str, name: String, source: io::Error },
-    #[error("the guest's interface")]
+    #[error("the guest can't set up its interface")]
     Path(#[from] PathError),
-    #[error("the guest's agent")]
+    #[error("the guest's agent failed")]
     Serve(#[from] ServeError),
 }
 

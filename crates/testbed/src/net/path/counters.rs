@@ -45,7 +45,7 @@ fn read(namespace: &Namespace) -> Result<BTreeMap<String, InterfaceCounters>, Pa
         let text = std::fs::read_to_string("/proc/thread-self/net/dev");
         (text, takt_udp::queue_drops())
     })?;
-    let text = text.map_err(PathError::file("counters of", namespace.name()))?;
+    let text = text.map_err(PathError::file("reading counters of", namespace.name()))?;
     let drops = match drops {
         Ok(drops) => Some(drops),
         // A kernel without CONFIG_NET_SCHED, or an emulator between it and this program.
