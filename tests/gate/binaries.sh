@@ -9,7 +9,7 @@ export binary_limit_s=${TAKT_BINARY_LIMIT_S:-400}
 long_limit_s=900
 features=takt/full
 
-# builds_program: whether this turn has what is measured by time, a release build. Turn 4 builds one in packages.
+# builds_program: whether this turn needs a release build: turn 1 for a desktop that QEMU executes, turn 2 for rates.
 builds_program() { [[ $turn = every || $turn = [12] ]]; }
 
 # The program that others drive. Where no release build is needed, it is that of the tests.

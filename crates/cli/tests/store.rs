@@ -77,7 +77,7 @@ fn a_folder_that_cannot_be_written_is_named_with_another_way() {
             ));
         }
     };
-    has(&refusal(&output), &["takt can't write", "--runs DIR"]);
+    has(&refusal(&output), &["takt can't write", "takt.db", "--runs DIR"]);
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub enum CarriageError {
 /// Loopback does not carry datagrams.
 pub(crate) fn measure(kind: EngineKind) -> Result<CarriageCost, CarriageError> {
     let kind = match kind {
-        EngineKind::Socket | EngineKind::Uring => kind,
-        _ => EngineKind::Mmsg,
+        EngineKind::Socket | EngineKind::Mmsg | EngineKind::Uring => kind,
+        EngineKind::Xdp(_) | EngineKind::XdpGeneric(_) | EngineKind::Dpdk(_) | EngineKind::Auto => EngineKind::Mmsg,
     };
     let mut pair = Pair::open(kind)?;
     // The first warms up. The fastest of the others counts: cold caches and stops only add.

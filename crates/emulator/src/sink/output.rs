@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use takt_base::{Complex32, utc_text};
+use takt_base::{Complex32, TickRate, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
 use takt_dsp::sigmf::{Capture, Global, Writer, base_name};
 
@@ -99,7 +99,7 @@ pub(super) struct Sigmf {
 impl Sigmf {
     fn create(path: &Path, format: SampleFormat, setting: Setting) -> Result<Sigmf, FileError> {
         let base = base_name(path);
-        let writer = Writer::create(&base, global(format, &setting), Existing::Replace)?;
+        let writer = Writer::create(&base, global(format, &setting, setting.clock), Existing::Replace)?;
         Ok(Sigmf { base, format, setting, number: 1, rate: None, writer, clipped: 0 })
     }
 
@@ -112,7 +112,8 @@ impl Sigmf {
             self.number += 1;
             let mut name = self.base.clone().into_os_string();
             name.push(format!("-{}", self.number));
-            self.writer = Writer::create(Path::new(&name), global(self.format, &self.setting), Existing::Replace)?;
+            self.writer =
+                Writer::create(Path::new(&name), global(self.format, &self.setting, clock.rate()), Existing::Replace)?;
         }
         if self.rate != rate {
             self.rate = rate;
@@ -131,8 +132,8 @@ impl Sigmf {
     }
 }
 
-fn global(format: SampleFormat, setting: &Setting) -> Global {
+fn global(format: SampleFormat, setting: &Setting, clock: TickRate) -> Global {
     let mut global = Global { hw: Some(setting.hw.clone()), ..Global::new(format) };
-    global.other.insert("takt:clock_hz", setting.clock.hz());
+    global.other.insert("takt:clock_hz", clock.hz());
     global
 }
